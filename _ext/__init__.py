@@ -1,0 +1,43 @@
+"""Compiled kernels: NumPy arrays in and out, without the GIL inside.
+
+Floor rule: nothing here imports another dist_ms module.
+
+Every kernel module exists in the variants ``v2``, ``v3`` (AVX2, FMA) and ``v4`` (AVX-512) of
+x86-64. The folder of the best one that this CPU has goes in front of the package's search path,
+so ``from dist_ms._ext import softmax`` gives that variant. The environment variable
+``DIST_MS_MAX_ISA`` (v2, v3 or v4) sets an upper limit.
+
+>>> from dist_ms._ext import threads
+>>> threads.isa() in ("v2", "v3", "v4")
+True
+"""
+
+import os
+import sys
+
+from dist_ms._ext import cpu, onednn_library
+
+ISAS = ("v2", "v3", "v4")
+
+
+def choose_isa(supported: str, limit: str | None) -> str:
+    """Return the variant to use on a CPU that supports `supported`, at most `limit`.
+
+    Raises:
+        ImportError: The CPU is too old, or `limit` is no variant.
+
+    >>> choose_isa("v4", "v3"), choose_isa("v3", None), choose_isa("v2", "v4")
+    ('v3', 'v3', 'v2')
+    """
+    if supported not in ISAS:
+        raise ImportError(
+            "dist_ms needs a CPU with SSE4.2 and POPCNT (x86-64-v2), this one has not."
+        )
+    if limit and limit not in ISAS:
+        raise ImportError(f"DIST_MS_MAX_ISA must be one of {', '.join(ISAS)}, but got '{limit}'.")
+    return min(supported, limit or supported)
+
+
+_isa = choose_isa(cpu.level(), os.environ.get("DIST_MS_MAX_ISA"))
+__path__.insert(0, os.path.join(__path__[0], _isa))
+sys.meta_path.insert(0, onednn_library.LoadBeforeImport(f"{__name__}.dnnl"))

@@ -1,0 +1,72 @@
+# cython: language_level=3, annotation_typing=False, binding=True, boundscheck=False
+"""oneDNN's door: matrix products, convolutions and poolings of NumPy arrays.
+
+Outputs are allocated by the caller and come last or are named so. Arrays may have any layout
+without overlap: convolutions and poolings are fast on channels-last memory behind the usual
+(N, C, *spatial) shape, and right on every other. All results are the same bits at every run
+with the same number of threads.
+
+Primitives are built on first use and cached, see `cache_size`, `cache_contents`, `clear_cache`
+and `set_cache_capacity`. Calls from several Python threads run one after the other.
+
+>>> import numpy as np
+>>> a = np.ones((2, 3), np.float32)
+>>> out = np.empty((2, 2), np.float32)
+>>> matmul(a, a.T, out)
+>>> out
+array([[3., 3.],
+       [3., 3.]], dtype=float32)
+"""
+
+cimport cython
+cimport numpy as cnp
+cimport openmp
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.pythread cimport (
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+    WAIT_LOCK,
+)
+from libc.stdint cimport INT32_MAX, int64_t
+from libc.stdlib cimport free
+from libc.string cimport memset
+
+import os
+
+import numpy as np
+
+cdef extern from "stdlib.h" nogil:
+    int posix_memalign(void **block, size_t alignment, size_t size)
+
+cdef extern from "omp.h" nogil:
+    enum:
+        omp_pause_soft
+    int omp_pause_resource_all(int kind)
+
+cnp.import_array()
+
+__all__ = [
+    "cache_contents",
+    "cache_size",
+    "clear_cache",
+    "conv_backward_data",
+    "conv_backward_weights",
+    "conv_forward",
+    "matmul",
+    "pool_backward",
+    "pool_forward",
+    "set_cache_capacity",
+]
+
+include "dnnl_c.pxi"
+include "dnnl_engine.pxi"
+include "dnnl_operand.pxi"
+include "dnnl_entry.pxi"
+include "dnnl_cache.pxi"
+include "dnnl_geometry.pxi"
+include "dnnl_matmul.pxi"
+include "dnnl_convolution.pxi"
+include "dnnl_pooling.pxi"

@@ -1,0 +1,172 @@
+# cython: cdivision=True, boundscheck=False, wraparound=False
+"""Dropout with a counter-based generator, so that every element's fate can be computed alone.
+
+The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
+as 1, 2, 3", 2011. Key: the seed. Counter: element index // 4, and the offset. Each counter gives
+the four words of four neighbouring elements.
+"""
+
+cimport numpy as cnp
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from arrays cimport check, check_same_shape, real_type
+from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+
+cnp.import_array()
+
+cdef enum:
+    WORDS = 4
+    ROUNDS = 10
+    # Counters worked on side by side, one per vector lane.
+    COUNTERS = 64
+    GENERATOR_COST = 8
+
+cdef uint64_t MULTIPLIER_0 = 0xD2511F53
+cdef uint64_t MULTIPLIER_1 = 0xCD9E8D57
+cdef uint32_t KEY_STEP_0 = 0x9E3779B9
+cdef uint32_t KEY_STEP_1 = 0xBB67AE85
+
+
+cdef void philox(
+    uint64_t first, uint64_t offset, uint64_t seed, uint32_t *words
+) noexcept nogil:
+    """Write the words of the counters (first, offset), (first + 1, offset), ..., in order."""
+    cdef uint32_t c0[COUNTERS]
+    cdef uint32_t c1[COUNTERS]
+    cdef uint32_t c2[COUNTERS]
+    cdef uint32_t c3[COUNTERS]
+    cdef uint32_t key_0 = <uint32_t> seed
+    cdef uint32_t key_1 = <uint32_t> (seed >> 32)
+    cdef uint64_t product_0, product_1
+    cdef int i, _round
+    for i in range(COUNTERS):
+        c0[i] = <uint32_t> (first + <uint64_t> i)
+        c1[i] = <uint32_t> ((first + <uint64_t> i) >> 32)
+        c2[i] = <uint32_t> offset
+        c3[i] = <uint32_t> (offset >> 32)
+    for _round in range(ROUNDS):
+        for i in range(COUNTERS):
+            product_0 = MULTIPLIER_0 * c0[i]
+            product_1 = MULTIPLIER_1 * c2[i]
+            c0[i] = <uint32_t> (product_1 >> 32) ^ c1[i] ^ key_0
+            c1[i] = <uint32_t> product_1
+            c2[i] = <uint32_t> (product_0 >> 32) ^ c3[i] ^ key_1
+            c3[i] = <uint32_t> product_0
+        key_0 += KEY_STEP_0
+        key_1 += KEY_STEP_1
+    for i in range(COUNTERS):
+        words[WORDS * i] = c0[i]
+        words[WORDS * i + 1] = c1[i]
+        words[WORDS * i + 2] = c2[i]
+        words[WORDS * i + 3] = c3[i]
+
+
+cdef void dropout_block(
+    const floating *x,
+    floating *out,
+    uint8_t *mask,
+    Py_ssize_t first,
+    Py_ssize_t size,
+    uint32_t last_kept,
+    floating scale,
+    uint64_t seed,
+    uint64_t offset,
+) noexcept nogil:
+    """Drop elements `first` to `first + size`, whose pointers start at `first` already."""
+    cdef uint32_t words[WORDS * COUNTERS]
+    cdef Py_ssize_t index, start, i, length
+    for index in range(block_count(size, WORDS * COUNTERS)):
+        start = index * WORDS * COUNTERS
+        philox(<uint64_t> (first + start) // WORDS, offset, seed, words)
+        length = block_length(index, size, WORDS * COUNTERS)
+        for i in range(length):
+            mask[start + i] = words[i] <= last_kept
+            out[start + i] = x[start + i] * scale if words[i] <= last_kept else 0
+
+
+cdef void dropout_blocks(
+    const floating *x,
+    floating *out,
+    uint8_t *mask,
+    Py_ssize_t size,
+    uint32_t last_kept,
+    floating scale,
+    uint64_t seed,
+    uint64_t offset,
+) noexcept nogil:
+    cdef Py_ssize_t block
+    for block in prange(
+        block_count(size, BLOCK),
+        schedule="static",
+        use_threads_if=size * GENERATOR_COST >= PARALLEL_FROM,
+    ):
+        dropout_block(
+            x + block * BLOCK,
+            out + block * BLOCK,
+            mask + block * BLOCK,
+            block * BLOCK,
+            block_length(block, size, BLOCK),
+            last_kept,
+            scale,
+            seed,
+            offset,
+        )
+
+
+cdef uint64_t unsigned(str name, object value) except? 0:
+    """Return a Python int as 64 bits, or raise."""
+    if not isinstance(value, int):
+        raise TypeError(f"For 'dropout', '{name}' must be an int, but got {type(value).__name__}.")
+    if not 0 <= value < 1 << 64:
+        raise ValueError(f"For 'dropout', '{name}' must be in [0, 2**64), but got {value}.")
+    return value
+
+
+def dropout(
+    cnp.ndarray x not None,
+    cnp.ndarray out not None,
+    cnp.ndarray mask not None,
+    double keep_prob,
+    seed,
+    offset,
+):
+    """Keep each element with probability `keep_prob` and divide it by that, else write 0.
+
+    All arrays are C-contiguous and of one shape; `mask` is uint8 and becomes 1 where the element
+    is kept. Element i depends on (seed, offset, i) only: give each call of a run another offset.
+
+    >>> out, mask = np.empty(8), np.empty(8, np.uint8)
+    >>> dropout(np.ones(8), out, mask, 0.5, 3, 0)
+    >>> mask
+    array([0, 1, 0, 0, 1, 0, 1, 0], dtype=uint8)
+    >>> out
+    array([0., 2., 0., 0., 2., 0., 2., 0.])
+    """
+    cdef int number = real_type("dropout", "x", x)
+    check("dropout", "x", x, number, -1, False)
+    check("dropout", "out", out, number, -1, True)
+    check_same_shape("dropout", "out", out, "x", x)
+    check("dropout", "mask", mask, cnp.NPY_UINT8, -1, True)
+    check_same_shape("dropout", "mask", mask, "x", x)
+    if not 0 < keep_prob <= 1:
+        raise ValueError(f"For 'dropout', 'keep_prob' must be in (0, 1], but got {keep_prob}.")
+    cdef uint64_t seed_bits = unsigned("seed", seed)
+    cdef uint64_t offset_bits = unsigned("offset", offset)
+    cdef uint32_t last_kept = <uint32_t> (max(<uint64_t> (keep_prob * 4294967296.0), 1) - 1)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
+    cdef void *from_x = cnp.PyArray_DATA(x)
+    cdef void *to = cnp.PyArray_DATA(out)
+    cdef uint8_t *mask_data = <uint8_t *> cnp.PyArray_DATA(mask)
+    with nogil:
+        if number == cnp.NPY_FLOAT32:
+            dropout_blocks(
+                <const float *> from_x, <float *> to, mask_data, size, last_kept,
+                <float> (1 / keep_prob), seed_bits, offset_bits,
+            )
+        else:
+            dropout_blocks(
+                <const double *> from_x, <double *> to, mask_data, size, last_kept,
+                1 / keep_prob, seed_bits, offset_bits,
+            )

@@ -1,0 +1,153 @@
+# cython: cdivision=True, boundscheck=False, wraparound=False
+"""Rows of a table by index, and the sum of row gradients back into the table.
+
+Tables are C-contiguous float32 or float64 (rows, columns); indices are int32 or int64 (number,).
+"""
+
+cimport numpy as cnp
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.stdint cimport int64_t
+from libc.string cimport memcpy
+from openmp cimport omp_get_max_threads
+
+from arrays cimport check, check_indices, index_at, real_type
+from blocks cimport PARALLEL_FROM, block_count, rows_per_block
+
+cnp.import_array()
+
+
+cdef void gather_rows(
+    const char *table, const void *ids, int item_size, char *out, Py_ssize_t number,
+    Py_ssize_t columns, Py_ssize_t row_bytes
+) noexcept nogil:
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef Py_ssize_t block, i
+    for block in prange(
+        block_count(number, block_rows),
+        schedule="static",
+        use_threads_if=number * columns >= PARALLEL_FROM,
+    ):
+        for i in range(block * block_rows, min((block + 1) * block_rows, number)):
+            memcpy(out + i * row_bytes, table + index_at(ids, item_size, i) * row_bytes, row_bytes)
+
+
+cdef void add_to_shard(
+    const floating *d_out, const void *ids, int item_size, floating *d_table, Py_ssize_t number,
+    Py_ssize_t columns, int64_t first, int64_t stop
+) noexcept nogil:
+    """Add, in the order of the ids, those rows whose id lies in [first, stop)."""
+    cdef Py_ssize_t i, column
+    cdef int64_t row
+    cdef floating *to
+    cdef const floating *source
+    for i in range(number):
+        row = index_at(ids, item_size, i)
+        if first <= row < stop:
+            to = d_table + row * columns
+            source = d_out + i * columns
+            for column in range(columns):
+                to[column] += source[column]
+
+
+cdef void add_rows(
+    const floating *d_out, const void *ids, int item_size, floating *d_table, Py_ssize_t number,
+    Py_ssize_t columns, Py_ssize_t rows
+) noexcept nogil:
+    """Let each thread own a range of table rows, so that no row's order of additions changes."""
+    cdef int shards = omp_get_max_threads() if number * columns >= PARALLEL_FROM else 1
+    cdef int shard
+    for shard in prange(shards, schedule="static", use_threads_if=shards > 1):
+        add_to_shard(
+            d_out, ids, item_size, d_table, number, columns,
+            rows * shard // shards, rows * (shard + 1) // shards,
+        )
+
+
+cdef int check_ids(
+    str kernel, cnp.ndarray ids, Py_ssize_t number, Py_ssize_t rows
+) except -1:
+    """Raise IndexError unless each id is a row of the table; return the bytes per id."""
+    cdef int item_size = check_indices(kernel, "ids", ids, number)
+    cdef const void *data = cnp.PyArray_DATA(ids)
+    cdef int64_t row
+    cdef Py_ssize_t i
+    for i in range(number):
+        row = index_at(data, item_size, i)
+        if not 0 <= row < rows:
+            raise IndexError(
+                f"For '{kernel}', 'ids' must be in [0, {rows}), the rows of the table, "
+                f"but got {row} at position {i}."
+            )
+    return item_size
+
+
+cdef int check_rows(
+    str kernel, str name, cnp.ndarray rows, int number, cnp.ndarray table, bint written
+) except -1:
+    """Raise unless `rows` is a matrix of the table's type and number of columns."""
+    check(kernel, name, rows, number, 2, written)
+    if cnp.PyArray_DIM(rows, 1) != cnp.PyArray_DIM(table, 1):
+        raise ValueError(
+            f"For '{kernel}', '{name}' must have the table's {cnp.PyArray_DIM(table, 1)} columns, "
+            f"but got {cnp.PyArray_DIM(rows, 1)}."
+        )
+    return 0
+
+
+def gather(cnp.ndarray table not None, cnp.ndarray ids not None, cnp.ndarray out not None):
+    """Write table[ids] into `out` (number, columns); an id out of range raises IndexError.
+
+    >>> out = np.empty((3, 2))
+    >>> gather(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1, 0, 1]), out)
+    >>> out
+    array([[3., 4.],
+           [1., 2.],
+           [3., 4.]])
+    """
+    cdef int number = real_type("gather", "table", table)
+    check("gather", "table", table, number, 2, False)
+    check_rows("gather", "out", out, number, table, True)
+    cdef Py_ssize_t columns = cnp.PyArray_DIM(table, 1)
+    cdef Py_ssize_t wanted = cnp.PyArray_DIM(out, 0)
+    cdef int item_size = check_ids("gather", ids, wanted, cnp.PyArray_DIM(table, 0))
+    cdef Py_ssize_t row_bytes = columns * cnp.PyArray_ITEMSIZE(table)
+    cdef char *from_table = <char *> cnp.PyArray_DATA(table)
+    cdef void *id_data = cnp.PyArray_DATA(ids)
+    cdef char *to = <char *> cnp.PyArray_DATA(out)
+    with nogil:
+        gather_rows(from_table, id_data, item_size, to, wanted, columns, row_bytes)
+
+
+def scatter_add(
+    cnp.ndarray d_out not None, cnp.ndarray ids not None, cnp.ndarray d_table not None
+):
+    """Add row i of d_out (number, columns) to row ids[i] of `d_table`, in the order of i.
+
+    An id out of range raises IndexError before anything is added.
+
+    >>> d_table = np.zeros((2, 2))
+    >>> scatter_add(np.ones((3, 2)), np.array([1, 0, 1]), d_table)
+    >>> d_table
+    array([[1., 1.],
+           [2., 2.]])
+    """
+    cdef int number = real_type("scatter_add", "d_table", d_table)
+    check("scatter_add", "d_table", d_table, number, 2, True)
+    check_rows("scatter_add", "d_out", d_out, number, d_table, False)
+    cdef Py_ssize_t columns = cnp.PyArray_DIM(d_table, 1)
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(d_table, 0)
+    cdef Py_ssize_t count = cnp.PyArray_DIM(d_out, 0)
+    cdef int item_size = check_ids("scatter_add", ids, count, rows)
+    cdef void *from_rows = cnp.PyArray_DATA(d_out)
+    cdef void *id_data = cnp.PyArray_DATA(ids)
+    cdef void *to = cnp.PyArray_DATA(d_table)
+    with nogil:
+        if number == cnp.NPY_FLOAT32:
+            add_rows(
+                <const float *> from_rows, id_data, item_size, <float *> to, count, columns, rows
+            )
+        else:
+            add_rows(
+                <const double *> from_rows, id_data, item_size, <double *> to, count, columns, rows
+            )

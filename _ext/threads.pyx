@@ -1,0 +1,47 @@
+"""The number of OpenMP threads, shared with oneDNN: both use the process's one libgomp."""
+
+cimport openmp
+
+
+cdef extern from *:
+    const char *DIST_MS_ISA
+
+
+def get_num_threads():
+    """Return how many threads the next kernel call of this Python thread may use.
+
+    >>> get_num_threads() >= 1
+    True
+    """
+    return openmp.omp_get_max_threads()
+
+
+def set_num_threads(number):
+    """Let kernels called by this Python thread use up to `number` OpenMP threads.
+
+    Raises:
+        TypeError: `number` is not an int.
+        ValueError: `number` is not positive.
+
+    >>> before = get_num_threads()
+    >>> set_num_threads(1)
+    >>> get_num_threads()
+    1
+    >>> set_num_threads(before)
+    """
+    if not isinstance(number, int) or isinstance(number, bool):
+        raise TypeError(
+            f"For 'set_num_threads', 'number' must be an int, but got {type(number).__name__}."
+        )
+    if number < 1:
+        raise ValueError(f"For 'set_num_threads', 'number' must be positive, but got {number}.")
+    openmp.omp_set_num_threads(number)
+
+
+def isa():
+    """Return "v2", "v3" or "v4": the x86-64 level that the kernels in use were compiled for.
+
+    >>> isa() in ("v2", "v3", "v4")
+    True
+    """
+    return DIST_MS_ISA.decode()

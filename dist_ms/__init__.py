@@ -1,0 +1,61 @@
+"""dist_ms: MindSpore's Cell and Parameter API, trained data-parallel on CPU clusters with MPI.
+
+`import dist_ms as ms` runs MindSpore user code alone, under `mpirun`, and with
+parameter servers. Importing it starts no MPI and loads no compiled kernel.
+"""
+
+from dist_ms import common, communication, context, dataset, nn, ops, parallel, train
+from dist_ms.autograd.function import _Function
+from dist_ms.autograd.grad import get_grad, grad, value_and_grad
+from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
+from dist_ms.autograd.recompute import recompute
+from dist_ms.autograd.saved import register_saved_tensors_hooks, saved_tensors_hooks
+from dist_ms.autograd.tape import no_grad as _no_grad
+from dist_ms.autograd.vmap import vmap
+from dist_ms.common import dtype
+from dist_ms.common.context import (
+    COMPATIBLE,
+    GRAPH_MODE,
+    LAX,
+    PYNATIVE_MODE,
+    STRICT,
+    get_context,
+    get_current_device,
+    set_context,
+    set_device,
+)
+from dist_ms.common.dtype import *
+from dist_ms.common.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from dist_ms.common.jit import (
+    JitConfig,
+    constexpr,
+    jit,
+    jit_class,
+    lazy_inline,
+    no_inline,
+    set_recursion_limit,
+)
+from dist_ms.common.mutable import mutable
+from dist_ms.common.parallel_context import (
+    ParallelMode,
+    get_auto_parallel_context,
+    get_ps_context,
+    reset_auto_parallel_context,
+    reset_ps_context,
+    set_auto_parallel_context,
+    set_ps_context,
+)
+from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.seed import get_seed, set_seed
+from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
+from dist_ms.train import *
+
+__version__ = "0.1.0"

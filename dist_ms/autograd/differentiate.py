@@ -1,0 +1,264 @@
+"""Run a function and sweep back through it: what every gradient function stands on.
+
+A gradient is taken with respect to tensor objects, as MindSpore does: while the function
+runs, each target is made the start of the graph, wherever the function gets it from, and
+afterwards it is what it was before.
+
+The training step:
+
+    outputs, grads = differentiate(net, inputs, weights=params, sink=reducer_sink, sens=None)
+
+or, to look at the outputs before the sweep,
+
+    graph = Graph(net, inputs, weights=params)
+    _, grads = graph.sweep(graph.outputs, douts, sink)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from dist_ms.autograd.sink import GradientSink, StoreSink
+from dist_ms.autograd.sweep import Sweep
+from dist_ms.autograd.tape import Node, Tape, alias, recording
+from dist_ms.autograd.tree import tensors
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor, wrap
+
+# Hooks that stay with a tensor whose gradient is asked for (see hooks.py).
+Tensor._hooks = None
+
+
+class Start:
+    """The primitive of a node where an inner gradient ends: ties a value to its outer history."""
+
+    name = "Start"
+    differentiable = True
+    keeps = ()
+    keeps_output = False
+
+    @staticmethod
+    def gradient(inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
+        """Pass the gradient on."""
+        return (dout,)
+
+
+start = Start()
+
+
+class Graph:
+    """A recorded call: its outputs and the nodes that gradients are wanted for.
+
+    Args:
+        fn: the function to run.
+        args, kwargs: its arguments.
+        positions: indices of `args` whose tensors, nested or not, become targets.
+        weights: Parameters that become targets; those that need no gradient stay out.
+        targets: more tensors that become targets; their gradients come after those of `positions`.
+        traced: tensors to trace as well, so that hooks on cells see their gradients.
+        hooks: let the hooks registered on the targets see their gradients.
+
+    Attributes:
+        outputs: what `fn` returned. Without an outer gradient its tensors have no history left.
+        targets: the tensors whose gradients `sweep` returns first.
+
+    Raises:
+        RuntimeError: inside a `no_grad` region.
+    """
+
+    def __init__(
+        self,
+        fn: Callable,
+        args: Sequence = (),
+        kwargs: dict | None = None,
+        positions: Iterable[int] = (),
+        weights: Sequence = (),
+        targets: Sequence[Tensor] = (),
+        traced: Sequence[Tensor] = (),
+        hooks: bool = True,
+    ) -> None:
+        if recording.refused:
+            raise RuntimeError(
+                "In no_grad context, you can not calculate gradient: take it outside the '_no_grad' region."
+            )
+        around = recording.tape
+        watched = None if around is None else around.watched
+        self.outer = around is not None and watched is not around
+        self.tape = around if self.outer else Tape(watched)
+        self.weights = list(weights)
+        self.targets = [t for p in positions for t in tensors(args[p])] + list(targets)
+        self.starts: dict[int, Node] = {}
+        before = []
+        for x in (*self.targets, *self.weights, *traced):
+            if id(x) not in self.starts:
+                self.starts[id(x)] = self._start(x, hooks)
+                before.append((x, x._node, x._index))
+        if watched is not None:
+            watched.see([x for x, _, _ in before])
+        self._run(fn, args, kwargs or {}, before)
+
+    def _start(self, x: Tensor, hooks: bool) -> Node:
+        """The node where the gradient with respect to `x` ends."""
+        if x._data is None:
+            x.array()
+        history = x._node
+        if self.outer and history is not None and history.tape is self.tape:
+            node = Node(start, (alias(x, keep_data=False),), alias(x, keep_data=False), 0, (0,), self.tape)
+        else:
+            node = Node(None, (), None, 0, (), self.tape)
+        if hooks and x._hooks:
+            node.hooks = {0: x._hooks}
+        return node
+
+    def _run(self, fn: Callable, args: Sequence, kwargs: dict, before: list) -> None:
+        around, tape, starts = recording.tape, self.tape, self.starts
+        try:
+            for x, _, _ in before:
+                needs = not isinstance(x, Parameter) or x.requires_grad
+                x._node, x._index = starts[id(x)] if needs else None, 0
+            recording.tape = tape
+            recording.depth += 1
+            try:
+                self.outputs = fn(*args, **kwargs)
+            finally:
+                recording.depth -= 1
+                recording.tape = around
+            outs = [t for t in tensors(self.outputs) if t._node is not None and t._node.tape is tape]
+            self.places = {id(t): (t._node, t._index) for t in outs}
+        finally:
+            for x, node, index in before:
+                # An in-place operation on a target gave it a new history in the outer gradient.
+                if not self.outer or x._node is None or x._node is starts[id(x)]:
+                    x._node, x._index = node, index
+        if not self.outer:
+            for t in outs:
+                if t._node is not None and t._node.tape is tape:
+                    t._node = None
+
+    def sweep(
+        self, outputs: Any, douts: Any = None, sink: GradientSink | None = None, keep: bool = False
+    ) -> tuple[list[Tensor], list[Tensor]]:
+        """Gradients of `outputs` with respect to the targets and the weights.
+
+        Args:
+            outputs: the part of the call's outputs to differentiate, nested or not.
+            douts: its gradient, nested alike, or a list with None where there is none; by default
+                ones.
+            sink: takes the weights' gradients.
+            keep: keep the saved values so that the graph can be swept again.
+
+        Returns:
+            (gradients of the targets, gradients of the weights), zeros where nothing led. No two
+            of them, and none of them and `douts`, share an array.
+        """
+        taken = {id(d._data) for d in tensors(douts)}
+        target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
+        return (
+            [_own(x, g, taken) for x, g in zip(self.targets, target_grads)],
+            [_own(w, g, taken) for w, g in zip(self.weights, weight_grads)],
+        )
+
+    def gradients(
+        self, outputs: Any, douts: Any = None, sink: GradientSink | None = None, keep: bool = False
+    ) -> tuple[list[Tensor | None], list[Tensor | None]]:
+        """The same as `sweep`, with None where nothing led."""
+        starts = self.starts
+        places: dict[Node, list[int]] = {}
+        for i, w in enumerate(self.weights):
+            places.setdefault(starts[id(w)], []).append(i)
+        wanted = {starts[id(x)] for x in self.targets}
+        sweep = Sweep(self._roots(outputs, douts), wanted.union(places))
+        release = not (keep or self.outer)
+        if release:
+            self.places = {}
+        if sink is None:
+            sink = StoreSink(len(self.weights))
+        sink.begin()
+        for node, indices in places.items():
+            if not sweep.reaches(node):
+                for i in indices:
+                    sink.ready(i, None)
+        found: dict[Node, Tensor | None] = {}
+        ready = sink.ready
+
+        def deliver(node: Node, grad: Tensor | None) -> None:
+            if node in places:
+                for i in places[node]:
+                    ready(i, grad)
+            if node in wanted:
+                found[node] = grad
+
+        sweep.run(deliver, sink.progress, release)
+        if release:
+            self.tape.kept.clear()
+        return [found.get(starts[id(x)]) for x in self.targets], sink.finish()
+
+    def _roots(self, outputs: Any, douts: Any) -> list[tuple[Node, int, Tensor]]:
+        """Where a sweep starts, with the gradients there."""
+        places = self.places
+        outs = tensors(outputs)
+        if douts is None:
+            return [(*places[id(o)], ones_like(o)) for o in outs if id(o) in places]
+        flat = isinstance(douts, list) and all(d is None or isinstance(d, Tensor) for d in douts)
+        grads = douts if flat else tensors(douts)
+        return [(*places[id(o)], g) for o, g in zip(outs, grads) if g is not None and id(o) in places]
+
+
+def _own(x: Tensor, grad: Tensor | None, taken: set[int]) -> Tensor:
+    """The gradient of `x` as a tensor that shares no array with those taken."""
+    if grad is None:
+        return zeros_like(x)
+    if id(grad._data) in taken:
+        grad = alias(grad) if recording.on else wrap(grad._data.copy(order="K"))
+    taken.add(id(grad._data))
+    return grad
+
+
+def differentiate(
+    fn: Callable,
+    args: Sequence = (),
+    kwargs: dict | None = None,
+    positions: Iterable[int] = (),
+    weights: Sequence = (),
+    sink: GradientSink | None = None,
+    sens: Any = None,
+) -> tuple[Any, list[Tensor]]:
+    """Run `fn` and return its outputs, and the gradients of `positions` and then `weights`.
+
+    Args:
+        fn: the function or Cell to run.
+        args, kwargs: its arguments.
+        positions: indices of `args` to differentiate with respect to.
+        weights: Parameters to differentiate with respect to.
+        sink: takes the weights' gradients as they become complete.
+        sens: the gradient of the outputs, nested like them; ones by default.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.autograd.differentiate import differentiate
+        >>> w = ms.Parameter(ms.Tensor(3.0), name="w")
+        >>> value, grads = differentiate(lambda x: x * w, (ms.Tensor(2.0),), weights=[w])
+        >>> print(value, grads[0])
+        6.0 2.0
+    """
+    graph = Graph(fn, args, kwargs, positions, weights)
+    target_grads, weight_grads = graph.sweep(graph.outputs, sens, sink)
+    return graph.outputs, target_grads + weight_grads
+
+
+def ones_like(x: Tensor) -> Tensor:
+    """A tensor of ones of the same shape and dtype."""
+    return wrap(np.ones(x.shape, numpy_dtype(x)))
+
+
+def zeros_like(x: Tensor) -> Tensor:
+    """A tensor of zeros of the same shape and dtype."""
+    return wrap(np.zeros(x.shape, numpy_dtype(x)))
+
+
+def numpy_dtype(x: Tensor) -> np.dtype:
+    """The NumPy dtype of a tensor that may have no data."""
+    return x._data.dtype if x._data is not None else x._dtype

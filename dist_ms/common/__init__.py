@@ -1,0 +1,22 @@
+"""Tensors, parameters, initializers, seeds and settings; imports only NumPy and ml_dtypes."""
+
+from dist_ms.common import dtype
+from dist_ms.common.dtype import *
+from dist_ms.common.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    set_rng_state,
+)
+from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.seed import get_seed, set_seed
+from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
+
+__all__ = [
+    *dtype.__all__,
+    *("Generator", "default_generator", "manual_seed", "initial_seed"),
+    *("get_rng_state", "set_rng_state", "get_seed", "set_seed"),
+    *("Parameter", "ParameterTuple", "Tensor", "tensor", "is_tensor", "from_numpy", "dtype"),
+]

@@ -1,0 +1,1 @@
+"""The distributions behind `dist_ms.common.initializer`, one subject per file."""

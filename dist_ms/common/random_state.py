@@ -1,0 +1,19 @@
+"""The state of all global random generators, for code that runs twice with equal numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dist_ms.common.generator import default_generator
+from dist_ms.common.tensor import Tensor
+
+
+def get_random_state() -> tuple[tuple, Tensor]:
+    """The state that random operations draw from now."""
+    return np.random.get_state(), default_generator.get_state()
+
+
+def set_random_state(state: tuple[tuple, Tensor]) -> None:
+    """Go back to a state that `get_random_state` returned."""
+    np.random.set_state(state[0])
+    default_generator.set_state(state[1])

@@ -1,0 +1,98 @@
+"""Seeds: the global seed, and the generators that random numbers come from.
+
+As in MindSpore, the same `set_seed(n)` or the same `np.random.seed(n)` gives the
+same numbers: every draw takes its start from NumPy's global generator.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+_seed: int | None = None
+_sliced_draws = 0  # without a seed: how often slices were drawn, equal on every rank
+
+
+def set_seed(seed: int) -> None:
+    """Set the global seed of initializers, random operations and NumPy.
+
+    Args:
+        seed: 0 to 2**32 - 1.
+
+    Raises:
+        TypeError: if `seed` is no int.
+        ValueError: if it is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.common.initializer import initializer
+        >>> ms.set_seed(1); a = initializer("normal", [2]).asnumpy()
+        >>> ms.set_seed(1); b = initializer("normal", [2]).asnumpy()
+        >>> print((a == b).all())
+        True
+    """
+    global _seed, _sliced_draws
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {type(seed).__name__}.")
+    if not 0 <= seed < 2**32:
+        raise ValueError(
+            f"For 'set_seed', 'seed' must be an int in [0, 2**32 - 1], but got {seed}."
+        )
+    np.random.seed(seed)
+    _seed = seed
+    _sliced_draws = 0
+
+
+def get_seed() -> int | None:
+    """Return the seed given to `set_seed`, None before that.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.set_seed(1234)
+        >>> ms.get_seed()
+        1234
+    """
+    return _seed
+
+
+def next_key() -> int:
+    """Draw a 62-bit key for a counter-based generator from the global generator."""
+    high, low = np.random.randint(0, 2**31, size=2)
+    return (int(high) << 31) | int(low)
+
+
+def generator() -> np.random.Generator:
+    """A generator whose start is drawn from the global one, so successive calls differ."""
+    return np.random.Generator(np.random.Philox(key=next_key()))
+
+
+@contextmanager
+def seeded(*words: int) -> Iterator[None]:
+    """A region whose draws depend on `words` alone; the global generator is put back after it."""
+    state = np.random.get_state()
+    np.random.seed([int(w) % 2**32 for w in words])
+    try:
+        yield
+    finally:
+        np.random.set_state(state)
+
+
+@contextmanager
+def seeded_for_slice(name: str, slice_index: int | None) -> Iterator[None]:
+    """A region whose draws agree on all ranks that hold the same slice of the same parameter.
+
+    The numbers follow from the global seed, the parameter's name and the slice's number.
+    Without a global seed they follow from how many slices were drawn before, which ranks
+    that run the same script agree on. None stands for the whole tensor.
+    """
+    global _sliced_draws
+    if _seed is None:
+        _sliced_draws += 1
+    part = 0 if slice_index is None else 1 + slice_index
+    with seeded(
+        _seed or 0, _sliced_draws, zlib.crc32(name.encode()), part, int(slice_index is None)
+    ):
+        yield

@@ -1,0 +1,71 @@
+"""What a tensor says about itself: shape, type and size, also while it has no values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common import dtype as mstype
+
+
+class TensorForm:
+    """The shape and element type of a tensor, read from its array or remembered without one."""
+
+    _data: np.ndarray | None = None
+    _shape: tuple | None = None  # shape and dtype of a tensor without data
+    _dtype: np.dtype | None = None
+    init: Any = None
+
+    @property
+    def shape(self) -> tuple:
+        """The length of each dimension; -1 where it is unknown."""
+        data = self._data
+        return data.shape if data is not None else self._shape
+
+    @property
+    def dtype(self) -> mstype.Number:
+        """The element type."""
+        data = self._data
+        return mstype.from_numpy(data.dtype if data is not None else self._dtype)
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        n = 1
+        for length in self.shape:
+            n *= length
+        return n
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return (self._data.dtype if self._data is not None else self._dtype).itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    @property
+    def strides(self) -> tuple:
+        """Bytes to step in each dimension, for the standard row-major layout."""
+        steps, step = [], self.itemsize
+        for length in reversed(self.shape):
+            steps.append(step)
+            step *= length
+        return tuple(reversed(steps))
+
+    @property
+    def has_init(self) -> bool:
+        """Whether the values are still to be made by `init_data`."""
+        return self._data is None and self.init is not None and not self.init.remade
+
+    def is_init(self) -> bool:
+        """Whether an engine copied the values to a device: False, the values live here."""
+        return False

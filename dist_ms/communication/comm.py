@@ -1,0 +1,182 @@
+"""What every communicator can do: the verbs, and the rules their arrays follow.
+
+An array that a verb changes must be C-contiguous, writeable and of native byte order: a hidden
+copy would be changed in its place. An array that is only read may have any layout.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+OPS = ("sum", "max", "min", "prod")
+
+
+class Handle(ABC):
+    """An operation under way. The arrays in it must not be touched before it is done."""
+
+    @abstractmethod
+    def test(self) -> bool:
+        """Drive the operation and return whether it is done. Never waits."""
+
+    @abstractmethod
+    def wait(self) -> None:
+        """Wait until the operation is done.
+
+        Raises:
+            TimeoutError: if that takes longer than DIST_MS_TIMEOUT seconds.
+        """
+
+
+class Done(Handle):
+    """The handle of an operation that was over at once."""
+
+    def test(self) -> bool:
+        """Return True."""
+        return True
+
+    def wait(self) -> None:
+        """Return at once."""
+
+
+class Comm(ABC):
+    """A group of ranks that work together.
+
+    Attributes:
+        name: the group's name.
+        rank: this process's place in the group, 0 to size - 1.
+        size: the number of ranks in the group.
+        ranks: the world rank of each member.
+        one_node: whether all members share a machine's memory.
+    """
+
+    name: str
+    rank: int
+    size: int
+    ranks: tuple[int, ...]
+    one_node: bool
+
+    @abstractmethod
+    def barrier(self) -> None:
+        """Wait until every rank is here."""
+
+    @abstractmethod
+    def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
+        """Overwrite every rank's array with rank `root`'s, bit for bit; return the array."""
+
+    @abstractmethod
+    def all_reduce(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
+        """Overwrite the array with the element-wise `op` over all ranks; return the array.
+
+        float16 and bfloat16 are reduced in float32 and rounded once; booleans as logical or
+        ("sum", "max") and and ("min", "prod"). Every rank gets the same bits.
+        """
+
+    @abstractmethod
+    def post_all_reduce(self, array: np.ndarray, op: str = "sum") -> Handle:
+        """Start an `all_reduce` and return at once. Ranks post in the same order."""
+
+    @abstractmethod
+    def all_gather(self, array: np.ndarray) -> np.ndarray:
+        """Return every rank's array, stacked along a new first axis. Shapes are equal."""
+
+    @abstractmethod
+    def reduce_scatter(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
+        """Reduce over all ranks and return this rank's part of the first axis, cut evenly."""
+
+    @abstractmethod
+    def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
+        """Send an array to rank `dest`; return when it may be changed again."""
+
+    @abstractmethod
+    def recv(self, array: np.ndarray, source: int, tag: int = 0) -> np.ndarray:
+        """Overwrite the array with the one that rank `source` sends; return the array."""
+
+    @abstractmethod
+    def gather_objects(self, value: Any) -> list[Any]:
+        """Return every rank's value, in rank order. For small things that pickle."""
+
+    @abstractmethod
+    def subgroup(self, ranks: list[int], name: str) -> Comm:
+        """Return the communicator of some of this one's ranks, in the order given.
+
+        Called by exactly those ranks.
+        """
+
+    @abstractmethod
+    def free(self) -> None:
+        """Give the communicator back; it must not be used again."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(name={self.name!r}, rank={self.rank}, size={self.size})"
+
+
+def check_op(verb: str, op: str) -> None:
+    """Raise unless `op` is a reduction."""
+    if op not in OPS:
+        raise ValueError(f"For '{verb}', 'op' must be one of {', '.join(OPS)}, but got {op!r}.")
+
+
+def check_rank(verb: str, argument: str, rank: int, size: int) -> None:
+    """Raise unless `rank` is a rank of the group."""
+    if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)):
+        raise TypeError(f"For '{verb}', '{argument}' must be an int, but got {rank!r}.")
+    if not 0 <= rank < size:
+        raise ValueError(f"For '{verb}', '{argument}' must be in [0, {size - 1}], but got {rank}.")
+
+
+def check_array(verb: str, array: Any, changed: bool) -> None:
+    """Raise unless the verb can take the array; `changed` ones must be writeable in place."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(
+            f"For '{verb}', 'array' must be a numpy.ndarray, but got {type(array).__name__}."
+        )
+    if array.dtype.hasobject:
+        raise TypeError(
+            f"For '{verb}', 'array' must hold numbers, but got dtype {array.dtype}; "
+            "use gather_objects for Python objects."
+        )
+    if not array.dtype.isnative:
+        raise TypeError(
+            f"For '{verb}', 'array' must be of native byte order, but got {array.dtype.str}; "
+            "convert it with astype(dtype.newbyteorder('='))."
+        )
+    if not changed:
+        return
+    if not array.flags.c_contiguous:
+        raise ValueError(
+            f"For '{verb}', 'array' must be C-contiguous, as it is changed in place, but got shape "
+            f"{array.shape} with strides {array.strides}; use numpy.ascontiguousarray."
+        )
+    if not array.flags.writeable:
+        raise ValueError(
+            f"For '{verb}', 'array' must be writeable, as it is changed in place, "
+            "but got a read-only one."
+        )
+
+
+def check_reducible(verb: str, array: np.ndarray, op: str) -> None:
+    """Raise unless the reduction has a meaning for the array's type."""
+    check_op(verb, op)
+    kind = array.dtype.kind
+    if kind == "c" and op in ("max", "min"):
+        raise TypeError(
+            f"For '{verb}', 'op' must be 'sum' or 'prod' for complex numbers, but got {op!r}."
+        )
+    if kind not in "biufc" and array.dtype.name not in ("bfloat16",):
+        raise TypeError(f"For '{verb}', 'array' must hold numbers, but got dtype {array.dtype}.")
+    if array.dtype in (np.longdouble, np.clongdouble):
+        raise TypeError(
+            f"For '{verb}', 'array' must be of at most double precision, but got {array.dtype}."
+        )
+
+
+def check_parts(verb: str, array: np.ndarray, size: int) -> None:
+    """Raise unless the first axis can be cut into `size` equal parts."""
+    if array.ndim == 0 or array.shape[0] % size:
+        raise ValueError(
+            f"For '{verb}', the first axis of 'array' must be a multiple of the group's size "
+            f"{size}, but got shape {array.shape}."
+        )

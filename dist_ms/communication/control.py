@@ -1,0 +1,164 @@
+"""What ranks tell each other beside the collectives: who left, who failed, who is where.
+
+The messages are small, travel on a communicator of their own and are read while a rank waits. So
+a long wait can find out which ranks are missing, and a rank that has ended is noticed at once.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+from dist_ms.communication.waiting import wait_until
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+
+
+def caller() -> str:
+    """Return file:line of the innermost frame outside dist_ms."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith((_PACKAGE, "<frozen")):
+            return f"{Path(name).name}:{frame.f_lineno}"
+        frame = frame.f_back
+    return "?"
+
+
+class Control:
+    """The private channel of one rank.
+
+    Args:
+        channel: an mpi4py communicator that nothing else uses.
+        rank: this process's rank on it.
+        size: its number of ranks.
+
+    Attributes:
+        counts: per group, the number of collectives this rank has entered.
+        where: the (group, number, verb) this rank waits in, None when it does not wait.
+        left: ranks that have ended, with their counts at that time.
+        failed: ranks that ended with an error.
+        abandoned: arrays and requests that MPI may still write to.
+    """
+
+    def __init__(self, channel: Any, rank: int, size: int) -> None:
+        self._channel, self.rank, self.size = channel, rank, size
+        self.counts: dict[str, int] = {}
+        self.where: tuple[str, int, str] | None = None
+        self.left: dict[int, dict[str, int]] = {}
+        self.failed: set[int] = set()
+        self.abandoned: list[Any] = []
+        self._answers: dict[int, tuple[dict[str, int], str]] = {}
+        self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
+        self._sending: list[Any] = []
+        self._lock = threading.Lock()
+
+    @property
+    def others(self) -> list[int]:
+        """All ranks but this one."""
+        return [r for r in range(self.size) if r != self.rank]
+
+    def _tell(self, kind: str, value: Any, ranks: list[int]) -> None:
+        """Send a message without waiting."""
+        for r in ranks:
+            self._sending.append(self._channel.isend((kind, self.rank, value), r))
+
+    def listen(self) -> None:
+        """Read what has come, and answer."""
+        if not self._lock.acquire(blocking=False):
+            return  # another thread is listening
+        try:
+            while self._channel.iprobe():
+                kind, sender, value = self._channel.recv()
+                if kind == "who":
+                    self._tell("here", (dict(self.counts), self._whereabouts()), [sender])
+                elif kind == "here":
+                    self._answers[sender] = value
+                elif kind == "left":
+                    self.left[sender] = value
+                elif kind == "failed":
+                    self.failed.add(sender)
+                elif kind == "assemble":
+                    name, members = value
+                    came = self._assembled.setdefault(name, {})
+                    came.setdefault(sender, deque()).append(members)
+            self._sending = [request for request in self._sending if not request.test()[0]]
+        finally:
+            self._lock.release()
+
+    def _whereabouts(self) -> str:
+        """Say in words what this rank is doing."""
+        if self.where is None:
+            return f"in no collective, at {caller()}"
+        group, number, verb = self.where
+        return f"in '{verb}', call {number} of group '{group}', at {caller()}"
+
+    def roll_call(self, ranks: list[int], seconds: float = 2.0) -> dict[int, tuple[dict, str]]:
+        """Ask ranks where they are; only those that wait or have ended can answer.
+
+        Returns:
+            Per rank that answered: its counts and where it is.
+        """
+        self._answers = {}
+        self._tell("who", None, ranks)
+
+        def complete() -> bool:
+            self.listen()
+            return all(r in self._answers or r in self.left for r in ranks)
+
+        wait_until(complete, seconds, longest=0.01)
+        ended = {r: (self.left[r], "at its end: the process has finished") for r in self.left}
+        return {r: value for r, value in {**self._answers, **ended}.items() if r in ranks}
+
+    def assemble(self, name: str, members: tuple[int, ...], seconds: float) -> None:
+        """Wait until every member asks for the group `name` of the same members.
+
+        Raises:
+            TimeoutError: if some do not come in time.
+            ValueError: if they name other members.
+        """
+        others = [r for r in members if r != self.rank]
+        self._tell("assemble", (name, members), others)
+        came = self._assembled.setdefault(name, {})
+
+        def complete() -> bool:
+            self.listen()
+            return all(came.get(r) for r in others)
+
+        if not wait_until(complete, seconds, longest=0.005):
+            missing = ", ".join(str(r) for r in others if not came.get(r))
+            raise TimeoutError(
+                f"For 'create_group', rank {self.rank} of {self.size} has waited {seconds:g} s "
+                f"(DIST_MS_TIMEOUT) for ranks {missing} to create group '{name}' as well."
+            )
+        for r in others:
+            theirs = came[r].popleft()
+            if theirs != members:
+                raise ValueError(
+                    f"For 'create_group', 'rank_ids' of group '{name}' must be the same on every "
+                    f"member, but got {list(members)} on rank {self.rank} and {list(theirs)} on "
+                    f"rank {r}."
+                )
+
+    def farewell(self) -> None:
+        """Tell that this rank has ended, and stay until all have. Uses next to no CPU."""
+        self._tell("left", dict(self.counts), self.others)
+        self._await_all(float("inf"), longest=0.02)
+
+    def fail(self, seconds: float) -> None:
+        """Tell that this rank failed; stay a little, so that others who fail can say so."""
+        self._tell("failed", None, self.others)
+        self._await_all(seconds, longest=0.005)
+
+    def _await_all(self, seconds: float, longest: float) -> None:
+        """Wait until all others have left or failed, and what was told has gone out."""
+
+        def complete() -> bool:
+            self.listen()
+            gone = len(self.left.keys() | self.failed) == self.size - 1
+            return gone and not self._sending
+
+        wait_until(complete, seconds, longest=longest)

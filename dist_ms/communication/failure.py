@@ -1,0 +1,145 @@
+"""How a rank ends: together with the others when all is well, and never leaving them waiting.
+
+Without this an uncaught exception on one rank leaves the others waiting for ever: the rank's exit
+enters MPI_Finalize, which waits for ranks that wait for it. Here its traceback is printed with
+the rank's number, ranks that fail at the same time get a moment to print theirs, and MPI_Abort
+ends the job. A rank that calls sys.exit with an error code ends the job with that code.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from dist_ms.communication.control import Control
+
+_GRACE = 0.5  # seconds for other ranks to print their error
+
+
+class _WatchedExit(SystemExit):
+    """A SystemExit that notices when nobody caught it.
+
+    An exception that ends the program is freed by the interpreter itself, with no Python frame
+    below; one that was caught is freed in the frame that caught it.
+    """
+
+    ending: Ending | None = None
+
+    def __del__(self) -> None:
+        if self.ending is not None and sys._getframe().f_back is None:
+            self.ending.exit_code = _exit_code(self.code)
+
+
+def _exit_code(code: Any) -> int:
+    """Return the process status that Python makes of a SystemExit's code."""
+    if code is None:
+        return 0
+    return code & 0xFF if isinstance(code, int) else 1
+
+
+class Ending:
+    """Watches how this process ends.
+
+    Args:
+        control: the rank's control channel.
+        abort: ends all ranks at once, given the exit code.
+
+    Attributes:
+        exit_code: what an uncaught sys.exit asked for.
+    """
+
+    def __init__(self, control: Control, abort: Callable[[int], None]) -> None:
+        self.control, self.exit_code = control, 0
+        self._abort, self._process = abort, os.getpid()
+        self._label = f"[rank {control.rank} of {control.size}]"
+        self._lock = threading.Lock()
+
+    def install(self) -> None:
+        """Take the interpreter's hooks."""
+        self._excepthook, self._threadhook = sys.excepthook, threading.excepthook
+        self._exit = sys.exit
+        sys.excepthook, threading.excepthook = self._uncaught, self._uncaught_in_thread
+        _WatchedExit.ending = self
+        sys.exit = self._watched_exit
+        atexit.register(self._at_end)
+
+    def _watched_exit(self, code: Any = None, /) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            self._exit(code)  # ends only that thread
+        raise _WatchedExit(code)
+
+    def _uncaught(
+        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
+    ) -> None:
+        """Print the exception with the rank and end the job."""
+        if os.getpid() != self._process:  # a forked child is no rank
+            self._excepthook(kind, error, trace)
+            return
+        if self._excepthook is sys.__excepthook__:
+            text = "".join(traceback.format_exception(kind, error, trace))
+            self._say(f"uncaught exception\n{text}")
+        else:
+            self._say("uncaught exception\n")
+            self._excepthook(kind, error, trace)
+        self._end_job(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+    def _uncaught_in_thread(self, args: Any) -> None:
+        """The same for an exception that ends a thread, which the other ranks cannot see."""
+        if os.getpid() != self._process or issubclass(args.exc_type, SystemExit):
+            self._threadhook(args)
+            return
+        name = args.thread.name if args.thread is not None else "?"
+        text = "".join(
+            traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback)
+        )
+        self._say(f"uncaught exception in thread {name}\n{text}")
+        self._end_job(1)
+
+    def _at_end(self) -> None:
+        """Leave together, or end the job when this rank did not end well."""
+        if os.getpid() != self._process:
+            return
+        if self.exit_code:
+            self._say(f"exit with code {self.exit_code}\n")
+            self._end_job(self.exit_code)
+        elif self.control.abandoned:
+            self._say("ends with an operation that never completed\n")
+            self._end_job(1)
+        else:
+            self._flush()
+            try:
+                self.control.farewell()
+            except KeyboardInterrupt:
+                self._end_job(130)
+
+    def _say(self, text: str) -> None:
+        """Write in one piece, so that the ranks' lines do not mix."""
+        self._flush()
+        try:
+            sys.stderr.write(f"{self._label} {text}")
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # stderr is closed: there is nobody to tell, but the job must end all the same
+
+    @staticmethod
+    def _flush() -> None:
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                pass
+
+    def _end_job(self, code: int) -> None:
+        """Give others the time to print, then end all ranks."""
+        with self._lock:
+            try:
+                self.control.fail(_GRACE)
+            finally:
+                self._flush()
+                self._abort(code)

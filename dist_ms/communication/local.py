@@ -1,0 +1,114 @@
+"""The communicator of a world of one: every verb at once, without MPI."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+
+from dist_ms.communication.comm import (
+    Comm,
+    Done,
+    Handle,
+    check_array,
+    check_parts,
+    check_rank,
+    check_reducible,
+)
+
+
+class LocalComm(Comm):
+    """One rank alone.
+
+    Args:
+        name: the group's name.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.communication.local import LocalComm
+        >>> comm = LocalComm()
+        >>> comm.all_reduce(np.array([1.0, 2.0]))
+        array([1., 2.])
+        >>> comm.all_gather(np.array([1, 2]))
+        array([[1, 2]])
+    """
+
+    def __init__(self, name: str = "mccl_world_group", world_rank: int = 0) -> None:
+        self.name = name
+        self.rank, self.size, self.ranks = 0, 1, (world_rank,)
+        self.one_node = True
+        self._sent: dict[int, deque[np.ndarray]] = {}
+
+    def barrier(self) -> None:
+        """Everybody is here."""
+
+    def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
+        """Return the array."""
+        check_array("broadcast", array, changed=True)
+        check_rank("broadcast", "root", root, 1)
+        return array
+
+    def all_reduce(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
+        """Return the array."""
+        check_array("all_reduce", array, changed=True)
+        check_reducible("all_reduce", array, op)
+        return array
+
+    def post_all_reduce(self, array: np.ndarray, op: str = "sum") -> Handle:
+        """Return a handle that is done."""
+        self.all_reduce(array, op)
+        return Done()
+
+    def all_gather(self, array: np.ndarray) -> np.ndarray:
+        """Return a copy with a first axis of length 1."""
+        check_array("all_gather", array, changed=False)
+        return np.array(array, order="C")[None]
+
+    def reduce_scatter(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
+        """Return a copy."""
+        check_array("reduce_scatter", array, changed=False)
+        check_reducible("reduce_scatter", array, op)
+        check_parts("reduce_scatter", array, 1)
+        return np.array(array, order="C")
+
+    def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
+        """Keep a copy for `recv`."""
+        check_array("send", array, changed=False)
+        check_rank("send", "dest", dest, 1)
+        self._sent.setdefault(tag, deque()).append(np.array(array, order="C"))
+
+    def recv(self, array: np.ndarray, source: int, tag: int = 0) -> np.ndarray:
+        """Take what `send` kept.
+
+        Raises:
+            RuntimeError: if nothing was sent; with one rank nothing ever would be.
+        """
+        check_array("recv", array, changed=True)
+        check_rank("recv", "source", source, 1)
+        if not self._sent.get(tag):
+            raise RuntimeError(
+                f"For 'recv', rank 0 of 1 waits for itself: nothing was sent with tag {tag}."
+            )
+        sent = self._sent[tag].popleft()
+        if sent.nbytes != array.nbytes:
+            raise ValueError(
+                f"For 'recv', 'array' must have the {sent.nbytes} bytes that were sent, "
+                f"but it has {array.nbytes}."
+            )
+        array.reshape(-1).view(np.uint8)[:] = sent.reshape(-1).view(np.uint8)
+        return array
+
+    def gather_objects(self, value: Any) -> list[Any]:
+        """Return the value in a list."""
+        return [value]
+
+    def subgroup(self, ranks: list[int], name: str) -> Comm:
+        """Return another world of one."""
+        if list(ranks) != [0]:
+            raise ValueError(f"For 'subgroup', 'ranks' must be [0] here, but got {ranks}.")
+        return LocalComm(name, self.ranks[0])
+
+    def free(self) -> None:
+        """Nothing to give back."""
+        self._sent.clear()

@@ -1,0 +1,73 @@
+"""Starting MPI, checking that it is the launcher's, and ending the job."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from dist_ms.communication.launched import launched_rank
+from dist_ms.communication.mpi import load_mpi
+
+
+def prepare_environment(local_size: int | None, size: int) -> None:
+    """Set what Open MPI reads when it starts, unless the user has set it.
+
+    Its UCX one-sided component fails on shared windows, its ofi component takes a second to start
+    and serves other networks than one machine's memory, and waiting ranks must let others run
+    when there are more ranks than cores.
+    """
+    os.environ.setdefault("OMPI_MCA_osc", "^ucx")
+    if local_size == size:
+        os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+    if local_size is not None and local_size > (os.cpu_count() or 1):
+        os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
+
+
+def running_size() -> int:
+    """Return the number of ranks if the program itself has started MPI, else 0."""
+    module = sys.modules.get("mpi4py.MPI")
+    if module is None or not module.Is_initialized() or module.Is_finalized():
+        return 0
+    return module.COMM_WORLD.Get_size()
+
+
+def start(variable: str, size: int) -> tuple[str, Any, Any]:
+    """Start MPI.
+
+    Args:
+        variable: the environment variable that tells how many ranks were started.
+        size: that number, 0 if unknown.
+
+    Returns:
+        The library's name and version, and two communicators of all ranks for dist_ms alone.
+
+    Raises:
+        RuntimeError: if there is no MPI, or another one than the launcher's.
+    """
+    rank = launched_rank()
+    label = f"[rank {'?' if rank is None else rank} of {size}]"
+    try:
+        module = load_mpi()
+    except (ImportError, RuntimeError) as error:
+        raise RuntimeError(
+            f"{label} For 'init', MPI must be installed, as {variable} says that {size} ranks were "
+            f"started, but loading it failed: {str(error).splitlines()[0]}. Install it with "
+            "pip install 'dist_ms[mpi]', or make the cluster's own MPI known (module load, or "
+            "LD_LIBRARY_PATH to its libmpi.so)."
+        ) from error
+    library = module.Get_library_version().splitlines()[0].strip("\0 ,")
+    world = module.COMM_WORLD
+    if size and world.Get_size() != size:
+        raise RuntimeError(
+            f"{label} For 'init', the launcher and the MPI library must be of the same MPI: "
+            f"{variable} says that {size} ranks were started, but {library} sees "
+            f"{world.Get_size()}. Start with the mpirun that belongs to this library "
+            "('dist-ms run' takes it), or point MPI4PY_LIBMPI to the launcher's libmpi.so."
+        )
+    return library, world.Dup(), world.Dup()
+
+
+def abort(code: int) -> None:
+    """End all ranks of the job at once."""
+    load_mpi().COMM_WORLD.Abort(code)

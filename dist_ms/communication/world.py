@@ -1,0 +1,120 @@
+"""The world this process belongs to: alone, or one rank of several."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dist_ms.communication import cores, starting
+from dist_ms.communication.comm import Comm
+from dist_ms.communication.control import Control
+from dist_ms.communication.failure import Ending
+from dist_ms.communication.launched import launched_local, launched_size
+from dist_ms.communication.local import LocalComm
+from dist_ms.communication.mpi import MpiComm
+from dist_ms.communication.waiting import default_timeout
+
+WORLD_GROUP = "mccl_world_group"
+
+
+@dataclass
+class World:
+    """All ranks, and where this one stands.
+
+    Attributes:
+        comm: the communicator of all ranks.
+        nodes: per rank the number of its node; nodes are numbered in the order of their ranks.
+        threads: the threads this rank should run; None when the user has decided
+            (OMP_NUM_THREADS), or when it is alone and may use the whole machine.
+        library: the MPI library's name and version, "" when MPI was not started.
+        groups: the groups that `create_group` made; None for one without this rank.
+    """
+
+    comm: Comm
+    nodes: tuple[int, ...]
+    threads: int | None = None
+    library: str = ""
+    groups: dict[str, tuple[list[int], Comm | None]] = field(default_factory=dict)
+
+
+_callbacks: list[Callable[[World], None]] = []
+_started: World | None = None  # MPI starts once in a process, so this outlives release()
+_current: World | None = None
+
+
+def current() -> World | None:
+    """Return the world, None before init() and after release()."""
+    return _current
+
+
+def on_init(callback: Callable[[World], None]) -> None:
+    """Have `callback(world)` called when init() has joined the world; now, if it has.
+
+    Args:
+        callback: called once per init().
+    """
+    _callbacks.append(callback)
+    if _current is not None:
+        callback(_current)
+
+
+def join() -> World:
+    """Join the world of this process's launcher, or make a world of one."""
+    global _current, _started
+    if _current is not None:
+        return _current
+    if _started is None:
+        found = launched_size()
+        several = found is not None and found[1] > 1
+        _started = _start_mpi() if several or starting.running_size() > 1 else _alone()
+    _current = _started
+    for callback in _callbacks:
+        callback(_current)
+    return _current
+
+
+def leave() -> None:
+    """Give up the groups and forget the world; `join` may be called again."""
+    global _current
+    if _current is None:
+        return
+    for _, comm in _current.groups.values():
+        if comm is not None:
+            comm.free()
+    _current.groups.clear()
+    _current = None
+
+
+def _alone() -> World:
+    return World(LocalComm(WORLD_GROUP), nodes=(0,))
+
+
+def _start_mpi() -> World:
+    """Start MPI, meet the other ranks and learn where they are."""
+    variable, size = launched_size() or ("", 0)
+    starting.prepare_environment(launched_local()[1], size)
+    library, channel, work = starting.start(variable, size)
+    control = Control(channel, channel.Get_rank(), channel.Get_size())
+    seconds = default_timeout()
+    ranks = tuple(range(control.size))
+    comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
+    Ending(control, starting.abort).install()
+    places = comm.gather_objects((_machine(), cores.my_cores(), cores.cpu_quota()))
+    names = list(dict.fromkeys(place[0] for place in places))
+    nodes = tuple(names.index(place[0]) for place in places)
+    comm.one_node = len(names) == 1
+    threads = None
+    if "OMP_NUM_THREADS" not in os.environ:
+        _, mine, quota = places[control.rank]
+        here = [place[1] for place in places if place[0] == places[control.rank][0]]
+        threads = cores.fair_share(mine, here, quota)
+    return World(comm, nodes, threads, library)
+
+
+def _machine() -> tuple[str, str]:
+    """Return what tells machines apart: containers share a boot, clones share a name."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    return platform.node(), boot.read_text().strip() if boot.exists() else ""

@@ -1,0 +1,50 @@
+"""Run MindSpore scripts unedited: `import mindspore` and its submodules resolve to dist_ms.
+
+    python -m dist_ms.compat script.py arguments...
+
+or, from Python, before anything imports mindspore:
+
+    import dist_ms.compat
+    dist_ms.compat.install()
+"""
+
+from __future__ import annotations
+
+import sys
+
+from dist_ms.compat.alias import MindSporeFinder
+
+_finder = MindSporeFinder("mindspore", "dist_ms")
+
+
+def install() -> None:
+    """Make `import mindspore` and its submodules resolve to dist_ms.
+
+    Raises:
+        RuntimeError: if the real mindspore is imported already.
+
+    Examples:
+        >>> import dist_ms.compat
+        >>> dist_ms.compat.install()
+        >>> import mindspore.nn
+        >>> mindspore.nn is dist_ms.nn
+        True
+        >>> dist_ms.compat.uninstall()
+    """
+    if _finder in sys.meta_path:
+        return
+    loaded = sys.modules.get("mindspore")
+    if loaded is not None:
+        raise RuntimeError(
+            "For 'dist_ms.compat.install', mindspore must not be imported before, but it is, from "
+            f"{getattr(loaded, '__file__', '?')}: call install() first."
+        )
+    sys.meta_path.insert(0, _finder)
+
+
+def uninstall() -> None:
+    """Undo `install`: a later `import mindspore` finds the real one, if there is one."""
+    if _finder in sys.meta_path:
+        sys.meta_path.remove(_finder)
+        for name in [n for n in sys.modules if n == "mindspore" or n.startswith("mindspore.")]:
+            del sys.modules[name]

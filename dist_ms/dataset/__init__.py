@@ -1,0 +1,44 @@
+"""Data pipelines: sources, transforms, batches and shards, read ahead in threads."""
+
+from dist_ms.dataset import config
+from dist_ms.dataset.batching import BatchInfo
+from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.samplers import (
+    DistributedSampler,
+    RandomSampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    SubsetSampler,
+)
+from dist_ms.dataset.sources import GeneratorDataset, NumpySlicesDataset
+from dist_ms.dataset.stages import ZipDataset
+
+
+def zip(datasets: tuple) -> Dataset:
+    """Put the columns of several datasets side by side.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> a = ds.NumpySlicesDataset([1, 2], ["a"], shuffle=False)
+        >>> b = ds.NumpySlicesDataset([3, 4], ["b"], shuffle=False)
+        >>> print(ds.zip((a, b)).get_col_names())
+        ['a', 'b']
+    """
+    if not isinstance(datasets, tuple) or len(datasets) < 2:
+        raise ValueError(f"For 'zip', 'datasets' must be a tuple of two or more datasets, but got {datasets!r}.")
+    return ZipDataset(datasets)
+
+
+__all__ = [
+    "BatchInfo",
+    "Dataset",
+    "DistributedSampler",
+    "GeneratorDataset",
+    "NumpySlicesDataset",
+    "RandomSampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "SubsetSampler",
+    "config",
+    "zip",
+]

@@ -1,0 +1,207 @@
+"""Sources: datasets made from arrays and from Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.dataset.dataset import Dataset, Row, column_list
+from dist_ms.dataset.sharding import Sampling
+
+__all__ = ["GeneratorDataset", "NumpySlicesDataset"]
+
+
+def to_column(value: Any) -> np.ndarray:
+    """A row's entry as an array; Python ints become int64, floats float64."""
+    return value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+
+
+class NumpySlicesDataset(Dataset):
+    """Rows cut from arrays along their first axis.
+
+    Args:
+        data: an array or list (one column), a tuple of them, or a dict name -> array.
+        column_names: names; "column_0", "column_1", ... by default.
+        num_samples: read at most so many rows.
+        num_parallel_workers: accepted; slicing needs no threads.
+        shuffle: draw a new order every epoch (True by default).
+        sampler: an iterable of row numbers, instead of shuffle / shards.
+        num_shards, shard_id: read every num_shards-th row, the part of one rank.
+
+    Raises:
+        ValueError: if the arrays have different lengths or names do not fit.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset(([1, 2, 3], [4, 5, 6]), ["a", "b"], shuffle=False)
+        >>> print(data.batch(2).get_dataset_size())
+        2
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        column_names: Any = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+    ) -> None:
+        if isinstance(data, dict):
+            names, parts = list(data), list(data.values())
+        elif isinstance(data, tuple):
+            names, parts = [f"column_{i}" for i in range(len(data))], list(data)
+        elif isinstance(data, (list, np.ndarray, Tensor)):
+            names, parts = ["column_0"], [data]
+        else:
+            raise TypeError(
+                "Unsupported data type, expected to be list, tuple, dict or numpy.ndarray, but got "
+                f"{type(data).__name__}."
+            )
+        self.arrays = [to_column(p) for p in parts]
+        if not self.arrays or any(a.ndim == 0 or not len(a) for a in self.arrays):
+            raise ValueError("Argument data cannot be empty")
+        if len({len(a) for a in self.arrays}) > 1:
+            raise ValueError(f"Data length in each column is not equal: {[len(a) for a in self.arrays]}.")
+        if column_names is not None:
+            names = column_list(column_names, "column_names")
+        if len(names) != len(self.arrays):
+            raise ValueError(f"Num of input column names is {len(names)}, but required is {len(self.arrays)}.")
+        super().__init__(names)
+        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples, sampler)
+
+    def get_dataset_size(self) -> int:
+        """The number of rows this rank reads."""
+        return self.sampling.size(len(self.arrays[0]))
+
+    def row_numbers(self, epoch: int) -> np.ndarray:
+        """The rows of an epoch, in order."""
+        return self.sampling.order(len(self.arrays[0]), epoch, shuffle_by_default=True)
+
+    def rows(self, epoch: int) -> Iterator[Row]:
+        """The rows of one epoch."""
+        for i in self.row_numbers(epoch):
+            yield tuple(np.asarray(a[i]) for a in self.arrays)
+
+
+class GeneratorDataset(Dataset):
+    """Rows from a Python object: one with `__getitem__` and `__len__`, an iterable, or a function returning one.
+
+    Args:
+        source: the object; an item is one value per column (a single value for one column).
+        column_names: names of the columns.
+        column_types: dtypes to convert the columns to.
+        schema: not available (MindSpore's file formats).
+        num_samples: read at most so many rows.
+        num_parallel_workers, python_multiprocessing, max_rowsize: accepted; rows are read in one
+            thread, ahead of the training.
+        shuffle: draw a new order every epoch (True by default where items have numbers).
+        sampler: an iterable of row numbers.
+        num_shards, shard_id: read the part of one rank.
+
+    Raises:
+        TypeError: if `source` gives no rows.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.GeneratorDataset([(1, 2), (3, 4)], ["a", "b"], shuffle=False)
+        >>> [[int(v) for v in row] for row in data.create_tuple_iterator(output_numpy=True)]
+        [[1, 2], [3, 4]]
+    """
+
+    runs_python = True
+
+    def __init__(
+        self,
+        source: Any,
+        column_names: Any = None,
+        column_types: Any = None,
+        schema: Any = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int = 1,
+        shuffle: bool | None = None,
+        sampler: Any = None,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        python_multiprocessing: bool = True,
+        max_rowsize: Any = None,
+        batch_sampler: Any = None,
+        collate_fn: Any = None,
+    ) -> None:
+        for name, value in (("schema", schema), ("batch_sampler", batch_sampler), ("collate_fn", collate_fn)):
+            if value is not None:
+                raise ValueError(
+                    f"For 'GeneratorDataset', '{name}' must be None, but got {value!r}: use batch() with per_batch_map."
+                )
+        self.numbered = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+        if not (self.numbered or callable(source) or hasattr(source, "__iter__") or hasattr(source, "__next__")):
+            raise TypeError(
+                "Input `source` function of GeneratorDataset should be callable, iterable or random "
+                "accessible, commonly it should implement one of the method like yield, __getitem__ or "
+                "__next__(__iter__)."
+            )
+        if column_names is None:
+            raise ValueError("For 'GeneratorDataset', 'column_names' must be given.")
+        if not self.numbered and (shuffle or sampler is not None):
+            raise ValueError(
+                "For 'GeneratorDataset', 'shuffle' and 'sampler' need a source with __getitem__ and __len__."
+            )
+        super().__init__(column_list(column_names, "column_names"))
+        self.source = source
+        self.types = None if column_types is None else [_numpy_type(t) for t in column_types]
+        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples, sampler)
+        self._size: int | None = None
+
+    def get_dataset_size(self) -> int:
+        """The number of rows this rank reads; a source that does not tell is iterated once to count."""
+        if self.numbered:
+            return self.sampling.size(len(self.source))
+        if self._size is None:
+            self._size = sum(1 for _ in self.rows(0))
+        return self._size
+
+    def _items(self) -> Iterator:
+        return iter(self.source() if callable(self.source) else self.source)
+
+    def rows(self, epoch: int) -> Iterator[Row]:
+        """The rows of one epoch."""
+        if self.numbered:
+            for i in self.sampling.order(len(self.source), epoch, shuffle_by_default=True):
+                yield self._row(self.source[int(i)])
+            return
+        s = self.sampling
+        given = 0
+        for i, item in enumerate(self._items()):
+            if s.num_samples is not None and given >= s.num_samples:
+                return
+            if s.num_shards is None or i % s.num_shards == s.shard_id:
+                given += 1
+                yield self._row(item)
+
+    def _row(self, item: Any) -> Row:
+        values = (
+            item
+            if isinstance(item, (tuple, list))
+            and not (len(self.columns) == 1 and isinstance(item, list) and len(item) != 1)
+            else (item,)
+        )
+        if len(values) != len(self.columns):
+            raise RuntimeError(
+                f"For 'GeneratorDataset', the source must give {len(self.columns)} values per row, one "
+                f"for each of {self.columns}, but got {len(values)}."
+            )
+        row = tuple(to_column(v) for v in values)
+        if self.types is not None:
+            row = tuple(a.astype(t, copy=False) for a, t in zip(row, self.types))
+        return row
+
+
+def _numpy_type(dtype: Any) -> np.dtype:
+    from dist_ms.common.dtype import to_numpy
+
+    return to_numpy(dtype)

@@ -1,0 +1,16 @@
+"""Layers, by subject."""
+
+from dist_ms.nn.layer.activation import *
+from dist_ms.nn.layer.adaptive_pooling import *
+from dist_ms.nn.layer.basic import *
+from dist_ms.nn.layer.conv import *
+from dist_ms.nn.layer.conv_transpose import *
+from dist_ms.nn.layer.dense import *
+from dist_ms.nn.layer.dropout import *
+from dist_ms.nn.layer.embedding import *
+from dist_ms.nn.layer.image import *
+from dist_ms.nn.layer.normalization import *
+from dist_ms.nn.layer.padding import *
+from dist_ms.nn.layer.pooling import *
+from dist_ms.nn.layer.sample_norm import *
+from dist_ms.nn.layer.shaped_activation import *

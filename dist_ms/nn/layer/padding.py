@@ -1,0 +1,222 @@
+"""Padding layers: a border of constants, of a mirror image or of the edge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.checks import check_number, check_string, check_type, complaint
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.nn.cell import Cell
+
+__all__ = ["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Pad", "ReflectionPad1d", "ReflectionPad2d",
+           "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "ZeroPad2d"]
+
+
+class Pad(Cell):
+    """Puts a border around a tensor.
+
+    Args:
+        paddings: a pair (before, after) per dimension, as a tuple of tuples.
+        mode: "CONSTANT" for zeros, "REFLECT" for a mirror image without the edge, "SYMMETRIC" for
+            one with it.
+
+    Raises:
+        TypeError: if `paddings` is no tuple.
+        ValueError: if `mode` is another string, or, when called, the number of pairs is wrong.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.Pad(((0, 0), (1, 1)))(ms.Tensor([[1.0]])))
+        [[0. 1. 0.]]
+    """
+
+    def __init__(self, paddings: tuple, mode: str = "CONSTANT") -> None:
+        super().__init__()
+        self.paddings = check_type(paddings, "paddings", "Pad", tuple)
+        self.mode = check_string(mode, "mode", "Pad", ["CONSTANT", "REFLECT", "SYMMETRIC"])
+        for pair in paddings:
+            if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+                raise ValueError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+
+    def construct(self, x: Tensor) -> Tensor:
+        if self.mode == "CONSTANT":
+            return ops.Pad(self.paddings)(x)
+        import numpy as np
+
+        return ops.MirrorPad(self.mode)(x, wrap(np.array(self.paddings, np.int64)))
+
+
+class _PadNd(Cell):
+    """What the layers share that pad the last dimensions: a border as (left, right, top, ...)."""
+
+    _rank, _mode = 0, "constant"
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        check_type(padding, "padding", self.cls_name, (int, tuple))
+        border = (padding,) * (2 * self._rank) if isinstance(padding, int) else padding
+        if len(border) % 2 or not 0 < len(border) <= 2 * self._rank:
+            raise ValueError(complaint("padding", self.cls_name, f"an int or a tuple of up to {self._rank} pairs",
+                                       padding))
+        for n in border:
+            check_type(n, "padding", self.cls_name, int)
+        self.padding = border
+        self.value = None
+
+    def construct(self, x: Tensor) -> Tensor:
+        return ops.pad(x, self.padding, self._mode, self.value)
+
+
+class _ConstantPadNd(_PadNd):
+    """A border of one value; negative numbers cut off."""
+
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(padding)
+        self.value = check_number(value, "value", self.cls_name)
+
+
+class ConstantPad1d(_ConstantPadNd):
+    """Pads the last dimension with a value.
+
+    Args:
+        padding: an int for both sides, or (left, right); negative numbers cut off.
+        value: the value.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if `padding` has another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.ConstantPad1d(1, 0.5)(ms.Tensor([[1.0]])))
+        [[0.5 1.  0.5]]
+    """
+
+    _rank = 1
+
+
+class ConstantPad2d(_ConstantPadNd):
+    """Pads the last two dimensions with a value: an int, or (left, right, top, bottom).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.ConstantPad2d((1, 0, 0, 1), 0.5)(ms.Tensor([[1.0]])))
+        [[0.5 1. ]
+         [0.5 0.5]]
+    """
+
+    _rank = 2
+
+
+class ConstantPad3d(_ConstantPadNd):
+    """Pads the last three dimensions with a value: an int, or (left, right, top, bottom, front, back).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ConstantPad3d(1, 0.5)(ms.ops.ones((1, 1, 1, 1, 1))).shape
+        (1, 1, 3, 3, 3)
+    """
+
+    _rank = 3
+
+
+class ZeroPad2d(_ConstantPadNd):
+    """Pads the last two dimensions with zeros: an int, or (left, right, top, bottom).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.ZeroPad2d((1, 0, 0, 0))(ms.Tensor([[1.0]])))
+        [[0. 1.]]
+    """
+
+    _rank = 2
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0)
+
+
+class ReflectionPad1d(_PadNd):
+    """Pads the last dimension with its mirror image, without the edge.
+
+    Args:
+        padding: an int for both sides, or (left, right).
+
+    Raises:
+        TypeError: if `padding` is no int or tuple of ints.
+        ValueError: if it has another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.ReflectionPad1d(1)(ms.Tensor([[1.0, 2.0, 3.0]])))
+        [[2. 1. 2. 3. 2.]]
+    """
+
+    _rank, _mode = 1, "reflect"
+
+
+class ReflectionPad2d(_PadNd):
+    """Pads the last two dimensions with their mirror image; see `ReflectionPad1d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ReflectionPad2d(1)(ms.ops.ones((1, 3, 3))).shape
+        (1, 5, 5)
+    """
+
+    _rank, _mode = 2, "reflect"
+
+
+class ReflectionPad3d(_PadNd):
+    """Pads the last three dimensions with their mirror image; see `ReflectionPad1d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ReflectionPad3d(1)(ms.ops.ones((1, 3, 3, 3))).shape
+        (1, 5, 5, 5)
+    """
+
+    _rank, _mode = 3, "reflect"
+
+
+class ReplicationPad1d(_PadNd):
+    """Pads the last dimension with its edge.
+
+    Args:
+        padding: an int for both sides, or (left, right).
+
+    Raises:
+        TypeError: if `padding` is no int or tuple of ints.
+        ValueError: if it has another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.ReplicationPad1d(1)(ms.Tensor([[1.0, 2.0]])))
+        [[1. 1. 2. 2.]]
+    """
+
+    _rank, _mode = 1, "replicate"
+
+
+class ReplicationPad2d(_PadNd):
+    """Pads the last two dimensions with their edge; see `ReplicationPad1d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ReplicationPad2d(1)(ms.ops.ones((1, 3, 3))).shape
+        (1, 5, 5)
+    """
+
+    _rank, _mode = 2, "replicate"
+
+
+class ReplicationPad3d(_PadNd):
+    """Pads the last three dimensions with their edge; see `ReplicationPad1d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ReplicationPad3d(1)(ms.ops.ones((1, 3, 3, 3))).shape
+        (1, 5, 5, 5)
+    """
+
+    _rank, _mode = 3, "replicate"

@@ -1,0 +1,226 @@
+"""Pooling layers: maximum and mean over sliding windows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import tensor
+from dist_ms.ops.geometry import check_data_format, mode_padding, per_dimension
+from dist_ms.ops.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices, Pool
+from dist_ms.ops.pooling_functions import batched
+
+__all__ = ["AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d"]
+
+
+class _PoolNd(Cell):
+    """What pooling layers share: attributes and windows."""
+
+    def _read(self, rank: int, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any,
+              ceil_mode: bool) -> Pool:
+        """Check the arguments, set MindSpore's attributes, and return the windows."""
+        owner = self.cls_name
+        types = (int,) if isinstance(self, MaxPool1d) else (int, tuple)
+        for value, name in ((kernel_size, "kernel_size"), (stride, "stride")):
+            check_type(value, name, owner, types)
+        kernel = per_dimension(kernel_size, rank, "kernel_size", owner, ValueError)
+        step = per_dimension(stride, rank, "stride", owner, ValueError)
+        self.kernel_size = (1, *kernel) if rank == 1 else kernel_size
+        self.stride = (1, *step) if rank == 1 else stride
+        self.pad_mode = check_string(pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner,
+                                     ["VALID", "SAME", "PAD"])
+        check_type(padding, "padding", owner, (int, tuple, list))
+        check_bool(ceil_mode, "ceil_mode", owner)
+        pairs = mode_padding(self.pad_mode.lower(), padding, rank, "padding", owner, symmetric=True)
+        step_inside = per_dimension(dilation, rank, "dilation", owner, ValueError)
+        size_error = RuntimeError if rank == 2 and isinstance(self, _AvgPoolNd) else ValueError
+        return Pool(kernel, step, pairs, step_inside, ceil_mode, owner, size_error).check_padding()
+
+    def construct(self, x: Tensor) -> Any:
+        rank = self._rank
+        if tensor(self.cls_name, x, "x").ndim not in (rank + 1, rank + 2):
+            raise ValueError(f"For '{self.cls_name}', 'x' must have {rank + 1} or {rank + 2} dimensions, but got shape "
+                             f"{x.shape}.")
+        return batched(self._op, x, rank)
+
+    def extend_repr(self) -> str:
+        return f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}"
+
+
+class _MaxPoolNd(_PoolNd):
+    """A maximum pooling layer."""
+
+    def _set(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any, return_indices: bool,
+             ceil_mode: bool) -> None:
+        self.return_indices = check_bool(return_indices, "return_indices", self.cls_name)
+        plain = padding in (0, (0,) * self._rank) and dilation in (1, (1,) * self._rank)
+        is_pad = isinstance(pad_mode, str) and pad_mode.upper() == "PAD"
+        if not is_pad and not (plain and not return_indices and not ceil_mode):
+            raise ValueError(f"For '{self.cls_name}', 'padding', 'dilation', 'return_indices' and 'ceil_mode' need "
+                             f"pad_mode 'pad', but got {pad_mode!r}.")
+        pool = self._read(self._rank, kernel_size, stride, pad_mode, padding, dilation, ceil_mode)
+        self._op = MaxPoolingWithIndices(pool) if return_indices else MaxPooling(pool)
+
+
+class MaxPool2d(_MaxPoolNd):
+    """The maximum over sliding windows of (N, C, H, W) or (C, H, W).
+
+    Args:
+        kernel_size, stride: an int or a tuple (height, width).
+        pad_mode: "valid" without padding, "same" for an output of ceil(size / stride), "pad" for
+            `padding`; in any case of letters.
+        padding: an int or a tuple (height, width), at most half the kernel; never a maximum.
+        dilation: step between the elements of a window.
+        return_indices: return the flat indices (int64) in the (H, W) plane as well.
+        ceil_mode: whether a partly filled last window counts.
+        data_format: "NCHW".
+
+    Inputs:
+        x (Tensor): (N, C, H, W) or (C, H, W) floats.
+
+    Outputs:
+        Tensor (N, C, H', W'), or a tuple with the indices.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is out of range, or an argument after `pad_mode` is given without
+            "pad".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MaxPool2d(2, 2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[4.]]]]
+    """
+
+    _rank = 2
+
+    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False,
+                 data_format: str = "NCHW") -> None:
+        super().__init__()
+        self.format = check_data_format(data_format, "MaxPool2d", "NCHW")
+        self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
+
+
+class MaxPool1d(_MaxPoolNd):
+    """The maximum over sliding windows of (N, C, L) or (C, L); see `MaxPool2d`, with ints.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MaxPool1d(2, 2)(ms.Tensor([[[1.0, 2.0, 4.0, 3.0]]])))
+        [[[2. 4.]]]
+    """
+
+    _rank = 1
+
+    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0,
+                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
+
+
+class MaxPool3d(_MaxPoolNd):
+    """The maximum over sliding windows of (N, C, D, H, W) or (C, D, H, W); see `MaxPool2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.MaxPool3d(2, 2)(ms.ops.ones((1, 1, 4, 4, 4))).shape
+        (1, 1, 2, 2, 2)
+    """
+
+    _rank = 3
+
+    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
+
+
+class _AvgPoolNd(_PoolNd):
+    """A mean pooling layer."""
+
+    def _set(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, ceil_mode: bool,
+             count_include_pad: bool, divisor_override: int | None) -> None:
+        owner = self.cls_name
+        check_bool(count_include_pad, "count_include_pad", owner)
+        if divisor_override is not None and check_int(divisor_override, "divisor_override", owner) <= 0:
+            raise ValueError(complaint("divisor_override", owner, "a positive int or None", divisor_override))
+        pool = self._read(self._rank, kernel_size, stride, pad_mode, padding, 1, ceil_mode)
+        # MindSpore's plain 1-D and 2-D kernels leave "same" padding out of the mean, its 3-D one does not.
+        plain = self._rank < 3 and self.pad_mode != "PAD" and not ceil_mode and divisor_override is None
+        self._op = AvgPooling(pool, count_include_pad and not plain, divisor_override or 0)
+
+
+class AvgPool2d(_AvgPoolNd):
+    """The mean over sliding windows of (N, C, H, W) or (C, H, W).
+
+    Args:
+        kernel_size, stride: an int or a tuple (height, width).
+        pad_mode: "valid" without padding, "same" for an output of ceil(size / stride), "pad" for
+            `padding`; in any case of letters.
+        padding: an int or a tuple (height, width), at most half the kernel; only with "pad".
+        ceil_mode: whether a partly filled last window counts.
+        count_include_pad: whether the padding counts in the mean (not that of plain "same").
+        divisor_override: divide by this instead of the number of elements, or None.
+        data_format: "NCHW".
+
+    Inputs:
+        x (Tensor): (N, C, H, W) or (C, H, W) floats.
+
+    Outputs:
+        Tensor (N, C, H', W').
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.AvgPool2d(2, 2)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
+        [[[[2.5]]]]
+    """
+
+    _rank = 2
+
+    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+                 ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None,
+                 data_format: str = "NCHW") -> None:
+        super().__init__()
+        self.format = check_data_format(data_format, "AvgPool2d", "NCHW")
+        self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+class AvgPool1d(_AvgPoolNd):
+    """The mean over sliding windows of (N, C, L) or (C, L); see `AvgPool2d`, with ints.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.AvgPool1d(2, 2)(ms.Tensor([[[1.0, 2.0, 4.0, 3.0]]])))
+        [[[1.5 3.5]]]
+    """
+
+    _rank = 1
+
+    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0,
+                 ceil_mode: bool = False, count_include_pad: bool = True) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, None)
+
+
+class AvgPool3d(_AvgPoolNd):
+    """The mean over sliding windows of (N, C, D, H, W) or (C, D, H, W); see `AvgPool2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.AvgPool3d(2, 2)(ms.ops.ones((1, 1, 2, 2, 2))))
+        [[[[[1.]]]]]
+    """
+
+    _rank = 3
+
+    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
+                 ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+        super().__init__()
+        self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)

@@ -1,0 +1,6 @@
+"""Losses, by subject."""
+
+from dist_ms.nn.loss.cross_entropy import *
+from dist_ms.nn.loss.likelihood import *
+from dist_ms.nn.loss.loss import *
+from dist_ms.nn.loss.margin import *

@@ -1,0 +1,255 @@
+"""LossBase, and losses of pairs of values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_string
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import number, tensor
+
+__all__ = ["BCELoss", "BCEWithLogitsLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LossBase", "MAELoss", "MSELoss",
+           "RMSELoss", "SmoothL1Loss"]
+
+
+class LossBase(Cell):
+    """Base class of losses: holds the reduction and applies it.
+
+    Args:
+        reduction: "mean", "sum" or "none".
+
+    Attributes:
+        reduction: as given.
+        reduce: whether values are added up at all.
+        average: whether the sum is divided by their number.
+
+    Raises:
+        ValueError: for another reduction.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> class Distance(ms.nn.LossBase):
+        ...     def construct(self, logits, labels):
+        ...         return self.get_loss(ms.ops.abs(logits - labels))
+        >>> print(Distance()(ms.Tensor([1.0, 2.0]), ms.Tensor([2.0, 4.0])))
+        1.5
+    """
+
+    _choices = ("mean", "sum", "none")
+
+    def __init__(self, reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = check_string(reduction, "reduction", self.cls_name, self._choices)
+        self.reduce = reduction != "none"
+        self.average = reduction == "mean"
+
+    def get_axis(self, x: Tensor) -> tuple[int, ...]:
+        """Return all axes of a tensor."""
+        return tuple(range(x.ndim))
+
+    def get_loss(self, x: Tensor, weights: Any = 1.0) -> Tensor:
+        """Weight values and reduce them, computing in float32 at least.
+
+        Args:
+            x: the values.
+            weights: a number, or a Tensor of a shape that broadcasts with `x`.
+
+        Returns:
+            Tensor in the dtype of `x`: a scalar, or with "none" of the broadcast shape.
+        """
+        d = x.dtype
+        wide = x if d == mstype.float64 else ops.cast(x, mstype.float32)
+        if isinstance(weights, Tensor) or weights != 1:
+            wide = wide * weights
+        if self.reduce:
+            wide = ops.ReduceMean()(wide) if self.average else ops.ReduceSum()(wide)
+        return ops.cast(wide, d)
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        """Compute the loss; a subclass defines it."""
+        raise NotImplementedError(f"For '{self.cls_name}', construct is not defined.")
+
+
+def check_tensors(owner: str, **given: Any) -> None:
+    """Require tensors."""
+    for name, value in given.items():
+        tensor(owner, value, name)
+
+
+class L1Loss(LossBase):
+    """|logits - labels|, or its mean or sum.
+
+    Args:
+        reduction: "mean", "sum" or "none".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.L1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+        1.0
+    """
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.l1_loss(logits, labels, self.reduction)
+
+
+class MAELoss(L1Loss):
+    """The mean absolute error; the same as `L1Loss`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MAELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+        1.0
+    """
+
+
+class MSELoss(LossBase):
+    """(logits - labels)^2, or its mean or sum.
+
+    Args:
+        reduction: "mean", "sum" or "none".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+        2.0
+    """
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.mse_loss(logits, labels, self.reduction)
+
+
+class RMSELoss(LossBase):
+    """The square root of the mean of (logits - labels)^2.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.RMSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([4.0, 5.0])))
+        3.0
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.MSELoss = MSELoss()
+
+    def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        return ops.sqrt(self.MSELoss(logits, label))
+
+
+class SmoothL1Loss(LossBase):
+    """0.5 d^2 / beta where d = |logits - labels| is below beta, else d - 0.5 beta.
+
+    Girshick, "Fast R-CNN", 2015.
+
+    Args:
+        beta: where the parabola ends, 0 or more.
+        reduction: "mean", "sum" or "none".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.SmoothL1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
+        [0.125 1.5  ]
+    """
+
+    def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
+        super().__init__(reduction)
+        self.beta = number(self.cls_name, beta, "beta")
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.smooth_l1_loss(logits, labels, self.beta, self.reduction)
+
+
+class HuberLoss(LossBase):
+    """0.5 d^2 where d = |logits - labels| is at most delta, else delta (d - 0.5 delta).
+
+    Huber, "Robust Estimation of a Location Parameter", 1964.
+
+    Args:
+        reduction: "mean", "sum" or "none".
+        delta: where the parabola ends, above 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.HuberLoss("none")(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
+        [0.125 1.5  ]
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction)
+        self.delta = number(self.cls_name, delta, "delta")
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.huber_loss(logits, labels, self.reduction, self.delta)
+
+
+class BCELoss(LossBase):
+    """-weight (y log x + (1 - y) log(1 - x)) for probabilities x and targets y.
+
+    Args:
+        weight: a Tensor that broadcasts with the inputs, or None for ones.
+        reduction: "mean", "sum" or "none".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.BCELoss()(ms.Tensor([0.5]), ms.Tensor([1.0])))
+        0.6931472
+    """
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        super().__init__(reduction)
+        self.weight = weight if weight is None else tensor(self.cls_name, weight, "weight")
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
+
+
+class BCEWithLogitsLoss(LossBase):
+    """The binary cross entropy of sigmoid(logits) and labels, without overflow.
+
+    Args:
+        reduction: "mean", "sum" or "none".
+        weight: a Tensor that broadcasts with the inputs, or None for ones.
+        pos_weight: weight of positive examples, likewise.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.BCEWithLogitsLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
+        0.6931472
+    """
+
+    def __init__(self, reduction: str = "mean", weight: Tensor | None = None, pos_weight: Tensor | None = None) -> None:
+        super().__init__(reduction)
+        for given, name in ((weight, "weight"), (pos_weight, "pos_weight")):
+            if given is not None:
+                tensor(self.cls_name, given, name)
+        self.weight, self.pos_weight = weight, pos_weight
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.binary_cross_entropy_with_logits(logits, labels, self.weight, self.pos_weight, self.reduction)
+
+
+class KLDivLoss(LossBase):
+    """labels (log labels - logits): the divergence of exp(logits) from labels.
+
+    Args:
+        reduction: "mean", "batchmean", "sum" or "none".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.KLDivLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
+        0.0
+    """
+
+    _choices = ("mean", "batchmean", "sum", "none")
+
+    def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        check_tensors(self.cls_name, logits=logits, labels=labels)
+        return ops.kl_div(logits, labels, self.reduction)

@@ -1,0 +1,94 @@
+"""Learning rates and weight decays that may change from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+from dist_ms.nn.learning_rate_schedule import LearningRateSchedule
+
+
+class _IteratorLearningRate(LearningRateSchedule):
+    """A learning rate per step, read from a Parameter that holds all of them."""
+
+    def __init__(self, values: np.ndarray, name: str) -> None:
+        super().__init__()
+        self.learning_rate = Parameter(Tensor(values), name)
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate of a step."""
+        step = int(global_step.asnumpy().reshape(-1)[0])
+        values = self.learning_rate.asnumpy()
+        if step >= values.size:
+            raise IndexError(
+                f"For 'Optimizer', the list of learning rates has {values.size} entries, but step "
+                f"{step + 1} needs one more: give one entry per step."
+            )
+        return Tensor(values[step])
+
+
+def learning_rate_kind(owner: str, value: Any, in_group: bool = False) -> Any:
+    """Check a learning rate and return a float, a 1-D float32 array or a schedule.
+
+    Raises:
+        TypeError: for another type.
+        ValueError: for a negative number, an unreadable string or a Tensor of two or more dims.
+    """
+    if isinstance(value, LearningRateSchedule):
+        return value
+    if isinstance(value, (bool, int, float, np.floating, np.integer)) or isinstance(value, str):
+        return check_at_least_zero(owner, "learning rate", float(value))
+    if isinstance(value, Tensor):
+        if value.ndim > 1:
+            raise ValueError(
+                "For 'Optimizer', if 'learning_rate' is Tensor type, then the dimension of it should be "
+                f"0 or 1, but got {value.ndim}."
+            )
+        array = value.asnumpy().astype(np.float32)
+        if array.ndim == 0:
+            return check_at_least_zero(owner, "learning rate", float(array))
+        return _list_of_rates(array)
+    if isinstance(value, Iterable) and not isinstance(value, (dict, set, Cell)):
+        return _list_of_rates(np.array([float(v) for v in value], np.float32))
+    raise TypeError(
+        "For 'Optimizer', the argument 'learning_rate' must be int, float, Tensor, Iterable or "
+        f"LearningRateSchedule, but got {type(value)}."
+    )
+
+
+def _list_of_rates(array: np.ndarray) -> np.ndarray:
+    if array.size < 2:
+        raise ValueError(
+            "For 'Optimizer', a list of learning rates must have more than one entry, but got "
+            f"{array.size}: give a float."
+        )
+    return array
+
+
+def check_at_least_zero(owner: str, what: str, value: float) -> float:
+    """Return the value.
+
+    Raises:
+        ValueError: if it is negative.
+    """
+    if value < 0:
+        raise ValueError(
+            f"For '{owner}', the '{what}' must be float and must >= 0, but got '{value}' with type 'float'."
+        )
+    return value
+
+
+def weight_decay_kind(owner: str, value: Any) -> Any:
+    """Check a weight decay and return a float or a Cell that gives one per step."""
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
+        raise TypeError(
+            f"For '{owner}', the argument 'weight_decay' must be a float, int or Cell, but got {type(value)}."
+        )
+    return check_at_least_zero(owner, "weight_decay", float(value))

@@ -1,0 +1,103 @@
+"""Operations: a Primitive each, with its functional form and the method of Tensor.
+
+Each file holds one family; what it gives to the world is in its `__all__`.
+Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
+"""
+
+# ruff: noqa: F403, I001
+from dist_ms.autograd.public import *
+from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
+
+# elementwise
+from dist_ms.ops.arithmetic import *
+from dist_ms.ops.division import *
+from dist_ms.ops.powers import *
+from dist_ms.ops.exponentials import *
+from dist_ms.ops.trigonometry import *
+from dist_ms.ops.rounding import *
+from dist_ms.ops.extremes import *
+from dist_ms.ops.comparison import *
+from dist_ms.ops.logical import *
+from dist_ms.ops.special import *
+from dist_ms.ops.complex_numbers import *
+
+# types and shapes
+from dist_ms.ops.casting import *
+from dist_ms.ops.properties import *
+from dist_ms.ops.reshaping import *
+from dist_ms.ops.transposing import *
+from dist_ms.ops.expanding import *
+from dist_ms.ops.joining import *
+from dist_ms.ops.splitting import *
+from dist_ms.ops.repeating import *
+from dist_ms.ops.rearranging import *
+from dist_ms.ops.padding import *
+
+# reductions, scans, order
+from dist_ms.ops.reduction import *
+from dist_ms.ops.reduce_extremes import *
+from dist_ms.ops.scanning import *
+from dist_ms.ops.moments import *
+from dist_ms.ops.norms import *
+from dist_ms.ops.segments import *
+from dist_ms.ops.sorting import *
+
+# products
+from dist_ms.ops.matmul import *
+from dist_ms.ops.products import *
+from dist_ms.ops.einsum import *
+from dist_ms.ops.decompositions import *
+
+# elements picked, put, chosen
+from dist_ms.ops.slicing import *
+from dist_ms.ops.gathering import *
+from dist_ms.ops.scattering import *
+from dist_ms.ops.scattering_along import *
+from dist_ms.ops.selection import *
+from dist_ms.ops.triangles import *
+
+# made, drawn, written
+from dist_ms.ops.creation import *
+from dist_ms.ops.create_primitives import *
+from dist_ms.ops.encoding import *
+from dist_ms.ops.drawing import *
+from dist_ms.ops.distributions import *
+from dist_ms.ops.assignment import *
+from dist_ms.ops.parameter_scattering import *
+
+# neural networks
+from dist_ms.ops.activation import *
+from dist_ms.ops.rectifiers import *
+from dist_ms.ops.smooth_activation import *
+from dist_ms.ops.hard_activation import *
+from dist_ms.ops.softmax import *
+from dist_ms.ops.dropout import *
+from dist_ms.ops.embedding import *
+from dist_ms.ops.dense import *
+from dist_ms.ops.bias_add import *
+from dist_ms.ops.conv import *
+from dist_ms.ops.conv_functions import *
+from dist_ms.ops.conv_primitives import *
+from dist_ms.ops.pooling import *
+from dist_ms.ops.pooling_functions import *
+from dist_ms.ops.pooling_primitives import *
+from dist_ms.ops.adaptive_pooling import *
+from dist_ms.ops.interpolate import *
+from dist_ms.ops.pixel_shuffle import *
+from dist_ms.ops.batch_norm import *
+from dist_ms.ops.layer_norm import *
+from dist_ms.ops.normalization import *
+from dist_ms.ops.loss import *
+from dist_ms.ops.loss_primitives import *
+from dist_ms.ops.cross_entropy import *
+from dist_ms.ops.softmax_cross_entropy import *
+from dist_ms.ops.likelihood_loss import *
+from dist_ms.ops.margin_loss import *
+
+# side effects, hooks, functions of functions
+from dist_ms.ops.debugging import *
+from dist_ms.ops.hooks import *
+from dist_ms.ops.mapping import *
+
+# what stands on all of these: Tensor's operators and methods
+from dist_ms.ops import indexing, tensor_operators

@@ -1,0 +1,190 @@
+"""Checks of the arguments operations share: arrays, dtypes, axes, shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor
+
+
+def array(name: str, value: Any, argument: str = "input") -> np.ndarray:
+    """Return `value` if it is an array, that is: if the caller gave a Tensor.
+
+    Raises:
+        TypeError: otherwise.
+    """
+    if isinstance(value, np.ndarray):
+        return value
+    raise TypeError(f"For '{name}', '{argument}' must be a Tensor, but got {type(value).__name__}.")
+
+
+def tensor(name: str, value: Any, argument: str = "input") -> Tensor:
+    """Return `value` if it is a Tensor.
+
+    Raises:
+        TypeError: otherwise.
+    """
+    if isinstance(value, Tensor):
+        return value
+    raise TypeError(f"For '{name}', '{argument}' must be a Tensor, but got {type(value).__name__}.")
+
+
+def floating(name: str, value: Any, argument: str = "input", complex_too: bool = True) -> np.ndarray:
+    """Return an array of floats (or complex numbers).
+
+    Raises:
+        TypeError: if it is no array, or holds integers or bools.
+    """
+    kind = array(name, value, argument).dtype.kind
+    if kind == "f" or kind == "V" or (kind == "c" and complex_too):
+        return value
+    wanted = "float or complex" if complex_too else "float"
+    raise TypeError(f"For '{name}', the dtype of '{argument}' must be {wanted}, but got {from_numpy(value.dtype)}; "
+                    "cast it first.")
+
+
+def real(name: str, value: Any, argument: str = "input") -> np.ndarray:
+    """Return an array of anything but complex numbers.
+
+    Raises:
+        TypeError: if it is no array, or holds complex numbers.
+    """
+    if array(name, value, argument).dtype.kind == "c":
+        raise TypeError(f"For '{name}', the dtype of '{argument}' must be real, but got {from_numpy(value.dtype)}.")
+    return value
+
+
+def integral(name: str, value: Any, argument: str = "input", bool_too: bool = False) -> np.ndarray:
+    """Return an array of integers (or bools).
+
+    Raises:
+        TypeError: if it is no array, or holds anything else.
+    """
+    if array(name, value, argument).dtype.kind in ("biu" if bool_too else "iu"):
+        return value
+    raise TypeError(f"For '{name}', the dtype of '{argument}' must be an integer{' or bool' if bool_too else ''} type, "
+                    f"but got {from_numpy(value.dtype)}.")
+
+
+def is_float(d: np.dtype) -> bool:
+    """Whether a NumPy dtype is a real floating-point type, bfloat16 included."""
+    return d.kind in "fV"
+
+
+def integer(name: str, value: Any, argument: str) -> int:
+    """Return `value` as an int.
+
+    Raises:
+        TypeError: if it is no integer (bools are none).
+    """
+    if type(value) is int:
+        return value
+    if isinstance(value, np.integer) or (isinstance(value, int) and not isinstance(value, bool)):
+        return int(value)
+    if isinstance(value, (Tensor, np.ndarray)):
+        plain = value.asnumpy() if isinstance(value, Tensor) else value
+        if plain.size == 1 and plain.dtype.kind in "iu":
+            return int(plain.reshape(()))
+    raise TypeError(f"For '{name}', '{argument}' must be an int, but got {type(value).__name__}.")
+
+
+def integers(name: str, value: Any, argument: str) -> tuple[int, ...]:
+    """Return a tuple of ints of a tuple, a list, a one-dimensional integer Tensor or a single int.
+
+    Raises:
+        TypeError: if there is anything but integers.
+    """
+    if isinstance(value, (Tensor, np.ndarray)):
+        value = value.tolist()
+    if isinstance(value, (tuple, list)):
+        return tuple([integer(name, v, argument) for v in value])
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return (int(value),)
+    raise TypeError(f"For '{name}', '{argument}' must be an int, or a tuple or list of ints, "
+                    f"but got {type(value).__name__}.")
+
+
+def one_axis(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:
+    """Return an axis counted from the front.
+
+    Raises:
+        TypeError: if it is no int.
+        ValueError: if there is no such axis.
+    """
+    axis = axis if type(axis) is int else integer(name, axis, argument)
+    if -ndim <= axis < ndim:
+        return axis if axis >= 0 else axis + ndim
+    if ndim == 0 and axis in (0, -1):
+        return 0
+    raise ValueError(f"For '{name}', '{argument}' must be in the range [{-ndim}, {ndim}), but got {axis}.")
+
+
+def many_axes(name: str, axes: Any, ndim: int, argument: str = "axis") -> tuple[int, ...]:
+    """Return several axes counted from the front; all of them for None and ().
+
+    Raises:
+        TypeError: if one is no int.
+        ValueError: if there is no such axis, or one comes twice.
+    """
+    if axes is None:
+        return tuple(range(ndim))
+    if type(axes) is int:
+        return (one_axis(name, axes, ndim, argument),) if ndim else _no_axis(name, axes, argument)
+    axes = integers(name, axes, argument)
+    if not axes:
+        return tuple(range(ndim))
+    if ndim == 0:
+        return _no_axis(name, axes[0], argument)
+    found = tuple([one_axis(name, a, ndim, argument) for a in axes])
+    if len(set(found)) != len(found):
+        raise ValueError(f"For '{name}', '{argument}' must name each dimension once, but got {axes}.")
+    return found
+
+
+def _no_axis(name: str, axis: int, argument: str) -> tuple[int, ...]:
+    """The axes of a scalar: none, whether called 0 or -1."""
+    one_axis(name, axis, 0, argument)
+    return ()
+
+
+def boolean(name: str, value: Any, argument: str) -> bool:
+    """Return `value` if it is a bool.
+
+    Raises:
+        TypeError: otherwise.
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    raise TypeError(f"For '{name}', '{argument}' must be a bool, but got {type(value).__name__}.")
+
+
+def number(name: str, value: Any, argument: str) -> float:
+    """Return `value` if it is a real Python or NumPy number.
+
+    Raises:
+        TypeError: otherwise.
+    """
+    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+        return value
+    raise TypeError(f"For '{name}', '{argument}' must be a number, but got {type(value).__name__}.")
+
+
+def scalar(value: Any) -> Any:
+    """Return the Python number in a one-element Tensor or array, anything else as it is."""
+    if isinstance(value, (Tensor, np.ndarray)) and value.size == 1:
+        return (value.asnumpy() if isinstance(value, Tensor) else value).reshape(()).item()
+    return value
+
+
+def one_of(name: str, value: Any, argument: str, allowed: tuple) -> Any:
+    """Return `value` if it is one of the allowed ones.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if value in allowed:
+        return value
+    raise ValueError(f"For '{name}', '{argument}' must be one of {list(allowed)}, but got {value!r}.")

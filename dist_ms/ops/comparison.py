@@ -1,0 +1,410 @@
+"""Equal, Less, IsNan and their kin: elementwise questions. The answers are bools, without gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.broadcasting import Binary, promote
+from dist_ms.ops.primitive import Undifferentiable, quiet
+
+__all__ = ["ApproximateEqual", "Equal", "EqualCount", "Greater", "GreaterEqual", "IsClose", "IsFinite", "IsInf",
+           "IsNan", "Less", "LessEqual", "NotEqual", "allclose", "approximate_equal", "eq", "equal", "ge", "greater",
+           "greater_equal", "gt", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "le",
+           "less", "less_equal", "lt", "ne", "not_equal", "signbit", "tensor_ge", "tensor_gt", "tensor_le", "tensor_lt"]
+
+
+class _Comparison(Binary):
+    """A question about two operands."""
+
+    differentiable = False
+
+    def __call__(self, input: Any, other: Any) -> Tensor:
+        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+            raise TypeError(f"For '{self.name}', 'input' or 'other' must be a Tensor, "
+                            f"but got {type(input).__name__} and {type(other).__name__}.")
+        return super().__call__(input, other)
+
+
+class _Order(_Comparison):
+    """A question about the order of two operands."""
+
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        x, y = promote(input, other)
+        if x.dtype.kind == "c":
+            raise TypeError(f"For '{self.name}', the operands must be real, but got {from_numpy(x.dtype)}.")
+        return self.compare(x, y)
+
+
+class Equal(_Comparison):
+    """Whether input == other, element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other; one of the two must be a Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.equal(ms.Tensor([1, 2]), 2))
+        [False  True]
+    """
+
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        return np.equal(*promote(input, other))
+
+
+class NotEqual(_Comparison):
+    """Whether input != other, element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other; one of the two must be a Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.not_equal(ms.Tensor([1, 2]), 2))
+        [ True False]
+    """
+
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        return np.not_equal(*promote(input, other))
+
+
+class Less(_Order):
+    """Whether input < other, element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other; one of the two must be a Tensor.
+
+    Raises:
+        TypeError: if an operand is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.less(ms.Tensor([1, 2]), 2))
+        [ True False]
+    """
+
+    compare = staticmethod(np.less)
+
+
+class LessEqual(_Order):
+    """Whether input <= other, element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other; one of the two must be a Tensor.
+
+    Raises:
+        TypeError: if an operand is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.less_equal(ms.Tensor([1, 2]), 1))
+        [ True False]
+    """
+
+    compare = staticmethod(np.less_equal)
+
+
+class Greater(_Order):
+    """Whether input > other, element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other; one of the two must be a Tensor.
+
+    Raises:
+        TypeError: if an operand is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.greater(ms.Tensor([1, 2]), 1))
+        [False  True]
+    """
+
+    compare = staticmethod(np.greater)
+
+
+class GreaterEqual(_Order):
+    """Whether input >= other, element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other; one of the two must be a Tensor.
+
+    Raises:
+        TypeError: if an operand is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.greater_equal(ms.Tensor([1, 2]), 2))
+        [False  True]
+    """
+
+    compare = staticmethod(np.greater_equal)
+
+
+class IsNan(Undifferentiable):
+    """Whether each element is NaN.
+
+    Call:
+        input (Tensor): numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isnan(ms.Tensor([1.0, float("nan")])))
+        [False  True]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.isnan(array(self.name, input))
+
+
+class IsInf(Undifferentiable):
+    """Whether each element is infinite, of either sign.
+
+    Call:
+        input (Tensor): numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isinf(ms.Tensor([1.0, float("-inf")])))
+        [False  True]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.isinf(array(self.name, input))
+
+
+class IsFinite(Undifferentiable):
+    """Whether each element is neither infinite nor NaN.
+
+    Call:
+        input (Tensor): numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isfinite(ms.Tensor([1.0, float("inf"), float("nan")])))
+        [ True False False]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.isfinite(array(self.name, input))
+
+
+class IsPosInf(Undifferentiable):
+    """Whether each element is positive infinity.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isposinf(ms.Tensor([float("inf"), float("-inf")])))
+        [ True False]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.isinf(array(self.name, input)) & (input > 0)
+
+
+class IsNegInf(Undifferentiable):
+    """Whether each element is negative infinity.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isneginf(ms.Tensor([float("inf"), float("-inf")])))
+        [False  True]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.isinf(array(self.name, input)) & (input < 0)
+
+
+class IsReal(Undifferentiable):
+    """Whether each element has no imaginary part.
+
+    Call:
+        input (Tensor): numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isreal(ms.Tensor([1 + 0j, 1j])))
+        [ True False]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return input.imag == 0 if array(self.name, input).dtype.kind == "c" else np.ones(input.shape, bool)
+
+
+class SignBit(Undifferentiable):
+    """Whether each element is below zero.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.signbit(ms.Tensor([-1.0, 2.0])))
+        [ True False]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return array(self.name, input) < 0
+
+
+class IsClose(_Comparison):
+    """Whether |input - other| <= atol + rtol * |other|, element by element, with broadcasting.
+
+    Args:
+        rtol: tolerance relative to `other`.
+        atol: absolute tolerance.
+        equal_nan: whether two NaNs are close.
+
+    Call:
+        input (Tensor): one operand.
+        other (Tensor): the other.
+
+    Raises:
+        TypeError: if the two have different dtypes.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.IsClose(rtol=0.1)(ms.Tensor([1.0, 2.0]), ms.Tensor([1.05, 3.0])))
+        [ True False]
+    """
+
+    def __init__(self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> None:
+        self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
+
+    @quiet
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        if array(self.name, input).dtype != array(self.name, other, "other").dtype:
+            raise TypeError(f"For '{self.name}', 'input' and 'other' must have one dtype, "
+                            f"but got {from_numpy(input.dtype)} and {from_numpy(other.dtype)}.")
+        return np.isclose(input, other, self.rtol, self.atol, self.equal_nan)
+
+
+class ApproximateEqual(_Comparison):
+    """Whether |x - y| < tolerance, element by element.
+
+    Args:
+        tolerance: the largest difference.
+
+    Call:
+        x (Tensor): one operand.
+        y (Tensor): the other.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ApproximateEqual(0.5)(ms.Tensor([1.0, 2.0]), ms.Tensor([1.2, 3.0])))
+        [ True False]
+    """
+
+    def __init__(self, tolerance: float = 1e-05) -> None:
+        self.tolerance = tolerance
+
+    @quiet
+    def forward(self, x: Any, y: Any) -> np.ndarray:
+        return np.abs(np.subtract(*promote(x, y))) < self.tolerance
+
+
+class EqualCount(_Comparison):
+    """The number of equal elements, as a one-element tensor of the operands' dtype.
+
+    Call:
+        x (Tensor): one operand.
+        y (Tensor): the other, of the same shape.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.EqualCount()(ms.Tensor([1, 2, 3]), ms.Tensor([1, 2, 4])))
+        [2]
+    """
+
+    def forward(self, x: Any, y: Any) -> np.ndarray:
+        x, y = promote(x, y)
+        return np.array([np.count_nonzero(x == y)], x.dtype)
+
+
+equal, not_equal, less, less_equal = Equal(), NotEqual(), Less(), LessEqual()
+greater, greater_equal = Greater(), GreaterEqual()
+eq, ne, lt, le, gt, ge = equal, not_equal, less, less_equal, greater, greater_equal
+tensor_lt, tensor_le, tensor_gt, tensor_ge = lt, le, gt, ge
+isnan, isinf, isfinite = IsNan(), IsInf(), IsFinite()
+isposinf, isneginf, isreal, signbit = IsPosInf(), IsNegInf(), IsReal(), SignBit()
+
+
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+            equal_nan: bool = False) -> Tensor:
+    """Tell whether |input - other| <= atol + rtol * |other|, element by element.
+
+    Args:
+        input: a Tensor.
+        other: a Tensor of the same dtype.
+        rtol: tolerance relative to `other`.
+        atol: absolute tolerance.
+        equal_nan: whether two NaNs are close.
+
+    Returns:
+        Tensor of bools of the broadcast shape.
+
+    Raises:
+        TypeError: if the operands are no Tensors or have different dtypes.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.isclose(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 2.1])))
+        [ True False]
+    """
+    return IsClose(rtol, atol, equal_nan)(input, other)
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+             equal_nan: bool = False) -> bool:
+    """Tell whether all elements are close, as `isclose` defines it.
+
+    Args:
+        input: a Tensor.
+        other: a Tensor of the same dtype.
+        rtol: tolerance relative to `other`.
+        atol: absolute tolerance.
+        equal_nan: whether two NaNs are close.
+
+    Returns:
+        bool.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.Tensor([1.0, 2.0]).allclose(ms.Tensor([1.0, 2.1]))
+        False
+    """
+    return bool(isclose(tensor("allclose", input), other, rtol, atol, equal_nan).array().all())
+
+
+def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
+    """Tell whether |x - y| < tolerance, element by element.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor.
+        tolerance: the largest difference.
+
+    Returns:
+        Tensor of bools of the broadcast shape.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.approximate_equal(ms.Tensor([1.0, 2.0]), ms.Tensor([1.2, 3.0]), 0.5))
+        [ True False]
+    """
+    return ApproximateEqual(tolerance)(x, y)

@@ -1,0 +1,94 @@
+"""Convolution and its two transposes on arrays: oneDNN in float32, NumPy in float64.
+
+The 16-bit types are computed in float32. Results lie in channels-last memory.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dist_ms.ops.layout import channels_last, contiguous, dense, working_type
+from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
+
+_F32 = np.dtype(np.float32)
+
+
+def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tuple, padding: Pairs,
+             dilation: tuple, group: int) -> np.ndarray:
+    """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel)."""
+    work = working_type(x.dtype)
+    sizes = output_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation)
+    shape = (x.shape[0], w.shape[0], *sizes)
+    if work == _F32:
+        from dist_ms._ext import dnnl
+
+        out = channels_last(shape, work)
+        dnnl.conv_forward(dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work),
+                          out, stride, padding, dilation, group)
+        return out.astype(x.dtype, copy=False)
+    view = windows(x, w.shape[2:], stride, padding, dilation)
+    parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, group), _matrices(w, group))]
+    out = np.concatenate(parts, axis=1)
+    if bias is not None:
+        out += bias
+    return np.moveaxis(out.reshape(shape[0], *sizes, shape[1]), -1, 1)
+
+
+def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, stride: tuple, padding: Pairs,
+                        dilation: tuple, group: int) -> np.ndarray:
+    """The gradient (of shape `shape`) of a convolution's input, given that of its output."""
+    work = working_type(dy.dtype)
+    if work == _F32:
+        from dist_ms._ext import dnnl
+
+        dx = channels_last(shape, work)
+        dnnl.conv_backward_data(dense(dy, work), dense(w, work), dx, stride, padding, dilation, group)
+        return dx.astype(dy.dtype, copy=False)
+    kernel, sizes = w.shape[2:], dy.shape[2:]
+    parts = [rows @ matrix for rows, matrix in zip(_channel_rows(dy, group), _matrices(w, group))]
+    parts = [p.reshape(shape[0], *sizes, shape[1] // group, *kernel) for p in parts]
+    view = np.moveaxis(np.concatenate(parts, axis=1 + len(sizes)), 1 + len(sizes), 1)
+    return add_windows(view, shape, kernel, stride, padding, dilation)
+
+
+def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, with_bias: bool, stride: tuple,
+                        padding: Pairs, dilation: tuple, group: int) -> tuple:
+    """The gradients (dw of shape `shape`, db or None) of a convolution's weight and bias."""
+    work = working_type(x.dtype)
+    if work == _F32:
+        from dist_ms._ext import dnnl
+
+        dw = np.empty(shape, work)
+        db = np.empty(shape[0], work) if with_bias else None
+        dnnl.conv_backward_weights(dense(x, work), dense(dy, work), dw, db, stride, padding, dilation, group)
+        return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
+    view = windows(x, shape[2:], stride, padding, dilation)
+    parts = [d.T @ rows for d, rows in zip(_channel_rows(dy, group), _rows(view, group))]
+    dw = np.concatenate(parts, axis=0).reshape(shape)
+    return dw, dy.sum(axis=(0, *range(2, dy.ndim))) if with_bias else None
+
+
+def _matrices(w: np.ndarray, group: int) -> np.ndarray:
+    """The weight as a matrix (O / group, C / group * kernel) per group."""
+    return w.reshape(group, w.shape[0] // group, -1)
+
+
+def _rows(view: np.ndarray, group: int) -> list[np.ndarray]:
+    """Windows (N, C, *output, *kernel) as a matrix (N * output, C / group * kernel) per group."""
+    rank = (view.ndim - 2) // 2
+    rows, channels = view.shape[0] * math.prod(view.shape[2:2 + rank]), view.shape[1] // group
+    columns = channels * math.prod(view.shape[2 + rank:])
+    moved = np.moveaxis(view, 1, 1 + rank)
+    before = (slice(None),) * (1 + rank)
+    return [moved[(*before, slice(g * channels, (g + 1) * channels))].reshape(rows, columns)
+            for g in range(group)]
+
+
+def _channel_rows(dy: np.ndarray, group: int) -> list[np.ndarray]:
+    """(N, O, *output) as a matrix (N * output, O / group) per group."""
+    rows = dy.shape[0] * math.prod(dy.shape[2:])
+    matrix = np.moveaxis(dy, 1, -1).reshape(rows, dy.shape[1])
+    channels = dy.shape[1] // group
+    return [matrix[:, g * channels:(g + 1) * channels] for g in range(group)]

@@ -1,0 +1,384 @@
+"""zeros, ones, full, arange, linspace, eye: tensors made of numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import integer, integers, scalar, tensor
+from dist_ms.ops.primitive import numpy_dtype
+
+__all__ = ["arange", "eps", "eye", "fill", "fills", "full", "full_like", "linspace", "logspace", "ones", "ones_like",
+           "range", "tensor_range", "zeros", "zeros_like"]
+
+
+def shape_of(name: str, size: Any, argument: str) -> tuple:
+    """A shape: an int, or a tuple, list or Tensor of them, none negative."""
+    shape = integers(name, size, argument)
+    if any(n < 0 for n in shape):
+        raise ValueError(f"For '{name}', '{argument}' must hold no negative length, but got {shape}.")
+    return shape
+
+
+def _dtype(name: str, dtype: Any, default: Number) -> np.dtype:
+    """The NumPy dtype to create."""
+    if dtype is None:
+        return default.np
+    if not isinstance(dtype, Number):
+        raise TypeError(f"For '{name}', 'dtype' must be a dist_ms dtype, but got {dtype!r}.")
+    return dtype.np
+
+
+def zeros(size: Any, dtype: Number | None = None) -> Tensor:
+    """Make a tensor of zeros.
+
+    Args:
+        size: the shape, an int or ints.
+        dtype: element type, float32 by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `size` holds anything but ints, or `dtype` is no dtype.
+        ValueError: if a length is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.zeros((2, 2)))
+        [[0. 0.]
+         [0. 0.]]
+    """
+    return wrap(np.zeros(shape_of("zeros", size, "size"), _dtype("zeros", dtype, float32)))
+
+
+def ones(shape: Any, dtype: Number | None = None) -> Tensor:
+    """Make a tensor of ones.
+
+    Args:
+        shape: the shape, an int or ints.
+        dtype: element type, float32 by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `shape` holds anything but ints, or `dtype` is no dtype.
+        ValueError: if a length is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ones((2, 2), ms.int32))
+        [[1 1]
+         [1 1]]
+    """
+    return wrap(np.ones(shape_of("ones", shape, "shape"), _dtype("ones", dtype, float32)))
+
+
+def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
+    """Make a tensor of one number.
+
+    Args:
+        size: the shape, an int or ints.
+        fill_value: a Python number or bool.
+        dtype: element type; int64 by default, whatever the number is.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `size` holds anything but ints, or `fill_value` is no number.
+        ValueError: if a length is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.full((2,), 0.5, dtype=ms.float32))
+        [0.5 0.5]
+    """
+    if not isinstance(fill_value, (bool, int, float, complex, np.generic)):
+        raise TypeError(f"For 'full', 'fill_value' must be a number, but got {type(fill_value).__name__}.")
+    return wrap(filled(shape_of("full", size, "size"), fill_value, _dtype("full", dtype, int64)))
+
+
+def filled(shape: tuple, value: Any, d: np.dtype) -> np.ndarray:
+    """An array of one number, cast like MindSpore does: floats are cut, integers wrap around."""
+    with np.errstate(all="ignore"):
+        return np.broadcast_to(np.asarray(value).astype(d), shape).copy()
+
+
+def fill(type: Number, shape: Any, value: Any) -> Tensor:
+    """Make a tensor of one number, dtype first.
+
+    Args:
+        type: element type.
+        shape: the shape, an int or ints.
+        value: a number, or a Tensor of one element.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `type` is no dtype, or `shape` holds anything but ints.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.fill(ms.float32, (2,), 3))
+        [3. 3.]
+    """
+    return wrap(filled(shape_of("fill", shape, "shape"), scalar(value), _dtype("fill", type, float32)))
+
+
+def fills(x: Tensor, value: Any) -> Tensor:
+    """Make a tensor of one number with the shape and dtype of another tensor.
+
+    Args:
+        x: a Tensor.
+        value: a number, or a Tensor of one element.
+
+    Returns:
+        Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.fills(ms.Tensor([1.0, 2.0]), 3))
+        [3. 3.]
+    """
+    return full_like(tensor("fills", x, "x"), scalar(value))
+
+
+def zeros_like(input: Tensor, *, dtype: Number | None = None) -> Tensor:
+    """Make a tensor of zeros with the shape of another tensor.
+
+    Args:
+        input: a Tensor.
+        dtype: element type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.zeros_like(ms.Tensor([1.0, 2.0])))
+        [0. 0.]
+    """
+    return wrap(_like("zeros_like", input, 0, dtype))
+
+
+def ones_like(input: Tensor, *, dtype: Number | None = None) -> Tensor:
+    """Make a tensor of ones with the shape of another tensor.
+
+    Args:
+        input: a Tensor.
+        dtype: element type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ones_like(ms.Tensor([1, 2])))
+        [1 1]
+    """
+    return wrap(_like("ones_like", input, 1, dtype))
+
+
+def full_like(input: Tensor, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
+    """Make a tensor of one number with the shape of another tensor.
+
+    Args:
+        input: a Tensor.
+        fill_value: a number.
+        dtype: element type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.full_like(ms.Tensor([1.0, 2.0]), 7))
+        [7. 7.]
+    """
+    return wrap(_like("full_like", input, fill_value, dtype))
+
+
+def _like(name: str, input: Tensor, value: Any, dtype: Any) -> np.ndarray:
+    """A constant array with a tensor's shape and memory order."""
+    d = numpy_dtype(tensor(name, input)) if dtype is None else _dtype(name, dtype, float32)
+    out = np.empty(input.shape, d) if input._data is None else np.empty_like(input._data, d)
+    with np.errstate(all="ignore"):
+        out[...] = np.asarray(scalar(value)).astype(d)
+    return out
+
+
+def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Number | None = None) -> Tensor:
+    """Make the numbers from `start` to `end`, `step` apart, without `end`.
+
+    Args:
+        start: the first number; the end if it is given alone.
+        end: where to stop.
+        step: the distance, not 0.
+        dtype: element type; int64 by default if all three are ints, else float32.
+
+    Returns:
+        Tensor with one dimension.
+
+    Raises:
+        TypeError: if an argument is no number.
+        ValueError: if `step` is 0 or points away from `end`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.arange(5), ms.ops.arange(0.0, 1.0, 0.25))
+        [0 1 2 3 4] [0.   0.25 0.5  0.75]
+    """
+    if end is None:
+        start, end = 0, start
+    numbers = [scalar(v) for v in (start, end, step)]
+    for argument, value in zip(("start", "end", "step"), numbers):
+        if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
+            raise TypeError(f"For 'arange', '{argument}' must be a number, but got {type(value).__name__}.")
+    start, end, step = numbers
+    if step == 0 or (end - start) * step < 0:
+        raise ValueError(f"For 'arange', 'step' must lead from 'start' to 'end', but got {start}, {end} and {step}.")
+    whole = all(isinstance(v, (int, np.integer)) for v in numbers)
+    count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
+    return wrap((start + step * np.arange(count)).astype(_dtype("arange", dtype, int64 if whole else float32)))
+
+
+def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
+    """Make the numbers from `start` to `end`, `step` apart, without `end`.
+
+    Args:
+        start: the first number, or a Tensor of one element.
+        end: where to stop, likewise.
+        step: the distance, likewise, not 0.
+        maxlen: the largest length allowed.
+
+    Returns:
+        Tensor with one dimension, int64 if all three are ints, else float32.
+
+    Raises:
+        ValueError: if `step` is 0 or points away from `end`, or there are more than `maxlen` numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.range(0, 6, 2))
+        [0 2 4]
+    """
+    out = arange(start, end, step)
+    if out.size > maxlen:
+        raise ValueError(f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got {maxlen}.")
+    return out
+
+
+tensor_range = range
+
+
+def linspace(start: Any, end: Any, steps: int) -> Tensor:
+    """Make `steps` numbers at equal distances from `start` to `end`, both included.
+
+    Args:
+        start: the first number, or a Tensor of one element.
+        end: the last number, likewise.
+        steps: how many, at least 1.
+
+    Returns:
+        Tensor of float32 (float64 if a float64 Tensor is given) with one dimension.
+
+    Raises:
+        TypeError: if `steps` is no int.
+        ValueError: if `steps` is below 1.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.linspace(0, 1, 5))
+        [0.   0.25 0.5  0.75 1.  ]
+    """
+    steps = integer("linspace", steps, "steps")
+    if steps < 1:
+        raise ValueError(f"For 'linspace', 'steps' must be at least 1, but got {steps}.")
+    double = any(isinstance(v, Tensor) and numpy_dtype(v) == np.float64 for v in (start, end))
+    return wrap(np.linspace(scalar(start), scalar(end), steps, dtype=np.float64 if double else np.float32))
+
+
+def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number = float32) -> Tensor:
+    """Make `steps` powers of `base` whose exponents go from `start` to `end` at equal distances.
+
+    Args:
+        start: the first exponent, or a Tensor of one element.
+        end: the last exponent, likewise.
+        steps: how many, at least 1.
+        base: the base.
+        dtype: element type.
+
+    Returns:
+        Tensor with one dimension.
+
+    Raises:
+        ValueError: if `steps` is below 1.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.logspace(ms.Tensor(0.0), ms.Tensor(2.0), 3))
+        [  1.  10. 100.]
+    """
+    steps = integer("logspace", steps, "steps")
+    if steps < 1:
+        raise ValueError(f"For 'logspace', 'steps' must be at least 1, but got {steps}.")
+    return wrap(np.logspace(scalar(start), scalar(end), steps, base=base).astype(_dtype("logspace", dtype, float32)))
+
+
+def eye(n: int, m: int | None = None, dtype: Number | None = None) -> Tensor:
+    """Make a matrix with ones on the diagonal and zeros elsewhere.
+
+    Args:
+        n: number of rows.
+        m: number of columns, `n` by default.
+        dtype: element type, float32 by default.
+
+    Returns:
+        Tensor (n, m).
+
+    Raises:
+        TypeError: if `n` or `m` is no int.
+        ValueError: if one is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.eye(2, 3))
+        [[1. 0. 0.]
+         [0. 1. 0.]]
+    """
+    rows, columns = shape_of("eye", (n, n if m is None else m), "n, m")
+    return wrap(np.eye(rows, columns, dtype=_dtype("eye", dtype, float32)))
+
+
+def eps(x: Tensor) -> Tensor:
+    """Make a tensor of the smallest number that changes 1 when added, in the dtype of `x`.
+
+    Args:
+        x: a Tensor of floats.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.eps(ms.Tensor([1.0, 2.0])))
+        [1.1920929e-07 1.1920929e-07]
+    """
+    d = numpy_dtype(tensor("eps", x, "x"))
+    return wrap(np.full(x.shape, 2.0 ** -7 if d.kind == "V" else np.finfo(d).eps, d))

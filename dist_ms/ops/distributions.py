@@ -1,0 +1,320 @@
+"""bernoulli, multinomial, and the random primitives: draws that depend on given numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import drawing
+from dist_ms.ops.arguments import boolean, integer, tensor
+from dist_ms.ops.creation import shape_of
+from dist_ms.ops.drawing import generator_of
+from dist_ms.ops.primitive import Primitive
+
+__all__ = ["Bernoulli", "Gamma", "Multinomial", "Poisson", "RandomCategorical", "RandomShuffle", "Randperm",
+           "StandardLaplace", "StandardNormal", "UniformInt", "UniformReal", "bernoulli", "multinomial",
+           "random_categorical"]
+
+
+def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
+    """Draw ones with probability `p`, else zeros, in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape and dtype are wanted.
+        p: the probability, a number or a Tensor that broadcasts to `input`.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if a probability is outside [0, 1].
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.bernoulli(ms.Tensor([5, 6]), 1.0))
+        [1 1]
+    """
+    part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
+    if not ((part >= 0) & (part <= 1)).all():
+        raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
+    rng = generator_of("bernoulli", None if seed is None or seed == -1 else seed)
+    return wrap((rng.random(tensor("bernoulli", input).shape) < part).astype(input.array().dtype))
+
+
+class Bernoulli(Primitive):
+    """Ones with a probability, else zeros: `bernoulli` as a primitive.
+
+    Args:
+        seed: start of every call; -1 for the global one.
+        offset: accepted; it plays no part without `seed`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Bernoulli()(ms.Tensor([5, 6]), ms.Tensor([0.0, 1.0])))
+        [0 1]
+    """
+
+    def __init__(self, seed: int = -1, offset: int = 0) -> None:
+        self.seed, self.offset = integer(self.name, seed, "seed"), integer(self.name, offset, "offset")
+
+    def __call__(self, x: Tensor, p: Any = 0.5) -> Tensor:
+        return bernoulli(x, p, self.seed)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
+    """Draw places in rows of weights, each as likely as its weight says.
+
+    Args:
+        input: a Tensor of non-negative weights, one row or a matrix of rows.
+        num_samples: how many draws per row.
+        replacement: whether a place may be drawn again.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of int32 (num_samples,) or (rows, num_samples).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a weight is negative, a row has no weight, there are more than two dimensions, or
+            more draws than places without replacement.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.multinomial(ms.Tensor([0.0, 1.0]), 3))
+        [1 1 1]
+    """
+    weights = tensor("multinomial", input).array().astype(np.float64)
+    count = integer("multinomial", num_samples, "num_samples")
+    boolean("multinomial", replacement, "replacement")
+    if weights.ndim not in (1, 2) or not np.isfinite(weights).all() or (weights < 0).any() \
+            or (weights.sum(-1) <= 0).any() or count < 1:
+        raise ValueError("For 'multinomial', 'input' must be one or two-dimensional, with non-negative weights that do not "
+                         f"add up to 0, and 'num_samples' positive, but got {input} and {num_samples}.")
+    if not replacement and count > (weights > 0).sum(-1).min():
+        raise ValueError(f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
+                         f"replacement, but got {count} for the shape {weights.shape}.")
+    rng = generator_of("multinomial", seed)
+    rows = np.atleast_2d(weights)
+    if replacement:
+        steps = np.cumsum(rows, -1)
+        marks = rng.random((len(rows), count)) * steps[:, -1:]
+        out = (marks[:, :, None] >= steps[:, None, :]).sum(-1)
+    else:       # the smallest of exponential clocks that run at the weights' rates
+        with np.errstate(divide="ignore"):
+            clocks = rng.standard_exponential(rows.shape) / rows
+        out = np.argsort(clocks, -1)[:, :count]
+    return wrap(out.astype(np.int32).reshape((*weights.shape[:-1], count)))
+
+
+class Multinomial(Primitive):
+    """Places in rows of weights, each as likely as its weight says, with replacement.
+
+    Args:
+        seed, seed2: start of every call; 0 for the global one.
+        dtype: int32 or int64.
+
+    Call:
+        x (Tensor): weights, one row or a matrix of rows.
+        num_samples (int): how many draws per row.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Multinomial()(ms.Tensor([0.0, 1.0]), 2))
+        [1 1]
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0, dtype: Number = int32) -> None:
+        self.seed, self.seed2, self.dtype = seed, seed2, dtype
+
+    def __call__(self, x: Tensor, num_samples: int) -> Tensor:
+        out = multinomial(x, num_samples, True, _start(self.seed, self.seed2))
+        return wrap(out.array().astype(self.dtype.np))
+
+
+def _start(seed: int, seed2: int) -> int | None:
+    """The start that two seeds of MindSpore's primitives give; None for the global one."""
+    return seed * 2**31 + seed2 if seed or seed2 else None
+
+
+def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Number = int64) -> Tensor:
+    """Draw places in rows of logits, each as likely as the softmax says.
+
+    Args:
+        logits: a Tensor (rows, places).
+        num_sample: how many draws per row.
+        seed: start of this call alone; 0 for the global one.
+        dtype: an integer type.
+
+    Returns:
+        Tensor (rows, num_sample).
+
+    Raises:
+        ValueError: if `logits` is no matrix.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.random_categorical(ms.Tensor([[0.0, 1e9]]), 2))
+        [[1 1]]
+    """
+    x = tensor("random_categorical", logits, "logits").array().astype(np.float64)
+    if x.ndim != 2:
+        raise ValueError(f"For 'random_categorical', 'logits' must have 2 dimensions, but got {x.ndim}.")
+    weights = np.exp(x - x.max(-1, keepdims=True))
+    return wrap(multinomial(wrap(weights), num_sample, True, seed or None).array().astype(dtype.np))
+
+
+class RandomCategorical(Primitive):
+    """Places in rows of logits: `random_categorical` as a primitive.
+
+    Args:
+        dtype: an integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.RandomCategorical()(ms.Tensor([[0.0, 1e9]]), 2, 0))
+        [[1 1]]
+    """
+
+    def __init__(self, dtype: Number = int64) -> None:
+        self.dtype = dtype
+
+    def __call__(self, logits: Tensor, num_sample: int, seed: int) -> Tensor:
+        return random_categorical(logits, num_sample, seed, self.dtype)
+
+
+class _Seeded(Primitive):
+    """A random primitive.
+
+    Args:
+        seed, seed2: start of every call; 0 for the global one.
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
+        self.seed, self.seed2 = integer(self.name, seed, "seed"), integer(self.name, seed2, "seed2")
+
+    @property
+    def start(self) -> int | None:
+        """The start of a call, None for the global one."""
+        return _start(self.seed, self.seed2)
+
+
+class StandardNormal(_Seeded):
+    """Normal numbers with mean 0 and standard deviation 1: `standard_normal` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.StandardNormal(seed=1)((2, 3)).shape
+        (2, 3)
+    """
+
+    def __call__(self, shape: Any) -> Tensor:
+        return drawing.standard_normal(shape, self.start)
+
+
+class StandardLaplace(_Seeded):
+    """Numbers of the Laplace distribution with mean 0 and scale 1: `standard_laplace` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.StandardLaplace()((2, 3)).shape
+        (2, 3)
+    """
+
+    def __call__(self, shape: Any) -> Tensor:
+        return drawing.standard_laplace(shape, self.start)
+
+
+class UniformReal(_Seeded):
+    """Numbers from [0, 1), float32.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.UniformReal()((2, 3)).shape
+        (2, 3)
+    """
+
+    def __call__(self, shape: Any) -> Tensor:
+        return drawing.rand(*shape_of(self.name, shape, "shape"), seed=self.start)
+
+
+class UniformInt(_Seeded):
+    """Integers from [minval, maxval), int32.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.UniformInt()((2,), ms.Tensor(3), ms.Tensor(4)))
+        [3 3]
+    """
+
+    def __call__(self, shape: Any, minval: Any, maxval: Any) -> Tensor:
+        return drawing.uniform(shape, minval, maxval, self.start, int32)
+
+
+class Gamma(_Seeded):
+    """Numbers of gamma distributions: `gamma` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.Gamma()((2,), ms.Tensor([1.0]), ms.Tensor([1.0])).shape
+        (2, 1)
+    """
+
+    def __call__(self, shape: Any, alpha: Tensor, beta: Tensor) -> Tensor:
+        return drawing.gamma(shape, alpha, beta, self.start)
+
+
+class Poisson(_Seeded):
+    """Counts of Poisson distributions: `poisson` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.Poisson()((2,), ms.Tensor([1.0])).shape
+        (2,)
+    """
+
+    def __call__(self, shape: Any, mean: Tensor) -> Tensor:
+        return drawing.poisson(shape, mean, self.start)
+
+
+class RandomShuffle(_Seeded):
+    """The slices along the first dimension in random order: `shuffle` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.RandomShuffle()(ms.Tensor([1, 2, 3])).shape
+        (3,)
+    """
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return drawing.shuffle(x, self.start)
+
+
+class Randperm(Primitive):
+    """The integers from 0 to n - 1 in random order, padded to one length.
+
+    Args:
+        max_length: length of the result, at least n.
+        pad: what to fill up with.
+        dtype: an integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Randperm(max_length=3)(ms.Tensor([1])))
+        [ 0 -1 -1]
+    """
+
+    def __init__(self, max_length: int = 1, pad: int = -1, dtype: Number = int32) -> None:
+        self.max_length, self.pad, self.dtype = integer(self.name, max_length, "max_length"), pad, dtype
+
+    def __call__(self, n: Any) -> Tensor:
+        n = integer(self.name, n, "n")
+        if not 0 <= n <= self.max_length:
+            raise ValueError(f"For '{self.name}', 'n' must be in the range [0, {self.max_length}], but got {n}.")
+        out = np.full(self.max_length, self.pad, self.dtype.np)
+        out[:n] = drawing.randperm(n).array()
+        return wrap(out)

@@ -1,0 +1,506 @@
+"""Random numbers: normal, uniform, integers, permutations and other distributions.
+
+Every draw takes its start from the global generator, so `set_seed` makes it repeatable and
+successive calls differ. The `seed` arguments fix a call's start by themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common import seed as seeds
+from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import integer, integers, number, tensor
+from dist_ms.ops.creation import shape_of
+
+__all__ = ["gamma", "laplace", "normal", "poisson", "rand", "rand_like", "randint", "randint_like", "randn",
+           "randn_like", "random_gamma", "random_poisson", "randperm", "shuffle", "standard_laplace",
+           "standard_normal", "uniform"]
+
+
+def generator_of(name: str, seed: Any) -> np.random.Generator:
+    """The generator of one call: from its `seed`, or from the global one.
+
+    Raises:
+        TypeError: if `seed` is no int.
+        ValueError: if it is negative.
+    """
+    if seed is None:
+        return seeds.generator()
+    seed = integer(name, seed, "seed")
+    if seed < 0:
+        raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
+    return np.random.Generator(np.random.Philox(key=seed))
+
+
+def _float_dtype(name: str, dtype: Any) -> np.dtype:
+    """The NumPy dtype of random floats, float32 by default."""
+    if dtype is None:
+        return float32.np
+    if not isinstance(dtype, Number) or dtype.np.kind not in "fV":
+        raise ValueError(f"For '{name}', 'dtype' must be a float type, but got {dtype!r}.")
+    return dtype.np
+
+
+def draw_normal(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndarray:
+    """Standard normal numbers of a dtype."""
+    return rng.standard_normal(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
+
+
+def draw_uniform(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndarray:
+    """Numbers from [0, 1) of a dtype."""
+    return rng.random(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
+
+
+def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
+    """Draw normal numbers with mean 0 and standard deviation 1.
+
+    Args:
+        shape: the shape, an int or ints.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of float32.
+
+    Raises:
+        TypeError: if `shape` holds anything but ints.
+        ValueError: if a length or `seed` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.standard_normal((2, 3)).shape
+        (2, 3)
+    """
+    rng = generator_of("standard_normal", seed)
+    return wrap(draw_normal(rng, shape_of("standard_normal", shape, "shape"), float32.np))
+
+
+def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
+    """Draw normal numbers.
+
+    Args:
+        shape: the shape; the result's is broadcast with those of `mean` and `stddev`.
+        mean: a number or a Tensor.
+        stddev: a number or a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of float32.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.normal((2, 3), 0.0, 1.0).shape
+        (2, 3)
+    """
+    m, s = _parameter("normal", mean, "mean"), _parameter("normal", stddev, "stddev")
+    full = np.broadcast_shapes(shape_of("normal", shape, "shape"), m.shape, s.shape)
+    return wrap(np.asarray(draw_normal(generator_of("normal", seed), full, float32.np) * s + m, np.float32))
+
+
+def _parameter(name: str, value: Any, argument: str) -> np.ndarray:
+    """A distribution's parameter as an array of float32."""
+    if isinstance(value, Tensor):
+        return value.array().astype(np.float32)
+    return np.asarray(number(name, value, argument), np.float32)
+
+
+def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Number = float32) -> Tensor:
+    """Draw numbers that are equally likely between two limits.
+
+    Args:
+        shape: the shape; the result's is broadcast with those of the limits.
+        minval: the smallest value, a number or a Tensor.
+        maxval: the limit above, itself never drawn, likewise.
+        seed: start of this call alone.
+        dtype: float32 or int32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if integers are wanted and `minval` is not below `maxval`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.uniform((100,), 1.0, 2.0)
+        >>> bool((x >= 1).all()), bool((x < 2).all())
+        (True, True)
+    """
+    if dtype.np.kind in "iu":
+        low, high = (v.array() if isinstance(v, Tensor) else np.asarray(v) for v in (minval, maxval))
+        if (low >= high).any():
+            raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
+        full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
+        return wrap(generator_of("uniform", seed).integers(low, high, full).astype(dtype.np))
+    low, high = _parameter("uniform", minval, "minval"), _parameter("uniform", maxval, "maxval")
+    full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
+    part = draw_uniform(generator_of("uniform", seed), full, float32.np)
+    # Rounding must not reach the upper limit.
+    out = np.minimum(low + part * (high - low), np.where(high > low, np.nextafter(high, low), low))
+    return wrap(np.asarray(out, np.float32).astype(_float_dtype("uniform", dtype), copy=False))
+
+
+def rand(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
+    """Draw numbers from [0, 1).
+
+    Args:
+        size: the shape, as ints or one tuple or list.
+        dtype: a float type, float32 by default.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if the shape holds anything but ints.
+        ValueError: if `dtype` is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.rand(2, 3).shape
+        (2, 3)
+    """
+    d = _float_dtype("rand", dtype)
+    return wrap(draw_uniform(generator_of("rand", seed), _size("rand", size), d))
+
+
+def _size(name: str, size: tuple) -> tuple:
+    """A shape given as separate ints or as one sequence."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list, Tensor)):
+        size = size[0]
+    return shape_of(name, size, "size")
+
+
+def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
+    """Draw normal numbers with mean 0 and standard deviation 1.
+
+    Args:
+        size: the shape, as ints or one tuple or list.
+        dtype: a float type, float32 by default.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if the shape holds anything but ints.
+        ValueError: if `dtype` is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.randn((2, 3)).shape
+        (2, 3)
+    """
+    d = _float_dtype("randn", dtype)
+    return wrap(draw_normal(generator_of("randn", seed), _size("randn", size), d))
+
+
+def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw integers that are equally likely from [low, high).
+
+    Args:
+        low: the smallest integer.
+        high: the limit above, itself never drawn.
+        size: the shape.
+        seed: start of this call alone.
+        dtype: an integer type, int64 by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if `low` is not below `high`, or `dtype` no integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.randint(1, 4, (100,))
+        >>> int(x.min()), int(x.max())
+        (1, 3)
+    """
+    low, high = integer("randint", low, "low"), integer("randint", high, "high")
+    d = _int_dtype("randint", dtype)
+    if low >= high:
+        raise ValueError(f"For 'randint', 'low' must be below 'high', but got {low} and {high}.")
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"For 'randint', 'size' must be a tuple, but got {type(size).__name__}.")
+    return wrap(generator_of("randint", seed).integers(low, high, shape_of("randint", size, "size")).astype(d))
+
+
+def _int_dtype(name: str, dtype: Any) -> np.dtype:
+    """The NumPy dtype of random integers, int64 by default."""
+    if dtype is None:
+        return int64.np
+    if not isinstance(dtype, Number) or dtype.np.kind not in "iu":
+        raise ValueError(f"For '{name}', 'dtype' must be an integer type, but got {dtype!r}.")
+    return dtype.np
+
+
+def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw numbers from [0, 1) in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape is wanted.
+        seed: start of this call alone.
+        dtype: a float type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if the dtype is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.rand_like(ms.Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+    return rand(tensor("rand_like", input).shape, dtype=dtype or input.dtype, seed=seed)
+
+
+def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw standard normal numbers in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape is wanted.
+        seed: start of this call alone.
+        dtype: a float type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if the dtype is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.randn_like(ms.Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+    return randn(tensor("randn_like", input).shape, dtype=dtype or input.dtype, seed=seed)
+
+
+def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
+                 dtype: Number | None = None) -> Tensor:
+    """Draw integers from [low, high) in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape is wanted.
+        low: the smallest integer.
+        high: the limit above, itself never drawn.
+        seed: start of this call alone.
+        dtype: an integer type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if `low` is not below `high`, or the dtype no integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.randint_like(ms.Tensor([1, 2]), 0, 5).shape
+        (2,)
+    """
+    return randint(low, high, tensor("randint_like", input).shape, seed, dtype=dtype or input.dtype)
+
+
+def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> Tensor:
+    """Put the integers from 0 to n - 1 in random order.
+
+    Args:
+        n: how many.
+        seed: start of this call alone; 0 and -1 for the global one.
+        offset: with `seed`, which of its sequences.
+        dtype: an integer type.
+
+    Returns:
+        Tensor (n,).
+
+    Raises:
+        TypeError: if `n` is no int.
+        ValueError: if `n` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sort(ms.ops.randperm(4))[0])
+        [0 1 2 3]
+    """
+    n = integer("randperm", n, "n")
+    if n < 0:
+        raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
+    rng = generator_of("randperm", None) if seed in (0, -1) and offset == 0 else \
+        np.random.Generator(np.random.Philox(key=[seed % 2**64, offset % 2**64]))
+    return wrap(rng.permutation(n).astype(dtype.np))
+
+
+def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
+    """Put the slices along the first dimension in random order.
+
+    Args:
+        x: a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: if `x` is no Tensor, or `seed` no int.
+        ValueError: if `seed` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sort(ms.ops.shuffle(ms.Tensor([1, 2, 3])))[0])
+        [1 2 3]
+    """
+    if not tensor("shuffle", x, "x").ndim:
+        return x
+    return x[wrap(generator_of("shuffle", seed).permutation(x.shape[0]))]
+
+
+def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
+    """Draw numbers from gamma distributions.
+
+    Args:
+        shape: the shape of the draws, before those of `alpha` and `beta`.
+        alpha: the shape parameter, a Tensor.
+        beta: the rate (one over the scale), a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of shape shape + broadcast(alpha, beta).
+
+    Raises:
+        TypeError: if `alpha` or `beta` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.gamma((4,), ms.Tensor([1.0, 2.0]), ms.Tensor([1.0])).shape
+        (4, 2)
+    """
+    a, b = tensor("gamma", alpha, "alpha").array(), tensor("gamma", beta, "beta").array()
+    full = shape_of("gamma", shape, "shape") + np.broadcast_shapes(a.shape, b.shape)
+    return wrap((generator_of("gamma", seed).gamma(np.broadcast_to(a, full)) / b).astype(np.float32))
+
+
+def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
+    """Draw numbers from gamma distributions with rate 1.
+
+    Args:
+        shape: the shape of the draws, before that of `alpha`.
+        alpha: the shape parameter, a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of shape shape + alpha.shape and the dtype of `alpha`.
+
+    Raises:
+        TypeError: if `alpha` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.random_gamma((4,), ms.Tensor([1.0, 2.0])).shape
+        (4, 2)
+    """
+    a = tensor("random_gamma", alpha, "alpha").array()
+    full = integers("random_gamma", shape, "shape") + a.shape
+    return wrap(generator_of("random_gamma", seed).gamma(np.broadcast_to(a, full)).astype(a.dtype))
+
+
+def poisson(shape: Any, mean: Tensor, seed: int | None = None) -> Tensor:
+    """Draw counts from Poisson distributions.
+
+    Args:
+        shape: the shape of the draws; the result's is broadcast with that of `mean`.
+        mean: the expected counts, a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of int32.
+
+    Raises:
+        TypeError: if `mean` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.poisson((4, 2), ms.Tensor([1.0, 2.0])).shape
+        (4, 2)
+    """
+    m = tensor("poisson", mean, "mean").array()
+    full = np.broadcast_shapes(shape_of("poisson", shape, "shape"), m.shape)
+    return wrap(generator_of("poisson", seed).poisson(m, full).astype(np.int32))
+
+
+def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Number = float32) -> Tensor:
+    """Draw counts from Poisson distributions.
+
+    Args:
+        shape: the shape of the draws, before that of `rate`.
+        rate: the expected counts, a Tensor.
+        seed: start of this call alone.
+        dtype: element type.
+
+    Returns:
+        Tensor of shape shape + rate.shape.
+
+    Raises:
+        TypeError: if `rate` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.random_poisson((4,), ms.Tensor([1.0, 2.0])).shape
+        (4, 2)
+    """
+    r = tensor("random_poisson", rate, "rate").array()
+    full = integers("random_poisson", shape, "shape") + r.shape
+    return wrap(generator_of("random_poisson", seed).poisson(r, full).astype(dtype.np))
+
+
+def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -> Tensor:
+    """Draw numbers from Laplace distributions.
+
+    Args:
+        shape: the shape; the result's is broadcast with those of the parameters.
+        mean: a Tensor or a number.
+        lambda_param: the scale, a Tensor or a number.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of float32.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.laplace((2, 3), ms.Tensor(0.0), ms.Tensor(1.0)).shape
+        (2, 3)
+    """
+    m, s = _parameter("laplace", mean, "mean"), _parameter("laplace", lambda_param, "lambda_param")
+    full = np.broadcast_shapes(shape_of("laplace", shape, "shape"), m.shape, s.shape)
+    return wrap(generator_of("laplace", seed).laplace(m, s, full).astype(np.float32))
+
+
+def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
+    """Draw numbers from the Laplace distribution with mean 0 and scale 1.
+
+    Args:
+        shape: the shape.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of float32.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.standard_laplace((2, 3)).shape
+        (2, 3)
+    """
+    return laplace(shape, 0.0, 1.0, seed)

@@ -1,0 +1,100 @@
+"""OneHot and sequence_mask: indices and lengths spread into a new dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import integer, integral, one_axis, tensor
+from dist_ms.ops.primitive import Undifferentiable, as_tensor
+
+__all__ = ["OneHot", "one_hot", "sequence_mask"]
+
+
+class OneHot(Undifferentiable):
+    """`on_value` at the index, `off_value` elsewhere, in a new dimension of length `depth`.
+
+    Args:
+        axis: where the new dimension goes; -1 for the end.
+
+    Call:
+        indices (Tensor): integers; those outside [0, depth) give `off_value` everywhere.
+        depth (int): length of the new dimension.
+        on_value (Tensor or number): value at the index.
+        off_value (Tensor or number): value elsewhere.
+
+    Raises:
+        TypeError: if `indices` holds no integers.
+        ValueError: if `axis` is out of range or `depth` negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.OneHot()(ms.Tensor([0, 2]), 3, ms.Tensor(1.0), ms.Tensor(0.0)))
+        [[1. 0. 0.]
+         [0. 0. 1.]]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        self.axis = integer(self.name, axis, "axis")
+
+    def __call__(self, indices: Tensor, depth: Any, on_value: Any, off_value: Any) -> Tensor:
+        on, off = as_tensor(on_value), as_tensor(off_value)
+        return super().__call__(tensor(self.name, indices, "indices"), integer(self.name, depth, "depth"), on, off)
+
+    def forward(self, indices: np.ndarray, depth: int, on_value: np.ndarray, off_value: np.ndarray) -> np.ndarray:
+        integral(self.name, indices, "indices")
+        if depth < 0:
+            raise ValueError(f"For '{self.name}', 'depth' must not be negative, but got {depth}.")
+        axis = one_axis(self.name, self.axis, indices.ndim + 1)
+        places = np.expand_dims(indices, axis)
+        steps = np.arange(depth).reshape([-1 if i == axis else 1 for i in range(indices.ndim + 1)])
+        return np.where(places == steps, on_value, off_value).astype(on_value.dtype, copy=False)
+
+
+def one_hot(indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:
+    """Put `on_value` at each index and `off_value` elsewhere in a new dimension.
+
+    Args:
+        indices: a Tensor of integers; those outside [0, depth) give `off_value` everywhere.
+        depth: length of the new dimension.
+        on_value: a number or a Tensor of one element; its type is the result's.
+        off_value: likewise.
+        axis: where the new dimension goes; -1 for the end.
+
+    Returns:
+        Tensor with one dimension more than `indices`.
+
+    Raises:
+        TypeError: if `indices` holds no integers, or `depth` or `axis` is no int.
+        ValueError: if `axis` is out of range or `depth` negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.one_hot(ms.Tensor([0, 2]), 3))
+        [[1 0 0]
+         [0 0 1]]
+    """
+    return OneHot(axis)(indices, depth, on_value, off_value)
+
+
+def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
+    """Mark the first so many places of each row.
+
+    Args:
+        lengths: a Tensor of integers.
+        maxlen: length of the rows, the largest of `lengths` by default.
+
+    Returns:
+        Tensor of bools of shape (*lengths.shape, maxlen).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sequence_mask(ms.Tensor([1, 3])))
+        [[ True False False]
+         [ True  True  True]]
+    """
+    counts = integral("sequence_mask", tensor("sequence_mask", lengths, "lengths").array(), "lengths")
+    maxlen = int(counts.max()) if maxlen is None else integer("sequence_mask", maxlen, "maxlen")
+    return wrap(np.arange(maxlen) < counts[..., None])

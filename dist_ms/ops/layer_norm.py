@@ -1,0 +1,210 @@
+"""LayerNorm: normalisation over the last dimensions of each sample."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_number_range
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import formula_gradient, wanted
+
+__all__ = ["LayerNorm", "layer_norm"]
+
+
+class RowNorm(Primitive):
+    """(x - mean) / sqrt(variance + eps) gamma + beta over the last dimensions, biased variance.
+
+    Ba, Kiros and Hinton, "Layer Normalization", 2016.
+
+    Call:
+        x: (..., *shape).
+        gamma, beta: `shape`.
+        mean, rstd: arrays of the working type with an element per row, written.
+    """
+
+    keeps = (0, 1)
+
+    def __init__(self, eps: float) -> None:
+        self._eps = eps
+
+    def forward(self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray,
+                rstd: np.ndarray) -> np.ndarray:
+        from dist_ms._ext import layer_norm
+
+        work = mean.dtype
+        rows = contiguous(x, work).reshape(mean.size, gamma.size)
+        out = np.empty_like(rows)
+        layer_norm.forward(rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps,
+                           out, mean, rstd)
+        return out.reshape(x.shape).astype(x.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, gamma, beta, mean, rstd = inputs
+        dx, dgamma, dbeta = RowNormGrad(self._eps)(dout, x, gamma, mean, rstd)
+        return dx, dgamma, dbeta if wanted(beta) else None, None, None
+
+
+class RowNormGrad(Primitive):
+    """The gradients (dx, dgamma, dbeta) of `RowNorm`.
+
+    With xhat = (x - mean) rstd, g = dy gamma and averages over a row:
+    dx = rstd (g - average(g) - xhat average(g xhat)).
+    """
+
+    keeps = (0, 1, 2)
+
+    def __init__(self, eps: float) -> None:
+        self._eps = eps
+
+    def forward(self, dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> tuple:
+        from dist_ms._ext import layer_norm
+
+        work = mean.dtype
+        rows = contiguous(x, work).reshape(mean.size, gamma.size)
+        dx = np.empty_like(rows)
+        dgamma, dbeta = np.empty(gamma.size, work), np.empty(gamma.size, work)
+        layer_norm.backward(contiguous(dy, work).reshape(rows.shape), rows, contiguous(gamma, work).reshape(-1), mean,
+                            rstd, dx, dgamma, dbeta)
+        return (dx.reshape(x.shape).astype(x.dtype, copy=False),
+                dgamma.reshape(gamma.shape).astype(gamma.dtype, copy=False),
+                dbeta.reshape(gamma.shape).astype(gamma.dtype, copy=False))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
+        return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
+
+    def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
+        from dist_ms import ops
+
+        lead = x.ndim - gamma.ndim
+        axes = tuple(range(lead, x.ndim))
+        mean = ops.ReduceMean(keep_dims=True)
+        centred = x - mean(x, axes)
+        rstd = ops.rsqrt(mean(centred * centred, axes) + self._eps)
+        xhat, g = centred * rstd, dy * gamma
+        dx = rstd * (g - mean(g, axes) - xhat * mean(g * xhat, axes))
+        if lead == 0:
+            return dx, dy * xhat, dy
+        rows = tuple(range(lead))
+        return dx, ops.ReduceSum()(dy * xhat, rows), ops.ReduceSum()(dy, rows)
+
+
+def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: float, first: int) -> tuple:
+    """Normalise over the axes from `first` on; the result, and the arrays of means and rstds."""
+    rows = math.prod(x.shape[:first])
+    work = working_type(arguments.floating(name, x.array(), complex_too=False).dtype)
+    mean, rstd = np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
+    if x.size == 0:
+        return x + 0, mean, rstd
+    return RowNorm(eps)(x, gamma, beta, mean, rstd), mean, rstd
+
+
+class LayerNorm(Primitive):
+    """Normalisation over the dimensions from `begin_norm_axis` on, with biased variance.
+
+    (x - mean) / sqrt(variance + epsilon) gamma + beta; Ba, Kiros and Hinton, "Layer
+    Normalization", 2016.
+
+    Args:
+        begin_norm_axis: the first dimension normalised over.
+        begin_params_axis: the first dimension of `gamma` and `beta`.
+        epsilon: added to the variance, in [0, 1).
+
+    Call:
+        input_x (Tensor): (..., *shape) floats.
+        gamma, beta (Tensor): of the shape of `input_x` from `begin_params_axis` on.
+
+    Returns:
+        A tuple (result, mean, variance); the last two have length 1 where normalised over.
+
+    Raises:
+        TypeError: if an attribute has the wrong type, or `input_x` holds no floats.
+        ValueError: if `gamma` or `beta` has another shape.
+        RuntimeError: if there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x, one, zero = ms.Tensor([[1.0, 3.0]]), ms.Tensor([1.0, 1.0]), ms.Tensor([0.0, 0.0])
+        >>> print(ms.ops.LayerNorm()(x, one, zero)[1])
+        [[2.]]
+    """
+
+    def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7) -> None:
+        self.begin_norm_axis = arguments.integer("LayerNorm", begin_norm_axis, "begin_norm_axis")
+        self.begin_params_axis = arguments.integer("LayerNorm", begin_params_axis, "begin_params_axis")
+        self.epsilon = check_number_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
+
+    def __call__(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:
+        out, mean, rstd, first = self._run(input_x, gamma, beta)
+        shape = (*input_x.shape[:first], *(1,) * (input_x.ndim - first))
+        variance = np.maximum(1.0 / np.square(rstd, dtype=np.float64) - self.epsilon, 0)
+        d = out.array().dtype
+        return out, wrap(mean.reshape(shape).astype(d)), wrap(variance.reshape(shape).astype(d))
+
+    def normalised(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
+        """The result alone."""
+        return self._run(input_x, gamma, beta)[0]
+
+    def _run(self, x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:
+        ndim = arguments.tensor(self.name, x, "input_x").ndim
+        first = self._axis("begin_norm_axis", self.begin_norm_axis, ndim)
+        params = self._axis("begin_params_axis", self.begin_params_axis, ndim)
+        for given, name in ((gamma, "gamma"), (beta, "beta")):
+            if arguments.tensor(self.name, given, name).shape != x.shape[params:]:
+                raise ValueError(f"For '{self.name}', '{name}' must have the shape {x.shape[params:]} of 'input_x' "
+                                 f"{x.shape} from axis {params} on, but got {given.shape}.")
+        if first == params:
+            return *normalised_rows(self.name, x, gamma, beta, self.epsilon, first), first
+        shape, d = x.shape[first:], x.array().dtype
+        plain, mean, rstd = normalised_rows(self.name, x, wrap(np.ones(shape, d)), wrap(np.zeros(shape, d)),
+                                            self.epsilon, first)
+        return plain * gamma + beta, mean, rstd, first
+
+    def _axis(self, name: str, axis: int, ndim: int) -> int:
+        if not -1 <= axis < ndim:
+            raise RuntimeError(f"For '{self.name}', '{name}' must be in the range [-1, {ndim}), but got {axis}.")
+        return axis if axis >= 0 else axis + ndim
+
+
+def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
+               eps: float = 1e-5) -> Tensor:
+    """Normalise over the last dimensions: (x - mean) / sqrt(variance + eps) weight + bias.
+
+    Args:
+        input: (..., *normalized_shape) floats.
+        normalized_shape: an int, or a tuple or list of them: the lengths normalised over.
+        weight: of that shape, or None for ones.
+        bias: of that shape, or None for zeros.
+        eps: added to the biased variance.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `normalized_shape` is no int, tuple or list, or `input` holds no floats.
+        ValueError: if the shapes do not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.layer_norm(ms.Tensor([[1.0, 3.0]]), (2,), eps=0.0))
+        [[-1.  1.]]
+    """
+    shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
+    first = arguments.tensor("layer_norm", input).ndim - len(shape)
+    if not shape or first < 0 or input.shape[first:] != shape:
+        raise ValueError(f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, "
+                         f"but got {shape}.")
+    vectors = []
+    for given, name, fill in ((weight, "weight", 1), (bias, "bias", 0)):
+        if given is None:
+            given = wrap(np.full(shape, fill, input.array().dtype))
+        elif given.shape != shape:
+            raise ValueError(f"For 'layer_norm', '{name}' must have the shape {shape} of 'normalized_shape', but got "
+                             f"{given.shape}.")
+        vectors.append(given)
+    return normalised_rows("layer_norm", input, *vectors, eps, first)[0]

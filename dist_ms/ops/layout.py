@@ -1,0 +1,61 @@
+"""Where the elements of an array lie: channels-last memory, dense copies, working types.
+
+A convolution's output has the logical shape (N, C, *spatial) over memory in the order
+(N, *spatial, C). What follows it keeps that order, so oneDNN never has to move elements.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+
+
+def working_type(dtype: np.dtype) -> np.dtype:
+    """The type kernels compute in: float64 for itself, float32 for it and the 16-bit types."""
+    return _F64 if dtype == _F64 else _F32
+
+
+def channels_last(shape: tuple, dtype: np.dtype) -> np.ndarray:
+    """An uninitialised array of this shape (N, C, *spatial) over channels-last memory."""
+    memory = np.empty((shape[0], *shape[2:], shape[1]), dtype)
+    return np.moveaxis(memory, -1, 1)
+
+
+def is_channels_last(x: np.ndarray) -> bool:
+    """Whether (N, C, *spatial) lies in channels-last memory without gaps."""
+    return np.moveaxis(x, 1, -1).flags.c_contiguous
+
+
+def is_dense(x: np.ndarray) -> bool:
+    """Whether the elements fill one piece of memory, in any order of the axes."""
+    if x.flags.c_contiguous or (x.ndim > 2 and is_channels_last(x)):
+        return True
+    step = x.itemsize
+    for length, stride in sorted(zip(x.shape, x.strides), key=lambda axis: axis[1]):
+        if length > 1:
+            if stride != step:
+                return False
+            step *= length
+    return True
+
+
+def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
+    """`x` itself if its elements fill one piece of memory and have the type, else a copy."""
+    if dtype is not None and x.dtype != dtype:
+        x = x.astype(dtype)
+    return x if is_dense(x) else np.ascontiguousarray(x)
+
+
+def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """`x` in the type and memory order of `like`, which has its shape; copied if need be."""
+    if x.dtype == like.dtype and x.strides == like.strides:
+        return x
+    copy = np.empty_like(like)
+    copy[...] = x
+    return copy
+
+
+def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
+    """`x` in row-major memory and, when given, this type."""
+    return np.ascontiguousarray(x, dtype)

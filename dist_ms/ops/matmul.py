@@ -1,0 +1,529 @@
+"""MatMul, BatchMatMul and the products made of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.arithmetic import add, conjugate, mul
+from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.reshaping import reshape
+from dist_ms.ops.transposing import swapaxes
+
+__all__ = ["BatchMatMul", "Ger", "MatMul", "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "ger", "inner",
+           "matmul", "mm", "mv", "outer", "vecdot"]
+
+_F32 = np.dtype(np.float32)
+# Below this many multiplications NumPy answers before oneDNN has looked up its primitive.
+_SMALL = 4096
+
+
+class MatMul(Primitive):
+    """The product of two matrices.
+
+    Args:
+        transpose_a: transpose the first matrix before.
+        transpose_b: transpose the second matrix before.
+
+    Call:
+        input (Tensor): (m, k), or (k, m) with `transpose_a`.
+        mat2 (Tensor): (k, n), or (n, k) with `transpose_b`; the same dtype.
+
+    Raises:
+        TypeError: if the dtypes differ, or are bool.
+        ValueError: if an input is no matrix, or the inner lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> a = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ms.ops.MatMul(transpose_b=True)(a, a))
+        [[ 5. 11.]
+         [11. 25.]]
+    """
+
+    def __init__(self, transpose_a: bool = False, transpose_b: bool = False) -> None:
+        self.transpose_a, self.transpose_b = transpose_a, transpose_b
+
+    def forward(self, input: np.ndarray, mat2: np.ndarray) -> np.ndarray:
+        same_dtype(self.name, input, mat2)
+        self.check_ranks(input.ndim, mat2.ndim)
+        a = input.swapaxes(-1, -2) if self.transpose_a else input
+        b = mat2.swapaxes(-1, -2) if self.transpose_b else mat2
+        if a.shape[-1] != b.shape[-2]:
+            raise ValueError(f"For '{self.name}', the inner lengths of 'input' and 'mat2' must be equal, but got "
+                             f"{a.shape[-1]} and {b.shape[-2]} (shapes {input.shape} and {mat2.shape}, "
+                             f"transpose_a={self.transpose_a}, transpose_b={self.transpose_b}).")
+        return product(a, b)
+
+    def check_ranks(self, first: int, second: int) -> None:
+        """Raise ValueError unless both inputs are matrices."""
+        if first != 2 or second != 2:
+            raise ValueError(f"For '{self.name}', 'input' and 'mat2' must have 2 dimensions, but got {first} and {second}.")
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        a, b = inputs
+        ta, tb = self.transpose_a, self.transpose_b
+        da = db = None
+        if a._node is not None:
+            b_ = conjugate(b)
+            da = reduce_to(type(self)(tb, True)(b_, dout) if ta else type(self)(False, not tb)(dout, b_), a)
+        if b._node is not None:
+            a_ = conjugate(a)
+            db = reduce_to(type(self)(True, ta)(dout, a_) if tb else type(self)(not ta, False)(a_, dout), b)
+        return da, db
+
+
+class BatchMatMul(MatMul):
+    """The products of many pairs of matrices; leading dimensions broadcast.
+
+    Args:
+        transpose_a: transpose the first matrices before.
+        transpose_b: transpose the second matrices before.
+
+    Call:
+        input (Tensor): (..., m, k), or (..., k, m) with `transpose_a`.
+        mat2 (Tensor): (..., k, n), or (..., n, k) with `transpose_b`; the same dtype.
+
+    Raises:
+        TypeError: if the dtypes differ, or are bool.
+        ValueError: if an input has fewer than two dimensions, or the lengths do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> a = ms.ops.ones((3, 2, 4), ms.float32)
+        >>> ms.ops.BatchMatMul(transpose_b=True)(a, a).shape
+        (3, 2, 2)
+    """
+
+    def check_ranks(self, first: int, second: int) -> None:
+        """Raise ValueError if an input is less than a matrix."""
+        if first < 2 or second < 2:
+            raise ValueError(f"For '{self.name}', 'input' and 'mat2' must have at least 2 dimensions, "
+                             f"but got {first} and {second}.")
+
+
+def same_dtype(name: str, a: Any, b: Any) -> None:
+    """Raise TypeError unless two arrays hold numbers of one dtype."""
+    array(name, a)
+    array(name, b, "mat2")
+    if a.dtype != b.dtype:
+        raise TypeError(f"For '{name}', 'input' and 'mat2' must have one dtype, "
+                        f"but got {from_numpy(a.dtype)} and {from_numpy(b.dtype)}; cast one of them.")
+    if a.dtype.kind == "b":
+        raise TypeError(f"For '{name}', the dtype of 'input' must be a number type, but got Bool; cast it first.")
+
+
+@quiet
+def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The matrix product of arrays (..., m, k) and (..., k, n): float32 by oneDNN, the rest by NumPy."""
+    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+        return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
+    if a.dtype != _F32 or a.size * b.shape[-1] < _SMALL:
+        return _plain(a, b)
+    from dist_ms._ext import dnnl
+
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.shape[:-2] != b.shape[:-2] else a.shape[:-2]
+    out = np.empty((*lead, a.shape[-2], b.shape[-1]), _F32)
+    if not out.size or not a.shape[-1]:
+        out[...] = 0
+        return out
+    rank = len(lead)
+    if rank:        # one leading dimension, as oneDNN knows few
+        a, b = (_batched(x, lead) for x in (a, b))
+        dnnl.matmul(_readable(a), _readable(b), out.reshape(-1, *out.shape[-2:]))
+    else:
+        dnnl.matmul(_readable(a), _readable(b), out)
+    return out
+
+
+def _plain(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """NumPy's product; 2-D vectors-by-matrices and integers are in good hands there too."""
+    try:
+        return np.matmul(a, b)
+    except ValueError as error:
+        raise ValueError(f"For 'MatMul', the leading dimensions of the operands must broadcast, "
+                         f"but got the shapes {a.shape} and {b.shape}.") from error
+
+
+def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
+    """An array (..., m, k) with its leading dimensions broadcast to `lead` and made one."""
+    if x.shape[:-2] != lead:
+        if math.prod(x.shape[:-2]) == 1:
+            return x.reshape(1, *x.shape[-2:])
+        x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
+    return x if x.ndim == 3 else x.reshape(-1, *x.shape[-2:])
+
+
+def _readable(x: np.ndarray) -> np.ndarray:
+    """The array itself if its matrices have one unit stride and no overlap, else a copy."""
+    rows, columns = x.strides[-2:]
+    size = x.itemsize
+    if x.ndim == 3 and x.shape[0] > 1 and x.strides[0] < size * x.shape[-1] * x.shape[-2]:
+        return np.ascontiguousarray(x)
+    if (columns == size and rows >= size * x.shape[-1]) or (rows == size and columns >= size * x.shape[-2]):
+        return x
+    return np.ascontiguousarray(x)
+
+
+_matmul, _batch_matmul = MatMul(), BatchMatMul()
+
+
+def matmul(input: Tensor, other: Tensor) -> Tensor:
+    """Multiply matrices, vectors, or batches of matrices.
+
+    A vector on the left counts as a row, on the right as a column, and that dimension is
+    dropped from the result. Leading dimensions broadcast.
+
+    Args:
+        input: (..., m, k) or (k,).
+        other: (..., k, n) or (k,), of the same dtype.
+
+    Returns:
+        Tensor (..., m, n), without m or n where an input is a vector.
+
+    Raises:
+        TypeError: if an input is no Tensor, or the dtypes differ.
+        ValueError: if an input is a scalar, or the leading dimensions do not broadcast.
+        RuntimeError: if the inner lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.matmul(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([1.0, 1.0])))
+        [3. 7.]
+    """
+    a, b = tensor("matmul", input), tensor("matmul", other, "other")
+    if a.ndim == 2 and b.ndim == 2:
+        _check_inner(a.shape, b.shape)
+        return _matmul(a, b)
+    if not a.ndim or not b.ndim:
+        raise ValueError(f"For 'matmul', 'input' and 'other' must have at least 1 dimension, "
+                         f"but got {a.ndim} and {b.ndim}.")
+    row, column = a.ndim == 1, b.ndim == 1
+    if row:
+        a = reshape(a, (1, a.shape[0]))
+    if column:
+        b = reshape(b, (b.shape[0], 1))
+    _check_inner(a.shape, b.shape)
+    if b.ndim == 2:     # one product of one tall matrix
+        out = _matmul(reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
+        shape = a.shape[:-1] + b.shape[-1:]
+    else:
+        out = _batch_matmul(a, b)
+        shape = out.shape
+    if row:
+        shape = shape[:-2] + shape[-1:]
+    if column:
+        shape = shape[:-1]
+    return out if out.shape == shape else reshape(out, shape)
+
+
+def _check_inner(a: tuple, b: tuple) -> None:
+    if a[-1] != b[-2]:
+        raise RuntimeError(f"For 'matmul', the last dimension of 'input' must equal the last but one of 'other', "
+                           f"but got the shapes {a} and {b}.")
+
+
+def mm(input: Tensor, mat2: Tensor) -> Tensor:
+    """Multiply two matrices.
+
+    Args:
+        input: (m, k).
+        mat2: (k, n), of the same dtype.
+
+    Returns:
+        Tensor (m, n).
+
+    Raises:
+        TypeError: if the dtypes differ.
+        ValueError: if an input is no matrix, or the inner lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.mm(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
+    return _matmul(input, mat2)
+
+
+def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
+    """Multiply many pairs of matrices.
+
+    Args:
+        input_x: (..., m, k).
+        mat2: (..., k, n), of the same dtype.
+
+    Returns:
+        Tensor (..., m, n).
+
+    Raises:
+        TypeError: if the dtypes differ.
+        ValueError: if an input has fewer than two dimensions, or the lengths do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> a = ms.ops.ones((3, 2, 2), ms.float32)
+        >>> ms.ops.bmm(a, a).shape
+        (3, 2, 2)
+    """
+    return _batch_matmul(input_x, mat2)
+
+
+def mv(mat: Tensor, vec: Tensor) -> Tensor:
+    """Multiply a matrix by a vector.
+
+    Args:
+        mat: (m, k).
+        vec: (k,), of the same dtype.
+
+    Returns:
+        Tensor (m,).
+
+    Raises:
+        ValueError: if the inputs are no matrix and vector.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.mv(ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
+        [11.]
+    """
+    if tensor("mv", mat, "mat").ndim != 2 or tensor("mv", vec, "vec").ndim != 1:
+        raise ValueError(f"For 'mv', 'mat' must have 2 dimensions and 'vec' 1, but got {mat.ndim} and {vec.ndim}.")
+    return matmul(mat, vec)
+
+
+class Ger(Primitive):
+    """The outer product of two vectors.
+
+    Call:
+        input (Tensor): (m,).
+        vec2 (Tensor): (n,), of the same dtype.
+
+    Raises:
+        TypeError: if the dtypes differ.
+        ValueError: if an input is no vector.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Ger()(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        [[3. 4.]
+         [6. 8.]]
+    """
+
+    def forward(self, input: np.ndarray, vec2: np.ndarray) -> np.ndarray:
+        same_dtype(self.name, input, vec2)
+        if input.ndim != 1 or vec2.ndim != 1:
+            raise ValueError(f"For '{self.name}', 'input' and 'vec2' must have 1 dimension, "
+                             f"but got {input.ndim} and {vec2.ndim}.")
+        return np.outer(input, vec2)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y = inputs
+        return matmul(dout, conjugate(y)), matmul(conjugate(x), dout)
+
+
+ger = Ger()
+
+
+def outer(input: Tensor, vec2: Tensor) -> Tensor:
+    """Multiply each element of one vector by each of another.
+
+    Args:
+        input: (m,).
+        vec2: (n,).
+
+    Returns:
+        Tensor (m, n) of the common type.
+
+    Raises:
+        TypeError: if an input is no Tensor.
+        ValueError: if an input is no vector.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.outer(ms.Tensor([1, 2]), ms.Tensor([3, 4])))
+        [[3 4]
+         [6 8]]
+    """
+    if tensor("outer", input).ndim != 1 or tensor("outer", vec2, "vec2").ndim != 1:
+        raise ValueError(f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}.")
+    return mul(reshape(input, (-1, 1)), vec2)
+
+
+def inner(input: Tensor, other: Tensor) -> Tensor:
+    """Sum the products over the last dimension of both tensors.
+
+    Args:
+        input: (..., k); a scalar multiplies.
+        other: (*, k), of the same dtype.
+
+    Returns:
+        Tensor (..., *).
+
+    Raises:
+        ValueError: if the last lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.inner(ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
+        [11.]
+    """
+    if tensor("inner", input).ndim == 0 or tensor("inner", other, "other").ndim == 0:
+        return mul(input, other)
+    if input.shape[-1] != other.shape[-1]:
+        raise ValueError(f"For 'inner', the last dimensions of 'input' and 'other' must be equal, "
+                         f"but got the shapes {input.shape} and {other.shape}.")
+    k = input.shape[-1]
+    out = MatMul(transpose_b=True)(reshape(input, (math.prod(input.shape[:-1]), k)),
+                                   reshape(other, (math.prod(other.shape[:-1]), k)))
+    return reshape(out, input.shape[:-1] + other.shape[:-1])
+
+
+def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
+    """Sum conj(x) * y over one dimension.
+
+    Args:
+        x: a Tensor.
+        y: a Tensor that broadcasts with it.
+        axis: the dimension.
+
+    Returns:
+        Tensor without that dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.vecdot(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]])))
+        [11.]
+    """
+    return ops.ReduceSum()(mul(conjugate(tensor("vecdot", x, "x")), tensor("vecdot", y, "y")), axis)
+
+
+def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Return beta * input + alpha * (mat1 @ mat2).
+
+    Args:
+        input: a Tensor that broadcasts to (m, n).
+        mat1: (m, k).
+        mat2: (k, n).
+        beta: factor of `input`.
+        alpha: factor of the product.
+
+    Returns:
+        Tensor (m, n).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0]])
+        >>> print(ms.ops.addmm(ms.Tensor([[1.0]]), x, x.T, beta=10))
+        [[15.]]
+    """
+    return _plus(input, _matmul(mat1, mat2), beta, alpha)
+
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Return beta * input + alpha * (mat @ vec).
+
+    Args:
+        input: a Tensor that broadcasts to (m,).
+        mat: (m, k).
+        vec: (k,).
+        beta: factor of `input`.
+        alpha: factor of the product.
+
+    Returns:
+        Tensor (m,).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.addmv(ms.Tensor([1.0]), ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
+        [12.]
+    """
+    return _plus(input, mv(mat, vec), beta, alpha)
+
+
+def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Return beta * x + alpha * outer(vec1, vec2).
+
+    Args:
+        x: a Tensor that broadcasts to (m, n).
+        vec1: (m,).
+        vec2: (n,).
+        beta: factor of `x`.
+        alpha: factor of the product.
+
+    Returns:
+        Tensor (m, n).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.addr(ms.Tensor([[1.0]]), ms.Tensor([2.0]), ms.Tensor([3.0, 4.0])))
+        [[7. 9.]]
+    """
+    return _plus(x, outer(vec1, vec2), beta, alpha)
+
+
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Return beta * input + alpha * (sum over b of batch1[b] @ batch2[b]).
+
+    Args:
+        input: a Tensor that broadcasts to (m, n).
+        batch1: (b, m, k).
+        batch2: (b, k, n).
+        beta: factor of `input`.
+        alpha: factor of the product.
+
+    Returns:
+        Tensor (m, n).
+
+    Raises:
+        ValueError: if the batches do not have 3 dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> a = ms.ops.ones((3, 2, 2), ms.float32)
+        >>> print(ms.ops.addbmm(ms.Tensor([[1.0]]), a, a))
+        [[7. 7.]
+         [7. 7.]]
+    """
+    if tensor("addbmm", batch1, "batch1").ndim != 3 or tensor("addbmm", batch2, "batch2").ndim != 3:
+        raise ValueError(f"For 'addbmm', 'batch1' and 'batch2' must have 3 dimensions, "
+                         f"but got {batch1.ndim} and {batch2.ndim}.")
+    b, m, k = batch1.shape
+    if batch2.shape[:2] != (b, k):
+        raise ValueError(f"For 'addbmm', 'batch2' must have the shape ({b}, {k}, n), but got {batch2.shape}.")
+    wide = reshape(swapaxes(batch1, 0, 1), (m, b * k))
+    return _plus(input, _matmul(wide, reshape(batch2, (b * k, batch2.shape[2]))), beta, alpha)
+
+
+def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
+    """Return beta * input + alpha * (batch1 @ batch2).
+
+    Args:
+        input: a Tensor that broadcasts to (b, m, n).
+        batch1: (b, m, k).
+        batch2: (b, k, n).
+        beta: factor of `input`.
+        alpha: factor of the products.
+
+    Returns:
+        Tensor (b, m, n).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> a = ms.ops.ones((1, 2, 2), ms.float32)
+        >>> print(ms.ops.baddbmm(ms.Tensor([1.0]), a, a))
+        [[[3. 3.]
+          [3. 3.]]]
+    """
+    return _plus(input, _batch_matmul(batch1, batch2), beta, alpha)
+
+
+def _plus(input: Tensor, out: Tensor, beta: Any, alpha: Any) -> Tensor:
+    """beta * input + alpha * out."""
+    return add(input if beta == 1 else mul(input, beta), out if alpha == 1 else mul(out, alpha))

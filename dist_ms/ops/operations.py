@@ -1,0 +1,17 @@
+"""The primitives, as MindSpore's `ops.operations` (usually imported as P)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__all__":
+        return [n for n in dir(ops) if n[0].isupper()]
+    return getattr(ops, name)
+
+
+def __dir__() -> list[str]:
+    return [n for n in dir(ops) if n[0].isupper()]

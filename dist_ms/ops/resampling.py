@@ -1,0 +1,91 @@
+"""Resample: a matrix applied along each spatial dimension, and the matrices of interpolation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.layout import working_type
+from dist_ms.ops.primitive import Primitive
+
+
+class Resample(Primitive):
+    """A linear map of (N, C, *spatial): each spatial dimension is multiplied by a matrix.
+
+    Args:
+        owner: the name used in errors.
+        matrices: an array (new length, length) per spatial dimension.
+    """
+
+    keeps = ()
+
+    def __init__(self, owner: str, matrices: list[np.ndarray]) -> None:
+        self.name, self._matrices = owner, matrices
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        out = x.astype(working_type(x.dtype), copy=False)
+        for axis, matrix in enumerate(self._matrices, 2):
+            out = np.moveaxis(np.moveaxis(out, axis, -1) @ matrix.T.astype(out.dtype), -1, axis)
+        return out.astype(x.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return Resample(self.name, [m.T for m in self._matrices])(dout)
+
+
+def window_means(length: int, count: int) -> np.ndarray:
+    """The matrix of means over `count` windows, i from floor(i n / m) to ceil((i + 1) n / m)."""
+    place = np.arange(count)
+    start, end = place * length // max(count, 1), -((place + 1) * -length // max(count, 1))
+    inside = (np.arange(length) >= start[:, None]) & (np.arange(length) < end[:, None])
+    return inside / np.maximum(end - start, 1)[:, None]
+
+
+def nearest(length: int, count: int, ratio: float, exact: bool) -> np.ndarray:
+    """The matrix that takes the element at floor(i ratio), or floor((i + 0.5) ratio)."""
+    source = np.floor((np.arange(count) + (0.5 if exact else 0.0)) * ratio)
+    return _rows(length, [(np.clip(source, 0, length - 1), np.ones(count))])
+
+
+def linear(length: int, count: int, ratio: float, align_corners: bool) -> np.ndarray:
+    """The matrix of linear interpolation; positions before the first element take it."""
+    place = np.maximum(_places(length, count, ratio, align_corners), 0)
+    low = np.floor(place)
+    weight = place - low
+    return _rows(length, [(np.minimum(low, length - 1), 1 - weight), (np.minimum(low + 1, length - 1), weight)])
+
+
+def cubic(length: int, count: int, ratio: float, align_corners: bool) -> np.ndarray:
+    """The matrix of cubic interpolation, as MindSpore has it.
+
+    Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981. With aligned
+    corners a is -0.75 and the edge is repeated; else a is -0.5 and what lies outside is left out.
+    """
+    a = -0.75 if align_corners else -0.5
+    place = _places(length, count, ratio, align_corners)
+    low = np.floor(place)
+    terms = []
+    for offset in (-1, 0, 1, 2):
+        d, column = np.abs(place - low - offset), low + offset
+        weight = np.where(d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, a * (d**3 - 5 * d**2 + 8 * d - 4))
+        if not align_corners:
+            weight = np.where((column >= 0) & (column < length), weight, 0)
+        terms.append((np.clip(column, 0, length - 1), weight))
+    matrix = _rows(length, terms)
+    return matrix / matrix.sum(axis=1, keepdims=True)
+
+
+def _places(length: int, count: int, ratio: float, align_corners: bool) -> np.ndarray:
+    """Where each output element lies between the input's."""
+    if align_corners:
+        return np.arange(count) * ((length - 1) / (count - 1) if count > 1 else 0.0)
+    return (np.arange(count) + 0.5) * ratio - 0.5
+
+
+def _rows(length: int, terms: list) -> np.ndarray:
+    """A matrix from (column of each row, weight of each row) pairs, added up."""
+    matrix = np.zeros((len(terms[0][0]), length))
+    for column, weight in terms:
+        np.add.at(matrix, (np.arange(len(column)), column.astype(np.int64)), weight)
+    return matrix

@@ -1,0 +1,36 @@
+"""Gradients of fused operations: which are wanted, and those of a formula made of operations.
+
+A fused gradient is an operation of its own. Its gradient, the second-order one, is that of
+a formula in plain operations with the same value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from dist_ms.autograd.differentiate import Graph
+from dist_ms.common.tensor import Tensor
+
+
+def wanted(x: Any) -> bool:
+    """Whether a gradient with respect to this input leads anywhere."""
+    return isinstance(x, Tensor) and x._node is not None
+
+
+class Kept:
+    """A place where a forward leaves an array for the gradient, besides inputs and outputs.
+
+    Passed as an input; it is freed with the node.
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self) -> None:
+        self.value: Any = None
+
+
+def formula_gradient(formula: Callable, inputs: Sequence[Tensor], dout: Any) -> list[Tensor]:
+    """The gradients of `formula(*inputs)` with respect to each input, for this `dout`."""
+    graph = Graph(formula, list(inputs), positions=range(len(inputs)))
+    return graph.sweep(graph.outputs, dout)[0]

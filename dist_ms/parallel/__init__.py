@@ -1,0 +1,27 @@
+"""Training on several ranks: one plan decides, broadcast and reducer follow it.
+
+This floor imports common, communication, _ext and the sink protocol of autograd; it knows no
+network and no optimizer.
+"""
+
+from dist_ms.parallel.agreement import agree_on_plan
+from dist_ms.parallel.broadcast import broadcast_parameters
+from dist_ms.parallel.errors import PlanMismatchError
+from dist_ms.parallel.fusion import Fusion
+from dist_ms.parallel.plan import SyncPlan, make_plan
+from dist_ms.parallel.reducer import Reducer
+from dist_ms.parallel.session import DataParallel, data_parallel
+from dist_ms.parallel.threads import use_share
+
+__all__ = [
+    "DataParallel",
+    "Fusion",
+    "PlanMismatchError",
+    "Reducer",
+    "SyncPlan",
+    "agree_on_plan",
+    "broadcast_parameters",
+    "data_parallel",
+    "make_plan",
+    "use_share",
+]

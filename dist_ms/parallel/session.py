@@ -1,0 +1,195 @@
+"""What a train step asks for: a gradient sink, with the model made equal before the first step."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from dist_ms.common import parallel_context
+from dist_ms.common.ps_context import server_count
+from dist_ms.communication import Comm, LocalComm, agreeing, current, get_comm
+from dist_ms.communication.launched import launched_size
+from dist_ms.parallel.agreement import agree_on_plan
+from dist_ms.parallel.broadcast import broadcast_parameters, refuse_servers
+from dist_ms.parallel.fusion import Fusion, fusion_from_context
+from dist_ms.parallel.plan import SyncPlan, make_plan
+from dist_ms.parallel.reducer import Reducer
+
+_log = logging.getLogger("dist_ms")
+_told: set[str] = set()
+
+
+class DataParallel:
+    """The ranks that train one model together.
+
+    Args:
+        weights: the parameters whose gradients are computed, in the order of the gradients.
+        parameters: called before the first step; returns all parameters to keep equal, optimizer
+            state included. Default: the weights.
+        buffers: called before the first step; returns Tensors that are to start equal as well.
+        mean: divide the summed gradients by `degree`.
+        degree: default: the number of ranks.
+        broadcast: start with rank 0's values.
+        comm: the ranks; default: the world.
+        fusion: how gradients share buckets.
+        overlap: as for `Reducer`.
+        reuse: as for `Reducer`.
+
+    Examples:
+        >>> import numpy as np
+        >>> import dist_ms as ms
+        >>> from dist_ms.parallel.session import DataParallel
+        >>> w = ms.Parameter(np.ones(2, np.float32), name="w")
+        >>> sink = DataParallel([w]).sink()
+        >>> print([str(g) for g in sink.reduce([ms.Tensor([1.0, 2.0])])])
+        ['[1. 2.]']
+    """
+
+    def __init__(
+        self,
+        weights: Sequence[Any],
+        parameters: Callable[[], Iterable[Any]] | None = None,
+        buffers: Callable[[], Iterable[Any]] | None = None,
+        *,
+        mean: bool = False,
+        degree: int | None = None,
+        broadcast: bool = True,
+        comm: Comm | None = None,
+        fusion: Fusion | None = None,
+        overlap: bool | None = None,
+        reuse: bool = True,
+    ) -> None:
+        self.weights = list(weights)
+        self.comm = _world_comm() if comm is None else comm
+        self.mean, self.degree, self.broadcast = mean, degree, broadcast
+        self.plan: SyncPlan | None = None
+        self._parameters = parameters or (lambda: self.weights)
+        self._buffers = buffers or (lambda: ())
+        self._fusion, self._overlap, self._reuse = fusion, overlap, reuse
+        self._reducer: Reducer | None = None
+
+    def sink(self) -> Reducer:
+        """Return the sink for this step's gradients; the first time, agree and broadcast.
+
+        Raises:
+            PlanMismatchError: on every rank, if the ranks do not have the same parameters.
+            ValueError: on every rank, if the plan cannot be made on one.
+            NotImplementedError: on every rank, if a parameter belongs to a server.
+        """
+        if self._reducer is None:
+            self._reducer = self._start()
+        return self._reducer
+
+    def _start(self) -> Reducer:
+        """Make the plan, see that all ranks have the same, and start with equal values."""
+        comm = self.comm
+        with agreeing(comm):
+            parameters = [*self._parameters(), *self.weights]
+            plan = make_plan(
+                parameters, self.weights, servers=server_count() > 0, fusion=self._fusion
+            )
+            refuse_servers(plan)
+        agree_on_plan(plan, comm)
+        with agreeing(comm):
+            reducer = Reducer(
+                plan,
+                comm,
+                mean=self.mean,
+                degree=self.degree,
+                overlap=self._overlap,
+                reuse=self._reuse,
+            )
+            buffers = list(self._buffers())
+        if self.broadcast:
+            broadcast_parameters(plan, parameters, comm, buffers)
+        if not self.mean and comm.size > 1 and comm.rank == 0:
+            tell_sum(comm.size)
+        self.plan = plan
+        return reducer
+
+
+def data_parallel(
+    weights: Sequence[Any],
+    parameters: Callable[[], Iterable[Any]] | None = None,
+    buffers: Callable[[], Iterable[Any]] | None = None,
+    *,
+    mean: bool | None = None,
+    degree: int | None = None,
+    group: str | None = None,
+    reuse: bool = True,
+) -> DataParallel | None:
+    """Return what the parallel context asks for; None when it asks for no parallel training.
+
+    The context is read now, once.
+
+    Args:
+        weights: as for `DataParallel`.
+        parameters: as for `DataParallel`.
+        buffers: as for `DataParallel`.
+        mean: default: `gradients_mean`.
+        degree: default: `device_num` where it is set, else the number of ranks.
+        group: the ranks; default: all.
+        reuse: as for `DataParallel`.
+
+    Raises:
+        RuntimeError: if the parallel mode is semi_auto_parallel or auto_parallel, or init() has
+            not been called in one of several ranks.
+
+    Examples:
+        >>> from dist_ms.parallel.session import data_parallel
+        >>> data_parallel([]) is None
+        True
+    """
+    mode = parallel_context.get_auto_parallel_context("parallel_mode")
+    if mode == parallel_context.ParallelMode.STAND_ALONE:
+        return None
+    if mode not in (
+        parallel_context.ParallelMode.DATA_PARALLEL,
+        parallel_context.ParallelMode.HYBRID_PARALLEL,
+    ):
+        raise RuntimeError(
+            "For 'set_auto_parallel_context', 'parallel_mode' must be 'data_parallel', "
+            f"'hybrid_parallel' or 'stand_alone' to train, but got {mode!r}: dist_ms trains "
+            "data-parallel only."
+        )
+    get = parallel_context.get_auto_parallel_context
+    given = parallel_context.is_set
+    if degree is None and given("device_num"):
+        degree = get("device_num")
+    return DataParallel(
+        weights,
+        parameters,
+        buffers,
+        mean=get("gradients_mean") if mean is None else mean,
+        degree=degree,
+        broadcast=get("parameter_broadcast") if given("parameter_broadcast") else True,
+        comm=None if group is None else get_comm(group),
+        fusion=fusion_from_context(get("comm_fusion"), get("all_reduce_fusion_config")),
+        reuse=reuse,
+    )
+
+
+def _world_comm() -> Comm:
+    """Return the communicator of all ranks, or of this one where it is alone."""
+    world = current()
+    if world is not None:
+        return world.comm
+    found = launched_size()
+    if found is not None and found[1] > 1:
+        raise RuntimeError(
+            f"For 'data_parallel', init() must be called first: {found[0]} says that {found[1]} "
+            "ranks were started, but they have not met. Call dist_ms.communication.init()."
+        )
+    return LocalComm()
+
+
+def tell_sum(size: int) -> None:
+    """Say once that gradients are added up, which surprises those who expect a mean."""
+    if "sum" not in _told:
+        _told.add("sum")
+        _log.warning(
+            "gradients_mean is False: the gradients of %d ranks are added, not averaged. "
+            "set_auto_parallel_context(gradients_mean=True) averages them.",
+            size,
+        )

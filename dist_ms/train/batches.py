@@ -1,0 +1,114 @@
+"""Batches: what Model iterates over, from a dataset or any iterable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.train.callback.ranks import Ranks
+
+
+class Batches:
+    """The batches of a dataset as lists of Tensors, from the start at every iteration.
+
+    Args:
+        dataset: a dataset of `dist_ms.dataset`, or an iterable of tuples, lists, dicts or single
+            arrays; one that can be iterated only once serves one epoch.
+        owner: the function's name in errors.
+        may_be_empty: whether a dataset without a batch is allowed.
+
+    Attributes:
+        size: the number of batches, None when the source does not tell.
+
+    Raises:
+        TypeError: if it is no iterable of batches.
+        ValueError: if it is known to be empty and must not be.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.train.batches import Batches
+        >>> batches = Batches([(np.ones(2), np.zeros(2))] * 3, "Model.train")
+        >>> batches.size, [len(batch) for batch in batches]
+        (3, [2, 2, 2])
+    """
+
+    def __init__(self, dataset: Any, owner: str, may_be_empty: bool = False) -> None:
+        self.owner = owner
+        self.dataset = dataset
+        self._may_be_empty = may_be_empty
+        if hasattr(dataset, "create_tuple_iterator"):
+            self.size = dataset.get_dataset_size()
+        elif isinstance(dataset, Iterable) and not isinstance(dataset, (Tensor, np.ndarray, str, dict)):
+            self.size = len(dataset) if hasattr(dataset, "__len__") else None
+        else:
+            raise TypeError(
+                f"For '{owner}', the dataset must be a dist_ms.dataset or an iterable of batches, but got "
+                f"{type(dataset).__name__}."
+            )
+        if self.size == 0 and not may_be_empty:
+            raise ValueError(f"For '{owner}', the dataset must not be empty: there is no valid data in it.")
+
+    def __iter__(self) -> Iterator[list]:
+        if hasattr(self.dataset, "create_tuple_iterator"):
+            source: Any = self.dataset.create_tuple_iterator(num_epochs=1)
+        else:
+            source = iter(self.dataset)
+        count = 0
+        for item in source:
+            count += 1
+            yield _tensors(item)
+        if count == 0 and not self._may_be_empty:
+            raise ValueError(
+                f"For '{self.owner}', the dataset gave no batch: it is empty, or an iterator that was used up in an "
+                "earlier epoch (give a list or a dataset instead)."
+            )
+
+    def on_all(self, ranks: Ranks) -> Iterator[list]:
+        """Iterate over as many batches as every rank has.
+
+        Args:
+            ranks: the ranks; each iterates at the same time.
+
+        Raises:
+            ValueError: on every rank, if their numbers of batches differ.
+        """
+        if ranks.size == 1:
+            return iter(self)
+        sizes = ranks.gather(self.size)
+        if None in sizes:
+            return self._counting(ranks)
+        if len(set(sizes)) > 1:
+            self._refuse(dict(enumerate(sizes)), ranks)
+        return iter(self)
+
+    def _counting(self, ranks: Ranks) -> Iterator[list]:
+        """Ask before each batch whether every rank has one: the sources do not tell."""
+        source, count = iter(self), 0
+        while True:
+            batch = next(source, None)
+            having = ranks.gather(batch is not None)
+            if not all(having):
+                if any(having):
+                    self._refuse({r: f"{'more than ' * has}{count}" for r, has in enumerate(having)}, ranks)
+                return
+            count += 1
+            yield batch
+
+    def _refuse(self, sizes: dict[int, Any], ranks: Ranks) -> None:
+        found = ", ".join(f"rank {rank}: {size}" for rank, size in sizes.items())
+        raise ValueError(
+            f"[rank {ranks.rank} of {ranks.size}] For '{self.owner}', the number of batches in an epoch must be the "
+            f"same on all ranks, but got {found}. Give every rank an equal shard of the data."
+        )
+
+
+def _tensors(item: Any) -> list[Tensor]:
+    """Return what one item of a source holds."""
+    if isinstance(item, dict):
+        item = item.values()
+    elif not isinstance(item, (tuple, list)):
+        item = (item,)
+    return [x if isinstance(x, Tensor) else wrap(x) if isinstance(x, np.ndarray) else Tensor(x) for x in item]

@@ -1,0 +1,206 @@
+"""The loops of Model: over epochs and batches, telling callbacks and, after all, metrics."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_context, is_set
+from dist_ms.common.tensor import Tensor
+from dist_ms.communication import get_group_size
+from dist_ms.nn.cell import Cell
+from dist_ms.train.batches import Batches
+from dist_ms.train.callback import TimeMonitor
+from dist_ms.train.callback.callback import Callback, CallbackList, CallbackParameters, RunContext
+from dist_ms.train.callback.ranks import Ranks
+from dist_ms.train.metrics import Loss, Metric
+from dist_ms.train.metrics.merging import merge_metrics
+
+
+class ModelLoops:
+    """The part of Model that runs batches."""
+
+    _network: Cell
+    _train_network: Cell
+    _eval_network: Cell | None
+    _loss_fn: Any
+    _optimizer: Any
+    _loss_scale_manager: Any
+    _metric_fns: dict[str, Metric]
+    _eval_indexes: list | None
+
+    def _train(
+        self,
+        owner: str,
+        epoch: int,
+        dataset: Any,
+        callbacks: Any,
+        initial_epoch: int,
+        valid: Any = None,
+        frequency: int | list = 1,
+    ) -> None:
+        batches = Batches(dataset, owner)
+        with CallbackList(as_list(callbacks)) as all_callbacks:
+            ranks = Ranks(all_callbacks.callbacks)
+            run = self._run_facts("train", ranks, batches, all_callbacks)
+            run.update(
+                train_network=self._train_network,
+                train_dataset=dataset,
+                train_dataset_element=None,
+                epoch_num=epoch - initial_epoch,
+                initial_epoch=initial_epoch,
+                initial_step=None,
+                optimizer=self._optimizer,
+                loss_fn=self._loss_fn,
+                loss_scale_mananger=self._loss_scale_manager,
+                parallel_mode=get_auto_parallel_context("parallel_mode"),
+                device_number=_device_number(),
+                last_save_ckpt_step=None,
+                latest_ckpt_file=None,
+            )
+            context = RunContext(run)
+            self._train_network.set_train()
+            all_callbacks.on_train_begin(context)
+            for number in range(initial_epoch + 1, epoch + 1):
+                run.cur_epoch_num = number
+                self._train_epoch(batches, run, all_callbacks, context)
+                if valid is not None and _is_due(number, frequency):
+                    self._eval_in_fit(valid, run, all_callbacks)
+                all_callbacks.on_train_epoch_end(context)
+                run.pop("metrics", None)
+                run.pop("eval_results", None)
+                if ranks.any(context.get_stop_requested()):
+                    break
+            all_callbacks.on_train_end(context)
+
+    def _train_epoch(
+        self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, context: RunContext
+    ) -> None:
+        ranks = run.ranks
+        self._train_network.set_train()
+        callbacks.on_train_epoch_begin(context)
+        for count, batch in enumerate(batches.on_all(ranks), 1):
+            if self._loss_fn is not None and len(batch) != 2:
+                raise ValueError(
+                    f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
+                    f"label, but got {len(batch)}."
+                )
+            run.cur_step_num += 1
+            run.batch_num = max(run.batch_num, count)  # an iterable without a length is counted
+            run.train_dataset_element = batch
+            callbacks.on_train_step_begin(context)
+            run.net_outputs = self._train_network(*batch)
+            self._update_loss_scale(run.net_outputs)
+            callbacks.on_train_step_end(context)
+            stop = context.get_stop_requested()
+            if ranks.stops_steps:
+                stop = ranks.any(stop)
+            if stop:
+                context.request_stop()
+                break
+
+    def _update_loss_scale(self, outputs: Any) -> None:
+        """Tell the manager of the loss scale whether the step overflowed."""
+        manager = self._loss_scale_manager
+        if manager is not None and manager.get_drop_overflow_update():
+            manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
+
+    def _eval_in_fit(self, dataset: Any, run: CallbackParameters, callbacks: CallbackList) -> None:
+        """Evaluate between two epochs, with the facts of the training run."""
+        batches = Batches(dataset, "Model.fit", may_be_empty=run.ranks.size > 1)
+        before = {name: run[name] for name in ("batch_num", "cur_step_num", "mode", "net_outputs")}
+        run.update(
+            eval_network=self._eval_network,
+            valid_dataset=dataset,
+            batch_num=batches.size or 0,
+            mode="eval",
+            cur_step_num=0,
+        )
+        called = CallbackList([c for c in callbacks.callbacks if not is_ours(c) or isinstance(c, TimeMonitor)])
+        loss = {} if self._eval_indexes is None else {"eval_loss": Loss()}
+        self._eval(batches, run, called, loss)
+        run.update(before)
+
+    def _eval(
+        self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, loss: dict[str, Loss]
+    ) -> dict[str, Any]:
+        """Evaluate the metrics, and the loss if there is one, over all ranks."""
+        for metric in self._metric_fns.values():
+            metric.clear()
+        context = RunContext(run)
+        callbacks.on_eval_begin(context)
+        self._eval_network.set_train(False)
+        callbacks.on_eval_epoch_begin(context)
+        for batch in batches:
+            run.cur_step_num += 1
+            run.batch_num = max(run.batch_num, run.cur_step_num)
+            run.eval_dataset_element = batch
+            callbacks.on_eval_step_begin(context)
+            run.net_outputs = self._eval_network(*batch)
+            callbacks.on_eval_step_end(context)
+            self._update_metrics(run.net_outputs, loss)
+            if context.get_stop_requested():
+                break
+        callbacks.on_eval_epoch_end(context)
+        if run.ranks.size > 1:
+            merge_metrics({**self._metric_fns, **loss}, run.ranks.add, run.ranks.gather)
+        run.metrics = {name: metric.eval() for name, metric in self._metric_fns.items()}
+        if loss:
+            run.eval_results = {**copy.deepcopy(run.metrics), **{n: metric.eval() for n, metric in loss.items()}}
+        callbacks.on_eval_end(context)
+        return run.metrics
+
+    def _update_metrics(self, outputs: Any, loss: dict[str, Loss]) -> None:
+        if isinstance(outputs, Tensor):
+            outputs = (outputs,)
+        if not isinstance(outputs, tuple):
+            raise ValueError(f"For 'Model.eval', 'eval_network' must return a tuple, but got {type(outputs).__name__}.")
+        indexes = self._eval_indexes
+        if indexes is not None and len(outputs) < 3:
+            raise ValueError(f"For 'Model.eval', 'eval_network' must return 3 outputs or more, but got {len(outputs)}.")
+        for metric in (*self._metric_fns.values(), *loss.values()):
+            if indexes is None:
+                metric.update(*outputs)
+            elif metric.needs_loss:
+                metric.update(outputs[indexes[0]])
+            else:
+                metric.update(outputs[indexes[1]], outputs[indexes[2]])
+
+    def _run_facts(self, mode: str, ranks: Ranks, batches: Batches, callbacks: CallbackList) -> CallbackParameters:
+        """Return what callbacks are told about every run."""
+        return CallbackParameters(
+            mode=mode,
+            ranks=ranks,
+            network=self._network,
+            batch_num=batches.size or 0,
+            cur_step_num=0,
+            dataset_sink_mode=False,
+            list_callback=callbacks.callbacks,
+        )
+
+
+def as_list(callbacks: Any) -> list:
+    """Return callbacks as a list."""
+    if callbacks is None:
+        return []
+    return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+
+
+def is_ours(callback: Callback) -> bool:
+    """Whether a callback's class is one of dist_ms."""
+    return type(callback).__module__.split(".")[0] == "dist_ms"
+
+
+def _is_due(number: int, frequency: int | list) -> bool:
+    """Whether an epoch is followed by an evaluation."""
+    return number in frequency if isinstance(frequency, list) else number % frequency == 0
+
+
+def _device_number() -> int:
+    """Return how many ranks train together."""
+    if get_auto_parallel_context("parallel_mode") == ParallelMode.STAND_ALONE:
+        return 1
+    return get_auto_parallel_context("device_num") if is_set("device_num") else get_group_size()

@@ -1,0 +1,315 @@
+"""Model: trains, evaluates and runs a network on a dataset."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from dist_ms.amp.train_network import build_train_network
+from dist_ms.common.checks import check_bool, check_int, check_non_negative_int, check_positive_int, check_type
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.wrap.loss_cells import WithEvalCell, WithLossCell
+from dist_ms.train.batches import Batches
+from dist_ms.train.callback.callback import OLD_MOMENTS, CallbackList
+from dist_ms.train.callback.ranks import Ranks
+from dist_ms.train.loops import ModelLoops, as_list, is_ours
+from dist_ms.train.metrics import get_metrics
+
+_KEYWORDS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
+_log = logging.getLogger("dist_ms")
+
+
+class Model(ModelLoops):
+    """A network with what is needed to train and evaluate it.
+
+    Args:
+        network: the network; it returns the loss itself when `loss_fn` is None.
+        loss_fn: a Cell or function of (network output, label).
+        optimizer: updates the parameters it was made with; None to only evaluate or predict.
+        metrics: a set of metric names, or a dict name -> Metric.
+        eval_network: a Cell that returns what the metrics need.
+        eval_indexes: positions of loss, output and label in the eval network's outputs; without,
+            each metric gets all outputs (and `Metric.set_indexes` chooses).
+        amp_level: "O0", or a level of mixed precision: "O1", "O2", "O3", "auto".
+        boost_level: "O0" (MindSpore's boosting algorithms are not part of dist_ms).
+        kwargs: `loss_scale_manager` and `keep_batchnorm_fp32`, as for `amp.build_train_network`.
+
+    Raises:
+        TypeError, ValueError, KeyError: for arguments of the wrong form.
+
+    Examples:
+        >>> import numpy as np
+        >>> import dist_ms as ms
+        >>> from dist_ms import nn
+        >>> net = nn.Dense(2, 1, weight_init="zeros")
+        >>> model = ms.train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1))
+        >>> batches = [(np.ones((4, 2), np.float32), np.ones((4, 1), np.float32))]
+        >>> model.train(2, batches)
+        >>> print(model.predict(ms.Tensor([[1.0, 1.0]])).shape)
+        (1, 1)
+    """
+
+    def __init__(
+        self,
+        network: Cell,
+        loss_fn: Any = None,
+        optimizer: Any = None,
+        metrics: set | dict | None = None,
+        eval_network: Cell | None = None,
+        eval_indexes: list | None = None,
+        amp_level: str = "O0",
+        boost_level: str = "O0",
+        **kwargs: Any,
+    ) -> None:
+        check_type(network, "network", "Model", Cell)
+        self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
+        self._amp_level, self._settings = amp_level, kwargs
+        self._loss_scale_manager = kwargs.get("loss_scale_manager")
+        self._check_settings(boost_level)
+        self._train_network = self._build_train_network()
+        self._metric_fns = get_metrics(metrics)
+        self._eval_network, self._eval_indexes = self._build_eval_network(eval_network, eval_indexes)
+
+    # ---- building
+    def _check_settings(self, boost_level: str) -> None:
+        for key in self._settings:
+            if key not in _KEYWORDS:
+                raise ValueError(f"For 'Model', a keyword must be one of {', '.join(_KEYWORDS)}, but got '{key}'.")
+        if self._loss_fn is not None and not callable(self._loss_fn):
+            raise TypeError(f"For 'Model', 'loss_fn' must be a Cell or a function, but got {self._loss_fn!r}.")
+        if self._optimizer is not None:
+            check_type(self._optimizer, "optimizer", "Model", Optimizer)
+        elif self._amp_level != "O0":
+            raise ValueError(
+                f"For 'Model', 'amp_level' must be 'O0' without an 'optimizer', but got {self._amp_level!r}: mixed "
+                "precision would not work. Give an 'optimizer'."
+            )
+        elif self._loss_scale_manager is not None:
+            raise ValueError("For 'Model', 'optimizer' must not be None when a 'loss_scale_manager' is given.")
+        if self._settings.get("acc_level", boost_level) != "O0":
+            raise ValueError(
+                f"For 'Model', 'boost_level' must be 'O0', but got {self._settings.get('acc_level', boost_level)!r}: "
+                "MindSpore's boosting is not part of dist_ms."
+            )
+
+    def _build_train_network(self) -> Cell:
+        if self._optimizer is None:
+            return self._network if self._loss_fn is None else WithLossCell(self._network, self._loss_fn)
+        passed = {k: v for k, v in self._settings.items() if k in ("loss_scale_manager", "keep_batchnorm_fp32")}
+        return build_train_network(self._network, self._optimizer, self._loss_fn, self._amp_level, **passed)
+
+    def _build_eval_network(self, network: Cell | None, indexes: list | None) -> tuple[Cell | None, list | None]:
+        if not self._metric_fns:
+            return None, None
+        if network is not None:
+            if indexes is not None and not (isinstance(indexes, list) and len(indexes) == 3):
+                raise ValueError(f"For 'Model', 'eval_indexes' must be None or a list of three, but got {indexes}.")
+            return network, indexes
+        if self._loss_fn is None:
+            raise ValueError(
+                "For 'Model', if 'metrics' is set, 'eval_network' must not be None: give the model a 'loss_fn', or an "
+                "'eval_network' that returns what the metrics need, or set no 'metrics'."
+            )
+        return WithEvalCell(self._network, self._loss_fn, self._amp_level in ("O2", "O3", "auto")), [0, 1, 2]
+
+    @property
+    def train_network(self) -> Cell:
+        """The cell that runs one training step."""
+        return self._train_network
+
+    @property
+    def eval_network(self) -> Cell | None:
+        """The cell that runs one evaluation step."""
+        return self._eval_network
+
+    @property
+    def predict_network(self) -> Cell:
+        """The cell that `predict` runs."""
+        return self._network
+
+    # ---- training
+    def train(
+        self,
+        epoch: int,
+        train_dataset: Any,
+        callbacks: Any = None,
+        dataset_sink_mode: bool = False,
+        sink_size: int = -1,
+        initial_epoch: int = 0,
+    ) -> None:
+        """Train for some epochs.
+
+        Args:
+            epoch: the number of the last epoch.
+            train_dataset: a dataset, or any iterable of batches (tuples of Tensors or NumPy arrays);
+                with a `loss_fn`, of (data, label).
+            callbacks: one Callback or a list. Ranks may have different ones.
+            dataset_sink_mode: accepted; on the CPU batches are never sunk.
+            sink_size: accepted; belongs to `dataset_sink_mode`.
+            initial_epoch: the number of epochs trained already.
+
+        Raises:
+            TypeError: for arguments of the wrong type.
+            ValueError: for numbers out of range, an empty dataset, or ranks whose datasets differ in length.
+        """
+        self._check_run("Model.train", epoch, dataset_sink_mode, sink_size, initial_epoch)
+        self._train("Model.train", epoch, train_dataset, callbacks, initial_epoch)
+
+    def fit(
+        self,
+        epoch: int,
+        train_dataset: Any,
+        valid_dataset: Any = None,
+        valid_frequency: int | list = 1,
+        callbacks: Any = None,
+        dataset_sink_mode: bool = False,
+        valid_dataset_sink_mode: bool = False,
+        sink_size: int = -1,
+        initial_epoch: int = 0,
+    ) -> None:
+        """Train, and evaluate the metrics and the loss after some of the epochs.
+
+        Callbacks find the results in `eval_results` at the end of such an epoch: the metrics, and
+        "eval_loss", the mean loss over all batches of all ranks.
+
+        Args:
+            epoch: as for `train`.
+            train_dataset: as for `train`.
+            valid_dataset: evaluated; None: only train.
+            valid_frequency: evaluate after every so many epochs, or after the epochs in this list.
+            callbacks: as for `train`. During the evaluation only those of classes outside of
+                dist_ms, and TimeMonitor, are called.
+            dataset_sink_mode: accepted, as for `train`.
+            valid_dataset_sink_mode: accepted, as for `train`.
+            sink_size: as for `train`.
+            initial_epoch: as for `train`.
+
+        Raises:
+            TypeError: for arguments of the wrong type.
+            ValueError: as for `train`; if there are no metrics; if a callback has methods of the older
+                names, which would be called for both training and evaluation.
+        """
+        check_bool(valid_dataset_sink_mode, "valid_dataset_sink_mode", "Model.fit")
+        self._check_run("Model.fit", epoch, dataset_sink_mode, sink_size, initial_epoch)
+        if not isinstance(valid_frequency, (int, list)):
+            raise TypeError(
+                f"For 'Model.fit', 'valid_frequency' must be an int or a list, but got {type(valid_frequency).__name__}."
+            )
+        if valid_dataset is not None and not self._metric_fns:
+            raise ValueError("For 'Model.fit', 'metrics' of the model must not be empty when 'valid_dataset' is given.")
+        for callback in as_list(callbacks):
+            old = [m for m in OLD_MOMENTS if m in vars(type(callback))]
+            if old and not is_ours(callback):
+                raise ValueError(
+                    f"For 'Model.fit', {type(callback).__name__} must not define {', '.join(old)}: name them "
+                    "on_train_... or on_eval_..., to say for which of the two they are."
+                )
+        self._train("Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency)
+
+    @staticmethod
+    def _check_run(owner: str, epoch: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> None:
+        check_bool(sink, "dataset_sink_mode", owner)
+        check_int(sink_size, "sink_size", owner)
+        check_positive_int(epoch, "epoch", owner)
+        check_non_negative_int(initial_epoch, "initial_epoch", owner)
+        if initial_epoch >= epoch:
+            raise ValueError(
+                f"For '{owner}', 'epoch' must be above 'initial_epoch', but got {epoch} and {initial_epoch}."
+            )
+        if sink_size < -1 or sink_size == 0:
+            raise ValueError(f"For '{owner}', 'sink_size' must be -1 or positive, but got {sink_size}.")
+
+    # ---- evaluation
+    def eval(self, valid_dataset: Any, callbacks: Any = None, dataset_sink_mode: bool = False) -> dict[str, Any]:
+        """Evaluate the metrics on a dataset.
+
+        In a data-parallel job every rank calls this with its shard, which may be smaller than others'
+        or empty; the results are those over the batches of all ranks, equal on every rank.
+
+        Args:
+            valid_dataset: a dataset or any iterable of batches.
+            callbacks: one Callback or a list.
+            dataset_sink_mode: accepted; on the CPU batches are never sunk.
+
+        Returns:
+            A dict metric name -> value.
+
+        Raises:
+            TypeError: for arguments of the wrong type.
+            ValueError: if the model has no metrics or the dataset is empty.
+        """
+        check_bool(dataset_sink_mode, "dataset_sink_mode", "Model.eval")
+        if not self._metric_fns:
+            raise ValueError(
+                "For 'Model.eval', 'metrics' of the model must not be empty: you should set the argument 'metrics'."
+            )
+        with CallbackList(callbacks) as all_callbacks:
+            ranks = Ranks(all_callbacks.callbacks)
+            batches = Batches(valid_dataset, "Model.eval", may_be_empty=ranks.size > 1)
+            run = self._run_facts("eval", ranks, batches, all_callbacks)
+            run.update(eval_network=self._eval_network, valid_dataset=valid_dataset)
+            return self._eval(batches, run, all_callbacks, {})
+
+    # ---- the rest
+    def predict(self, *predict_data: Any, backend: str | None = None, config: dict | None = None) -> Any:
+        """Run the network in inference mode.
+
+        Args:
+            predict_data: its inputs: Tensors, None, int, float or str.
+            backend: None, or "lite", which in MindSpore asks for another engine where there is one.
+            config: accepted; belongs to `backend`.
+
+        Returns:
+            What the network returns.
+
+        Raises:
+            TypeError: for an input of another type.
+            ValueError: for an empty Tensor or another backend.
+            RuntimeError: if the network returns None.
+        """
+        if backend not in (None, "lite"):
+            raise ValueError(f"For 'Model.predict', 'backend' must be 'lite' or None, but got {backend!r}.")
+        if backend == "lite":
+            _log.warning("Model.predict: there is no lite backend here, the network itself runs.")
+        for item in predict_data:
+            if isinstance(item, Tensor) and item.size == 0:
+                raise ValueError("For 'Model.predict', the input data can not be empty, but a Tensor has no element.")
+            check_type(item, "predict_data", "Model.predict", (Tensor, type(None), int, float, str, bool))
+        self._network.set_train(False)
+        result = self._network(*predict_data)
+        if result is None:
+            raise RuntimeError("For 'Model.predict', the network must return something, but got None.")
+        return result
+
+    def build(
+        self,
+        train_dataset: Any = None,
+        valid_dataset: Any = None,
+        sink_size: int = -1,
+        epoch: int = 1,
+        sink_mode: bool = True,
+    ) -> None:
+        """Check the networks before training: parameter names must be unique.
+
+        Args:
+            train_dataset: check the training network.
+            valid_dataset: check the evaluation network.
+            sink_size: accepted, as for `train`.
+            epoch: accepted.
+            sink_mode: accepted.
+
+        Raises:
+            ValueError: if no dataset is given or two parameters have one name.
+            RuntimeError: if there is a `valid_dataset` but there are no metrics.
+        """
+        check_positive_int(epoch, "epoch", "Model.build")
+        if train_dataset is None and valid_dataset is None:
+            raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' must be given, but both are None.")
+        if train_dataset is not None:
+            self._train_network.check_names()
+        if valid_dataset is not None:
+            if not self._metric_fns:
+                raise RuntimeError("For 'Model.build', 'metrics' of the model must be set with 'valid_dataset'.")
+            self._eval_network.check_names()

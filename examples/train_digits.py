@@ -1,0 +1,72 @@
+"""Train a small CNN on 1,797 real scans of handwritten digits (scikit-learn's `digits`).
+
+Alone: python examples/train_digits.py     On 2 ranks: mpirun -n 2 python ..., or dist-ms run -n 2 ...
+"""
+
+import argparse
+
+import numpy as np
+from sklearn.datasets import load_digits
+
+import dist_ms as ms
+import dist_ms.dataset as ds
+from dist_ms import nn, train
+from dist_ms.communication import get_group_size, get_rank, init
+
+
+def make_net():
+    """Two convolutions and two dense layers for 8 x 8 images."""
+    convs = [nn.Conv2d(1, 32, 3), nn.BatchNorm2d(32), nn.ReLU(), nn.Conv2d(32, 64, 3), nn.BatchNorm2d(64), nn.ReLU()]
+    head = [nn.MaxPool2d(2, 2), nn.Flatten(), nn.Dense(64 * 4 * 4, 128), nn.ReLU(), nn.Dense(128, 10)]
+    return nn.SequentialCell(convs + head)
+
+
+def digits(part, batch):
+    """This rank's shard of the training images (the first 80 %) or of the test images, in batches."""
+    pixels, labels = load_digits(return_X_y=True)
+    order = np.random.RandomState(0).permutation(len(labels))
+    order = order[: len(order) * 4 // 5] if part == "train" else order[len(order) * 4 // 5 :]
+    columns = (pixels[order] / 16.0).astype(np.float32).reshape(-1, 1, 8, 8), labels[order].astype(np.int32)
+    shard = {"num_shards": get_group_size(), "shard_id": get_rank()}
+    data = ds.NumpySlicesDataset(columns, ["image", "label"], shuffle=part == "train", **shard)
+    return data.batch(batch, drop_remainder=part == "train")
+
+
+def draw(history, path):
+    """Draw loss and test accuracy over the epochs."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    for ax, key, title in zip(axes, ("net_output", "accuracy"), ("training loss (last batch)", "test accuracy")):
+        ax.plot(range(1, len(history[key]) + 1), history[key], marker="o")
+        ax.set(title=title, xlabel="epoch")
+    figure.savefig(path, dpi=120)
+
+
+def main():
+    """Train, evaluate, save and draw."""
+    parser = argparse.ArgumentParser(description="Train a small CNN on scans of handwritten digits.")
+    parser.add_argument("--epochs", type=int, default=12)
+    parser.add_argument("--batch", type=int, default=48, help="images per step over all ranks")
+    parser.add_argument("--out", default="digits", help="name of the .ckpt and .png files")
+    args = parser.parse_args()
+    init()
+    ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
+    ms.set_seed(1)
+    net, history = make_net(), train.History()
+    model = train.Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 2e-3), metrics={"accuracy"})
+    model.fit(
+        args.epochs,
+        digits("train", args.batch // get_group_size()),
+        digits("test", 60),
+        callbacks=[train.ProgressBar(), history],
+    )
+    accuracy = model.eval(digits("test", 60))["accuracy"]
+    if get_rank() == 0:
+        ms.save_checkpoint(net, f"{args.out}.ckpt")
+        draw(history.history, f"{args.out}.png")
+        print(f"test accuracy {accuracy:.2%} on {get_group_size()} rank(s); saved {args.out}.ckpt and {args.out}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The command `dist-ms`. Imports no other part of dist_ms, and no MPI."""

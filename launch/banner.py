@@ -1,0 +1,126 @@
+"""Open MPI's words at the end of a failed job, put into one line that names the rank."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_DASHES = b"-" * 74
+_BANNERS = (
+    re.compile(rb"MPI_ABORT was invoked on rank (?P<rank>\d+) .*Errorcode: (?P<code>-?\d+)", re.S),
+    re.compile(
+        rb"process rank (?P<rank>\d+) with PID \d+ on node (?P<node>\S+)\s+exited on\s+"
+        rb"signal (?P<signal>\d+) \((?P<what>[^)]*)\)",
+        re.S,
+    ),
+    re.compile(rb"Process name: \[\S+,(?P<rank>\d+)\]\s+Exit code:\s+(?P<code>\d+)", re.S),
+    re.compile(rb'due to process rank (?P<rank>\d+) .*calling\s+"abort"', re.S),
+)
+_STARTS = (
+    b"MPI_ABORT was invoked",
+    b"prterun ",
+    b"mpirun ",
+    b"Primary job ",
+)
+_NOISE = re.compile(rb"^\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file ")
+
+
+class BannerFilter:
+    """Passes stderr on, but for mpirun's banners about ranks that ended.
+
+    Everything else goes out at once, incomplete lines too: a progress bar keeps moving. Only a
+    line that may be a banner's row of dashes waits for its end.
+
+    Args:
+        write: takes the bytes that are passed on.
+
+    Attributes:
+        failure: what the first banner told: "rank", and "code" or "signal".
+        quiet: nobody needs to be told of it.
+    """
+
+    def __init__(self, write: Callable[[bytes], object]) -> None:
+        self._write = write
+        self._line = b""  # the beginning of a line that is held back
+        self._passing = False  # the current line is being passed on
+        self._block: list[bytes] | None = None  # the lines of a banner so far
+        self.failure: dict[str, str] = {}
+        self.quiet = False
+
+    def feed(self, data: bytes) -> None:
+        """Take what mpirun wrote."""
+        for piece in data.splitlines(keepends=True):
+            if self._passing:
+                self._write(piece)
+                self._passing = not piece.endswith(b"\n")
+                continue
+            self._line += piece
+            if self._line.endswith(b"\n"):
+                line, self._line = self._line, b""
+                self._whole_line(line)
+            elif self._block is None and not self._may_matter(self._line):
+                self._write(self._line)
+                self._line, self._passing = b"", True
+
+    def close(self) -> None:
+        """Pass on what is still held back. A banner leaves a zero byte behind."""
+        self._give_up()
+        self._write(self._line.lstrip(b"\0") if self.failure else self._line)
+        self._line = b""
+
+    @staticmethod
+    def _may_matter(start: bytes) -> bool:
+        """Whether an incomplete line may become dashes or noise."""
+        return _DASHES.startswith(start.lstrip(b"\0")[:74]) or start.startswith(b"[")
+
+    def _whole_line(self, line: bytes) -> None:
+        text = line.strip(b"\0 \r\n")
+        if self._block is None:
+            if text == _DASHES:
+                self._block = [line]
+            elif not _NOISE.match(text):
+                self._write(line)
+            return
+        self._block.append(line)
+        if len(self._block) == 2 and not text.startswith(_STARTS):
+            self._give_up()
+        elif text == _DASHES:
+            self._end_block()
+
+    def _end_block(self) -> None:
+        """Learn from a banner, or pass it on when it is another one."""
+        text = b"".join(self._block or [])
+        found = next(filter(None, (banner.search(text) for banner in _BANNERS)), None)
+        if found is None:
+            self._give_up()
+            return
+        self._block = None
+        if not self.failure:
+            self.failure = {k: v.decode() for k, v in found.groupdict().items() if v}
+
+    def _give_up(self) -> None:
+        """Pass the held lines on: they are no banner."""
+        for line in self._block or []:
+            self._write(line)
+        self._block = None
+
+
+def describe(failure: dict[str, str], ranks: int, code: int) -> str:
+    """Say in one line which rank ended the job, and how.
+
+    Args:
+        failure: what the banners told.
+        ranks: the number of ranks.
+        code: the job's exit code.
+
+    Examples:
+        >>> from dist_ms.launch.banner import describe
+        >>> describe({"rank": "1", "code": "3"}, 4, 3)
+        'dist-ms: rank 1 of 4 ended with exit code 3; the job was stopped.'
+    """
+    if "signal" in failure:
+        how = f"was ended by signal {failure['signal']} ({failure.get('what', '?')})"
+    else:
+        how = f"ended with exit code {failure.get('code', code)}"
+    who = f"rank {failure['rank']} of {ranks}" if "rank" in failure else f"one of {ranks} ranks"
+    return f"dist-ms: {who} {how}; the job was stopped."

@@ -1,0 +1,153 @@
+"""The argument list and environment of a job. Pure: the same questions, the same answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dist_ms.launch.machine import Machine
+from dist_ms.launch.mpirun import MpiRun
+from dist_ms.launch.streams import opening_streams
+
+# Options and variables that name other machines or hand the placement to a batch system.
+_HOST_OPTIONS = (
+    "--host",
+    "-host",
+    "-H",
+    "--hostfile",
+    "-hostfile",
+    "--machinefile",
+    "-machinefile",
+)
+_HOST_OPTIONS += ("-f", "-hosts", "--rankfile")
+_BATCH = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE")
+_EXPORTED = ("DIST_MS_", "MS_", "OMP_", "PYTHON")
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to start.
+
+    Attributes:
+        ranks: the number of processes.
+        python: the interpreter.
+        program: what follows it: a script or `-m module`, and arguments.
+        bind: whether ranks get cores of their own.
+        threads: threads per rank; None: as many as a rank has cores.
+        timeout: seconds a rank waits for others; None: as the environment says.
+        mpi_args: further arguments of mpirun.
+    """
+
+    ranks: int
+    python: str
+    program: Sequence[str]
+    bind: bool = True
+    threads: int | None = None
+    timeout: float | None = None
+    mpi_args: Sequence[str] = field(default_factory=tuple)
+
+
+def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment of the ranks.
+
+    What the user has set stays.
+    """
+    env = dict(environ)
+    if job.timeout is not None:
+        env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"
+    if job.threads is not None:
+        env["OMP_NUM_THREADS"] = str(job.threads)
+    elif job.ranks > 1 and not several_machines(job, environ):
+        env.setdefault("OMP_NUM_THREADS", str(max(1, len(machine.cores) // job.ranks)))
+    return env
+
+
+def several_machines(job: Job, environ: Mapping[str, str]) -> bool:
+    """Whether ranks may be placed on other machines, whose cores are not known here."""
+    named = any(a.split("=")[0] in _HOST_OPTIONS for a in job.mpi_args)
+    return named or any(name in environ for name in _BATCH)
+
+
+def mpirun_command(
+    launcher: MpiRun,
+    job: Job,
+    machine: Machine,
+    environ: Mapping[str, str],
+    streams: Sequence[str] | None = None,
+) -> tuple[list[str], dict[str, str]]:
+    """Return the argument list of mpirun and its environment.
+
+    Ranks are bound to disjoint sets of cores when there are enough: unbound ones share caches
+    badly and, when two land on one core, wait for each other's time slice in every collective.
+
+    Args:
+        launcher: the mpirun.
+        job: what to start.
+        machine: where.
+        environ: the user's environment.
+        streams: what `opening_streams` needs; None: the ranks have the streams mpirun gives them.
+    """
+    env = rank_environment(job, machine, environ)
+    program = [job.python, *job.program]
+    if streams is not None:
+        program = opening_streams(streams, program)
+    arguments, settings = {
+        "openmpi": _open_mpi,
+        "mpich": _mpich,
+        "intel": _intel,
+        "unknown": lambda *_: ([], {}),
+    }[launcher.vendor](launcher, job, machine, env)
+    for name, value in settings.items():
+        env.setdefault(name, value)
+    return [launcher.path, *arguments, "-n", str(job.ranks), *job.mpi_args, *program], env
+
+
+def _open_mpi(
+    launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Open MPI 4 and 5. Its one-sided ucx component fails on shared windows: it is left out."""
+    arguments = ["--allow-run-as-root"] if machine.root else []
+    settings = {"OMPI_MCA_osc": "^ucx"}
+    if several_machines(job, env):
+        for name in sorted(env):
+            if name.startswith(_EXPORTED):
+                arguments += ["-x", name]
+        return arguments, settings
+    if job.ranks > len(machine.cores):
+        settings["OMPI_MCA_mpi_yield_when_idle"] = "1"
+        return [*arguments, "--oversubscribe", "--bind-to", "none"], settings
+    if not job.bind or not machine.whole:
+        # mpirun would bind to cores outside a mask that is smaller than the machine; without
+        # binding the ranks inherit the mask. Its slots are the machine's cores, so they suffice.
+        return [*arguments, "--oversubscribe", "--bind-to", "none"], settings
+    each = len(machine.cores) // job.ranks
+    return [*arguments, "--map-by", f"slot:PE={each}", "--bind-to", "core"], settings
+
+
+def _mpich(
+    launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """MPICH's hydra: the cores of each rank are spelled out."""
+    if several_machines(job, env) or not job.bind or job.ranks > len(machine.cores):
+        return [], {}
+    sets = ["+".join(map(str, cpus)) for cpus in _shares(job.ranks, machine)]
+    return ["-bind-to", "user:" + ",".join(sets)], {}
+
+
+def _intel(
+    launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]
+) -> tuple[list[str], dict[str, str]]:
+    """Intel MPI: a mask per rank, in hexadecimal."""
+    if not job.bind or job.ranks > len(machine.cores):
+        return [], {"I_MPI_PIN": "0"} if not several_machines(job, env) else {}
+    if several_machines(job, env):
+        return [], {}
+    masks = [f"{sum(1 << cpu for cpu in cpus):x}" for cpus in _shares(job.ranks, machine)]
+    return [], {"I_MPI_PIN_DOMAIN": "[" + ",".join(masks) + "]"}
+
+
+def _shares(ranks: int, machine: Machine) -> list[list[int]]:
+    """Deal the cores out, the same number to each rank; return their hardware threads."""
+    each = len(machine.cores) // ranks
+    parts = [machine.cores[r * each : (r + 1) * each] for r in range(ranks)]
+    return [sorted(cpu for core in part for cpu in core) for part in parts]

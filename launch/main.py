@@ -1,0 +1,104 @@
+"""The command line of `dist-ms`."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Sequence
+
+from dist_ms.launch.command import Job
+from dist_ms.launch.mpirun import LaunchError
+
+
+def positive(text: str) -> int:
+    """Return a positive int, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, but got {text}")
+    return number
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """Return the parser of all subcommands."""
+    parser = argparse.ArgumentParser(prog="dist-ms", description="Run dist_ms jobs.")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser(
+        "run",
+        help="run a script on several ranks",
+        usage="dist-ms run -n N [options] (script.py | -m module) [arguments ...]",
+        description="Run a Python script on N ranks with this interpreter. The exit code is the "
+        "script's: the first failing rank's.",
+    )
+    run.add_argument("-n", "--ranks", type=positive, required=True, metavar="N")
+    run.add_argument(
+        "--bind",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="give each rank cores of its own when there are enough (default)",
+    )
+    run.add_argument(
+        "--threads",
+        type=positive,
+        metavar="T",
+        help="threads per rank (default: OMP_NUM_THREADS, or as many as a rank has cores)",
+    )
+    run.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="how long a rank waits for others (default: DIST_MS_TIMEOUT, or 600)",
+    )
+    run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
+    run.add_argument(
+        "--mpi-args",
+        default="",
+        metavar="ARGS",
+        help='further arguments of mpirun, as one word: --mpi-args="--host a:2,b:2"',
+    )
+    run.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
+    run.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
+    commands.add_parser("doctor", help="show what is installed, and run a job of two ranks")
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit code.
+
+    Args:
+        argv: the arguments; default: those of this process.
+    """
+    parser = make_parser()
+    options = parser.parse_args(argv)
+    try:
+        if options.command == "doctor":
+            from dist_ms.launch.doctor import doctor
+
+            return doctor()
+        return _run(parser, options)
+    except LaunchError as error:
+        print(f"dist-ms {options.command}: {error}", file=sys.stderr)
+        return 2
+
+
+def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    """Carry out `dist-ms run`."""
+    from dist_ms.launch.run import run_job
+
+    program = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if not program:
+        parser.error("run needs a script.py, or -m and a module")
+    job = Job(
+        ranks=options.ranks,
+        python=sys.executable,
+        program=["-m", *program] if options.module else program,
+        bind=options.bind,
+        threads=options.threads,
+        timeout=options.timeout,
+        mpi_args=shlex.split(options.mpi_args),
+    )
+    return run_job(job, options.mpirun)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Build of the compiled part; the metadata stands in pyproject.toml.
+
+Each kernel module is compiled three times from one generated C file, for the x86-64 levels
+v2, v3 (AVX2 and FMA) and v4 (AVX-512). The results lie in ``dist_ms/_ext/v2|v3|v4`` and
+``dist_ms/_ext/__init__.py`` takes the best one that the CPU has. So a wheel runs on every
+x86-64 machine, whichever one built it.
+"""
+
+import copy
+import importlib.util
+import os
+import platform
+from pathlib import Path
+
+import numpy
+from setuptools import Extension, find_packages, setup
+from setuptools.command.build_ext import build_ext
+
+CYTHON_BUILD_DIR = "build/cython"
+ISA_FLAGS = {
+    "v2": ["-march=x86-64-v2"],
+    "v3": ["-march=x86-64-v3"],
+    "v4": ["-march=x86-64-v4", "-mprefer-vector-width=512"],
+}
+# Neither flag changes a value: sqrt need not set errno, and no floating-point trap is caught.
+C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]
+C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
+# Modules built once, for any x86-64 CPU: the question which CPU this is, and oneDNN's door
+# (oneDNN itself picks its code at run time).
+SINGLE_MODULES = ("cpu", "dnnl")
+
+
+def load_onednn_library():
+    """Return the module `_ext/onednn_library.py`, which must not be imported as dist_ms yet."""
+    spec = importlib.util.spec_from_file_location("onednn_library", "_ext/onednn_library.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def onednn_arguments():
+    """Return the Extension arguments that find oneDNN's headers and link its library.
+
+    No rpath: the library lies in a temporary folder while pip builds. At run time the one that
+    `_ext/onednn_library.py` has loaded answers, as it has the same soname.
+    """
+    onednn = load_onednn_library()
+    header = onednn.find_file("dnnl.h")
+    library = onednn.find_file(onednn.SONAME)
+    if header is None or library is None:
+        raise SystemExit(
+            "oneDNN's headers and library are needed to build dist_ms: run 'pip install "
+            "onednn-devel-cpu-gomp==2023.2.0', or set DNNLROOT to a oneDNN 3 installation."
+        )
+    return {
+        "include_dirs": [numpy.get_include(), str(header.parent)],
+        "extra_link_args": ["-fopenmp", f"-L{library.parent}", f"-l:{onednn.SONAME}"],
+    }
+
+
+def extensions():
+    """Return an Extension per module of `_ext`, and per CPU level for the kernels."""
+    found = []
+    for source in sorted(Path("_ext").glob("*.pyx")):
+        common = {
+            "include_dirs": [numpy.get_include()],
+            "define_macros": C_MACROS,
+            "extra_link_args": ["-fopenmp", "-lm"],
+            "depends": sorted(str(path) for path in Path("_ext").glob("*.px[di]")),
+        }
+        if source.stem in SINGLE_MODULES:
+            if source.stem == "dnnl":
+                common |= onednn_arguments()
+            name = f"dist_ms._ext.{source.stem}"
+            found.append(Extension(name, [str(source)], extra_compile_args=C_FLAGS, **common))
+            continue
+        for isa, flags in ISA_FLAGS.items():
+            common["define_macros"] = [*C_MACROS, ("DIST_MS_ISA", f'"{isa}"')]
+            name = f"dist_ms._ext.{isa}.{source.stem}"
+            compile_args = [*C_FLAGS, *flags]
+            found.append(Extension(name, [str(source)], extra_compile_args=compile_args, **common))
+    return found
+
+
+class BuildKernels(build_ext):
+    """build_ext that translates each .pyx once and compiles its variants side by side."""
+
+    def finalize_options(self):
+        super().finalize_options()
+        if self.parallel is None:
+            self.parallel = len(os.sched_getaffinity(0))
+
+    def build_extensions(self):
+        from Cython.Build import cythonize
+
+        sources = sorted({source for ext in self.extensions for source in ext.sources})
+        modules = cythonize(
+            [Extension(f"dist_ms._ext.{Path(source).stem}", [source]) for source in sources],
+            build_dir=CYTHON_BUILD_DIR,
+            include_path=["_ext"],
+            nthreads=self.parallel,
+            language_level=3,
+        )
+        generated = dict(zip(sources, modules, strict=True))
+        for ext in self.extensions:
+            module = generated[ext.sources[0]]
+            ext.sources, ext.language = module.sources, module.language
+        super().build_extensions()
+
+    def build_extension(self, ext):
+        # Variants share a C file, so each needs an object folder of its own.
+        worker = copy.copy(self)
+        worker.build_temp = os.path.join(self.build_temp, ext.name)
+        super(BuildKernels, worker).build_extension(ext)
+
+    def copy_extensions_to_source(self):
+        build_py = self.get_finalized_command("build_py")
+        for ext in self.extensions:
+            package = self.get_ext_fullname(ext.name).rpartition(".")[0]
+            os.makedirs(build_py.get_package_dir(package), exist_ok=True)
+        super().copy_extensions_to_source()
+
+
+def packages(name, folder):
+    """Return the package `name` in `folder` and all packages below it."""
+    return [name, *(f"{name}.{below}" for below in find_packages(folder))]
+
+
+if __name__ == "__main__":
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        found = f"{platform.system()} on {platform.machine()}"
+        raise SystemExit(f"dist_ms needs Linux on x86_64, but this is {found}.")
+    setup(
+        packages=[
+            *packages("dist_ms", "dist_ms"),
+            *packages("dist_ms._ext", "_ext"),
+            *packages("dist_ms.launch", "launch"),
+        ],
+        package_dir={"dist_ms._ext": "_ext", "dist_ms.launch": "launch"},
+        ext_modules=extensions(),
+        cmdclass={"build_ext": BuildKernels},
+    )

@@ -1,0 +1,96 @@
+"""Jobs that tests start themselves: a script, run by mpirun or by dist-ms."""
+
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+HERE = Path(sys.executable).parent
+MPIRUN = shutil.which("mpirun", path=str(HERE)) or shutil.which("mpirun")
+DIST_MS = [sys.executable, "-m", "dist_ms.launch", "run"]
+
+
+@dataclass
+class Done:
+    """A job that has ended."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+
+def environment(**changes):
+    """The environment without what this process got from make, pytest or a launcher."""
+    prefixes = ("OMP_", "DIST_MS_", "RANK_", "DEVICE_ID", "PYTEST_", "PYTHONUNBUFFERED", "SLURM_")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(prefixes)}
+    return {**kept, **changes}
+
+
+def command(how, ranks, script, *arguments, options=()):
+    """The argument list that starts a script on some ranks."""
+    if how == "dist-ms":
+        return [*DIST_MS, "-n", str(ranks), *options, str(script), *arguments]
+    words = [MPIRUN, "-n", str(ranks), *options]
+    if "Open MPI" in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
+        words[1:1] = ["--allow-run-as-root", "--oversubscribe"]
+    return [*words, sys.executable, str(script), *arguments]
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Write a script."""
+    if MPIRUN is None:
+        pytest.skip("there is no mpirun")
+
+    def write_script(code, name="script.py"):
+        path = tmp_path / name
+        path.write_text(textwrap.dedent(code))
+        return path
+
+    return write_script
+
+
+@pytest.fixture(params=["mpirun", "dist-ms"])
+def how(request):
+    """The two ways to start a job."""
+    return request.param
+
+
+@pytest.fixture
+def run(write, tmp_path):
+    """Run a script as a job, to its end."""
+
+    def run_job(code, *arguments, how="dist-ms", ranks=2, options=(), input=None, limit=60, **env):
+        words = command(how, ranks, write(code), *arguments, options=options)
+        start = time.monotonic()
+        done = subprocess.run(
+            words,
+            input=input,
+            capture_output=True,
+            timeout=limit,
+            env=environment(**env),
+            cwd=tmp_path,
+        )
+        seconds = time.monotonic() - start
+        return Done(done.returncode, done.stdout.decode(), done.stderr.decode(), seconds)
+
+    return run_job
+
+
+def processes(text):
+    """The processes whose command line contains a text."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if text.encode() in (folder / "cmdline").read_bytes():
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found

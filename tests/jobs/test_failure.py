@@ -1,0 +1,228 @@
+"""Whatever happens on one rank ends the whole job in seconds, with a word on why."""
+
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from tests.jobs.conftest import command, environment, processes
+
+QUICK = 5  # seconds in which a job must end; most of them take less than one
+
+HEAD = """
+import sys, time
+import numpy as np
+from dist_ms.communication import init, get_comm
+init()
+comm = get_comm()
+rank = comm.rank
+x = np.ones(3)
+"""
+
+
+def test_an_exception_on_one_rank(run, how):
+    done = run(
+        HEAD + "def fail():\n    raise ValueError('no such data')\n"
+        "if rank == 1:\n    fail()\ncomm.all_reduce(x)",
+        how=how,
+    )
+    assert done.code == 1 and done.seconds < QUICK
+    assert "[rank 1 of 2] uncaught exception\nTraceback" in done.err
+    assert "in fail" in done.err and "ValueError: no such data" in done.err
+    assert "rank 0 of 2]" not in done.err
+    if how == "dist-ms":
+        last = done.err.rstrip().splitlines()[-2:]
+        assert last == [
+            "ValueError: no such data",
+            "dist-ms: rank 1 of 2 ended with exit code 1; the job was stopped.",
+        ]
+        assert "MPI_ABORT" not in done.err
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_exceptions_on_all_ranks_are_all_shown(run, ranks):
+    done = run(HEAD + "raise ValueError(f'bad number {rank}')", ranks=ranks)
+    assert done.code == 1 and done.seconds < QUICK
+    for rank in range(ranks):
+        text = done.err[done.err.index(f"[rank {rank} of {ranks}] uncaught exception") :]
+        assert re.match(r"[^\[]*ValueError: bad number \d", text)
+        assert f"ValueError: bad number {rank}\n" in done.err
+
+
+@pytest.mark.parametrize(
+    ("leave", "code"),
+    [
+        ("sys.exit(3)", 3),
+        ("sys.exit('no data')", 1),
+        ("__import__('os')._exit(4)", 4),
+        ("raise KeyboardInterrupt", 130),
+    ],
+)
+def test_one_rank_leaves_with_an_error_code(run, how, leave, code):
+    done = run(HEAD + f"if rank == 1:\n    {leave}\ncomm.all_reduce(x)", how=how)
+    assert done.code == code and done.seconds < QUICK
+    if "_exit" not in leave:
+        assert "[rank 1 of 2]" in done.err
+    if "no data" in leave:
+        assert "no data" in done.err
+
+
+def test_all_ranks_leave_with_an_error_code(run, how):
+    done = run(HEAD + "sys.exit(7)", how=how)
+    assert done.code == 7 and done.seconds < QUICK
+
+
+@pytest.mark.parametrize("leave", ["sys.exit(0)", "raise SystemExit(3)"])
+def test_a_rank_that_ends_early_is_noticed_by_those_who_wait(run, leave):
+    done = run(HEAD + f"if rank == 1:\n    {leave}\ncomm.all_reduce(x)")
+    assert done.code != 0 and done.seconds < QUICK
+    assert "rank 0 of 2 waits for rank 1, which has ended" in done.err
+    assert "script.py:12)" in done.err
+
+
+def test_a_rank_that_ends_early_waits_for_the_others_without_work(run):
+    done = run(
+        HEAD + "import atexit, resource\n"
+        "if rank == 1:\n"
+        "    used = resource.getrusage(resource.RUSAGE_SELF).ru_utime\n"
+        "    mpi_ends = lambda: print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - used)\n"
+        "    from dist_ms.communication import control\n"
+        "    farewell = control.Control.farewell\n"
+        "    control.Control.farewell = lambda self: (farewell(self), mpi_ends())\n"
+        "    sys.exit(0)\n"
+        "time.sleep(2)\nprint('done')",
+    )
+    assert done.code == 0, done.err
+    spent, word = sorted(done.out.split())
+    assert word == "done" and float(spent) < 0.3
+
+
+def test_a_caught_exit_is_no_exit(run):
+    done = run(
+        HEAD + "try:\n    sys.exit(4)\nexcept SystemExit as error:\n    assert error.code == 4\n"
+        "comm.barrier()\nprint('alive')"
+    )
+    assert (done.code, done.out.split()) == (0, ["alive", "alive"]), done.err
+
+
+def test_an_exception_in_a_thread(run, how):
+    done = run(
+        HEAD + "import threading\n"
+        "def work():\n    raise OSError('disk full')\n"
+        "if rank == 1:\n    threading.Thread(target=work, name='loader').start()\n"
+        "    time.sleep(60)\n"
+        "comm.barrier()",
+        how=how,
+    )
+    assert done.code == 1 and done.seconds < QUICK
+    assert "[rank 1 of 2] uncaught exception in thread loader" in done.err
+    assert "OSError: disk full" in done.err
+
+
+@pytest.mark.parametrize("number", [9, 11])
+def test_a_rank_that_is_killed(run, how, number):
+    done = run(
+        HEAD + f"import os\nif rank == 1:\n    os.kill(os.getpid(), {number})\ncomm.barrier()",
+        how=how,
+    )
+    assert done.code == 128 + number and done.seconds < QUICK
+    if how == "dist-ms":
+        assert f"dist-ms: rank 1 of 2 was ended by signal {number}" in done.err
+
+
+def test_a_rank_that_does_not_come_is_named_at_the_deadline(run):
+    done = run(
+        HEAD + "if rank == 1:\n    time.sleep(60)\ncomm.all_reduce(x)",
+        ranks=3,
+        options=["--timeout", "1"],
+    )
+    assert done.code == 1 and done.seconds < 10
+    assert "TimeoutError: For 'all_reduce', rank 0 of 3 has waited 1 s" in done.err
+    assert "rank 1 is not answering" in done.err
+    assert "rank 2 is" not in done.err.split("rank 0 of 3 has waited")[1].split("\n")[0]
+
+
+def test_ranks_that_wait_for_different_things_are_named_at_the_deadline(run):
+    done = run(HEAD + "comm.recv(x, 0) if rank == 1 else comm.all_reduce(x)", DIST_MS_TIMEOUT="1")
+    assert done.code == 1 and done.seconds < 10
+    assert "rank 1 is in 'recv', call 2 of group 'mccl_world_group', at script.py" in done.err
+
+
+def test_ranks_in_different_collectives(run, how):
+    done = run(HEAD + "comm.barrier() if rank == 1 else comm.all_reduce(x)", how=how)
+    assert done.code == 1 and done.seconds < QUICK
+    assert "  rank 0: all_reduce(float64[3], sum) at script.py:11" in done.err
+    assert "  rank 1: barrier() at script.py:11" in done.err
+
+
+def test_a_script_that_catches_the_timeout_still_fails(run):
+    done = run(
+        HEAD + "if rank == 1:\n    time.sleep(4)\n    sys.exit(0)\n"
+        "try:\n    comm.barrier()\nexcept TimeoutError:\n    print('late')\n",
+        DIST_MS_TIMEOUT="1",
+    )
+    assert done.code == 1 and done.seconds < 10
+    assert "ends with an operation that never completed" in done.err
+
+
+def test_ranks_with_different_models(run, how):
+    done = run(
+        HEAD + "from dist_ms.common.parameter import Parameter\n"
+        "from dist_ms.parallel import DataParallel\n"
+        "w = [Parameter(np.zeros((2, 3 + rank), np.float32), name='fc.weight')]\n"
+        "DataParallel(w).sink()",
+        how=how,
+        ranks=3,
+    )
+    assert done.code == 1 and done.seconds < QUICK
+    assert done.err.count("PlanMismatchError: For 'make_plan'") == 3
+    for rank in range(3):
+        row = rf"\[rank {rank} of 3\] 'fc.weight' \(shape \(2, {3 + rank}\), float32"
+        assert len(re.findall(row, done.err)) == 3
+
+
+def test_forked_children_do_not_end_the_job(run):
+    done = run(
+        HEAD + "import os\n"
+        "child = os.fork()\n"
+        "if child == 0:\n    raise ValueError('in the child')\n"
+        "status = os.waitpid(child, 0)[1]\n"
+        "comm.barrier()\nprint('status', os.waitstatus_to_exitcode(status))"
+    )
+    assert done.code == 0, done.err
+    assert done.out == "status 1\nstatus 1\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_the_launcher_ends_all_processes(write, tmp_path, number):
+    script = write(HEAD + "print('up', flush=True)\ntime.sleep(60)", f"sleeper_{number}.py")
+    process = subprocess.Popen(
+        command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path
+    )
+    assert [process.stdout.readline() for _ in range(2)] == [b"up\n"] * 2
+    start = time.monotonic()
+    process.send_signal(number)
+    assert process.wait(QUICK) == 128 + number
+    assert time.monotonic() - start < QUICK
+    assert_gone(str(script))
+
+
+def test_a_killed_launcher_leaves_no_process_behind(write, tmp_path):
+    script = write(HEAD + "print('up', flush=True)\ntime.sleep(60)", "sleeper_kill.py")
+    process = subprocess.Popen(
+        command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path
+    )
+    process.stdout.readline()
+    process.kill()
+    process.wait()
+    assert_gone(str(script))
+
+
+def assert_gone(text):
+    """Wait until no process has the text in its command line."""
+    start = time.monotonic()
+    while processes(text):
+        assert time.monotonic() - start < QUICK, processes(text)
+        time.sleep(0.05)

@@ -1,0 +1,78 @@
+"""Every MPI test ends at a meeting point, so that a failure on one rank never becomes a hang."""
+
+import os
+import sys
+import time
+
+import pytest
+
+# Ranks left waiting by a failed one give up before the meeting point does.
+os.environ.setdefault("DIST_MS_TIMEOUT", "25")
+MEETING_SECONDS = 30
+
+_reports = {}
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = (yield).get_result()
+    if report.failed:
+        _reports[item.nodeid] = report.longreprtext
+
+
+@pytest.fixture(scope="session")
+def world():
+    """The world, joined."""
+    from dist_ms.communication import current, init
+
+    init()
+    return current()
+
+
+@pytest.fixture(scope="session")
+def meeting(world):
+    """An MPI communicator for the meeting point alone."""
+    if world.comm.size == 1:
+        return None
+    from mpi4py import MPI
+
+    return MPI.COMM_WORLD.Dup()
+
+
+@pytest.fixture(autouse=True)
+def meet(request, meeting):
+    """After the test wait for all ranks; end the job if some do not come."""
+    yield
+    if meeting is None:
+        return
+    barrier, start = meeting.Ibarrier(), time.monotonic()
+    while not barrier.Test():
+        if time.monotonic() - start > MEETING_SECONDS:
+            test = request.node.nodeid
+            sys.stderr.write(
+                f"[rank {meeting.rank} of {meeting.size}] after {test} the other ranks did not "
+                f"come in {MEETING_SECONDS} s\n{_reports.get(test, '')}\n"
+            )
+            sys.stderr.flush()
+            meeting.Abort(1)
+        time.sleep(0.001)
+
+
+@pytest.fixture(scope="session")
+def comms(world):
+    """One communicator of each kind."""
+    from dist_ms.communication import LocalComm
+
+    comm = world.comm
+    return {
+        "local": LocalComm(),
+        "alone": comm.subgroup([comm.rank], f"alone{comm.rank}"),
+        "world": comm,
+        "reversed": comm.subgroup(list(reversed(range(comm.size))), "reversed"),
+    }
+
+
+@pytest.fixture(params=["local", "alone", "world", "reversed"])
+def comm(request, comms):
+    """Each kind of communicator in turn."""
+    return comms[request.param]

@@ -1,0 +1,285 @@
+"""The verbs, on every kind of communicator; expected values come from rank and size."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from dist_ms.communication import agree, agreeing
+from dist_ms.communication import mpi as mpi_file
+
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOATS = ["float16", BFLOAT16, "float32", "float64"]
+COMPLEX = ["complex64", "complex128"]
+NUMBERS = [*INTS, *FLOATS, *COMPLEX]
+EVERY = ["bool", *NUMBERS]
+
+
+def expected(op, size, offset=1):
+    values = np.arange(offset, size + offset)
+    return {"sum": values.sum, "prod": values.prod, "max": values.max, "min": values.min}[op]()
+
+
+@pytest.fixture(params=["one node", "between nodes"])
+def path(request, comm, monkeypatch):
+    """The communicator on both of its paths: blocking within a machine, polled between."""
+    if request.param == "between nodes":
+        monkeypatch.setattr(comm, "one_node", False)
+    return comm
+
+
+@pytest.fixture
+def small_chunks(monkeypatch):
+    """Make every array larger than what one MPI call may count."""
+    monkeypatch.setattr(mpi_file, "CHUNK_BYTES", 64)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+@pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
+def test_all_reduce(path, dtype, op):
+    if np.dtype(dtype).kind == "c" and op in ("max", "min"):
+        with pytest.raises(TypeError, match="'sum' or 'prod' for complex"):
+            path.all_reduce(np.ones(3, dtype), op)
+        return
+    array = np.full((3, 5), path.rank + 1).astype(dtype)
+    assert path.all_reduce(array, op) is array
+    assert array.dtype == dtype
+    assert (array.astype(complex) == expected(op, path.size)).all()
+
+
+@pytest.mark.parametrize("op", ["sum", "prod", "max", "min"])
+def test_all_reduce_of_booleans_is_or_and_and(path, op):
+    array = np.array([True, False, path.rank == 0])
+    path.all_reduce(array, op)
+    third = True if op in ("sum", "max") else path.size == 1
+    assert array.tolist() == [True, False, third]
+
+
+@pytest.mark.parametrize("dtype", ["float16", BFLOAT16], ids=str)
+def test_narrow_floats_are_summed_in_float32(path, dtype):
+    # 1 + tiny is lost at every step in the narrow type, but not in float32.
+    tiny = np.float32(2.0**-12) if dtype == "float16" else np.float32(2.0**-9)
+    array = np.full(4, 1 if path.rank == 0 else tiny, np.float32).astype(dtype)
+    small = np.float32(array.dtype.type(tiny))
+    path.all_reduce(array)
+    assert (array == np.float32(1 + (path.size - 1) * small).astype(dtype)).all()
+
+
+@pytest.mark.parametrize("length", [1, 7, 1000, 100_003])
+def test_all_ranks_get_the_same_bits(path, length):
+    array = np.random.default_rng(path.rank).standard_normal(length).astype(np.float32)
+    path.all_reduce(array)
+    everyone = path.all_gather(array)
+    assert (everyone == everyone[0]).all()
+    parts = [np.random.default_rng(r).standard_normal(length) for r in range(path.size)]
+    np.testing.assert_allclose(array, np.sum(parts, 0), rtol=1e-5, atol=1e-5)
+
+
+def test_all_reduce_in_chunks(path, small_chunks):
+    for dtype in ("bool", "float16", "float32", "complex128"):
+        array = np.arange(101).astype(dtype)
+        path.all_reduce(array)
+        want = np.arange(101) > 0 if dtype == "bool" else np.arange(101) * path.size
+        assert (array == want.astype(dtype)).all()
+
+
+def test_all_reduce_of_nothing_and_of_a_scalar(path):
+    assert path.all_reduce(np.empty((0, 3))).shape == (0, 3)
+    scalar = np.array(path.rank + 1.0)
+    assert path.all_reduce(scalar) == expected("sum", path.size)
+
+
+def test_posted_reductions_finish_in_any_order_of_waiting(comm):
+    arrays = [np.full(n, comm.rank + 1, d) for n, d in ((3, "f4"), (1000, "f8"), (5, "f2"))]
+    handles = [comm.post_all_reduce(a) for a in arrays]
+    for handle in reversed(handles):
+        handle.wait()
+        assert handle.test()
+    for array in arrays:
+        assert (array == expected("sum", comm.size)).all()
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_broadcast_keeps_every_bit(path, dtype):
+    kind = np.dtype(dtype)
+    top = 2 if kind.kind == "b" else 256
+    bits = [
+        np.random.default_rng(r).integers(0, top, 12 * kind.itemsize, np.uint8)
+        for r in range(path.size)
+    ]
+    root = path.size - 1
+    array = bits[path.rank].copy().view(kind).reshape(3, 4)
+    assert path.broadcast(array, root) is array
+    assert (array.reshape(-1).view(np.uint8) == bits[root]).all()
+
+
+def test_broadcast_in_chunks(path, small_chunks):
+    array = np.arange(100) + 1000 * path.rank
+    path.broadcast(array)
+    assert (array == np.arange(100)).all()
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0, 2)])
+def test_all_gather(path, dtype, shape):
+    out = path.all_gather(np.full(shape, path.rank % 2, dtype))
+    assert out.shape == (path.size, *shape) and out.dtype == dtype
+    for rank in range(path.size):
+        assert (out[rank] == np.array(rank % 2).astype(dtype)).all()
+
+
+def test_all_gather_in_chunks_of_a_strided_array(path, small_chunks):
+    array = (np.arange(60).reshape(6, 10) + 100 * path.rank).T
+    out = path.all_gather(array)
+    for rank in range(path.size):
+        assert (out[rank] == np.arange(60).reshape(6, 10).T + 100 * rank).all()
+
+
+@pytest.mark.parametrize("dtype", NUMBERS, ids=str)
+def test_reduce_scatter(path, dtype):
+    rows = np.arange(2 * path.size)[:, None] % 5 + np.zeros((1, 3), int)
+    out = path.reduce_scatter((rows + path.rank).astype(dtype))
+    want = path.size * rows[2 * path.rank : 2 * path.rank + 2] + sum(range(path.size))
+    assert out.shape == (2, 3) and out.dtype == dtype
+    assert (out == want.astype(dtype)).all()
+
+
+def test_reduce_scatter_in_chunks_of_a_strided_array(path, small_chunks):
+    array = np.arange(path.size * 77.0).reshape(77, path.size).T + path.rank
+    out = path.reduce_scatter(array, "max")
+    assert (
+        out == np.arange(path.size * 77.0).reshape(77, path.size).T[[path.rank]] + path.size - 1
+    ).all()
+
+
+def test_reduce_scatter_wants_equal_parts(comm):
+    with pytest.raises(ValueError, match="must be a multiple of the group's size"):
+        comm.reduce_scatter(np.array(1.0))
+    if comm.size > 1:
+        with pytest.raises(ValueError, match="must be a multiple of the group's size"):
+            comm.reduce_scatter(np.ones(comm.size + 1))
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_send_and_receive_round_the_ring(comm, dtype, small_chunks):
+    mine = np.arange(50).astype(dtype) if comm.rank == 0 else np.zeros(50, dtype)
+    after, before = (comm.rank + 1) % comm.size, (comm.rank - 1) % comm.size
+    if comm.rank == 0:
+        comm.send(mine, after, tag=3)
+        back = np.zeros(50, dtype)
+        comm.recv(back, before, tag=3)
+        assert (back == mine).all()
+    else:
+        comm.recv(mine, before, tag=3)
+        comm.send(mine[::-1][::-1], after, tag=3)
+
+
+def test_receiving_another_length_is_an_error(comm):
+    if comm.rank == 0:
+        comm.send(np.ones(3), comm.size - 1)
+    if comm.rank == comm.size - 1:
+        with pytest.raises(ValueError, match="bytes"):
+            comm.recv(np.ones(4), 0)
+
+
+def test_gather_objects(comm):
+    found = comm.gather_objects({"rank": comm.rank, "text": "x" * 100 * comm.rank})
+    assert found == [{"rank": r, "text": "x" * 100 * r} for r in range(comm.size)]
+
+
+def test_barrier_holds_the_early(world):
+    import time
+
+    comm = world.comm
+    if comm.rank == 0:
+        time.sleep(0.3)
+    entered = time.time()
+    comm.barrier()
+    left = comm.gather_objects((entered, time.time()))
+    assert min(out for _, out in left) >= max(came for came, _ in left) - 0.05
+
+
+@pytest.mark.parametrize("verb", ["all_reduce", "broadcast", "post_all_reduce", "recv"])
+def test_arrays_changed_in_place_must_be_contiguous(comm, verb):
+    arguments = (comm.rank,) if verb == "recv" else ()
+    with pytest.raises(ValueError, match="must be C-contiguous"):
+        getattr(comm, verb)(np.ones((3, 4)).T, *arguments)
+    frozen = np.ones(3)
+    frozen.flags.writeable = False
+    with pytest.raises(ValueError, match="must be writeable"):
+        getattr(comm, verb)(frozen, *arguments)
+
+
+def test_what_is_no_array_of_numbers_is_refused(comm):
+    with pytest.raises(TypeError, match=r"numpy\.ndarray, but got list"):
+        comm.all_reduce([1.0])
+    with pytest.raises(TypeError, match="gather_objects"):
+        comm.broadcast(np.array([None]))
+    with pytest.raises(TypeError, match="byte order"):
+        comm.all_reduce(np.ones(2, ">f4"))
+    with pytest.raises(TypeError, match="double precision"):
+        comm.all_reduce(np.ones(2, np.longdouble))
+    with pytest.raises(ValueError, match="'op' must be one of sum, max, min, prod"):
+        comm.all_reduce(np.ones(2), "mean")
+    with pytest.raises(ValueError, match="'root' must be in"):
+        comm.broadcast(np.ones(2), comm.size)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_different_collectives_are_an_error_on_every_rank(world):
+    comm = world.comm
+    with pytest.raises(RuntimeError) as caught:
+        if comm.rank == 0:
+            comm.barrier()
+        else:
+            comm.all_reduce(np.ones(3, np.float32))
+    text = str(caught.value)
+    assert "rank 0: barrier() at test_communication.py" in text
+    assert "rank 1: all_reduce(float32[3], sum) at test_communication.py" in text
+    assert comm.all_reduce(np.ones(1)) == comm.size
+
+
+@pytest.mark.mpi(min_size=2)
+def test_different_lengths_are_an_error_on_every_rank(world):
+    comm = world.comm
+    with pytest.raises(RuntimeError, match="every rank of group"):
+        comm.all_reduce(np.ones(3 + comm.rank))
+
+
+@pytest.mark.mpi(min_size=3)
+def test_a_subgroup_leaves_the_others_alone(world):
+    comm = world.comm
+    last = comm.size - 1
+    if comm.rank in (0, last):
+        pair = comm.subgroup([last, 0], "ends")
+        assert pair.ranks == (last, 0) and pair.rank == (1 if comm.rank == 0 else 0)
+        assert pair.all_reduce(np.array(comm.rank)) == last
+        pair.free()
+
+
+def test_agree_passes_when_all_is_well(comm):
+    agree(comm, None)
+    with agreeing(comm):
+        pass
+
+
+@pytest.mark.mpi(min_size=2)
+def test_an_error_on_one_rank_is_raised_on_all(world):
+    comm = world.comm
+    with pytest.raises(ValueError, match=rf"^\[rank 1 of {comm.size}\] no data$"):
+        with agreeing(comm):
+            if comm.rank == 1:
+                raise ValueError("no data")
+    with pytest.raises(KeyError) as caught:
+        agree(comm, KeyError("name"))
+    assert caught.value.args == (f"[all {comm.size} ranks] name",)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_errors_that_do_not_travel_become_runtime_errors(world):
+    class Local(Exception):
+        pass
+
+    comm = world.comm
+    with pytest.raises(RuntimeError, match=r"\[rank 0 of \d\] odd"):
+        agree(comm, Local("odd") if comm.rank == 0 else None)

@@ -1,0 +1,501 @@
+"""Hooks on tensors, HookBackward, InsertGradientOf, and backward hooks of cells."""
+
+import pytest
+
+from dist_ms import nn
+from dist_ms.autograd.grad import grad, value_and_grad
+from dist_ms.autograd.tape import no_grad, overwrite, stop_gradient
+from dist_ms.common.jit import jit
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.hooks import HookBackward, InsertGradientOf, StopGradient
+from tests.serial.autograd.shapes import plain
+
+
+@pytest.fixture
+def x():
+    return Tensor([1.0, 2.0])
+
+
+@pytest.fixture
+def y():
+    return Tensor([3.0, 4.0])
+
+
+class Log(list):
+    def hook(self, label, change=None):
+        """A hook that notes what it gets and returns what `change` makes of it."""
+
+        def hook(*grads):
+            self.append((label, *map(plain, grads)))
+            return None if change is None else change(*grads)
+
+        return hook
+
+
+@pytest.fixture
+def log():
+    return Log()
+
+
+# ---- Tensor.register_hook
+def test_a_hook_sees_the_complete_gradient(x, log):
+    def f(a):
+        z = a * 2
+        z.register_hook(log.hook("z"))
+        return z * z + z
+
+    assert plain(grad(f)(x)) == [10, 18]
+    assert log == [("z", [5, 9])]
+
+
+def test_a_hook_changes_what_flows_on(x, y):
+    def f(a, b):
+        z = a * b
+        z.register_hook(lambda g: g * 2)
+        z.register_hook(lambda g: g * 5)
+        return z * b
+
+    assert plain(grad(f, (0, 1))(x, y)) == ([90, 160], [33, 88])
+
+
+def test_a_hook_may_write_into_the_gradient(x, y):
+    def f(a, b):
+        z = a * 1
+        z.register_hook(lambda g: g.asnumpy().fill(7))
+        return z + b
+
+    assert plain(grad(f, (0, 1))(x, y)) == ([1, 1], [1, 1])
+
+    def returned(a, b):
+        z = a * 1
+
+        def fill(g):
+            g.asnumpy().fill(7)
+            return g
+
+        z.register_hook(fill)
+        return z + b
+
+    assert plain(grad(returned, (0, 1))(x, y)) == ([7, 7], [1, 1])
+
+
+def test_a_hook_registered_after_the_use(x):
+    def f(a):
+        z = a * a
+        u = z * 2
+        z.register_hook(lambda g: g * 10)
+        return u
+
+    assert plain(grad(f)(x)) == [40, 80]
+
+
+def test_hooks_run_as_the_sweep_reaches_them(x, log):
+    def f(a):
+        z = a * 2
+        z.register_hook(log.hook("first"))
+        u = z * 3
+        u.register_hook(log.hook("second"))
+        return u
+
+    grad(f)(x)
+    assert log == [("second", [1, 1]), ("first", [3, 3])]
+
+
+def test_a_hook_on_an_output(x):
+    def f(a):
+        z = a * a
+        z.register_hook(lambda g: g * 7)
+        return z
+
+    assert plain(grad(f)(x)) == [14, 28]
+
+
+def test_hooks_off_the_path_are_not_called(x, y, log):
+    def f(a, b):
+        unused = a * 2
+        unused.register_hook(log.hook("unused"))
+        other = b * 2
+        other.register_hook(log.hook("no target"))
+        with no_grad():
+            constant = a * a
+            constant.register_hook(log.hook("no grad"))
+        return a * other * constant
+
+    grad(f)(x, y)
+    assert log == []
+
+
+def test_a_hook_on_an_input_stays(x):
+    handle = x.register_hook(lambda g: g * 10)
+    square = grad(lambda a: a * a)
+    assert plain(square(x)) == [20, 40]
+    assert plain(square(x)) == [20, 40]
+    handle.remove()
+    handle.remove()
+    assert plain(square(x)) == [2, 4]
+    assert x.hooks() == []
+
+
+def test_a_hook_registered_on_an_input_inside_stays(x):
+    def f(a):
+        a.register_hook(lambda g: g * 10)
+        return a * a
+
+    assert plain(grad(f)(x)) == [20, 40]
+    assert plain(grad(f)(x)) == [200, 400]
+    assert len(x.hooks()) == 2
+
+
+def test_hooks_on_parameters(x, log):
+    w = Parameter(Tensor([5.0, 6.0]), name="w")
+    first = w.register_hook(log.hook("first", lambda g: g * 2))
+    w.register_hook(log.hook("second", lambda g: g * 3))
+    assert len(w.hooks()) == 2
+    dx, dw = grad(lambda a: a * w + a * w, 0, w)(x)
+    assert (plain(dx), plain(dw)) == ([10, 12], [12, 24])
+    assert log == [("first", [2, 4]), ("second", [4, 8])]
+    log.clear()
+    grad(lambda a: a * w, 0)(x)
+    grad(lambda a: a * a, None, w)(x)
+    assert log == []
+    first.remove()
+    assert plain(grad(lambda a: a * w, None, w)(x)) == [3, 6]
+
+
+def test_in_place_operations_leave_hooks_to_the_old_value(x, log):
+    def f(a):
+        z = a * 2
+        z.register_hook(log.hook("old"))
+        overwrite(z, z * 3)
+        z.register_hook(log.hook("new"))
+        return z
+
+    grad(f)(x)
+    assert log == [("new", [1, 1]), ("old", [3, 3])]
+
+
+def test_removal_inside_the_hook(x):
+    def f(a):
+        z = a * a
+        handles = []
+
+        def once(g):
+            handles[0].remove()
+            return g * 5
+
+        handles.append(z.register_hook(once))
+        return z
+
+    assert plain(grad(f)(x)) == [10, 20]
+
+
+def test_hooks_in_second_order(x):
+    def f(a):
+        z = a * a * a
+        z.register_hook(lambda g: g * 2)
+        return z
+
+    assert plain(grad(grad(f))(x)) == [12, 24]
+
+
+def test_tensor_hook_errors(x):
+    with pytest.raises(TypeError, match="Expected a callable hook function, but got str"):
+        x.register_hook("s")
+    frozen = Parameter(x, name="p", requires_grad=False)
+    with pytest.raises(RuntimeError, match="tensor requires grad is false.*'p'"):
+        frozen.register_hook(lambda g: g)
+
+    def f(a):
+        z = a * a
+        z.register_hook(lambda g: 3)
+        return z
+
+    with pytest.raises(RuntimeError, match="Tensor hook should be return Tensor, but get type: int"):
+        grad(f)(x)
+
+    def broken(a):
+        z = a * a
+        z.register_hook(lambda g: 1 / 0)
+        return z
+
+    with pytest.raises(ZeroDivisionError):
+        grad(broken)(x)
+    assert plain(grad(lambda a: a * a)(x)) == [2, 4]
+
+
+# ---- HookBackward and InsertGradientOf
+@pytest.mark.parametrize(
+    "change, expected",
+    [
+        (None, ([9, 16], [6, 16])),
+        (lambda g: g[0] * 2, ([18, 32], [9, 24])),
+        (lambda g: (g[0] * 2,), ([18, 32], [9, 24])),
+        (lambda g: Tensor([9.0, 9.0]), ([27, 36], [12, 26])),
+    ],
+)
+def test_hook_backward(x, y, log, change, expected):
+    hook = HookBackward(log.hook("h", change))
+    assert plain(grad(lambda a, b: hook(a * b) * b, (0, 1))(x, y)) == expected
+    assert log == [("h", ([3, 4],))]
+
+
+def test_hook_backward_on_several_inputs(x, y, log):
+    hook = HookBackward(log.hook("h", lambda g: (g[0] * 2, g[1] * 3)))
+
+    def f(a, b):
+        z, u = hook(a * b, b)
+        return z * u
+
+    assert plain(hook(x, y)) == ([1, 2], [3, 4])
+    assert plain(grad(f, (0, 1))(x, y)) == ([18, 32], [15, 40])
+    assert plain(grad(lambda a, b: hook(a, b)[0] * 2, (0, 1))(x, y)) == ([4, 4], [0, 0])
+    assert log == [("h", ([3, 4], [3, 8])), ("h", ([2, 2], [0, 0]))]
+
+
+@pytest.mark.parametrize(
+    "count, change, error, match",
+    [
+        (1, lambda g: 3, TypeError, "function: hook should be a tensor but got int"),
+        (1, lambda g: (g[0], g[0]), TypeError, "should be a tensor but got tuple"),
+        (1, lambda g: Tensor([1.0]), ValueError, r"the shape should be \(2,\), but got \(1,\)"),
+        (2, lambda g: g[0], TypeError, "should be a tuple, but got Tensor"),
+        (2, lambda g: g[:1], TypeError, "should return 2 gradients, but got 1"),
+    ],
+)
+def test_hook_backward_checks_what_hooks_return(x, log, count, change, error, match):
+    hook = HookBackward(log.hook("h", change))
+    with pytest.raises(error, match=match):
+        grad(lambda a: hook(*[a * 2] * count))(x)
+
+
+def test_hook_backward_errors(x):
+    with pytest.raises(TypeError, match="Expected a callable hook function, but got int"):
+        HookBackward(3)
+    for wrong in (3, (x, x)):
+        with pytest.raises(TypeError, match="For 'HookBackward', each input must be a Tensor"):
+            HookBackward(print)(wrong)
+
+
+def test_insert_gradient_of(x, y, log):
+    def with_function(f):
+        op = InsertGradientOf(f)
+        return plain(grad(lambda a, b: op(a * b) * b, (0, 1))(x, y))
+
+    assert with_function(log.hook("f")) == ([9, 16], [6, 16])
+    assert log == [("f", [3, 4])]
+    assert with_function(lambda g: g * 2) == ([18, 32], [9, 24])
+    assert with_function(lambda g: 3) == ([9, 12], [6, 14])
+    assert InsertGradientOf(print)(3) == 3
+    with pytest.raises(TypeError, match="For 'InsertGradientOf', 'f' must be a function"):
+        InsertGradientOf(3)
+    with pytest.raises(RuntimeError, match="should be broadcast to expected shape"):
+        with_function(lambda g: Tensor([1.0, 2.0, 3.0]))
+
+
+def test_stop_gradient_operation(x):
+    assert plain(grad(lambda a: a * StopGradient()(a))(x)) == [1, 2]
+
+
+# ---- backward hooks of cells
+class Net(nn.Cell):
+    def __init__(self, function):
+        super().__init__()
+        self.w = Parameter(Tensor([5.0, 6.0]), name="w")
+        self.function = function
+
+    def construct(self, *args, **kwargs):
+        return self.function(self, *args, **kwargs)
+
+
+class Hooked(Net):
+    """A cell whose hooks note what they get."""
+
+    def __init__(self, function, log, change=None, pre_change=None):
+        super().__init__(function)
+
+        def hook(cell, grad_input, grad_output):
+            assert cell is self
+            log.append(("hook", plain(grad_input), plain(grad_output)))
+            return None if change is None else change(grad_input)
+
+        def pre_hook(cell, grad_output):
+            assert cell is self
+            log.append(("pre", plain(grad_output)))
+            return None if pre_change is None else pre_change(grad_output)
+
+        self.register_backward_hook(hook)
+        self.register_backward_pre_hook(pre_hook)
+
+
+def times(self, a, b):
+    return a * b
+
+
+def test_hooks_see_tuples_of_gradients(x, y, log):
+    net = Hooked(times, log)
+    assert plain(grad(net, (0, 1))(x, y)) == ([3, 4], [1, 2])
+    assert log == [("pre", ([1, 1],)), ("hook", ([3, 4], [1, 2]), ([1, 1],))]
+
+
+def test_nothing_is_called_without_a_gradient(x, y, log):
+    Hooked(times, log)(x, y)
+    assert log == []
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_hooks_change_gradients(x, y, log, wrapped):
+    pre = (lambda g: (g[0] * 3,)) if wrapped else (lambda g: g[0] * 3)
+    net = Hooked(times, log, lambda g: tuple(v * 2 for v in g), pre)
+    assert plain(grad(net, (0, 1))(x, y)) == ([18, 24], [6, 12])
+    assert log == [("pre", ([1, 1],)), ("hook", ([9, 12], [3, 6]), ([3, 3],))]
+
+
+@pytest.mark.parametrize(
+    "function, call, expected",
+    [
+        # one entry per tensor argument; what needs no gradient has None
+        (times, lambda net, a, b: net(a, Tensor([7.0, 7.0])), ([7, 7], None)),
+        (lambda self, a, k: a * k, lambda net, a, b: net(a, 3), ([3, 3],)),
+        (lambda self, a, b: a * 2, lambda net, a, b: net(a, b), ([2, 2], None)),
+        (lambda self, a, b=None: a * b, lambda net, a, b: net(a, b=b), ([3, 4],)),
+        (lambda self, a=None: a * 2, lambda net, a, b: net(a=a), (None,)),
+        (lambda self, p: p[0] * 2, lambda net, a, b: net((a, b)), (None,)),
+        (times, lambda net, a, b: net(a, a), ([1, 2], [1, 2])),
+        (lambda self, a: a, lambda net, a, b: net(a), ([1, 1],)),
+    ],
+)
+def test_gradients_of_inputs(x, y, log, function, call, expected):
+    net = Hooked(function, log)
+    grad(lambda a, b: call(net, a, b), (0, 1))(x, y)
+    assert log == [("pre", ([1, 1],)), ("hook", expected, ([1, 1],))]
+
+
+@pytest.mark.parametrize(
+    "function, take, expected",
+    [
+        (lambda self, a: (a * 2, a * 3), lambda r: r[0], ([1, 1], None)),
+        (lambda self, a: (a * 2, 3, None), lambda r: r[0], ([1, 1],)),
+        (lambda self, a: (a * 2, (a, a)), lambda r: r[0], ([1, 1],)),
+        (lambda self, a: [a * 2, a], lambda r: r[0], ([1, 1], None)),
+        (lambda self, a: {"k": a * 2, "z": a}, lambda r: r["k"], ([1, 1], None)),
+    ],
+)
+def test_gradients_of_outputs(x, log, function, take, expected):
+    net = Hooked(function, log)
+    found = grad(lambda a: take(net(a)))(x)
+    assert plain(found) == [2, 2]
+    assert log == [("pre", expected), ("hook", ([2, 2],), expected)]
+
+
+def test_the_nesting_of_outputs_stays(x, log):
+    for result in (lambda a: ((a,),), lambda a: (a, 3, "s", [a]), lambda a: {"k": (a, None)}):
+        net = Hooked(lambda self, a, result=result: result(a * 2), log)
+        value, _ = value_and_grad(net)(x)
+        assert plain(value) == plain(result(x * 2))
+
+
+def test_hooks_fire_for_the_sake_of_parameters(x, log):
+    net = Hooked(lambda self, a: a * self.w, log, pre_change=lambda g: g[0] * 10)
+    assert plain(grad(net, None, net.w)(x)) == [10, 20]
+    assert log == [("pre", ([1, 1],)), ("hook", (None,), ([10, 10],))]
+    log.clear()
+    cut = Hooked(lambda self, a: stop_gradient(a) * self.w, log)
+    assert plain(grad(cut, 0, cut.w)(x)) == ([0, 0], [1, 2])
+    assert log == [("pre", ([1, 1],)), ("hook", (None,), ([1, 1],))]
+    log.clear()
+    no_input = Hooked(lambda self: self.w * 1, log)
+    assert plain(grad(no_input, None, no_input.w)()) == [1, 1]
+    assert log == [("pre", ([1, 1],)), ("hook", (None,), ([1, 1],))]
+
+
+def test_hooks_without_a_gradient_through_the_cell(x, y, log):
+    net = Hooked(lambda self, a: stop_gradient(a) * 2, log)
+    grad(lambda a: net(a) * a)(x)
+    net = Hooked(lambda self, a: a * self.w, log)
+    grad(lambda a, b: net(y) * a)(x, x)
+    grad(lambda a: (net(a), a)[1])(x)
+
+    def without(a):
+        with no_grad():
+            z = net(a)
+        return z * a
+
+    grad(without)(x)
+    assert log == []
+
+
+def test_order_of_nested_cells(x):
+    order = []
+
+    def named(name, function):
+        net = Net(function)
+        net.register_backward_pre_hook(lambda cell, g: order.append(name + " pre"))
+        net.register_backward_hook(lambda cell, g, o: order.append(name + " hook"))
+        return net
+
+    child = named("child", lambda self, a: a * self.w)
+    parent = named("parent", lambda self, a: child(a) * 3)
+    expected = ["parent pre", "child pre", "child hook", "parent hook"]
+    grad(parent)(x)
+    assert order == expected
+    order.clear()
+    grad(parent, None, child.w)(x)
+    assert order == expected
+    order.clear()
+    grad(lambda a: child(child(a)))(x)
+    assert order == ["child pre", "child hook"] * 2
+
+
+def test_several_hooks_chain(x):
+    net = Net(lambda self, a: a * 2)
+    for _ in range(2):
+        net.register_backward_hook(lambda cell, g, o: g[0] * 4)
+        handle = net.register_backward_pre_hook(lambda cell, g: g[0] * 3)
+    assert plain(grad(net)(x)) == [288, 288]
+    handle.remove()
+    handle.remove()
+    assert plain(grad(net)(x)) == [96, 96]
+
+
+def test_second_order_through_hooks(x):
+    net = Net(lambda self, a: a * a * a)
+    net.register_backward_hook(lambda cell, g, o: g[0] * 2)
+    assert plain(grad(grad(net))(x)) == [2 * 2 * 6, 2 * 2 * 12]
+
+
+@pytest.mark.parametrize(
+    "change, error, match",
+    [
+        (lambda g: g[0], TypeError, "backward hook return value size is 1 not equal to expect grad input size 2"),
+        (lambda g: list(g), TypeError, "backward hook return value size is 1"),
+        (lambda g: (3, 3), TypeError, "should be a tensor but got int"),
+        (lambda g: (None, g[1]), TypeError, "should be a tensor but got NoneType"),
+        (lambda g: (Tensor([1.0]), g[1]), ValueError, r"the shape must be \(2,\), but got \(1,\)"),
+        (lambda g: 1 / 0, ZeroDivisionError, "division by zero"),
+    ],
+)
+def test_backward_hook_errors(x, y, log, change, error, match):
+    with pytest.raises(error, match=match):
+        grad(Hooked(times, log, change), (0, 1))(x, y)
+
+
+@pytest.mark.parametrize(
+    "change, match",
+    [
+        (lambda g: (g[0], g[0]), "backward pre hook return value size is 2 not equal to expect output size 1"),
+        (lambda g: 3, "should be a tensor but got int"),
+        (lambda g: [g[0]], "should be a tensor but got list"),
+        (lambda g: (None,), "should be a tensor but got NoneType"),
+    ],
+)
+def test_backward_pre_hook_errors(x, y, log, change, match):
+    with pytest.raises(TypeError, match=match):
+        grad(Hooked(times, log, None, change))(x, y)
+
+
+def test_jit_functions_are_no_hooks(x):
+    with pytest.raises(TypeError, match="Decorating hook function <lambda> with '@jit' is not supported"):
+        Net(times).register_backward_hook(jit(lambda *args: None))
+    with pytest.raises(TypeError, match="with '@jit' is not supported"):
+        x.register_hook(jit(lambda g: g))

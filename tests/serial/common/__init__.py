@@ -1,0 +1,1 @@
+"""Tests of dist_ms.common, one file per subject."""

@@ -1,0 +1,189 @@
+"""Data pipelines: sources, stages, shards, iterators, errors."""
+
+import gc
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+import dist_ms.dataset as ds
+
+X = np.arange(10, dtype=np.float32).reshape(5, 2)
+Y = np.arange(5)
+
+
+def source(**kwargs):
+    kwargs.setdefault("shuffle", False)
+    return ds.NumpySlicesDataset((X, Y), ["a", "b"], **kwargs)
+
+
+def second(data):
+    return [np.asarray(row[1]).tolist() for row in data.create_tuple_iterator(output_numpy=True)]
+
+
+def test_numpy_slices():
+    row = next(iter(source()))
+    assert isinstance(row, list) and row[0].dtype is ms.float32 and row[1].dtype is ms.int64 and row[1].shape == ()
+    assert ds.NumpySlicesDataset((X, Y)).get_col_names() == ["column_0", "column_1"]
+    data = ds.NumpySlicesDataset({"p": [1, 2], "q": [3.0, 4.0]}, shuffle=False)
+    assert data.get_col_names() == ["p", "q"]
+    assert [r.dtype for r in next(iter(data))] == [ms.int64, ms.float64]
+    first = next(iter(source().create_dict_iterator(output_numpy=True)))
+    assert list(first) == ["a", "b"] and first["a"].tolist() == [0.0, 1.0]
+
+
+def test_shards_have_one_length_and_cover_everything():
+    assert [second(source(num_shards=2, shard_id=r)) for r in range(2)] == [[0, 2, 4], [1, 3, 0]]
+    assert source(num_shards=2, shard_id=1).get_dataset_size() == 3
+    for epoch_seed in (1, 2):
+        ds.config.set_seed(epoch_seed)
+        parts = [second(source(shuffle=True, num_shards=2, shard_id=r)) for r in range(2)]
+        assert set(parts[0] + parts[1]) == set(range(5))
+
+
+def test_shuffle_differs_by_epoch_and_repeats_by_seed():
+    data = ds.NumpySlicesDataset(np.arange(50))
+    epochs = [[int(r[0]) for r in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] for _ in range(2)]
+    assert epochs[0] != epochs[1] and sorted(epochs[0]) == sorted(epochs[1]) == list(range(50))
+    again = ds.NumpySlicesDataset(np.arange(50))
+    assert [int(r[0]) for r in again.create_tuple_iterator(output_numpy=True)] == epochs[0]
+
+
+def test_batch():
+    assert second(source().batch(2)) == [[0, 1], [2, 3], [4]]
+    data = source().batch(2, drop_remainder=True)
+    assert data.get_dataset_size() == len(data) == 2 and data.get_batch_size() == 2
+    assert data.output_shapes() == [[2, 2], [2]] and data.output_types() == [np.float32, np.int64]
+    mapped = source().map(lambda a: a, "a").batch(2)
+    assert second(mapped) == [[0, 1], [2, 3], [4]]
+    assert [r[0].shape[0] for r in source().batch(lambda info: info.get_batch_num() + 1)] == [1, 2, 2]
+
+
+def test_per_batch_map():
+    data = source().batch(2, per_batch_map=lambda b, info: ([v * 10 for v in b],), input_columns=["b"])
+    assert second(data)[0] == [0, 10]
+
+
+def test_stages():
+    assert source().batch(2).repeat(3).get_dataset_size() == 9 and source().repeat(2).get_repeat_count() == 2
+    assert second(source().take(2)) == [0, 1] and second(source().skip(3)) == [3, 4]
+    assert second(source().filter(lambda b: b > 2, input_columns=["b"])) == [3, 4]
+    assert second(source().concat(source())) == second(source() + source()) == [0, 1, 2, 3, 4] * 2
+    assert source().project(["b"]).get_col_names() == ["b"]
+    joined = ds.zip((source().rename(["a", "b"], ["c", "d"]), source()))
+    assert joined.get_col_names() == ["c", "d", "a", "b"] and len(next(iter(joined))) == 4
+    assert sorted(second(source().shuffle(3))) == [0, 1, 2, 3, 4]
+    assert second(source().apply(lambda d: d.take(1))) == [0]
+    assert [second(p) for p in source().split([3, 2], randomize=False)] == [[0, 1, 2], [3, 4]]
+    parts = source().split([0.6, 0.4])
+    assert sorted(second(parts[0]) + second(parts[1])) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_map(workers):
+    data = source().map([lambda a: a + 1, lambda a: a * 2], ["a"], num_parallel_workers=workers)
+    rows = list(data.create_tuple_iterator(output_numpy=True))
+    np.testing.assert_array_equal([r[0] for r in rows], (X + 1) * 2)
+    assert source().map(lambda a: (a, a + 1), "a", ["u", "v"]).get_col_names() == ["u", "v", "b"]
+
+
+def test_generator_dataset():
+    class Numbered:
+        def __getitem__(self, i):
+            return X[i], Y[i]
+
+        def __len__(self):
+            return 5
+
+    assert second(ds.GeneratorDataset(Numbered(), ["a", "b"], shuffle=False)) == [0, 1, 2, 3, 4]
+    assert second(ds.GeneratorDataset(Numbered(), ["a", "b"], shuffle=False, num_shards=2, shard_id=1)) == [1, 3, 0]
+
+    def rows():
+        for i in range(3):
+            yield (np.array([i]),)
+
+    data = ds.GeneratorDataset(rows, ["a"])
+    assert data.get_dataset_size() == 3
+    for _ in range(2):
+        assert [int(r[0][0]) for r in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [0, 1, 2]
+    typed = ds.GeneratorDataset([(1, 2)], ["a", "b"], column_types=[ms.float32, ms.int32], shuffle=False)
+    assert [t.dtype for t in next(iter(typed))] == [ms.float32, ms.int32]
+
+
+def test_iterators_count_epochs():
+    iterator = source().create_tuple_iterator(num_epochs=2)
+    assert [len(list(iterator)) for _ in range(2)] == [5, 5]
+    with pytest.raises(RuntimeError, match="num_epochs=2"):
+        list(iterator)
+    assert source().create_dict_iterator().get_next()["b"].asnumpy() == 0
+
+
+def test_samplers():
+    assert second(source(shuffle=None, sampler=ds.SequentialSampler(1, 2))) == [1, 2]
+    assert second(source(shuffle=None, sampler=ds.SubsetSampler([3, 0]))) == [3, 0]
+    assert sorted(second(source(shuffle=None, sampler=ds.RandomSampler()))) == [0, 1, 2, 3, 4]
+    assert sorted(second(source(shuffle=None, sampler=ds.SubsetRandomSampler([3, 0])))) == [0, 3]
+    assert second(source(shuffle=None, sampler=ds.DistributedSampler(2, 1, shuffle=False))) == [1, 3, 0]
+
+
+def test_an_error_in_a_function_comes_out_of_the_iteration():
+    def fail(a):
+        raise ZeroDivisionError("in map")
+
+    with pytest.raises(ZeroDivisionError, match="in map"):
+        list(source().map(fail, "a"))
+
+
+def test_a_consumer_that_leaves_ends_the_thread():
+    before = threading.active_count()
+    data = ds.GeneratorDataset(lambda: iter(range(10**9)), ["a"])
+    rows = iter(data.create_tuple_iterator(output_numpy=True))
+    assert int(next(rows)[0]) == 0
+    assert threading.active_count() > before
+    del rows
+    gc.collect()
+    deadline = time.time() + 5
+    while threading.active_count() > before and time.time() < deadline:
+        time.sleep(0.02)
+    assert threading.active_count() == before
+
+
+ERRORS = [
+    (lambda: source(num_shards=2), ValueError, "together"),
+    (lambda: source(num_shards=2, shard_id=2), ValueError, "less than num_shards"),
+    (lambda: source().batch(0), ValueError, "batch_size"),
+    (lambda: source().batch("x"), TypeError, "batch_size"),
+    (lambda: source().batch(2, zz=1), TypeError, "zz"),
+    (lambda: source().shuffle(1), ValueError, "buffer_size"),
+    (lambda: source().repeat(0), ValueError, "count"),
+    (lambda: source().take(0), ValueError, "count"),
+    (lambda: source().skip(-1), ValueError, "skip"),
+    (lambda: ds.NumpySlicesDataset((X, Y), ["a"]), ValueError, "required is 2"),
+    (lambda: ds.NumpySlicesDataset((X, Y[:3]), ["a", "b"]), ValueError, "not equal"),
+    (lambda: ds.NumpySlicesDataset([], ["a"]), ValueError, "empty"),
+    (lambda: ds.NumpySlicesDataset(3), TypeError, "int"),
+    (lambda: source().map(lambda q: q, ["zz"]), RuntimeError, "zz"),
+    (lambda: source().map(3, ["a"]), TypeError, "operations"),
+    (lambda: list(source().map(lambda a: (a, a), ["a"])), RuntimeError, "output_columns"),
+    (lambda: ds.GeneratorDataset(3, ["a"]), TypeError, "source"),
+    (lambda: list(ds.GeneratorDataset([(1, 2, 3)], ["a", "b"], shuffle=False)), RuntimeError, "2 values"),
+    (lambda: source(sampler=ds.SequentialSampler()), ValueError, "Conflicting"),
+    (
+        lambda: list(ds.GeneratorDataset([np.ones(1), np.ones(2)], ["a"], shuffle=False).batch(2)),
+        RuntimeError,
+        "different shapes",
+    ),
+    (lambda: source().zip(source()), ValueError, "must differ"),
+    (lambda: source().concat(source().project("a")), ValueError, "same columns"),
+    (lambda: source().split([1, 1]), ValueError, "not equal"),
+    (lambda: source().project("zz"), ValueError, "zz"),
+    (lambda: source().create_tuple_iterator(num_epochs=0), ValueError, "num_epochs"),
+]
+
+
+@pytest.mark.parametrize("call, error, text", ERRORS, ids=range(len(ERRORS)))
+def test_errors(call, error, text):
+    with pytest.raises(error, match=text):
+        call()

@@ -1,0 +1,114 @@
+"""The floors hold: who may import whom, where MPI and compiled code are, which files read the plan's flags."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "dist_ms"
+
+# Which dist_ms packages each floor may import (its own always).
+FLOORS = {
+    "communication": set(),
+    "launch": set(),
+    "_ext": set(),
+    "common": set(),
+    "autograd": {"common"},
+    "ops": {"common", "autograd", "_ext"},
+    "parallel": {"common", "communication", "_ext", "autograd.sink"},
+    "nn": {"common", "autograd", "ops", "_ext", "communication", "parallel"},
+    "dataset": {"common", "communication"},
+    "train": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "dataset", "amp"},
+    "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
+    "compat": set(),
+}
+PLAN_FLAGS = ("layerwise_parallel", "is_param_ps", "sliced")
+# Besides the plan: where a flag is stored, set or asked for by MindSpore's own API.
+FLAG_READERS = {
+    "common/parameter.py",
+    "common/flags.py",
+    "common/parameter_tuple.py",
+    "common/slices.py",
+    "parallel/plan.py",
+}
+
+
+def sources():
+    for folder, name in ((PACKAGE, ""), (ROOT / "launch", "launch"), (ROOT / "_ext", "_ext")):
+        for path in sorted(folder.rglob("*.py")):
+            relative = path.relative_to(folder).as_posix()
+            yield path, f"{name}/{relative}" if name else relative
+
+
+def imported(path):
+    """Modules that a file imports, also inside functions; relative imports are not used in the project."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            for item in node.names:
+                yield item.name
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            for item in node.names:
+                yield f"{node.module}.{item.name}"
+
+
+def test_each_floor_imports_only_what_lies_below():
+    wrong = []
+    seen = set()
+    for path, relative in sources():
+        floor = relative.split("/")[0]
+        if floor not in FLOORS:
+            continue
+        seen.add(floor)
+        for module in imported(path):
+            if not module.startswith("dist_ms."):
+                continue
+            below = module[len("dist_ms.") :]
+            allowed = {floor, *FLOORS[floor]}
+            if not any(below == a or below.startswith(a + ".") or a.startswith(below + ".") for a in allowed):
+                wrong.append(f"{relative}: {module}")
+    assert seen == set(FLOORS)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_mpi4py_stands_behind_one_door():
+    users = {relative for path, relative in sources() if any(m.split(".")[0] == "mpi4py" for m in imported(path))}
+    assert users == {"communication/mpi.py"}
+
+
+def test_only_the_plan_reads_its_flags():
+    wrong = []
+    for path, relative in sources():
+        if relative in FLAG_READERS or relative.startswith("launch/"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr in PLAN_FLAGS and isinstance(node.ctx, ast.Load):
+                wrong.append(f"{relative}:{node.lineno} reads {node.attr}")
+    # Cell.parameters_broadcast_dict is MindSpore's API; optimizer states inherit their parameter's flag.
+    allowed = {"nn/cell.py", "nn/optim/optimizer.py"}
+    wrong = [w for w in wrong if w.split(":")[0] not in allowed]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_files_are_small():
+    long = {relative: n for path, relative in sources() if (n := len(path.read_text().splitlines())) > 500}
+    assert set(long) <= {"nn/cell.py"}, long
+
+
+def test_names_say_what_a_file_is_about():
+    vague = re.compile(r"(^|_)(utils?|helpers?|manager|impl|misc)(_|\.py$)")
+    assert [r for _, r in sources() if vague.search(Path(r).name)] == []
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["mpi4py", "matplotlib", "rich", "google.protobuf", "cryptography", "sklearn", "dist_ms._ext.dnnl", "safetensors"],
+)
+def test_importing_dist_ms_does_not_load(module):
+    code = f"import sys, dist_ms; sys.exit({module!r} in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,303 @@
+"""The reducer over a communicator that records: the number and order of posts, and misuse."""
+
+import numpy as np
+import pytest
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import wrap
+from dist_ms.communication import LocalComm
+from dist_ms.communication.comm import Handle
+from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
+from dist_ms.parallel import session as session_file
+
+
+class RecordedHandle(Handle):
+    def __init__(self, log, index):
+        self.log, self.index, self.polls = log, index, 0
+
+    def test(self):
+        self.log.append(("test", self.index))
+        self.polls += 1
+        return self.polls > 1
+
+    def wait(self):
+        self.log.append(("wait", self.index))
+
+
+class RecordingComm(LocalComm):
+    """Two ranks with equal gradients: a reduction doubles the array."""
+
+    def __init__(self):
+        super().__init__()
+        self.size, self.ranks = 2, (0, 1)
+        self.log, self.posts = [], 0
+
+    def all_reduce(self, array, op="sum"):
+        self.log.append(("reduce", array.size))
+        array *= 2
+        return array
+
+    def post_all_reduce(self, array, op="sum"):
+        self.log.append(("post", array.size))
+        array *= 2
+        self.posts += 1
+        return RecordedHandle(self.log, self.posts - 1)
+
+
+SIZES = [1, 2, 3, 4, 5, 6]
+
+
+def weights(sizes=SIZES, dtype=np.float32, **flags):
+    return [Parameter(np.zeros(n, dtype), name=f"w{n}", **flags) for n in sizes]
+
+
+def gradients(sizes=SIZES, dtype=np.float32):
+    return [wrap(np.full(n, n, dtype)) for n in sizes]
+
+
+def make(comm, fusion=None, **options):
+    return Reducer(make_plan(weights(), fusion=fusion), comm, **options)
+
+
+@pytest.mark.parametrize(
+    ("fusion", "posted"),
+    [
+        (Fusion(), [21]),  # one bucket
+        (Fusion(first=24, size=40), [6, 9, 6]),  # 6 | 5 4 | 3 2 1
+        (Fusion(single=True), [6, 5, 4, 3, 2, 1]),
+    ],
+)
+@pytest.mark.parametrize("overlap", [True, False])
+def test_number_and_order_of_reductions(fusion, posted, overlap):
+    comm = RecordingComm()
+    reducer = make(comm, fusion, overlap=overlap)
+    grads = reducer.reduce(gradients())
+    verb = "post" if overlap else "reduce"
+    assert [size for what, size in comm.log if what == verb] == posted
+    for n, grad in zip(SIZES, grads, strict=True):
+        assert grad.asnumpy().tolist() == [2.0 * n] * n
+
+
+def test_a_bucket_is_posted_when_complete_and_not_before_earlier_ones():
+    comm = RecordingComm()
+    reducer = make(comm, Fusion(first=24, size=40), overlap=True)
+    grads = gradients()
+    reducer.begin()
+    for i in (0, 1, 2, 3):  # the last bucket is complete first
+        reducer.ready(i, grads[i])
+    assert comm.log == []
+    reducer.ready(5, grads[5])  # bucket 0
+    assert comm.log == [("post", 6)]
+    reducer.progress()
+    reducer.ready(4, grads[4])  # bucket 1, and with it bucket 2
+    assert comm.log[1:] == [("test", 0), ("post", 9), ("post", 6)]
+    reducer.progress()
+    assert comm.log[4:] == [("test", 0), ("test", 1)]  # in order, as far as they are done
+    reducer.finish()
+    assert comm.log[6:] == [("wait", 0), ("wait", 1), ("wait", 2)]
+
+
+def test_blocking_mode_waits_for_the_end():
+    comm = RecordingComm()
+    reducer = make(comm, overlap=False)
+    reducer.begin()
+    for i, grad in enumerate(gradients()):
+        reducer.ready(i, grad)
+        reducer.progress()
+    assert comm.log == []
+    reducer.finish()
+    assert comm.log == [("reduce", 21)]
+
+
+def test_overlap_is_for_ranks_on_several_machines():
+    comm = RecordingComm()
+    assert not make(comm).overlap
+    comm.one_node = False
+    assert make(comm).overlap
+
+
+def test_unused_weights_become_zeros():
+    reducer = make(RecordingComm())
+    for _ in range(2):  # also in memory that held something else
+        reducer.reduce(gradients())
+        grads = gradients()
+        grads[2] = None
+        out = reducer.reduce(grads)
+        assert out[2].asnumpy().tolist() == [0, 0, 0]
+        assert out[3].asnumpy().tolist() == [8, 8, 8, 8]
+
+
+@pytest.mark.parametrize(
+    ("mean", "degree", "factor"), [(False, 5, 2), (True, None, 1), (True, 4, 0.5)]
+)
+def test_sum_mean_and_degree(mean, degree, factor):
+    out = make(RecordingComm(), mean=mean, degree=degree).reduce(gradients())
+    assert out[1].asnumpy().tolist() == [2 * factor] * 2
+
+
+@pytest.mark.parametrize("degree", [0, -1, 1.5, True, "2"])
+def test_the_degree_must_be_a_positive_int(degree):
+    with pytest.raises(ValueError, match="'degree' must be a positive int, but got"):
+        make(RecordingComm(), degree=degree)
+
+
+def test_layerwise_gradients_come_back_untouched():
+    comm = RecordingComm()
+    w = weights([2, 3])
+    w[0].layerwise_parallel = True
+    grads = gradients([2, 3])
+    out = Reducer(make_plan(w), comm, mean=True, degree=8).reduce(grads)
+    assert out[0] is grads[0] and out[0].asnumpy().tolist() == [2, 2]
+    assert comm.log == [("reduce", 3)]
+
+
+def test_tied_weights_are_reduced_once():
+    comm = RecordingComm()
+    (w,) = weights([2])
+    grads = gradients([2])
+    out = Reducer(make_plan([w], [w, w]), comm).reduce([grads[0], grads[0]])
+    assert [g.asnumpy().tolist() for g in out] == [[4, 4], [4, 4]]
+    assert comm.log == [("reduce", 2)]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "complex64"])
+def test_gradients_keep_their_type(dtype):
+    out = Reducer(make_plan(weights(dtype=dtype)), RecordingComm()).reduce(gradients(dtype=dtype))
+    assert all(g.asnumpy().dtype == dtype for g in out)
+
+
+def test_gradients_of_another_type_than_the_weight_keep_it():
+    grads = gradients([2], np.float16)
+    (out,) = Reducer(make_plan(weights([2])), RecordingComm()).reduce(grads)
+    assert out.asnumpy().dtype == np.float16 and out.asnumpy().tolist() == [4, 4]
+    with pytest.raises(TypeError, match="must be of type float32, but got complex64"):
+        Reducer(make_plan(weights([2])), RecordingComm()).reduce(gradients([2], np.complex64))
+
+
+def test_strided_gradients_are_laid_out():
+    (w,) = [Parameter(np.zeros((2, 3), np.float32), name="w")]
+    grad = np.arange(6, dtype=np.float32).reshape(3, 2).T
+    (out,) = Reducer(make_plan([w]), RecordingComm()).reduce([wrap(grad)])
+    assert out.asnumpy().flags.c_contiguous
+    assert (out.asnumpy() == 2 * grad).all()
+
+
+def test_memory_is_reused_unless_asked_not_to():
+    reducer = make(RecordingComm())
+    first = reducer.reduce(gradients())
+    assert np.shares_memory(first[0].asnumpy(), reducer.reduce(gradients())[0].asnumpy())
+    assert np.shares_memory(first[0].asnumpy().base, first[5].asnumpy())
+    fresh = make(RecordingComm(), reuse=False)
+    first = fresh.reduce(gradients())
+    assert not np.shares_memory(first[0].asnumpy(), fresh.reduce(gradients())[0].asnumpy())
+
+
+def test_alone_gradients_are_passed_on():
+    grads = gradients()
+    grads[1] = None
+    out = make(LocalComm(), mean=True).reduce(grads)
+    assert all(a is b for a, b in zip(out, grads, strict=True))
+
+
+def test_out_of_turn():
+    reducer = make(RecordingComm(), Fusion(first=24, size=40), overlap=True)
+    grad = gradients()
+    with pytest.raises(RuntimeError, match=r"ready\(0\) must come after begin\(\)"):
+        reducer.ready(0, grad[0])
+    with pytest.raises(RuntimeError, match=r"finish\(\) must come after begin\(\)"):
+        reducer.finish()
+    reducer.begin()
+    reducer.ready(4, grad[4])
+    with pytest.raises(RuntimeError, match="'w5' must come once per step, but it came again"):
+        reducer.ready(4, grad[4])
+    with pytest.raises(RuntimeError, match=r"got none of \['w1', 'w2', 'w3', 'w4', 'w6'\]"):
+        reducer.finish()
+    reducer.begin()  # nothing was on its way: a step that an error broke off is forgotten
+    reducer.ready(5, grad[5])
+    with pytest.raises(RuntimeError, match="1 of 3 buckets are on their way"):
+        reducer.begin()
+
+
+def test_wrong_gradients():
+    reducer = make(RecordingComm())
+    with pytest.raises(ValueError, match=r"'w2' must have shape \(2,\), but got \(1,\)"):
+        reducer.reduce([gradients()[0], gradients()[0], *gradients()[2:]])
+    with pytest.raises(
+        ValueError, match="'grads' must have 6 entries, one per parameter, but got 1"
+    ):
+        reducer.reduce(gradients()[:1])
+
+
+def test_a_served_parameter_is_refused():
+    (w,) = weights([2])
+    w.is_param_ps = True
+    with pytest.raises(NotImplementedError, match="'w2' is to be on a parameter server"):
+        Reducer(make_plan([w], servers=True), RecordingComm())
+
+
+class SessionComm(RecordingComm):
+    """Enough of a second, equal rank for a session."""
+
+    def all_gather(self, array):
+        return np.stack([array, array])
+
+    def gather_objects(self, value):
+        return [value, value]
+
+    def broadcast(self, array, root=0):
+        self.log.append(("broadcast", array.nbytes))
+        return array
+
+
+def test_a_session_starts_once_and_tells_of_the_sum_once(caplog, monkeypatch):
+    monkeypatch.setattr(session_file, "_told", set())
+    comm = SessionComm()
+    calls = []
+    w = weights([2])
+    for _ in range(2):
+        session = DataParallel(w, lambda: calls.append(1) or w, comm=comm)
+        assert session.plan is None
+        assert session.sink() is session.sink()
+        assert session.plan.rows[0].name == "w2"
+    assert calls == [1, 1]
+    assert [what for what, _ in comm.log] == ["broadcast", "broadcast"]
+    assert caplog.text.count("gradients of 2 ranks are added, not averaged") == 1
+    DataParallel(w, comm=comm, broadcast=False).sink()
+    assert len(comm.log) == 2
+
+
+def test_the_context_decides_on_a_session(monkeypatch):
+    from dist_ms.common import parallel_context as context
+
+    monkeypatch.setattr(context, "_values", {})
+    make_session = session_file.data_parallel
+    assert make_session(weights()) is None
+    context.set_auto_parallel_context(parallel_mode="data_parallel")
+    session = make_session(weights())
+    assert (session.mean, session.degree, session.broadcast) == (False, None, True)
+    context.set_auto_parallel_context(
+        parallel_mode="hybrid_parallel",
+        gradients_mean=True,
+        device_num=3,
+        parameter_broadcast=False,
+        comm_fusion={"openstate": False},
+    )
+    session = make_session(weights())
+    assert (session.mean, session.degree, session.broadcast) == (True, 3, False)
+    assert session._fusion == Fusion(single=True)
+    session = make_session(weights(), mean=False, degree=5)
+    assert (session.mean, session.degree) == (False, 5)
+    context.set_auto_parallel_context(parallel_mode="semi_auto_parallel")
+    with pytest.raises(RuntimeError, match="'parallel_mode' must be 'data_parallel'"):
+        make_session(weights())
+
+
+def test_several_ranks_without_init_are_an_error(monkeypatch):
+    from dist_ms.communication import release
+
+    release()
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
+    with pytest.raises(
+        RuntimeError, match=r"init\(\) must be called first: OMPI_COMM_WORLD_SIZE says"
+    ):
+        DataParallel(weights())
