@@ -23,7 +23,7 @@ import numpy as np
 
 from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
-from dist_ms.autograd.tape import Node, Tape, alias, recording
+from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
@@ -191,7 +191,8 @@ class Graph:
             if node in wanted:
                 found[node] = grad
 
-        sweep.run(deliver, sink.progress, release)
+        with as_given():  # gradients have the types that the forward run chose
+            sweep.run(deliver, sink.progress, release)
         if release:
             self.tape.kept.clear()
         return [found.get(starts[id(x)]) for x in self.targets], sink.finish()

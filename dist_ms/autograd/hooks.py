@@ -228,9 +228,9 @@ def _replaced(kind: str, what: str, result: Any, grads: tuple, hook: Callable) -
             raise TypeError(
                 f"The output type of the {kind} hook '{name}' should be a tensor but got {type(value).__name__}."
             )
-        if grad is not None and value.shape != grad.shape:
+        if grad is not None and (value.shape != grad.shape or value.dtype != grad.dtype):
             raise ValueError(
-                f"The output of the {kind} hook '{name}' is not consistent with the expected: the "
-                f"shape must be {grad.shape}, but got {value.shape}."
+                f"The output of the {kind} hook '{name}' is not consistent with the expected: the shape "
+                f"must be {grad.shape}, but got {value.shape}; the type must be {grad.dtype}, but got {value.dtype}."
             )
     return new

@@ -67,11 +67,20 @@ def recompute(
     return _call(block, args, kwargs, *contexts)
 
 
-def recompute_call(run: Callable, args: tuple, kwargs: dict) -> Any:
-    """Run `run(*args, **kwargs)` for a cell that `Cell.recompute` marked; the outermost counts."""
+def recompute_call(run: Callable, args: tuple, kwargs: dict, context_fn: Callable | None = None) -> Any:
+    """Run `run(*args, **kwargs)` for a cell that `Cell.recompute` marked; the outermost counts.
+
+    Args:
+        run, args, kwargs: the call.
+        context_fn: returns two contexts, for the first run and for the second; only called while a
+            gradient records.
+    """
     if recording.rerunning:
         return run(*args, **kwargs)
-    return _call(run, args, kwargs, nullcontext(), nullcontext())
+    tape = recording.tape
+    if context_fn is None or tape is None or tape.watched is tape:
+        return _call(run, args, kwargs, nullcontext(), nullcontext())
+    return _call(run, args, kwargs, *context_fn())
 
 
 def _call(
@@ -139,6 +148,7 @@ class _Again:
         self.live = live
         self.random = random
         self.context = context
+        self.policy = recording.policy
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
         """Run the call again and sweep back through it."""
@@ -160,21 +170,21 @@ class _Again:
 
     @contextmanager
     def _as_before(self, values: tuple) -> Iterator[None]:
-        """The tensors read and the random generators are as in the first run.
+        """The tensors read, the random generators and mixed precision are as in the first run.
 
         What the second run writes into Parameters is undone: the first run wrote it already.
         """
         now = [(x, x._data, x._node, x._index) for x in self.read]
-        random, outer = get_random_state(), (recording.rerunning, recording.written)
+        random, outer = get_random_state(), (recording.rerunning, recording.written, recording.policy)
         try:
             for x, value in zip(self.read, values):
                 x._data, x._node, x._index = value._data, value._node, value._index
             set_random_state(self.random)
-            recording.rerunning, recording.written = True, {}
+            recording.rerunning, recording.written, recording.policy = True, {}, self.policy
             yield
         finally:
             written = recording.written
-            recording.rerunning, recording.written = outer
+            recording.rerunning, recording.written, recording.policy = outer
             for x, data, old in written.values():
                 separate(data)
                 np.copyto(data, old)

@@ -89,6 +89,9 @@ class Recording(threading.local):
         refused: inside a `no_grad` region, where gradients cannot be taken.
         rerunning: a recomputed function runs for the second time.
         written: during such a run, the Parameters it wrote: (parameter, array, old values) by id.
+        policy: called with (primitive, inputs) before every operation; returns the inputs to run
+            on, or the result if it ran the operation itself: mixed precision casts. None outside
+            such regions.
         tapes: the tapes in use.
     """
 
@@ -97,6 +100,7 @@ class Recording(threading.local):
     refused: bool = False
     rerunning: bool = False
     written: dict[int, tuple] | None = None
+    policy: Callable[[Any, tuple], Sequence | Tensor] | None = None
 
     def __init__(self) -> None:
         self.tapes: weakref.WeakSet[Tape] = weakref.WeakSet()
@@ -108,6 +112,19 @@ class Recording(threading.local):
 
 
 recording = Recording()
+
+
+class as_given:
+    """A part of a mixed-precision region in which operations run in the types of their inputs."""
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = recording.policy
+        recording.policy = None
+
+    def __exit__(self, *exc: Any) -> None:
+        recording.policy = self._before
 
 
 class Node:
@@ -239,6 +256,10 @@ def apply(primitive: Any, *inputs: Any) -> Any:
     Returns:
         A Tensor, or a tuple of them when the primitive's forward returns a tuple.
     """
+    if recording.policy is not None:
+        inputs = recording.policy(primitive, inputs)
+        if isinstance(inputs, Tensor):
+            return inputs
     traced = False
     arrays = []
     for x in inputs:

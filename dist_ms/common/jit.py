@@ -10,8 +10,11 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from dist_ms.common.context import GRAPH_MODE, get_context
 
 _CAPTURE_MODES = ("ast", "bytecode", "trace")
 _JIT_LEVELS = ("O0", "O1")
@@ -23,6 +26,23 @@ _OPTIONS = {
     "auto_offload": ("weight", "activation", "all"),
     "ge_options": dict,
 }
+
+
+class _Running(threading.local):
+    """Whether a `jit` function is running, per thread."""
+
+    jit = False
+
+
+_running = _Running()
+
+
+def compiled() -> bool:
+    """Whether MindSpore would run what is running now as a compiled graph: in `jit` functions and in GRAPH_MODE.
+
+    Inside the package only.
+    """
+    return _running.jit or get_context("mode") == GRAPH_MODE
 
 
 def jit(
@@ -111,7 +131,11 @@ def _decorate(function: Callable) -> Callable:
         )
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs)
+        before, _running.jit = _running.jit, True
+        try:
+            return function(*args, **kwargs)
+        finally:
+            _running.jit = before
 
     if inspect.isroutine(function):
         functools.update_wrapper(call, function)

@@ -187,11 +187,9 @@ class Parameter(ParameterFlags, Tensor):
         return twin
 
     @property
-    def data(self) -> Tensor:
-        """The values as a plain Tensor in the same memory, outside any gradient; a lazy
-        parameter itself while it has none. Assigning replaces values, shape and type.
-        """
-        return self if self._data is None else self._alias()
+    def data(self) -> Parameter:
+        """The parameter itself (`value` gives a plain Tensor). Assigning replaces values, shape and type."""
+        return self
 
     @data.setter
     def data(self, value: Tensor) -> None:

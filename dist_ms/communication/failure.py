@@ -49,14 +49,17 @@ class Ending:
     Args:
         control: the rank's control channel.
         abort: ends all ranks at once, given the exit code.
+        finalize: ends MPI when all ranks have left.
 
     Attributes:
         exit_code: what an uncaught sys.exit asked for.
     """
 
-    def __init__(self, control: Control, abort: Callable[[int], None]) -> None:
+    def __init__(
+        self, control: Control, abort: Callable[[int], None], finalize: Callable[[], None]
+    ) -> None:
         self.control, self.exit_code = control, 0
-        self._abort, self._process = abort, os.getpid()
+        self._abort, self._finalize, self._process = abort, finalize, os.getpid()
         self._label = f"[rank {control.rank} of {control.size}]"
         self._lock = threading.Lock()
 
@@ -117,6 +120,7 @@ class Ending:
                 self.control.farewell()
             except KeyboardInterrupt:
                 self._end_job(130)
+            self._finalize()
 
     def _say(self, text: str) -> None:
         """Write in one piece, so that the ranks' lines do not mix."""

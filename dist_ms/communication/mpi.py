@@ -9,6 +9,7 @@ times faster than the nonblocking; between machines it is nonblocking and polled
 from __future__ import annotations
 
 import pickle
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -41,6 +42,10 @@ CHUNK_BYTES = 1 << 30  # MPI-3 counts are C ints, and so are some of the librari
 
 def load_mpi() -> Any:
     """Import mpi4py.MPI, which starts MPI, and return the module."""
+    import mpi4py
+
+    if "mpi4py.MPI" not in sys.modules:
+        mpi4py.rc.finalize = False  # else a forked child would end MPI too, and hang in it
     from mpi4py import MPI
 
     return MPI

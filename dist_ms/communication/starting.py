@@ -71,3 +71,10 @@ def start(variable: str, size: int) -> tuple[str, Any, Any]:
 def abort(code: int) -> None:
     """End all ranks of the job at once."""
     load_mpi().COMM_WORLD.Abort(code)
+
+
+def finalize() -> None:
+    """End MPI, unless the program has done so itself."""
+    module = load_mpi()
+    if not module.Is_finalized():
+        module.Finalize()

@@ -101,7 +101,7 @@ def _start_mpi() -> World:
     seconds = default_timeout()
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
-    Ending(control, starting.abort).install()
+    Ending(control, starting.abort, starting.finalize).install()
     places = comm.gather_objects((_machine(), cores.my_cores(), cores.cpu_quota()))
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)

@@ -1,9 +1,9 @@
-"""Cell: registers Parameters, Buffers and other Cells, names them, and runs `construct`.
+"""Cell: registers Parameters, buffers and other Cells, names them, and prints them.
 
-Registration happens in `__setattr__` for Parameter, Buffer and Cell only;
-everything else is an ordinary attribute. State dictionaries live in
-cell_state.py, hooks and custom gradients in cell_call.py, mixed precision in
-cell_precision.py.
+Registration happens in `__setattr__`; everything else is an ordinary attribute. The other
+parts of a Cell: cell_call.py runs it, cell_hooks.py calls hooks, cell_precision.py sets the
+type of its operations, cell_state.py keeps buffers and state dictionaries, cell_flags.py
+holds flags, cell_compiler.py answers what scripts ask of MindSpore's compiler.
 """
 
 from __future__ import annotations
@@ -16,24 +16,29 @@ from typing import Any
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell_call import CellCall
+from dist_ms.nn.cell_compiler import CellCompiler
 from dist_ms.nn.cell_flags import CellFlags
-from dist_ms.nn.cell_state import CellState
+from dist_ms.nn.cell_state import CellState, register_cell_buffer_registration_hook
 
-__all__ = ["Cell", "GraphCell"]
+__all__ = ["Cell", "GraphCell", "register_cell_buffer_registration_hook"]
 
-_REGISTRIES = ("_params", "_cells", "_buffers")
-_PREFIX = re.compile(r"^\w*[0-9a-zA-Z_.]*$")
+_PREFIX = re.compile(r"^\w*[0-9a-zA-Z_.\-]*$", re.ASCII)
 
 
-class Cell(CellCall, CellState, CellFlags):
+class Cell(CellCall, CellState, CellFlags, CellCompiler):
     """Base class of networks and layers.
 
     A subclass creates Parameters and other Cells as attributes in `__init__` and
-    computes in `construct`.
+    computes in `construct`. With a method `bprop(self, *inputs, out, dout)` it defines
+    its own gradient.
 
     Args:
-        auto_prefix: name the parameters of child cells after the path to them.
+        auto_prefix: name the parameters of child cells after the attribute that holds the child.
         flags: settings stored with `add_flags`.
+
+    Attributes:
+        training: whether layers behave as in training; set by `set_train`.
+        requires_grad: set by `set_grad`.
 
     Examples:
         >>> import dist_ms as ms
@@ -48,65 +53,79 @@ class Cell(CellCall, CellState, CellFlags):
         [6.]
     """
 
+    training = False
+    requires_grad = False
+    _phase = "train"
+    _param_prefix = ""
+    _generated_names = 0  # parameters of ParameterTuples named so far
+
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None) -> None:
         state = self.__dict__
         state["_params"] = OrderedDict()
         state["_cells"] = OrderedDict()
         state["_buffers"] = OrderedDict()
         state["_auto_prefix"] = auto_prefix
-        state["_names_under"] = ""  # prefix that update_parameters_name gave this cell
-        state["_param_prefix"] = ""
-        state["training"] = False
-        state["requires_grad"] = False
-        state["_phase"] = "train"
-        state["_init_flag"] = True
-        self._init_state()
-        self._init_call()
-        self._init_flags()
+        if hasattr(type(self), "bprop"):
+            state["has_bprop"] = True
         if flags:
             self.add_flags(**flags)
 
-    # ---- registration
+    # ---- attributes
     def __getattr__(self, name: str) -> Any:
         state = self.__dict__
-        for registry in _REGISTRIES:
-            entries = state.get(registry)
-            if entries is not None and name in entries:
-                value = entries[name]
-                if registry == "_params" and state["_cast_now"] is not None:
-                    return self._cast_parameter(value)
-                return value
-        hint = ""
-        if "_params" not in state and name != "__deepcopy__":
-            hint = " Call super().__init__() first."
-        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.{hint}")
+        if "_params" in state:
+            if name in state["_params"]:
+                value = state["_params"][name]
+                return value if self._read_hooks is None else self._read(name, value)
+            if name in state["_cells"]:
+                return state["_cells"][name]
+            if name in state["_buffers"]:
+                return state["_buffers"][name]
+        elif name != "__setstate__":
+            raise AttributeError(
+                f"The '{type(self).__name__}' object has no attribute '{name}'. If it is set in __init__: call "
+                "super().__init__() as the first line there."
+            )
+        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, Parameter):
-            self._set_parameter(name, value)
+        if isinstance(value, Tensor):
+            if isinstance(value, Parameter):
+                self._need_init("a Parameter")
+                self.__dict__.pop(name, None)
+                self.insert_param_to_cell(name, value)
+                return
+            if isinstance(value, _Buffer):
+                self._need_init("a Buffer")
+                self.__dict__.pop(name, None)
+                self.register_buffer(name, value, getattr(value, "persistent", True))
+                return
         elif isinstance(value, Cell):
             self._set_cell(name, value)
-        elif isinstance(value, _Buffer):
-            self._set_buffer(name, value)
-        elif isinstance(value, ParameterTuple):
-            self._set_parameter_tuple(name, value)
-        else:
-            self._set_plain(name, value)
+            return
+        elif isinstance(value, (tuple, list)):
+            if isinstance(value, ParameterTuple):
+                self._register_tuple(value)
+                object.__setattr__(self, name, value)
+                return
+            if value and all(isinstance(v, Parameter) for v in value):
+                self._check_listed(value)
+        self._set_plain(name, value)
 
     def __delattr__(self, name: str) -> None:
-        for registry in _REGISTRIES:
-            entries = self.__dict__.get(registry, {})
-            if name in entries:
-                del entries[name]
-                self._non_persistent.discard(name)
+        state = self.__dict__
+        for registry in ("_params", "_buffers", "_cells"):
+            if name in state.get(registry, ()):
+                del state[registry][name]
                 return
-        if name in self.__dict__ or hasattr(type(self), name):
-            object.__delattr__(self, name)
-            return
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'.")
+        object.__delattr__(self, name)
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *self._params, *self._cells, *self._buffers})
+        state = self.__dict__
+        return sorted({*super().__dir__(), *(k for r in ("_params", "_cells", "_buffers") for k in state.get(r, ()))})
+
+    def __bool__(self) -> bool:
+        return True
 
     def _need_init(self, what: str) -> None:
         if "_params" not in self.__dict__:
@@ -115,76 +134,55 @@ class Cell(CellCall, CellState, CellFlags):
                 "add super().__init__() as the first line of __init__."
             )
 
-    def _set_parameter(self, name: str, value: Parameter) -> None:
-        self._need_init("a Parameter")
-        if name in self._cells and self._cells[name] is not None:
-            raise KeyError(
-                f"For '{type(self).__name__}', '{name}' is a child cell already: a Parameter needs another name."
-            )
-        self.__dict__.pop(name, None)
-        self._cells.pop(name, None)
-        self._buffers.pop(name, None)
-        self.insert_param_to_cell(name, value, check_name_contain_dot=False)
-
     def _set_cell(self, name: str, value: Cell) -> None:
         self._need_init("a Cell")
-        if self._params.get(name) is not None:
-            raise KeyError(
-                f"For '{type(self).__name__}', '{name}' is a Parameter already: a child cell needs another name."
-            )
         self.__dict__.pop(name, None)
-        self._params.pop(name, None)
         if self._auto_prefix:
-            value.update_parameters_name(self._names_under + name + ".")
-        self._cells[name] = value
+            value.update_parameters_name(name + ".")
+        self.insert_child_to_cell(name, value)
 
-    def _set_buffer(self, name: str, value: _Buffer) -> None:
-        self._need_init("a Buffer")
-        if name in self._buffers:
-            self._buffers[name] = value
-        else:
-            self.register_buffer(name, value)
-
-    def _set_parameter_tuple(self, name: str, value: ParameterTuple) -> None:
+    def _register_tuple(self, value: ParameterTuple) -> None:
+        """Register the members of a ParameterTuple, each under its own name."""
         self._need_init("a ParameterTuple")
-        for p in value:
+        for p in OrderedDict.fromkeys(value):
+            if _is_parameter_generated(p.name):
+                self.__dict__["_generated_names"] = self._generated_names + 1
+                p.name = f"Parameter${self._generated_names}"
             self.insert_param_to_cell(p.name, p, check_name_contain_dot=False)
-        object.__setattr__(self, name, value)
+
+    def _check_listed(self, value: list | tuple) -> None:
+        """Require that the Parameters in lists and tuples, which are not registered, have different names."""
+        listed = self.__dict__.setdefault("_listed", {})
+        for p in value:
+            if listed.setdefault(p.name, p) is not p:
+                raise ValueError(
+                    f"The value {value} , its name '{p.name}' already exists. Please set a unique name for the "
+                    "parameter."
+                )
 
     def _set_plain(self, name: str, value: Any) -> None:
+        """Set an attribute that is no Parameter, Cell or buffer; on the place of one, write into it or clear it."""
         state = self.__dict__
-        if "_params" in state:
-            if self._params.get(name) is not None:
-                if isinstance(value, Tensor):
-                    self._params[name].set_data(value)
-                    return
-                if value is not None:
-                    raise TypeError(
-                        f"Parameter '{name}' already exists in network, can not assign this type: "
-                        f"'{type(value)}' as a parameter."
-                    )
-                self._params[name] = None
+        if name in state.get("_params", ()):
+            if isinstance(value, Tensor) and state["_params"][name] is not None:
+                state["_params"][name].set_data(value)
                 return
-            if self._cells.get(name) is not None:
-                if value is not None:
-                    raise TypeError(
-                        f"Sub cell '{name}' already exists in network, can not assign this type: "
-                        f"'{type(value)}' as a cell."
-                    )
-                self._cells[name] = None
-                return
-            if name in self._buffers:
-                if value is not None:
-                    raise TypeError(
-                        f"Buffer '{name}' already exists in network, can not assign this type: "
-                        f"'{type(value)}' as a buffer."
-                    )
-                self._buffers[name] = None
-                return
-        object.__setattr__(self, name, value)
+            registry, what, where = state["_params"], "a parameter", "Parameter"
+        elif name in state.get("_cells", ()):
+            registry, what, where = state["_cells"], "a cell", "Sub cell"
+        elif name in state.get("_buffers", ()):
+            registry, what, where = state["_buffers"], "a buffer", "Buffer"
+        else:
+            object.__setattr__(self, name, value)
+            return
+        if value is not None:
+            raise TypeError(
+                f"{where} '{name}' already exists in network, can not assign this type: '{type(value)}' as {what}."
+            )
+        registry[name] = None
 
     def insert_child_to_cell(self, child_name: str, child_cell: Cell | None) -> None:
-        """Add a child cell under a name.
+        """Add a child cell under a name; its parameters keep their names.
 
         Args:
             child_name: a name without dots that no other attribute has.
@@ -193,17 +191,27 @@ class Cell(CellCall, CellState, CellFlags):
         Raises:
             KeyError: if the name is empty, has a dot or belongs to another attribute.
             TypeError: if the name is no str or the child no Cell.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> net = nn.Cell()
+            >>> net.insert_child_to_cell("act", nn.ReLU())
+            >>> net
+            Cell(
+              (act): ReLU()
+            )
         """
         if not isinstance(child_name, str):
             raise TypeError(
-                "For 'insert_child_to_cell', the type of parameter 'child_name' must be str, but got "
+                f"For 'insert_child_to_cell', the type of parameter 'child_name' must be str, but got "
                 f"{type(child_name)}."
             )
         if not child_name or "." in child_name:
             raise KeyError(
-                "For 'insert_child_to_cell', the parameter 'child_name' can not be None and can not "
-                f"contain '.', but got {child_name!r}."
+                "For 'insert_child_to_cell', the parameter 'child_name' can not be None and can not contain '.' , "
+                f"but got {child_name!r}."
             )
+        self._need_init("a Cell")
         if hasattr(self, child_name) and child_name not in self._cells:
             raise KeyError(
                 f"For 'insert_child_to_cell', the {child_name} child cell already exists in the network. "
@@ -211,38 +219,52 @@ class Cell(CellCall, CellState, CellFlags):
             )
         if child_cell is not None and not isinstance(child_cell, Cell):
             raise TypeError(
-                "For 'insert_child_to_cell', the argument 'child_cell' must be 'Cell' if not None, but "
-                f"got type {type(child_cell)}."
+                "For 'insert_child_to_cell', the argument 'child_cell' must be 'Cell' if not None, but got type "
+                f"{type(child_cell)}."
             )
         self._cells[child_name] = child_cell
 
     def insert_param_to_cell(
         self, param_name: str, param: Parameter | None, check_name_contain_dot: bool = True
     ) -> None:
-        """Add a parameter under a name; one with a generated name is renamed to it.
+        """Add a parameter under a name; one without a name of its own gets it.
+
+        Args:
+            param_name: a name that no other attribute has.
+            param: the parameter; None reserves the name.
+            check_name_contain_dot: refuse names with a dot.
 
         Raises:
             KeyError: if the name is empty, has a dot (unless allowed) or belongs to another attribute.
-            TypeError: if `param` is no Parameter.
+            TypeError: if the name is no str or `param` no Parameter.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> net = ms.nn.Cell()
+            >>> net.insert_param_to_cell("bias", ms.Parameter(ms.Tensor([1.0])))
+            >>> net.bias
+            Parameter (name=bias, shape=(1,), dtype=Float32, requires_grad=True)
         """
-        if not isinstance(param_name, str):
-            raise TypeError(f"For 'insert_param_to_cell', 'param_name' must be a str, but got {type(param_name)}.")
         if not param_name:
             raise KeyError("For 'insert_param_to_cell', the argument 'param_name' should not be None.")
+        if not isinstance(param_name, str):
+            raise TypeError(
+                f"For 'insert_param_to_cell', the argument 'param_name' must be a str, but got {type(param_name)}."
+            )
         if check_name_contain_dot and "." in param_name:
             raise KeyError(
                 f"For 'insert_param_to_cell', the argument 'param_name' should not contain '.', but got {param_name!r}."
             )
         self._need_init("a Parameter")
-        if param_name not in self._params and hasattr(self, param_name):
+        if hasattr(self, param_name) and param_name not in self._params:
             raise KeyError(
                 f"For 'insert_param_to_cell', the {param_name} parameter already exists in the network. "
                 "Cannot insert another parameter with the same name."
             )
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
-                "For 'insert_param_to_cell', the argument 'param' must be 'Parameter' if not None, but "
-                f"got {type(param)}."
+                "For 'insert_param_to_cell', the argument 'param' must be 'Parameter' if not None, but got "
+                f"{type(param)}."
             )
         if param is not None and _is_parameter_generated(param.name):
             param.name = param_name
@@ -250,12 +272,16 @@ class Cell(CellCall, CellState, CellFlags):
 
     # ---- iteration
     def name_cells(self) -> OrderedDict:
-        """The direct children by name, each cell once."""
+        """The direct children by name, each cell once.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> list(nn.SequentialCell(nn.ReLU(), nn.Flatten()).name_cells())
+            ['0', '1']
+        """
         found: OrderedDict = OrderedDict()
-        seen = set()
         for name, cell in self._cells.items():
-            if cell is not None and id(cell) not in seen:
-                seen.add(id(cell))
+            if cell is not None and not any(cell is c for c in found.values()):
                 found[name] = cell
         return found
 
@@ -264,7 +290,17 @@ class Cell(CellCall, CellState, CellFlags):
         return self.name_cells().values()
 
     def cells_and_names(self, cells: set | None = None, name_prefix: str = "") -> Iterator:
-        """Iterate over this cell and all nested ones as (path, cell), each cell once."""
+        """Iterate over this cell and all nested ones as (path, cell), each cell once.
+
+        Args:
+            cells: cells to leave out; the ones seen are added.
+            name_prefix: put before every path.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> [path for path, _ in nn.SequentialCell(nn.ReLU(), nn.SequentialCell(nn.Tanh())).cells_and_names()]
+            ['', '0', '1', '1.0']
+        """
         seen = cells if cells is not None else set()
         if self in seen:
             return
@@ -282,9 +318,9 @@ class Cell(CellCall, CellState, CellFlags):
         """
         cell = self
         for part in target.split(".") if target else ():
-            if part not in cell._cells:
+            if not hasattr(cell, part):
                 raise AttributeError(f"{cell.cls_name} has no attribute `{part}`")
-            cell = cell._cells[part]
+            cell = getattr(cell, part)
             if not isinstance(cell, Cell):
                 raise AttributeError(f"`{part}` is not an nn.Cell")
         return cell
@@ -304,7 +340,7 @@ class Cell(CellCall, CellState, CellFlags):
                     yield (f"{path}.{key}" if path else key), p
 
     def get_parameters(self, expand: bool = True) -> Iterator:
-        """Iterate over the parameters.
+        """Iterate over the parameters: own ones first, then the children's; each once.
 
         Examples:
             >>> from dist_ms import nn
@@ -315,7 +351,7 @@ class Cell(CellCall, CellState, CellFlags):
             yield p
 
     def parameters_dict(self, recurse: bool = True) -> OrderedDict:
-        """The parameters by name."""
+        """The parameters by name; of several with one name the last."""
         return OrderedDict((p.name, p) for p in self.get_parameters(recurse))
 
     def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict | None:
@@ -330,81 +366,6 @@ class Cell(CellCall, CellState, CellFlags):
     def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
         """The parameters that need no gradients, in order."""
         return [p for p in self.get_parameters(recurse) if not p.requires_grad]
-
-    # ---- names
-    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Rename every parameter to `prefix` + its path.
-
-        Raises:
-            TypeError: if `prefix` is no str.
-            ValueError: if it holds other than letters, digits, `_` and `.`.
-        """
-        if not isinstance(prefix, str):
-            raise TypeError(f"For 'update_parameters_name', 'prefix' must be a str, but got {type(prefix)}.")
-        if not _PREFIX.match(prefix):
-            raise ValueError(
-                "For 'update_parameters_name', 'prefix' must hold only letters, digits, '_' and '.', "
-                f"but got {prefix!r}."
-            )
-        for path, cell in self.cells_and_names() if recurse else [("", self)]:
-            cell.__dict__["_names_under"] = prefix + (path + "." if path else "")
-        for path, p in self.parameters_and_names(expand=recurse):
-            p.name = prefix + path
-
-    def check_names(self) -> None:
-        """Check that parameter names are unique.
-
-        Raises:
-            ValueError: if two parameters have one name.
-        """
-        names: set = set()
-        for key, p in self.parameters_and_names():
-            if p.name in names:
-                raise ValueError(
-                    f"The value of {key} is {p}, its name '{p.name}' already exists. Please set a "
-                    "unique name for the parameter."
-                )
-            names.add(p.name)
-
-    @property
-    def param_prefix(self) -> str:
-        """The path of this cell, once `update_cell_prefix` was called on the top cell."""
-        return self._param_prefix
-
-    def update_cell_prefix(self) -> None:
-        """Tell every nested cell the path it has."""
-        for path, cell in self.cells_and_names():
-            cell.__dict__["_param_prefix"] = path
-
-    @property
-    def cls_name(self) -> str:
-        """The name of the cell's class."""
-        return type(self).__name__
-
-    # ---- state of training
-    @property
-    def phase(self) -> str:
-        """The state set by `set_train`: "train" or "predict"."""
-        return self._phase
-
-    def set_train(self, mode: bool = True) -> Cell:
-        """Set this cell and all nested ones to training or inference.
-
-        Examples:
-            >>> from dist_ms import nn
-            >>> print(nn.Dropout(p=0.5).set_train(False).phase)
-            predict
-        """
-        phase = "train" if mode else "predict"
-        for _, cell in self.cells_and_names():
-            cell.__dict__["training"] = mode
-            cell.__dict__["_phase"] = phase
-        return self
-
-    def set_grad(self, requires_grad: bool = True) -> Cell:
-        """Mark the cell as one whose gradient is taken (parameters are not touched)."""
-        self.requires_grad = requires_grad
-        return self
 
     def apply(self, fn: Callable[[Cell], None]) -> Cell:
         """Call `fn` on every nested cell, children before parents, this one last.
@@ -422,6 +383,75 @@ class Cell(CellCall, CellState, CellFlags):
         fn(self)
         return self
 
+    # ---- names
+    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
+        """Rename every parameter to `prefix` + its path.
+
+        Raises:
+            TypeError: if `prefix` is no str.
+            ValueError: if it holds other than letters, digits, `_`, `-` and `.`.
+        """
+        if not isinstance(prefix, str):
+            raise TypeError(f"For 'update_parameters_name', 'prefix' must be a str, but got {type(prefix)}.")
+        if not _PREFIX.match(prefix):
+            raise ValueError(
+                "For 'update_parameters_name', 'prefix' must hold only letters, digits, '_', '-' and '.', "
+                f"but got {prefix!r}."
+            )
+        for path, p in self.parameters_and_names(expand=recurse):
+            if prefix:
+                p.is_init = False
+            p.name = prefix + path
+
+    def check_names(self) -> None:
+        """Check that parameter names are unique.
+
+        Raises:
+            ValueError: if two parameters have one name.
+        """
+        names: set = set()
+        for key, p in self.parameters_and_names():
+            if p.name in names:
+                raise ValueError(
+                    f"The value of {key} is {p}, its name '{p.name}' already exists. Please set a "
+                    "unique name for the parameter."
+                )
+            names.add(p.name)
+
+    def check_names_and_refresh_name(self) -> None:
+        """Where two parameters have one name, rename all to their paths; a cell's first call does so.
+
+        Raises:
+            ValueError: if two still have one name.
+        """
+        names = [p.name for p in self.get_parameters()]
+        if len(set(names)) < len(names):
+            self.update_parameters_name()
+            self.check_names()
+
+    @property
+    def param_prefix(self) -> str:
+        """The path of this cell, once `update_cell_prefix` was called on the top cell.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> net = nn.SequentialCell(nn.ReLU())
+            >>> net.update_cell_prefix()
+            >>> net[0].param_prefix
+            '0'
+        """
+        return self._param_prefix
+
+    def update_cell_prefix(self) -> None:
+        """Tell every nested cell the path it has."""
+        for path, cell in self.cells_and_names():
+            cell.__dict__["_param_prefix"] = path
+
+    @property
+    def cls_name(self) -> str:
+        """The name of the cell's class."""
+        return type(self).__name__
+
     # ---- printed form
     def extend_repr(self) -> str:
         """What a layer prints between its brackets."""
@@ -431,21 +461,23 @@ class Cell(CellCall, CellState, CellFlags):
         return self.__repr__()
 
     def __repr__(self) -> str:
-        extra = self.extend_repr()
-        if not any(c is not None for c in self._cells.values()):
-            return f"{self.cls_name}({extra})"
-        lines = [f"{self.cls_name}({extra}" if extra else f"{self.cls_name}("]
-        for name, cell in self._cells.items():
-            if cell is not None:
-                lines.append("  " + f"({name}): {cell!r}".replace("\n", "\n  "))
-        return "\n".join([*lines, ")"])
+        text = self.extend_repr()
+        lines = text.split("\n") if text else []
+        if len(lines) <= 1 and not self._cells:
+            return f"{self.cls_name}({text})"
+        lines += [f"({name}): {cell!r}".replace("\n", "\n  ") for name, cell in self._cells.items()]
+        return "\n  ".join([f"{self.cls_name}(", *lines]) + "\n)"
 
 
 class GraphCell(Cell):
-    """Not available: graphs in MindIR form belong to MindSpore's compiler."""
+    """Not available: graphs in MindIR form belong to MindSpore's compiler.
+
+    Raises:
+        RuntimeError: always.
+    """
 
     def __init__(self, graph: Any, params_init: dict | None = None, obf_random_seed: int | None = None) -> None:
         raise RuntimeError(
-            "For 'GraphCell', MindIR graphs can not be run by dist_ms: build the network from Cells "
-            "and load its checkpoint."
+            "For 'GraphCell', graphs in MindIR form can not be run by dist_ms: build the network from Cells and load "
+            "its checkpoint."
         )

@@ -1,217 +1,166 @@
-"""Calling a Cell: hooks around `construct`, custom gradients, recomputation and lower precision."""
+"""Calling a Cell: the checks of the first call, mixed precision, custom gradients, recomputation."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.autograd.tree import map_tensors
-from dist_ms.common import dtype as mstype
-from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell_state import _Handle, add_hook
+from dist_ms.autograd import custom
+from dist_ms.autograd.tape import recording
+from dist_ms.nn.cell_hooks import CellHooks
+from dist_ms.nn.cell_precision import CellPrecision
 
-_PRECISIONS = (mstype.float32, mstype.float16, mstype.bfloat16)
+_RECOMPUTE_FLAGS = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
 
 
-class CellCall:
+class CellCall(CellHooks, CellPrecision):
     """The part of Cell that runs `construct`."""
 
-    def _init_call(self) -> None:
-        state = self.__dict__
-        state["_plain_call"] = not hasattr(type(self), "bprop")
-        state["_hooks"] = None  # the four hook tables, made with the first hook
-        state["_recompute"] = False
-        state["_precision"] = None  # dtype that to_float asked for
-        state["_cast_now"] = None  # the same while construct runs
-        state["bprop_debug"] = False
+    _plain_call = False  # nothing but `construct` is to be run
+    _first_call_done = False
+    _recompute: dict | None = None
+    _bprop_debug = False
+    has_bprop = False
 
     def construct(self, *args: Any, **kwargs: Any) -> Any:
-        """Define the computation: every subclass overrides this."""
+        """Define the computation: every subclass overrides this.
+
+        Raises:
+            AttributeError: if it is called on a class that does not.
+        """
         raise AttributeError(f"For '{type(self).__name__}', the method 'construct' is not defined.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._plain_call:
+            return self.construct(*args, **kwargs)
+        if not self._first_call_done:
+            self._prepare()
+            if self._plain_call:
+                return self.construct(*args, **kwargs)
+        if self._policy is None:
+            return self._hooked_call(args, kwargs)
+        before = recording.policy
+        recording.policy = self._policy
         try:
-            plain = self._plain_call
-        except AttributeError:
+            return self._hooked_call(args, kwargs)
+        finally:
+            recording.policy = before
+
+    def _prepare(self) -> None:
+        """What a cell's first call checks."""
+        if "_params" not in self.__dict__:
             raise AttributeError(
                 f"The '{type(self).__name__}' object has no attribute '_init_flag'. Call "
                 "super().__init__() as the first line of __init__."
-            ) from None
-        if plain:
-            return self.construct(*args, **kwargs)
-        return self._full_call(args, kwargs)
+            )
+        code = getattr(type(self).construct, "__code__", None)
+        if code is not None and code.co_argcount == 0 and not code.co_flags & 0x04:  # no *args either
+            raise TypeError(
+                f"For '{type(self).__name__}', the method 'construct' must have parameter 'self' as its first one."
+            )
+        self.check_names_and_refresh_name()
+        self.__dict__["_first_call_done"] = True
+        self._choose_call()
 
     def _choose_call(self) -> None:
         """Decide whether a call needs more than `construct`."""
-        hooks = self._hooks is not None and any(self._hooks.values())
-        self.__dict__["_plain_call"] = not (
-            hooks or self._recompute or self._precision is not None or hasattr(type(self), "bprop")
+        self.__dict__["_plain_call"] = self._first_call_done and not (
+            self._policy is not None
+            or (self._hooks is not None and any(self._hooks.values()))
+            or self._recompute is not None
+            or self.has_bprop
+            or self._saved_tensors_hooks is not None
         )
 
-    def _full_call(self, args: tuple, kwargs: dict) -> Any:
-        hooks = self._hooks
-        if hooks is not None:
-            for hook, with_kwargs in list(hooks["forward_pre"].values()):
-                args, kwargs = self._before(hook, with_kwargs, args, kwargs)
-        outputs = self._gradient_call(args, kwargs)
-        if hooks is not None:
-            for hook, with_kwargs in list(hooks["forward"].values()):
-                new = hook(self, args, kwargs, outputs) if with_kwargs else hook(self, args, outputs)
-                if new is not None:
-                    outputs = new
-        return outputs
-
-    def _before(self, hook: Callable, with_kwargs: bool, args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        """Run one forward pre hook and return the inputs it leaves."""
-        if not with_kwargs:
-            new = hook(self, args)
-            if new is None:
-                return args, kwargs
-            return new if isinstance(new, tuple) else (new,), kwargs
-        new = hook(self, args, kwargs)
-        if new is None:
-            return args, kwargs
-        if not isinstance(new, tuple) or len(new) != 2:
-            raise RuntimeError(
-                f"forward pre hook with kwargs must return None or a tuple of (new_args, new_kwargs), but got {new!r}."
-            )
-        return new
-
-    def _gradient_call(self, args: tuple, kwargs: dict) -> Any:
-        """Run the computation with what changes its gradient: backward hooks, bprop, recomputation."""
-        from dist_ms.autograd import custom
-
-        run = self._run_construct
-        if hasattr(type(self), "bprop"):
-            inner = run
-            run = lambda *a, **k: custom.call_with_bprop(self, inner, a, k)  # noqa: E731
-        if self._recompute:
+    def _compute(self, *args: Any, **kwargs: Any) -> Any:
+        """Run `construct` with what changes its gradient: saved-tensor hooks, bprop, recomputation."""
+        run: Callable = self.construct
+        if self.has_bprop:
+            construct = run
+            run = lambda *a, **k: custom.call_with_bprop(self, construct, a, k)  # noqa: E731
+        if self._recompute is not None:
             again = run
-            run = lambda *a, **k: custom.recompute(again, a, k)  # noqa: E731
-        hooks = self._hooks
-        if hooks is not None and (hooks["backward"] or hooks["backward_pre"]):
-            return custom.call_with_backward_hooks(self, run, args, kwargs, hooks["backward_pre"], hooks["backward"])
+            run = lambda *a, **k: custom.recompute(again, a, k, **self._recompute)  # noqa: E731
+        if self._saved_tensors_hooks is not None:
+            with custom.saved_tensors_hooks(*self._saved_tensors_hooks):
+                return run(*args, **kwargs)
         return run(*args, **kwargs)
 
-    def _run_construct(self, *args: Any, **kwargs: Any) -> Any:
-        precision = self._precision
-        if precision is None:
-            return self.construct(*args, **kwargs)
-        args = map_tensors(self._cast_input, args)
-        kwargs = map_tensors(self._cast_input, kwargs)
-        before = self._cast_now
-        self.__dict__["_cast_now"] = precision
-        try:
-            return self.construct(*args, **kwargs)
-        finally:
-            self.__dict__["_cast_now"] = before
-
-    def _cast_input(self, x: Tensor) -> Tensor:
-        if x.dtype in _PRECISIONS and x.dtype is not self._precision:
-            from dist_ms.ops.casting import cast
-
-            return cast(x, self._precision)
-        return x
-
-    def _cast_parameter(self, p: Any) -> Any:
-        """The value of a parameter in the precision that construct runs in."""
-        if p is None or p.dtype not in _PRECISIONS or p.dtype is self._cast_now or not p.requires_grad:
-            return p
-        from dist_ms.ops.casting import cast
-
-        return cast(p, self._cast_now)
-
-    def to_float(self, dst_type: mstype.Number) -> Any:
-        """Run this cell and all nested ones in a floating-point type; parameters keep theirs.
+    def run_construct(self, cast_inputs: tuple, kwargs: dict) -> Any:
+        """Run `construct` with its hooks, bypassing `__call__`.
 
         Args:
-            dst_type: float32, float16 or bfloat16.
+            cast_inputs: the positional inputs.
+            kwargs: the keyword inputs.
 
-        Returns:
-            The cell itself.
-
-        Raises:
-            ValueError: for another type.
+        Examples:
+            >>> import dist_ms as ms
+            >>> print(ms.nn.ReLU().run_construct((ms.Tensor([-1.0, 1.0]),), {}))
+            [0. 1.]
         """
-        if dst_type not in _PRECISIONS:
-            raise ValueError(
-                "For 'to_float', the argument 'dst_type' must be mstype.float32, mstype.float16 or "
-                f"mstype.bfloat16, but got type: {type(dst_type)} and value: {dst_type}."
-            )
-        for _, cell in self.cells_and_names():
-            cell.__dict__["_precision"] = dst_type
-            for flag, kind in (("fp32", mstype.float32), ("fp16", mstype.float16), ("bf16", mstype.bfloat16)):
-                cell.add_flags(**{flag: kind is dst_type})
-            cell._choose_call()
-        return self
-
-    def recompute(self, mode: bool = True, **kwargs: Any) -> None:
-        """Run this cell and its children again for the gradient instead of keeping their activations.
-
-        Args:
-            mode: switch recomputation on (True).
-            kwargs: `mp_comm_recompute`, `parallel_optimizer_comm_recompute` (bools) and
-                `recompute_slice_activation` are remembered for MindSpore; they concern model parallelism.
-
-        Raises:
-            ValueError: for another keyword.
-        """
-        known = {"mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation"}
-        for key, value in kwargs.items():
-            if key not in known:
-                raise ValueError(
-                    f"For 'recompute', keyword {key!r} is not recognized: it must be one of {sorted(known)}."
-                )
-            if not isinstance(value, bool):
-                raise TypeError(f"For 'recompute', {key!r} must be a bool, but got {type(value).__name__}.")
-        self.__dict__["_recompute"] = bool(mode)
-        self._choose_call()
-
-    # ---- hooks
-    def _table(self, kind: str) -> dict:
-        if self._hooks is None:
-            self.__dict__["_hooks"] = {k: OrderedDict() for k in ("forward_pre", "forward", "backward_pre", "backward")}
-        return self._hooks[kind]
-
-    def _add(self, kind: str, hook: Callable, entry: Any) -> _Handle:
-        if getattr(hook, "__ms_jit__", False):
-            raise TypeError(f"Decorating hook function {hook.__name__} with '@jit' is not supported.")
-        if not callable(hook):
-            raise TypeError(f"Expected a callable hook function, but got {type(hook).__name__}.")
-        handle = add_hook(self._table(kind), entry)
-        self._choose_call()
-        return handle
-
-    def register_forward_pre_hook(self, hook_fn: Callable, with_kwargs: bool = False) -> _Handle:
-        """Call `hook_fn(cell, args)` before `construct`; what it returns replaces the inputs.
-
-        Args:
-            hook_fn: with `with_kwargs` called as `hook_fn(cell, args, kwargs)`; returns None to keep
-                the inputs.
-            with_kwargs: pass the keyword arguments as well.
-
-        Returns:
-            A handle whose `remove()` takes the hook away.
-
-        Raises:
-            TypeError: if `hook_fn` is not callable or made by `jit`.
-        """
-        return self._add("forward_pre", hook_fn, (hook_fn, with_kwargs))
-
-    def register_forward_hook(self, hook_fn: Callable, with_kwargs: bool = False) -> _Handle:
-        """Call `hook_fn(cell, args, output)` after `construct`; what it returns replaces the output."""
-        return self._add("forward", hook_fn, (hook_fn, with_kwargs))
-
-    def register_backward_pre_hook(self, hook_fn: Callable) -> _Handle:
-        """Call `hook_fn(cell, grad_output)` when the gradient of the outputs is complete; may replace it."""
-        return self._add("backward_pre", hook_fn, hook_fn)
-
-    def register_backward_hook(self, hook_fn: Callable) -> _Handle:
-        """Call `hook_fn(cell, grad_input, grad_output)` after the cell's gradient; may replace `grad_input`."""
-        return self._add("backward", hook_fn, hook_fn)
+        return self._hooked_call(tuple(cast_inputs), kwargs)
 
     @property
-    def has_bprop(self) -> bool:
-        """Whether the class defines its own gradient."""
-        return hasattr(type(self), "bprop")
+    def bprop_debug(self) -> bool:
+        """Whether a graph compiler would run `bprop` in Python; here it always runs so.
+
+        Raises:
+            TypeError: if something else than a bool is assigned.
+        """
+        return self._bprop_debug
+
+    @bprop_debug.setter
+    def bprop_debug(self, value: bool) -> None:
+        if not isinstance(value, bool):
+            raise TypeError(f"For 'Cell', the property 'bprop_debug' must be bool type, but got type {type(value)}.")
+        self.__dict__["_bprop_debug"] = value
+
+    def recompute(
+        self,
+        *,
+        use_reentrant: bool = True,
+        output_recompute: bool = False,
+        early_stop: bool = True,
+        context_fn: Callable | None = None,
+        **kwargs: bool,
+    ) -> None:
+        """Run `construct` again for the gradient instead of keeping what it computed.
+
+        Values and gradients stay the same, random numbers included; memory is saved, time is
+        not. Inside a recomputed cell the mark of a nested one has no effect.
+
+        Args:
+            use_reentrant, output_recompute, early_stop: bools that choose between MindSpore's ways of
+                recomputing; the gradients of all of them are the same.
+            context_fn: with `use_reentrant=False` or `output_recompute=True`: returns two contexts, for
+                the first run and for the second.
+            kwargs: `mp_comm_recompute`, `parallel_optimizer_comm_recompute`, `recompute_slice_activation`
+                (bools): model parallelism, nothing of which is used here.
+
+        Raises:
+            TypeError: if an option is no bool, or `context_fn` not callable.
+            ValueError: for another keyword.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> net = ms.nn.Dense(1, 1, weight_init="ones")
+            >>> net.recompute()
+            >>> print(ms.grad(net)(ms.Tensor([[2.0]])))
+            [[1.]]
+        """
+        for key, value in kwargs.items():
+            if key not in _RECOMPUTE_FLAGS:
+                raise ValueError(
+                    f"For 'recompute', keyword '{key}' is not recognized! the key kwargs must be one of "
+                    f"{', '.join(_RECOMPUTE_FLAGS)}."
+                )
+        options = dict(use_reentrant=use_reentrant, output_recompute=output_recompute, early_stop=early_stop, **kwargs)
+        for key, value in options.items():
+            if not isinstance(value, bool):
+                raise TypeError(f"For 'recompute', '{key}' must be a bool, but got {type(value).__name__}.")
+        if context_fn is not None and not callable(context_fn):
+            raise TypeError(f"For 'recompute', 'context_fn' must be callable, but got {type(context_fn).__name__}.")
+        reentrant = use_reentrant and not output_recompute
+        self.__dict__["_recompute"] = {"context_fn": None if reentrant else context_fn}
+        self.add_flags(output_recompute=output_recompute)
+        self._choose_call()

@@ -1,23 +1,36 @@
-"""What is set on a Cell for its parameters as a whole, or noted on it as a flag."""
+"""What is noted on a Cell as a flag, or set on all of its parameters."""
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
+
+import numpy as np
 
 
 class CellFlags:
     """The part of Cell that sets flags on itself and on its parameters."""
 
-    def _init_flags(self) -> None:
-        self.__dict__["_flags"] = {}
-        self.__dict__["_jit_config_dict"] = {}
+    cell_type: str | None = None
+    _scope: str | None = None
 
+    # ---- flags
     def add_flags(self, **flags: Any) -> Any:
-        """Store settings on this cell; each also becomes an attribute. Returns the cell."""
-        for name, value in flags.items():
-            self._flags[name] = value
-            setattr(self, name, value)
+        """Store settings on this cell; each also becomes an attribute.
+
+        `fp16`, `fp32` or `bf16`, if true, set the type that operations inside run in, as `to_float` does.
+
+        Returns:
+            The cell itself.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> net = nn.ReLU().add_flags(sink_mode=True)
+            >>> net.sink_mode, net.get_flags()
+            (True, {'sink_mode': True})
+        """
+        self.get_flags().update(flags)
+        self.__dict__.update(flags)
+        self._set_precision(flags)
         return self
 
     def add_flags_recursive(self, **flags: Any) -> Any:
@@ -28,10 +41,50 @@ class CellFlags:
 
     def get_flags(self) -> dict:
         """The settings stored so far."""
-        return self._flags
+        return self.__dict__.setdefault("_func_graph_flags", {})
 
+    # ---- training
+    @property
+    def phase(self) -> str:
+        """ "train" or "predict", as the last `set_train` of this very cell said; any string may be assigned.
+
+        Raises:
+            TypeError: if something else is assigned.
+        """
+        return self._phase
+
+    @phase.setter
+    def phase(self, value: str) -> None:
+        if not isinstance(value, str):
+            raise TypeError(f"For 'Cell', the property 'phase' must be string type, but got type {type(value)}.")
+        self.__dict__["_phase"] = value
+
+    def set_train(self, mode: bool = True) -> Any:
+        """Set `training` of this cell and all nested ones. Returns the cell.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> print(nn.Dropout(p=0.5).set_train(False).phase)
+            predict
+        """
+        self.__dict__["_phase"] = "train" if mode else "predict"
+        return self.add_flags_recursive(training=mode)
+
+    def set_grad(self, requires_grad: bool = True) -> Any:
+        """Mark the cell as one whose gradient is taken (parameters are not touched). Returns the cell."""
+        self.requires_grad = requires_grad
+        return self
+
+    # ---- parameters
     def set_comm_fusion(self, fusion_type: int, recurse: bool = True) -> Any:
         """Give the gradients of all trainable parameters a fusion group: equal numbers share buckets.
+
+        Args:
+            fusion_type: 0 or more; see `Parameter.comm_fusion`.
+            recurse: include nested cells.
+
+        Returns:
+            The cell itself.
 
         Raises:
             TypeError: if `fusion_type` is no int.
@@ -40,7 +93,7 @@ class CellFlags:
         if isinstance(fusion_type, bool) or not isinstance(fusion_type, int):
             raise TypeError(f"For 'set_comm_fusion', 'fusion_type' must be an int, but got {type(fusion_type)}.")
         if fusion_type < 0:
-            raise ValueError(f"For 'set_comm_fusion', 'fusion_type' must be 0 or more, but got {fusion_type}.")
+            raise ValueError(f"For 'set_comm_fusion', 'fusion_type' must be int and must >= 0, but got {fusion_type}.")
         for p in self.trainable_params(recurse):
             p.comm_fusion = fusion_type
         return self
@@ -56,16 +109,52 @@ class CellFlags:
             p.set_param_ps(init_in_server)
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
-        """Create the values of all lazily initialised parameters; returns {parameter before: after}."""
-        replaced = {}
-        for _, cell in self.cells_and_names():
-            for key, p in cell._params.items():
-                if p is not None:
-                    new = p.init_data()
-                    replaced[p] = new
-                    cell._params[key] = new
-        return replaced
+        """Create the values of all lazily initialised parameters.
 
+        Args:
+            auto_parallel_mode: only MindSpore's automatic parallelism makes a difference here.
+
+        Returns:
+            {parameter before: parameter after}: the same objects here.
+        """
+        return {p: p.init_data() for p in self.get_parameters()}
+
+    def flatten_weights(self, fusion_size: int = 0) -> None:
+        """Move the values of all parameters into common memory, one block per type.
+
+        Views of the old memory no longer follow the parameters: call it before an optimizer is made.
+
+        Args:
+            fusion_size: the most bytes of a block; 0 for no limit.
+
+        Raises:
+            TypeError: if `fusion_size` is no int.
+            ValueError: if it is negative.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> net = nn.Dense(2, 3)
+            >>> net.flatten_weights()
+            >>> net.weight.asnumpy().base is net.bias.asnumpy().base
+            True
+        """
+        if isinstance(fusion_size, bool) or not isinstance(fusion_size, int):
+            raise TypeError(f"For 'flatten_weights', 'fusion_size' must be an int, but got {type(fusion_size)}.")
+        if fusion_size < 0:
+            raise ValueError(f"For 'flatten_weights', 'fusion_size' must be 0 or more, but got {fusion_size}.")
+        blocks: dict[np.dtype, list[list]] = {}
+        for p in self.get_parameters():
+            array = p.array()
+            of_type = blocks.setdefault(array.dtype, [[]])
+            filled = sum(q.array().nbytes for q in of_type[-1])
+            if fusion_size and of_type[-1] and filled + array.nbytes > fusion_size:
+                of_type.append([])
+            of_type[-1].append(p)
+        for dtype, of_type in blocks.items():
+            for block in of_type:
+                _share_memory(block, dtype)
+
+    # ---- parallelism
     def set_broadcast_flag(self, mode: bool = True) -> Any:
         """Store the flag `broadcast_flag` on all nested cells, as MindSpore does. Returns the cell.
 
@@ -74,33 +163,35 @@ class CellFlags:
         return self.add_flags_recursive(broadcast_flag=mode)
 
     def set_data_parallel(self) -> None:
-        """Store the flag `strategy_gen_mode`, as MindSpore does: every layer runs data-parallel."""
-        self.add_flags_recursive(strategy_gen_mode="data_parallel")
+        """Let every operation run data-parallel; here none ever runs otherwise."""
 
-    def set_jit_config(self, jit_config: Any) -> None:
-        """Remember compiler settings; results do not depend on them."""
-        self.__dict__["_jit_config_dict"] = dict(getattr(jit_config, "jit_config_dict", None) or {})
+    def update_cell_type(self, cell_type: str) -> None:
+        """Store the cell's kind in `cell_type`: "quant" or "second-order" in MindSpore's own networks."""
+        self.cell_type = cell_type
 
-    @property
-    def jit_config_dict(self) -> dict:
-        """The settings given to `set_jit_config`."""
-        return self._jit_config_dict
+    def generate_scope(self) -> None:
+        """Give every nested cell that has none a scope such as "Default/body-Dense"."""
+        for path, cell in self.cells_and_names():
+            if path and cell._scope is None:
+                parts, owner = ["Default"], self
+                for name in path.split("."):
+                    owner = owner._cells[name]
+                    parts.append(f"{name}-{owner.cls_name}")
+                cell.__dict__["_scope"] = "/".join(parts)
 
-    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Remember example inputs (a compiler's concern: every call accepts its own shapes)."""
-        self.__dict__["_set_inputs"] = inputs or kwargs
+    def get_scope(self) -> str | None:
+        """The scope that `generate_scope` gave this cell, None before."""
+        return self._scope
 
-    def get_inputs(self) -> Any:
-        """What `set_inputs` was given, None before."""
-        return self.__dict__.get("_set_inputs")
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Check before the first call: parameter names are unique and the arguments fit `construct`.
-
-        Raises:
-            ValueError: if two parameters have one name.
-            TypeError: if the arguments do not fit.
-        """
-        self.check_names()
-        if args or kwargs:
-            inspect.signature(self.construct).bind(*args, **kwargs)
+def _share_memory(parameters: list, dtype: np.dtype) -> None:
+    """Move the values of some parameters of one type into one array."""
+    flat = np.empty(sum(p.array().size for p in parameters), dtype)
+    start = 0
+    for p in parameters:
+        array = p.array()
+        place = flat[start : start + array.size]
+        start += array.size
+        place[...] = array.ravel()
+        p.before_write()
+        p._data = place.reshape(array.shape)

@@ -2,21 +2,45 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import OrderedDict, namedtuple
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.parameter import Parameter, _Buffer
+from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell_conversion import CellConversion
+from dist_ms.nn.hook_handle import HookHandle
 
-_Incompatible = namedtuple("_IncompatibleKeys", ["missing_keys", "unexpected_keys"])
-_ids = itertools.count()
+_EXTRA = "_extra_state"
+_KINDS = ("save_pre", "save_post", "load_pre", "load_post")
+_registration_hooks: OrderedDict = OrderedDict()
 
 
-class _IncompatibleKeys(_Incompatible):
+def register_cell_buffer_registration_hook(hook: Callable) -> HookHandle:
+    """Call `hook(cell, name, buffer)` whenever any cell registers a buffer; what it returns is registered instead.
+
+    Args:
+        hook: returns a Tensor, or None to leave the buffer as it is.
+
+    Returns:
+        A handle whose `remove()` takes the hook away.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.nn.cell import register_cell_buffer_registration_hook
+        >>> handle = register_cell_buffer_registration_hook(lambda cell, name, buffer: buffer * 2)
+        >>> net = ms.nn.Cell()
+        >>> net.register_buffer("b", ms.Tensor([1.0]))
+        >>> handle.remove()
+        >>> print(net.b)
+        [2.]
+    """
+    return HookHandle(_registration_hooks, hook)
+
+
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """The result of loading a state dictionary."""
 
     __slots__ = ()
@@ -29,68 +53,66 @@ class _IncompatibleKeys(_Incompatible):
     __str__ = __repr__
 
 
-class _Handle:
-    """Removes one hook from the table it was put into."""
-
-    def __init__(self, table: dict, key: int) -> None:
-        self._table, self._key = table, key
-
-    def remove(self) -> None:
-        """Remove the hook; calling it again does nothing."""
-        self._table.pop(self._key, None)
-
-
-def add_hook(table: dict, hook: Any) -> _Handle:
-    """Put a hook at the end of a table and return its handle."""
-    key = next(_ids)
-    table[key] = hook
-    return _Handle(table, key)
-
-
-class CellState:
+class CellState(CellConversion):
     """The part of Cell that keeps buffers and reads and writes state dictionaries."""
 
-    def _init_state(self) -> None:
-        state = self.__dict__
-        state["_non_persistent"] = set()
-        for name in ("_state_pre", "_state_post", "_load_pre", "_load_post"):
-            state[name] = OrderedDict()
+    _non_persistent: frozenset | set = frozenset()
+    _state_hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
 
     # ---- buffers
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state but no parameter.
 
         Args:
-            name: a name without dots that no attribute has.
+            name: a name without dots that no other attribute has.
             tensor: the values, or None to reserve the name.
             persistent: include it in `state_dict`.
 
         Raises:
             TypeError: if the name is no str or `tensor` no Tensor.
             KeyError: if the name is empty, has a dot or is taken.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> net = ms.nn.Cell()
+            >>> net.register_buffer("mean", ms.Tensor([0.5]))
+            >>> print(net.mean, list(net.state_dict()))
+            [0.5] ['mean']
         """
         self._need_init("a buffer")
         if not isinstance(name, str):
-            raise TypeError(f"buffer name should be a string, but got {type(name)}.")
+            raise TypeError(f"buffer name should be a string. But got this type: {type(name)}")
         if "." in name:
-            raise KeyError(f'buffer name can\'t contain ".", but got {name!r}.')
+            raise KeyError(f'buffer name can\'t contain ".", but got {name!r}')
         if not name:
-            raise KeyError('buffer name can\'t be empty string "".')
+            raise KeyError('buffer name can\'t be empty string ""')
         if name not in self._buffers and hasattr(self, name):
             raise KeyError(f"attribute '{name}' already exists")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{type(tensor)}' object to buffer '{name}' (mindspore Tensor or None required)"
             )
+        for hook in list(_registration_hooks.values()):
+            changed = hook(self, name, tensor)
+            tensor = tensor if changed is None else changed
+        if tensor is not None:
+            tensor._is_buffer = True
         self._buffers[name] = tensor
-        (self._non_persistent.discard if persistent else self._non_persistent.add)(name)
+        others = set(self._non_persistent) - {name}
+        self.__dict__["_non_persistent"] = others if persistent else others | {name}
 
     def named_buffers(
-        self, name_prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Iterate over (path, buffer), own buffers first."""
+        """Iterate over (path, buffer), own buffers first.
+
+        Args:
+            prefix: put before every path.
+            recurse: go into child cells.
+            remove_duplicate: show a tensor that is several buffers once.
+        """
         seen = set()
-        for path, cell in self.cells_and_names(name_prefix=name_prefix) if recurse else [(name_prefix, self)]:
+        for path, cell in self.cells_and_names(name_prefix=prefix) if recurse else [(prefix, self)]:
             for key, buffer in cell._buffers.items():
                 if buffer is None or (remove_duplicate and id(buffer) in seen):
                     continue
@@ -98,7 +120,7 @@ class CellState:
                 yield (f"{path}.{key}" if path else key), buffer
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """Iterate over the buffers."""
+        """Iterate over the buffers, own ones first."""
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
@@ -111,66 +133,81 @@ class CellState:
         path, _, name = target.rpartition(".")
         cell = self.get_sub_cell(path)
         if name not in cell._buffers:
-            what = "is not a buffer" if hasattr(cell, name) else "has no attribute"
-            raise AttributeError(f"`{name}` {what}" if "not" in what else f"{cell.cls_name} {what} `{name}`")
+            if hasattr(cell, name):
+                raise AttributeError(f"`{name}` is not a buffer")
+            raise AttributeError(f"{cell.cls_name} has no attribute `{name}`")
         return cell._buffers[name]
 
     # ---- writing
     def get_extra_state(self) -> Any:
-        """Override with `set_extra_state` to put more into the state dictionary."""
-        raise RuntimeError(
-            "For 'Cell', get_extra_state is only called on cells that define it: define "
-            "get_extra_state and set_extra_state together."
-        )
+        """What else belongs into the state dictionary; override it together with `set_extra_state`.
+
+        Raises:
+            RuntimeError: if it is called on a class that does not.
+        """
+        raise RuntimeError(f"For '{self.cls_name}', get_extra_state is not defined: override it to have extra state.")
 
     def set_extra_state(self, state: Any) -> None:
-        """Override with `get_extra_state` to take it back."""
-        raise RuntimeError(
-            "For 'Cell', set_extra_state is only called on cells that define it: define "
-            "get_extra_state and set_extra_state together."
-        )
+        """Take back what `get_extra_state` gave.
+
+        Raises:
+            RuntimeError: if it is called on a class that does not override it.
+        """
+        raise RuntimeError(f"For '{self.cls_name}', set_extra_state is not defined: override it to have extra state.")
+
+    def _overrides(self, method: str) -> bool:
+        return getattr(type(self), method) is not getattr(CellState, method)
 
     def state_dict(
         self, *args: Any, destination: dict | None = None, prefix: str = "", keep_vars: bool = False
     ) -> OrderedDict:
-        """The parameters and persistent buffers by path.
+        """The parameters and persistent buffers by path; the values are the cell's own tensors.
+
+        Args:
+            args: `destination`, `prefix`, `keep_vars` by position.
+            destination: a dict to write into; a new OrderedDict by default.
+            prefix: put before every path.
+            keep_vars: given to the hooks.
+
+        Raises:
+            TypeError: if an argument has another type.
+            RuntimeError: if a post hook returns something.
 
         Examples:
             >>> from dist_ms import nn
             >>> print(list(nn.Dense(2, 1).state_dict()))
             ['weight', 'bias']
         """
-        if args:
-            destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
+        destination, prefix, keep_vars = (*args, *(destination, prefix, keep_vars)[len(args) :])
         if destination is None:
             destination = OrderedDict()
             destination._metadata = OrderedDict()
+        _check_arguments(destination, prefix, keep_vars)
         local_metadata: dict = {}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = local_metadata
-        for hook in list(self._state_pre.values()):
+        for hook in self._hooks_of("save_pre"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, cell in self._cells.items():
             if cell is not None:
                 cell.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        for hook in list(self._state_post.values()):
-            hook(self, destination, prefix, local_metadata)
+        for hook in self._hooks_of("save_post"):
+            if hook(self, destination, prefix, local_metadata) is not None:
+                raise RuntimeError("state_dict post-hook must return None: change the dictionary in place.")
         return destination
 
     def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
-        for name, p in self._params.items():
-            if p is not None:
-                destination[prefix + name] = p
-        for name, buffer in self._buffers.items():
-            if buffer is not None and name not in self._non_persistent:
-                destination[prefix + name] = buffer
-        if type(self).get_extra_state is not CellState.get_extra_state:
-            destination[prefix + "_extra_state"] = self.get_extra_state()
+        """Write what belongs to this cell itself."""
+        for name, value in (*self._params.items(), *self._buffers.items()):
+            if value is not None and name not in self._non_persistent:
+                destination[prefix + name] = value
+        if self._overrides("get_extra_state"):
+            destination[prefix + _EXTRA] = self.get_extra_state()
 
     # ---- reading
-    def load_state_dict(self, state_dict: dict, strict: bool = True) -> _IncompatibleKeys:
-        """Write the values of a state dictionary into the parameters and buffers.
+    def load_state_dict(self, state_dict: Mapping, strict: bool = True) -> _IncompatibleKeys:
+        """Write the values of a state dictionary into the parameters and buffers, in their types.
 
         Args:
             state_dict: path -> Tensor.
@@ -180,111 +217,140 @@ class CellState:
             A pair of lists: `missing_keys`, `unexpected_keys`.
 
         Raises:
-            TypeError: if `state_dict` is no dict.
+            TypeError: if `state_dict` is no mapping.
             RuntimeError: if shapes differ, or names do while `strict`.
+
+        Examples:
+            >>> from dist_ms import nn
+            >>> nn.Dense(2, 1).load_state_dict(nn.Dense(2, 1).state_dict())
+            <All keys matched successfully>
         """
-        if not isinstance(state_dict, dict):
-            raise TypeError(f"Expected state_dict to be dict-like, but got {type(state_dict)}.")
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
         missing: list[str] = []
         unexpected: list[str] = []
         errors: list[str] = []
-        entries = OrderedDict(state_dict)
-        self._load_recursive(entries, "", strict, missing, unexpected, errors)
+        metadata = getattr(state_dict, "_metadata", None) or {}
+        self._load(OrderedDict(state_dict), "", metadata, missing, unexpected, errors)
         if strict:
-            quoted = lambda keys: ", ".join(f'"{k}"' for k in keys)  # noqa: E731
-            if unexpected:
-                errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(unexpected)}. ")
-            if missing:
-                errors.insert(0, f"Missing key(s) in state_dict: {quoted(missing)}. ")
+            for what, keys in (("Unexpected", unexpected), ("Missing", missing)):
+                if keys:
+                    quoted = ", ".join(f'"{key}"' for key in keys)
+                    errors.insert(0, f"{what} key(s) in state_dict: {quoted}. ")
         if errors:
             raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {self.cls_name}:", *errors]))
         return _IncompatibleKeys(missing, unexpected)
 
-    def _load_recursive(
-        self, entries: dict, prefix: str, strict: bool, missing: list, unexpected: list, errors: list
+    def _load(
+        self, entries: dict, prefix: str, metadata: dict, missing: list, unexpected: list, errors: list
     ) -> None:
-        self._load_from_state_dict(entries, prefix, {}, strict, missing, unexpected, errors)
+        """Load this cell and the nested ones."""
+        self._load_from_state_dict(entries, prefix, metadata.get(prefix[:-1], {}), True, missing, unexpected, errors)
         for name, cell in self._cells.items():
             if cell is not None:
                 part = f"{prefix}{name}."
-                cell._load_recursive(
-                    {k: v for k, v in entries.items() if k.startswith(part)}, part, strict, missing, unexpected, errors
+                of_child = {k: v for k, v in entries.items() if k.startswith(part)}
+                cell._load(of_child, part, metadata, missing, unexpected, errors)
+        for hook in self._hooks_of("load_post"):
+            if hook(self, _IncompatibleKeys(missing, unexpected)) is not None:
+                raise RuntimeError(
+                    "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
+                    "values: change the lists in place."
                 )
-        result = _IncompatibleKeys(missing, unexpected)
-        for hook in list(self._load_post.values()):
-            if hook(self, result) is not None:
-                raise RuntimeError("A load_state_dict post hook must change the keys in place and return None.")
 
     def _load_from_state_dict(
         self,
-        entries: dict,
+        state_dict: dict,
         prefix: str,
         local_metadata: dict,
         strict: bool,
-        missing: list,
-        unexpected: list,
-        errors: list,
+        missing_keys: list,
+        unexpected_keys: list,
+        error_msgs: list,
     ) -> None:
-        for hook in list(self._load_pre.values()):
-            hook(self, entries, prefix, local_metadata, strict, missing, unexpected, errors)
-        own = {**self._params, **{k: b for k, b in self._buffers.items() if k not in self._non_persistent}}
-        for name, target in own.items():
-            if target is None:
-                continue
-            key = prefix + name
-            if key in entries:
-                self._load_one(key, name, target, entries[key], errors)
-            else:
-                missing.append(key)
-        extra = prefix + "_extra_state"
-        if type(self).set_extra_state is not CellState.set_extra_state:
-            if extra in entries:
-                self.set_extra_state(entries[extra])
-            else:
-                missing.append(extra)
-        known = {
-            *own,
-            *self._cells,
-            "_extra_state" if type(self).set_extra_state is not CellState.set_extra_state else "",
+        """Load what belongs to this cell itself; layers override it to read older names."""
+        for hook in self._hooks_of("load_pre"):
+            hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        own = {
+            k: v
+            for k, v in (*self._params.items(), *self._buffers.items())
+            if v is not None and k not in self._non_persistent
         }
-        unexpected.extend(
-            k
-            for k in entries
-            if k.startswith(prefix) and k[len(prefix) :].split(".", 1)[0] not in known and k not in unexpected
-        )
-
-    def _load_one(self, key: str, name: str, target: Tensor, value: Any, errors: list) -> None:
-        if not isinstance(value, Tensor):
-            errors.append(
-                f'While copying the parameter named "{key}", expected a Tensor from the state_dict but '
-                f"received {type(value)}."
-            )
-        elif tuple(value.shape) != tuple(target.shape):
-            errors.append(
-                f"size mismatch for {key}: copying a param with shape {tuple(value.shape)} from checkpoint, "
-                f"the shape in current model is {tuple(target.shape)}."
-            )
-        elif isinstance(target, Parameter):
-            target.set_data(value)
-        else:
-            np.copyto(target.array(), value.array(), casting="same_kind")
+        for name, target in own.items():
+            key = prefix + name
+            if key in state_dict:
+                problem = _write(key, target, state_dict[key])
+                error_msgs.extend([problem] if problem else [])
+            elif strict:
+                missing_keys.append(key)
+        extra = prefix + _EXTRA
+        if self._overrides("set_extra_state"):
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != extra:
+                    name, dot, _ = key[len(prefix) :].partition(".")
+                    if name not in (self._cells if dot else own):
+                        unexpected_keys.append(key)
 
     # ---- hooks
-    def register_state_dict_pre_hook(self, hook: Callable) -> _Handle:
+    def _hooks_of(self, kind: str) -> list[Callable]:
+        return list(self._state_hooks[kind].values()) if self._state_hooks is not None else []
+
+    def _register_state_hook(self, kind: str, hook: Callable) -> HookHandle:
+        if not callable(hook):
+            raise TypeError(f"Expected a callable hook function, but got {type(hook).__name__}.")
+        if self._state_hooks is None:
+            self.__dict__["_state_hooks"] = {k: OrderedDict() for k in _KINDS}
+        return HookHandle(self._state_hooks[kind], hook)
+
+    def register_state_dict_pre_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, prefix, keep_vars)` before a state dictionary is written."""
-        return add_hook(self._state_pre, hook)
+        return self._register_state_hook("save_pre", hook)
 
-    def register_state_dict_post_hook(self, hook: Callable) -> _Handle:
-        """Call `hook(cell, state_dict, prefix, local_metadata)` after it is written."""
-        return add_hook(self._state_post, hook)
+    def register_state_dict_post_hook(self, hook: Callable) -> HookHandle:
+        """Call `hook(cell, state_dict, prefix, local_metadata)` after it is written; it may change the dictionary."""
+        return self._register_state_hook("save_post", hook)
 
-    def register_load_state_dict_pre_hook(self, hook: Callable) -> _Handle:
+    def register_load_state_dict_pre_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
-        return add_hook(self._load_pre, hook)
+        return self._register_state_hook("load_pre", hook)
 
-    def register_load_state_dict_post_hook(self, hook: Callable) -> _Handle:
-        """Call `hook(cell, incompatible_keys)` after loading."""
-        return add_hook(self._load_post, hook)
+    def register_load_state_dict_post_hook(self, hook: Callable) -> HookHandle:
+        """Call `hook(cell, incompatible_keys)` after loading; it may change the two lists in place."""
+        return self._register_state_hook("load_post", hook)
 
 
-__all__ = ["CellState", "_Buffer", "add_hook"]
+def _check_arguments(destination: Any, prefix: Any, keep_vars: Any) -> None:
+    """Check the types of the arguments of `state_dict`."""
+    for name, value, kind, wanted in (
+        ("destination", destination, dict, "OrderedDict"),
+        ("prefix", prefix, str, "string"),
+        ("keep_vars", keep_vars, bool, "bool"),
+    ):
+        if not isinstance(value, kind):
+            raise TypeError(f"The type of {name} must be {wanted}, but got {type(value)}")
+
+
+def _write(key: str, target: Tensor, value: Any) -> str | None:
+    """Write one value of a state dictionary into its place; returns what is wrong with it, None if nothing."""
+    if not isinstance(value, Tensor):
+        return (
+            f'While copying the parameter named "{key}", expected Tensor or Tensor-like object from checkpoint but '
+            f"received {type(value)}"
+        )
+    if tuple(value.shape) != tuple(target.shape):
+        return (
+            f"size mismatch for {key}: copying a param with shape {tuple(value.shape)} from checkpoint, "
+            f"the shape in current model is {tuple(target.shape)}."
+        )
+    if isinstance(target, Parameter):
+        target.overwrite(value.array())
+    else:
+        np.copyto(target.array(), value.array(), casting="unsafe")
+    return None

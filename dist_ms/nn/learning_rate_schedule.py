@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_bool, check_non_negative_float, check_positive_float, check_positive_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 
@@ -21,33 +22,24 @@ __all__ = [
 ]
 
 
-def _steps(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"For '{name}', the step count must be an int, but got {type(value).__name__}.")
-    if value <= 0:
-        raise ValueError(f"For '{name}', the step count must be a positive int, but got {value}.")
-    return value
-
-
-def _rate(name: str, what: str, value: Any, positive: bool = True) -> float:
-    if not isinstance(value, float):
-        raise TypeError(f"For '{name}', '{what}' must be a float, but got {type(value).__name__}.")
-    if value < 0 or (positive and value == 0):
-        raise ValueError(f"For '{name}', '{what}' must be {'positive' if positive else '0 or more'}, but got {value}.")
-    return value
-
-
-def _flag(name: str, value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"For '{name}', 'is_stair' must be a bool, but got {type(value).__name__}.")
-    return value
-
-
 class LearningRateSchedule(Cell):
-    """Base class: override `construct(global_step)` to return the learning rate as a Tensor."""
+    """Base class of schedules: override `construct(global_step)` to return the learning rate as a Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> class Halving(ms.nn.LearningRateSchedule):
+        ...     def construct(self, global_step):
+        ...         return 0.5 ** ms.ops.cast(global_step, ms.float32)
+        >>> print(Halving()(ms.Tensor(2, ms.int32)))
+        0.25
+    """
 
     def construct(self, global_step: Tensor) -> Tensor:
-        """The learning rate of a step."""
+        """The learning rate of a step.
+
+        Raises:
+            NotImplementedError: unless a subclass defines it.
+        """
         raise NotImplementedError(
             f"For '{self.cls_name}', construct(global_step) is not defined: a schedule returns its learning rate there."
         )
@@ -72,10 +64,10 @@ class _Decay(_Formula):
     def __init__(self, learning_rate: float, decay_rate: float, decay_steps: int, is_stair: bool = False) -> None:
         super().__init__()
         name = self.cls_name
-        self.learning_rate = _rate(name, "learning_rate", learning_rate)
-        self.decay_rate = _rate(name, "decay_rate", decay_rate)
-        self.decay_steps = _steps(name, decay_steps)
-        self.is_stair = _flag(name, is_stair)
+        self.decay_steps = check_positive_int(decay_steps, "decay_steps", name)
+        self.learning_rate = check_positive_float(learning_rate, "learning_rate", name)
+        self.decay_rate = check_positive_float(decay_rate, "decay_rate", name)
+        self.is_stair = check_bool(is_stair, "is_stair", name)
 
     def _periods(self, step: float) -> float:
         periods = step / self.decay_steps
@@ -83,13 +75,17 @@ class _Decay(_Formula):
 
 
 class ExponentialDecayLR(_Decay):
-    r"""Exponential decay, :math:`\eta = \eta_0 \cdot r^{p}` with p = step / decay_steps.
+    r"""Exponential decay, :math:`\eta_t = \eta_0 r^{t / d}`.
 
     Args:
-        learning_rate: the start, a positive float.
+        learning_rate: :math:`\eta_0`, a positive float.
         decay_rate: r, a positive float.
-        decay_steps: steps of one period.
+        decay_steps: d, the steps of one period.
         is_stair: use whole periods only.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number that is not positive.
 
     Examples:
         >>> import dist_ms as ms
@@ -102,15 +98,47 @@ class ExponentialDecayLR(_Decay):
 
 
 class NaturalExpDecayLR(_Decay):
-    r"""Natural exponential decay, :math:`\eta = \eta_0 e^{-r p}` with p = step / decay_steps (arguments as above)."""
+    r"""Natural exponential decay, :math:`\eta_t = \eta_0 e^{-r t}`.
+
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        decay_rate: r, a positive float.
+        decay_steps: the steps of one stair.
+        is_stair: count steps in whole stairs only.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number that is not positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.NaturalExpDecayLR(0.1, 1.0, 2, is_stair=True)(ms.Tensor(1, ms.int32)))
+        0.1
+    """
 
     def _at(self, step: float) -> float:
-        periods = step if not self.is_stair else math.floor(step / self.decay_steps) * self.decay_steps
-        return self.learning_rate * math.exp(-self.decay_rate * periods)
+        counted = math.floor(step / self.decay_steps) * self.decay_steps if self.is_stair else step
+        return self.learning_rate * math.exp(-self.decay_rate * counted)
 
 
 class InverseDecayLR(_Decay):
-    r"""Inverse-time decay, :math:`\eta = \eta_0 / (1 + r p)` with p = step / decay_steps (arguments as above)."""
+    r"""Inverse-time decay, :math:`\eta_t = \eta_0 / (1 + r t / d)`.
+
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        decay_rate: r, a positive float.
+        decay_steps: d, the steps of one period.
+        is_stair: use whole periods only.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number that is not positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.InverseDecayLR(0.1, 0.5, 2)(ms.Tensor(4, ms.int32)))
+        0.05
+    """
 
     def _at(self, step: float) -> float:
         return self.learning_rate / (1.0 + self.decay_rate * self._periods(step))
@@ -120,21 +148,35 @@ class CosineDecayLR(_Formula):
     r"""Half a cosine from `max_lr` down to `min_lr` over `decay_steps`, constant after.
 
     .. math::
-        \eta = \eta_{min} + \tfrac12 (\eta_{max} - \eta_{min}) (1 + \cos(\pi \min(t, T) / T))
+        \eta_t = \eta_{min} + \tfrac12 (\eta_{max} - \eta_{min}) (1 + \cos(\pi \min(t, d) / d))
 
     Source: Loshchilov and Hutter, SGDR, 2017.
+
+    Args:
+        min_lr: the last rate, a float of 0 or more.
+        max_lr: the first rate, a float above `min_lr`.
+        decay_steps: d, the steps of the fall.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.CosineDecayLR(0.0, 0.5, 4)(ms.Tensor(2, ms.int32)))
+        0.25
     """
 
     def __init__(self, min_lr: float, max_lr: float, decay_steps: int) -> None:
         super().__init__()
-        self.min_lr = _rate("CosineDecayLR", "min_lr", min_lr, positive=False)
-        self.max_lr = _rate("CosineDecayLR", "max_lr", max_lr)
+        self.min_lr = check_non_negative_float(min_lr, "min_lr", "CosineDecayLR")
+        self.max_lr = check_positive_float(max_lr, "max_lr", "CosineDecayLR")
+        self.decay_steps = check_positive_int(decay_steps, "decay_steps", "CosineDecayLR")
         if min_lr >= max_lr:
             raise ValueError(
                 f"For 'CosineDecayLR', 'max_lr' must be greater than 'min_lr', but got 'max_lr' {max_lr}, "
                 f"'min_lr' {min_lr}."
             )
-        self.decay_steps = _steps("CosineDecayLR", decay_steps)
 
     def _at(self, step: float) -> float:
         part = min(step, self.decay_steps) / self.decay_steps
@@ -145,9 +187,23 @@ class PolynomialDecayLR(_Formula):
     r"""A polynomial from `learning_rate` to `end_learning_rate` over `decay_steps`.
 
     .. math::
-        \eta = (\eta_0 - \eta_{end}) (1 - \min(t, T) / T)^{power} + \eta_{end}
+        \eta_t = (\eta_0 - \eta_{end}) (1 - \min(t, d) / d)^{power} + \eta_{end}
 
-    With `update_decay_steps` T grows to the next multiple of `decay_steps`.
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        end_learning_rate: :math:`\eta_{end}`, a float of 0 or more.
+        decay_steps: d, the steps of the fall.
+        power: a positive float.
+        update_decay_steps: d grows to the next multiple of `decay_steps`: fall again and again.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.PolynomialDecayLR(0.5, 0.25, 2, 1.0)(ms.Tensor(1, ms.int32)))
+        0.375
     """
 
     def __init__(
@@ -160,31 +216,42 @@ class PolynomialDecayLR(_Formula):
     ) -> None:
         super().__init__()
         name = "PolynomialDecayLR"
-        self.learning_rate = _rate(name, "learning_rate", learning_rate)
-        self.end_learning_rate = _rate(name, "end_learning_rate", end_learning_rate, positive=False)
-        self.decay_steps = _steps(name, decay_steps)
-        self.power = _rate(name, "power", power)
-        if not isinstance(update_decay_steps, bool):
-            raise TypeError(
-                f"For '{name}', 'update_decay_steps' must be a bool, but got {type(update_decay_steps).__name__}."
-            )
-        self.update_decay_steps = update_decay_steps
+        self.start_learning_rate = check_positive_float(learning_rate, "learning_rate", name)
+        self.end_learning_rate = check_non_negative_float(end_learning_rate, "end_learning_rate", name)
+        self.decay_steps = check_positive_int(decay_steps, "decay_steps", name)
+        self.update_decay_steps = check_bool(update_decay_steps, "update_decay_steps", name)
+        self.power = check_positive_float(power, "power", name)
+        self.diff_learning_rate = learning_rate - end_learning_rate
 
     def _at(self, step: float) -> float:
         steps = float(self.decay_steps)
         if self.update_decay_steps:
             steps *= max(1.0, math.ceil(step / steps))
-        part = min(step, steps) / steps
-        return (self.learning_rate - self.end_learning_rate) * (1.0 - part) ** self.power + self.end_learning_rate
+        left = 1.0 - min(step, steps) / steps
+        return self.diff_learning_rate * left**self.power + self.end_learning_rate
 
 
 class WarmUpLR(_Formula):
-    r"""A straight line from 0 to `learning_rate` over `warmup_steps`, constant after."""
+    r"""A straight line from 0 to `learning_rate`, constant after: :math:`\eta_t = \eta \min(t, w) / w`.
+
+    Args:
+        learning_rate: :math:`\eta`, a float of 0 or more.
+        warmup_steps: w, the steps of the line.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.WarmUpLR(0.5, 4)(ms.Tensor(1, ms.int32)))
+        0.125
+    """
 
     def __init__(self, learning_rate: float, warmup_steps: int) -> None:
         super().__init__()
-        self.learning_rate = _rate("WarmUpLR", "learning_rate", learning_rate, positive=False)
-        self.warmup_steps = _steps("WarmUpLR", warmup_steps)
+        self.warmup_steps = check_positive_int(warmup_steps, "warmup_steps", "WarmUpLR")
+        self.learning_rate = check_non_negative_float(learning_rate, "learning_rate", "WarmUpLR")
 
     def _at(self, step: float) -> float:
         return self.learning_rate * min(step, self.warmup_steps) / self.warmup_steps

@@ -4,7 +4,7 @@ Each file holds one family; what it gives to the world is in its `__all__`.
 Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
 """
 
-# ruff: noqa: F403, I001
+# ruff: noqa: I001
 from dist_ms.autograd.public import *
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 
@@ -39,11 +39,13 @@ from dist_ms.ops.reduce_extremes import *
 from dist_ms.ops.scanning import *
 from dist_ms.ops.moments import *
 from dist_ms.ops.norms import *
+from dist_ms.ops.distances import *
 from dist_ms.ops.segments import *
 from dist_ms.ops.sorting import *
 
 # products
 from dist_ms.ops.matmul import *
+from dist_ms.ops.products_added import *
 from dist_ms.ops.products import *
 from dist_ms.ops.einsum import *
 from dist_ms.ops.decompositions import *
@@ -53,6 +55,7 @@ from dist_ms.ops.slicing import *
 from dist_ms.ops.gathering import *
 from dist_ms.ops.scattering import *
 from dist_ms.ops.scattering_along import *
+from dist_ms.ops.replacing import *
 from dist_ms.ops.selection import *
 from dist_ms.ops.triangles import *
 
@@ -61,6 +64,7 @@ from dist_ms.ops.creation import *
 from dist_ms.ops.create_primitives import *
 from dist_ms.ops.encoding import *
 from dist_ms.ops.drawing import *
+from dist_ms.ops.distribution_functions import *
 from dist_ms.ops.distributions import *
 from dist_ms.ops.assignment import *
 from dist_ms.ops.parameter_scattering import *
@@ -82,6 +86,8 @@ from dist_ms.ops.pooling import *
 from dist_ms.ops.pooling_functions import *
 from dist_ms.ops.pooling_primitives import *
 from dist_ms.ops.adaptive_pooling import *
+from dist_ms.ops.unpooling import *
+from dist_ms.ops.unfold import *
 from dist_ms.ops.interpolate import *
 from dist_ms.ops.pixel_shuffle import *
 from dist_ms.ops.batch_norm import *
@@ -92,6 +98,7 @@ from dist_ms.ops.loss_primitives import *
 from dist_ms.ops.cross_entropy import *
 from dist_ms.ops.softmax_cross_entropy import *
 from dist_ms.ops.likelihood_loss import *
+from dist_ms.ops.ctc_loss import *
 from dist_ms.ops.margin_loss import *
 
 # side effects, hooks, functions of functions
@@ -100,4 +107,15 @@ from dist_ms.ops.hooks import *
 from dist_ms.ops.mapping import *
 
 # what stands on all of these: Tensor's operators and methods
-from dist_ms.ops import indexing, tensor_operators
+from dist_ms.ops import (
+    indexing,
+    tensor_operators,
+    tensor_methods,
+    tensor_reduction_methods,
+    tensor_shape_methods,
+    tensor_conversion_methods,
+    tensor_inplace_methods,
+)
+
+# MindSpore's other names for this package: P, F and C
+from dist_ms.ops import composite, functional, operations

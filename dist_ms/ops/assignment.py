@@ -24,7 +24,10 @@ __all__ = ["Assign", "AssignAdd", "AssignSub", "assign", "assign_add", "assign_s
 
 
 def overwrite(variable: Tensor, value: Any) -> Tensor:
-    """Write an array (or tensor) of the variable's shape into it, and return its values as a Tensor."""
+    """Write an array (or tensor) of the variable's shape into it, and return its values as a Tensor.
+
+    Under a gradient the result counts as the variable itself.
+    """
     array = value.array() if isinstance(value, Tensor) else value
     if isinstance(variable, Parameter):
         variable.overwrite(array)
@@ -32,7 +35,12 @@ def overwrite(variable: Tensor, value: Any) -> Tensor:
         variable._data = array.copy(order="K")
     else:
         writable(variable)[...] = array
-    return wrap(variable._data)
+    if not recording.on:
+        return wrap(variable._data)
+    # A value of its own, which a later assignment does not change under the graph.
+    out = wrap(variable._data.copy(order="K"))
+    out._node, out._index = variable._node, variable._index
+    return out
 
 
 class Assign(Primitive):

@@ -119,8 +119,8 @@ class Angle(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.ops.angle(ms.Tensor([1j, -1j])))
-        [ 1.5707963 -1.5707963]
+        >>> print(ms.ops.angle(ms.Tensor([1j, -1j])).asnumpy().round(4))
+        [ 1.5708 -1.5708]
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:

@@ -280,7 +280,8 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     """
     out = arange(start, end, step)
     if out.size > maxlen:
-        raise ValueError(f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got {maxlen}.")
+        raise ValueError(f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got "
+                         f"{maxlen}.")
     return out
 
 

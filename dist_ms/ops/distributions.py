@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops import drawing
+from dist_ms.ops import distribution_functions, drawing
 from dist_ms.ops.arguments import boolean, integer, tensor
 from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of
@@ -93,8 +93,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
     boolean("multinomial", replacement, "replacement")
     if weights.ndim not in (1, 2) or not np.isfinite(weights).all() or (weights < 0).any() \
             or (weights.sum(-1) <= 0).any() or count < 1:
-        raise ValueError("For 'multinomial', 'input' must be one or two-dimensional, with non-negative weights that do not "
-                         f"add up to 0, and 'num_samples' positive, but got {input} and {num_samples}.")
+        raise ValueError("For 'multinomial', 'input' must have 1 or 2 dimensions and weights that are not negative and not "
+                         f"all 0, and 'num_samples' must be positive, but got {input} and {num_samples}.")
     if not replacement and count > (weights > 0).sum(-1).min():
         raise ValueError(f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
                          f"replacement, but got {count} for the shape {weights.shape}.")
@@ -226,7 +226,7 @@ class StandardLaplace(_Seeded):
     """
 
     def __call__(self, shape: Any) -> Tensor:
-        return drawing.standard_laplace(shape, self.start)
+        return distribution_functions.standard_laplace(shape, self.start)
 
 
 class UniformReal(_Seeded):
@@ -265,7 +265,7 @@ class Gamma(_Seeded):
     """
 
     def __call__(self, shape: Any, alpha: Tensor, beta: Tensor) -> Tensor:
-        return drawing.gamma(shape, alpha, beta, self.start)
+        return distribution_functions.gamma(shape, alpha, beta, self.start)
 
 
 class Poisson(_Seeded):
@@ -278,7 +278,7 @@ class Poisson(_Seeded):
     """
 
     def __call__(self, shape: Any, mean: Tensor) -> Tensor:
-        return drawing.poisson(shape, mean, self.start)
+        return distribution_functions.poisson(shape, mean, self.start)
 
 
 class RandomShuffle(_Seeded):

@@ -8,8 +8,8 @@ import numpy as np
 
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arithmetic import conjugate, mul, neg
 from dist_ms.ops.arguments import one_of
+from dist_ms.ops.arithmetic import conjugate, mul, neg
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.primitive import quiet
 

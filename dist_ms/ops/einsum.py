@@ -98,7 +98,8 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     inputs = _broadcast(equation, inputs, names)
     missing = [c for c in result if not any(c in t for t in names)]
     if missing or len(set(result)) < len(result):
-        raise ValueError(f"For 'einsum', each letter of the result must come once, and in a term, but got '{equation}'.")
+        raise ValueError(f"For 'einsum', each letter of the result must come once, and in a term, but got "
+                         f"'{equation}'.")
     if len(inputs) == 1 and sorted(names[0]) == sorted(result):
         return transpose(inputs[0], tuple(names[0].index(c) for c in result))
     return Contraction(tuple(names), result)(*inputs)
@@ -112,11 +113,12 @@ def _parse(equation: str, operands: tuple) -> tuple[list[str], str]:
         raise ValueError(f"For 'einsum', 'equation' must have one term per operand, but got '{equation}' for "
                          f"{len(operands)} operands.")
     if not all(c.isalpha() and c.isascii() for t in [*terms, right] for c in t.replace("...", "", 1)):
-        raise ValueError(f"For 'einsum', 'equation' must be made of letters, ',', '->' and '...', but got '{equation}'.")
+        raise ValueError(f"For 'einsum', 'equation' must be made of letters, ',', '->' and '...', but got "
+                         f"'{equation}'.")
     widest, out = 0, []
     for o, term in zip(operands, terms):
         extra = o.ndim - len(term.replace("...", ""))
-        if extra < 0 or extra and "..." not in term:
+        if extra < 0 or (extra and "..." not in term):
             raise ValueError(f"For 'einsum', the term '{term}' must name all dimensions of its operand, "
                              f"but got the shape {o.shape}.")
         widest = max(widest, extra)

@@ -60,7 +60,8 @@ class Gather(Primitive):
     def _batch(self, x_ndim: int, i_ndim: int, axis: int) -> int:
         batch = self.batch_dims + i_ndim if self.batch_dims < 0 else self.batch_dims
         if not 0 <= batch <= min(i_ndim, axis) or batch > x_ndim:
-            raise ValueError(f"For '{self.name}', 'batch_dims' must not exceed 'axis' {axis} or the {i_ndim} dimensions "
+            raise ValueError(f"For '{self.name}', 'batch_dims' must not exceed 'axis' {axis} or the {i_ndim} "
+                             f"dimensions "
                              f"of 'input_indices', but got {self.batch_dims}.")
         return batch
 
@@ -295,7 +296,8 @@ def check_bounds(name: str, index: np.ndarray, length: int, argument: str = "ind
     """Raise IndexError if an index is outside [-length, length)."""
     if index.size and (index.min() < -length or index.max() >= length):
         wrong = index[(index < -length) | (index >= length)].flat[0]
-        raise IndexError(f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got {wrong}.")
+        raise IndexError(f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got "
+                         f"{wrong}.")
 
 
 _gather, _gather_d, _gather_nd = Gather(), GatherD(), GatherNd()

@@ -120,7 +120,9 @@ def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
 
 
 def store(out: np.ndarray, index: Any, value: Any) -> None:
-    """out[index] = value, with MindSpore's error types."""
+    """out[index] = value, with MindSpore's error types; one element fits anywhere."""
+    if isinstance(value, np.ndarray) and value.ndim and value.size == 1:
+        value = value.reshape(())
     try:
         with np.errstate(all="ignore"):
             out[index] = value
@@ -137,7 +139,7 @@ def numpy_index(index: Any) -> Any:
     Raises:
         IndexError: if a part is no int, slice, None, Ellipsis, bool, or tensor, list or array of ints or bools.
     """
-    if type(index) is int or type(index) is slice and _plain(index):
+    if type(index) is int or (type(index) is slice and _plain(index)):
         return index
     if isinstance(index, list) and any(isinstance(i, (list, tuple, slice, Tensor)) or i is None or i is ...
                                        for i in index):

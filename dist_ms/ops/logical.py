@@ -99,7 +99,8 @@ class _Bits(Binary):
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
         if x.dtype.kind not in self.kinds:
-            raise TypeError(f"For '{self.name}', the operands must be integers{' or bools' if 'b' in self.kinds else ''}, "
+            raise TypeError(f"For '{self.name}', the operands must be "
+                            f"integers{' or bools' if 'b' in self.kinds else ''}, "
                             f"but their common dtype is {from_numpy(x.dtype)}.")
         return self.combine(x, y)
 

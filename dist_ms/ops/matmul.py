@@ -11,14 +11,12 @@ from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, tensor
-from dist_ms.ops.arithmetic import add, conjugate, mul
+from dist_ms.ops.arithmetic import conjugate, mul
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reshaping import reshape
-from dist_ms.ops.transposing import swapaxes
 
-__all__ = ["BatchMatMul", "Ger", "MatMul", "addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "ger", "inner",
-           "matmul", "mm", "mv", "outer", "vecdot"]
+__all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
 
 _F32 = np.dtype(np.float32)
 # Below this many multiplications NumPy answers before oneDNN has looked up its primitive.
@@ -65,7 +63,8 @@ class MatMul(Primitive):
     def check_ranks(self, first: int, second: int) -> None:
         """Raise ValueError unless both inputs are matrices."""
         if first != 2 or second != 2:
-            raise ValueError(f"For '{self.name}', 'input' and 'mat2' must have 2 dimensions, but got {first} and {second}.")
+            raise ValueError(f"For '{self.name}', 'input' and 'mat2' must have 2 dimensions, but got {first} and "
+                             f"{second}.")
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         a, b = inputs
@@ -352,7 +351,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
          [6 8]]
     """
     if tensor("outer", input).ndim != 1 or tensor("outer", vec2, "vec2").ndim != 1:
-        raise ValueError(f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}.")
+        raise ValueError(f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and "
+                         f"{vec2.ndim}.")
     return mul(reshape(input, (-1, 1)), vec2)
 
 
@@ -402,128 +402,3 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
         [11.]
     """
     return ops.ReduceSum()(mul(conjugate(tensor("vecdot", x, "x")), tensor("vecdot", y, "y")), axis)
-
-
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta * input + alpha * (mat1 @ mat2).
-
-    Args:
-        input: a Tensor that broadcasts to (m, n).
-        mat1: (m, k).
-        mat2: (k, n).
-        beta: factor of `input`.
-        alpha: factor of the product.
-
-    Returns:
-        Tensor (m, n).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[1.0, 2.0]])
-        >>> print(ms.ops.addmm(ms.Tensor([[1.0]]), x, x.T, beta=10))
-        [[15.]]
-    """
-    return _plus(input, _matmul(mat1, mat2), beta, alpha)
-
-
-def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta * input + alpha * (mat @ vec).
-
-    Args:
-        input: a Tensor that broadcasts to (m,).
-        mat: (m, k).
-        vec: (k,).
-        beta: factor of `input`.
-        alpha: factor of the product.
-
-    Returns:
-        Tensor (m,).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.addmv(ms.Tensor([1.0]), ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
-        [12.]
-    """
-    return _plus(input, mv(mat, vec), beta, alpha)
-
-
-def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta * x + alpha * outer(vec1, vec2).
-
-    Args:
-        x: a Tensor that broadcasts to (m, n).
-        vec1: (m,).
-        vec2: (n,).
-        beta: factor of `x`.
-        alpha: factor of the product.
-
-    Returns:
-        Tensor (m, n).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.addr(ms.Tensor([[1.0]]), ms.Tensor([2.0]), ms.Tensor([3.0, 4.0])))
-        [[7. 9.]]
-    """
-    return _plus(x, outer(vec1, vec2), beta, alpha)
-
-
-def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta * input + alpha * (sum over b of batch1[b] @ batch2[b]).
-
-    Args:
-        input: a Tensor that broadcasts to (m, n).
-        batch1: (b, m, k).
-        batch2: (b, k, n).
-        beta: factor of `input`.
-        alpha: factor of the product.
-
-    Returns:
-        Tensor (m, n).
-
-    Raises:
-        ValueError: if the batches do not have 3 dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> a = ms.ops.ones((3, 2, 2), ms.float32)
-        >>> print(ms.ops.addbmm(ms.Tensor([[1.0]]), a, a))
-        [[7. 7.]
-         [7. 7.]]
-    """
-    if tensor("addbmm", batch1, "batch1").ndim != 3 or tensor("addbmm", batch2, "batch2").ndim != 3:
-        raise ValueError(f"For 'addbmm', 'batch1' and 'batch2' must have 3 dimensions, "
-                         f"but got {batch1.ndim} and {batch2.ndim}.")
-    b, m, k = batch1.shape
-    if batch2.shape[:2] != (b, k):
-        raise ValueError(f"For 'addbmm', 'batch2' must have the shape ({b}, {k}, n), but got {batch2.shape}.")
-    wide = reshape(swapaxes(batch1, 0, 1), (m, b * k))
-    return _plus(input, _matmul(wide, reshape(batch2, (b * k, batch2.shape[2]))), beta, alpha)
-
-
-def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Return beta * input + alpha * (batch1 @ batch2).
-
-    Args:
-        input: a Tensor that broadcasts to (b, m, n).
-        batch1: (b, m, k).
-        batch2: (b, k, n).
-        beta: factor of `input`.
-        alpha: factor of the products.
-
-    Returns:
-        Tensor (b, m, n).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> a = ms.ops.ones((1, 2, 2), ms.float32)
-        >>> print(ms.ops.baddbmm(ms.Tensor([1.0]), a, a))
-        [[[3. 3.]
-          [3. 3.]]]
-    """
-    return _plus(input, _batch_matmul(batch1, batch2), beta, alpha)
-
-
-def _plus(input: Tensor, out: Tensor, beta: Any, alpha: Any) -> Tensor:
-    """beta * input + alpha * out."""
-    return add(input if beta == 1 else mul(input, beta), out if alpha == 1 else mul(out, alpha))

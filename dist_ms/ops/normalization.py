@@ -117,8 +117,8 @@ class RmsNorm(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.ops.RmsNorm(0.0)(ms.Tensor([[3.0, 4.0]]), ms.Tensor([1.0, 1.0]))[0])
-        [[0.8485281 1.1313709]]
+        >>> print(ms.ops.RmsNorm(0.0)(ms.Tensor([[2.0, -2.0]]), ms.Tensor([1.0, 3.0]))[0])
+        [[ 1. -3.]]
     """
 
     def __init__(self, epsilon: float = 1e-6) -> None:
@@ -156,8 +156,8 @@ def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.ops.rms_norm(ms.Tensor([[3.0, 4.0]]), ms.Tensor([1.0, 1.0]), 0.0)[0])
-        [[0.8485281 1.1313709]]
+        >>> print(ms.ops.rms_norm(ms.Tensor([[2.0, -2.0]]), ms.Tensor([1.0, 3.0]), 0.0)[0])
+        [[ 1. -3.]]
     """
     return RmsNorm(epsilon)(x, gamma)
 

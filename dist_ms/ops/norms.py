@@ -174,10 +174,11 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
     axes = None if dim is None else integers("norm", dim, "dim")
     if ord is None:
         return vector_norm(x, 2, axes, keepdim)
-    if axes is None and x.ndim == 2 or axes is not None and len(axes) == 2:
+    if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):
         return matrix_norm(x, ord, axes or (0, 1), keepdim)
     if axes is None and x.ndim > 2:
-        raise ValueError(f"For 'norm', 'A' must have 1 or 2 dimensions when 'ord' is given without 'dim', but got {x.ndim}.")
+        raise ValueError(f"For 'norm', 'A' must have 1 or 2 dimensions when 'ord' is given without 'dim', but got "
+                         f"{x.ndim}.")
     return vector_norm(x, ord, axes, keepdim)
 
 
@@ -286,9 +287,9 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.ops.renorm(ms.Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0))
-        [[0.59999996 0.79999995]
-         [0.3        0.4       ]]
+        >>> print(ms.ops.renorm(ms.Tensor([[3.0, 4.0], [0.3, 0.4]]), 2, 0, 1.0).asnumpy().round(4))
+        [[0.6 0.8]
+         [0.3 0.4]]
     """
     axes = many_axes("renorm", axis, tensor("renorm", input).ndim)
     size = vector_norm(input, p, tuple([i for i in range(input.ndim) if i not in axes]), True)

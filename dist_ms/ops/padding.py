@@ -135,7 +135,8 @@ class MirrorPad(Primitive):
         widths = paddings.array() if isinstance(paddings, Tensor) else np.array(paddings)
         shape = tensor(self.name, input_x, "input_x").shape
         if widths.shape != (len(shape), 2) or (widths < 0).any():
-            raise ValueError(f"For '{self.name}', 'paddings' must have the shape ({len(shape)}, 2) and no negative width, "
+            raise ValueError(f"For '{self.name}', 'paddings' must have the shape ({len(shape)}, 2) and no negative "
+                             f"width, "
                              f"but got {widths.tolist()}.")
         pairs = tuple([(int(a), int(b)) for a, b in widths])
         _check_mirror(self.name, pairs, shape, self.mode.lower())
@@ -147,7 +148,8 @@ def _check_mirror(name: str, widths: tuple, shape: tuple, mode: str) -> None:
     spare = 1 if mode == "reflect" else 0
     for (a, b), n in zip(widths, shape):
         if mode != "replicate" and max(a, b) > n - spare:
-            raise ValueError(f"For '{name}', a width of the '{mode}' padding must not exceed {n - spare} for a dimension "
+            raise ValueError(f"For '{name}', a width of the '{mode}' padding must not exceed {n - spare} for a "
+                             f"dimension "
                              f"of length {n}, but got {(a, b)}.")
 
 
@@ -178,7 +180,8 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     flat = integers("pad", padding, "padding")
     ndim = tensor("pad", input_x, "input_x").ndim
     if len(flat) % 2 or len(flat) > 2 * ndim:
-        raise ValueError(f"For 'pad', 'padding' must hold pairs of widths for at most {ndim} dimensions, but got {padding}.")
+        raise ValueError(f"For 'pad', 'padding' must hold pairs of widths for at most {ndim} dimensions, but got "
+                         f"{padding}.")
     widths = ((0, 0),) * (ndim - len(flat) // 2) + tuple(
         [flat[i:i + 2] for i in range(len(flat) - 2, -1, -2)])
     one_of("pad", mode, "mode", ("constant", "reflect", "replicate", "circular"))

@@ -372,6 +372,7 @@ class ScalarCast(Primitive):
 
     def __call__(self, input_x: Any, input_y: Number) -> Any:
         if not isinstance(input_x, (bool, int, float)):
-            raise TypeError(f"For '{self.name}', 'input_x' must be a bool, int or float, but got {type(input_x).__name__}.")
+            raise TypeError(f"For '{self.name}', 'input_x' must be a bool, int or float, but got "
+                            f"{type(input_x).__name__}.")
         with np.errstate(all="ignore"):
             return np.asarray(input_x).astype(input_y.np).item()

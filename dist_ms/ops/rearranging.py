@@ -159,7 +159,8 @@ class Roll(Primitive):
         self.shifts = integers(self.name, shifts, "shifts")
         self.dims = None if dims is None else integers(self.name, dims, "dims")
         if len(self.shifts) != (1 if self.dims is None else len(self.dims)):
-            raise ValueError(f"For '{self.name}', 'shifts' and 'dims' must have one length, but got {shifts} and {dims}.")
+            raise ValueError(f"For '{self.name}', 'shifts' and 'dims' must have one length, but got {shifts} and "
+                             f"{dims}.")
 
     def forward(self, input: np.ndarray) -> np.ndarray:
         array(self.name, input)

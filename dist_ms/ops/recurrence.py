@@ -54,8 +54,15 @@ def gru_step(gates: Tensor, state: tuple, weight: Tensor, bias: Tensor | None = 
 PLAIN_STEPS = {"tanh": tanh_step, "relu": relu_step, "lstm": lstm_step, "gru": gru_step}
 
 
-def unrolled(kind: str, backwards: bool, live: np.ndarray | None, gates: Tensor, weight: Tensor, bias: Tensor | None,
-             state: tuple) -> tuple:
+def unrolled(
+    kind: str,
+    backwards: bool,
+    live: np.ndarray | None,
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    state: tuple,
+) -> tuple:
     """What `Recurrence` computes, in plain operations step by step."""
     step, outputs = PLAIN_STEPS[kind], {}
     slices = splitting.Unstack(0)(gates)
@@ -99,8 +106,16 @@ class Recurrence(Primitive):
         return range(steps - 1, -1, -1) if self._backwards else range(steps)
 
     @quiet
-    def forward(self, gates: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, hidden: np.ndarray,
-                cell: np.ndarray | None, live: np.ndarray | None, kept: Kept) -> tuple:
+    def forward(
+        self,
+        gates: np.ndarray,
+        weight: np.ndarray,
+        bias: np.ndarray | None,
+        hidden: np.ndarray,
+        cell: np.ndarray | None,
+        live: np.ndarray | None,
+        kept: Kept,
+    ) -> tuple:
         d, work = gates.dtype, working_type(gates.dtype)
         steps, rows, width = gates.shape
         x, w = contiguous(gates, work), weight.astype(work, copy=False).T
@@ -127,13 +142,11 @@ class Recurrence(Primitive):
         return outputs.astype(d, copy=False), *last
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> tuple:
-        gates, weight, bias, hidden, cell, live, kept = inputs
-        tensors = [x for x in (gates, weight, bias, hidden, cell) if x is not None]
-        found = iter(RecurrenceGrad(self._kind, self._backwards)(len(dout), *dout, gates, weight, bias, hidden, cell,
-                                                                live, kept.value))
-        grads = [None if x is None else next(found) for x in (gates, weight, bias, hidden, cell)]
-        assert len(tensors) == sum(g is not None for g in grads)
-        return (*[g if wanted(x) else None for g, x in zip(grads, inputs)], None, None)
+        *tensors, live, kept = inputs
+        grads = RecurrenceGrad(self._kind, self._backwards)(len(dout), *dout, *tensors, live, kept.value)
+        found = iter(grads)
+        grads = [None if x is None else next(found) for x in tensors]
+        return (*[g if wanted(x) else None for g, x in zip(grads, tensors)], None, None)
 
 
 class RecurrenceGrad(Primitive):
@@ -150,7 +163,7 @@ class RecurrenceGrad(Primitive):
 
     @quiet
     def forward(self, count: int, *arrays: Any) -> tuple:
-        (dout, *dlast), (gates, weight, bias, _, cell, live, step) = arrays[:count], arrays[count:]
+        (dout, *dlast), (gates, weight, bias, _, _, live, step) = arrays[:count], arrays[count:]
         work, steps = step.h.dtype, gates.shape[0]
         w = weight.astype(work, copy=False)
         dstate = [x.astype(work) for x in dlast]
@@ -178,10 +191,9 @@ class RecurrenceGrad(Primitive):
         return tuple([g.astype(gates.dtype, copy=False) for g in grads])
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> tuple:
-        count = inputs[0]
         tensors = [x for x in inputs[1:-2] if x is not None]
-        grads = iter(formula_gradient(self._formula(inputs), tensors, dout))
-        return (None, *[None if x is None else next(grads) for x in inputs[1:-2]], None, None) if count else ()
+        found = iter(formula_gradient(self._formula(inputs), tensors, dout))
+        return (None, *[None if x is None else next(found) for x in inputs[1:-2]], None, None)
 
     def _formula(self, inputs: tuple) -> Callable:
         """The gradients as a function of the tensors among the inputs, in plain operations."""
@@ -198,5 +210,7 @@ class RecurrenceGrad(Primitive):
                 gates, weight, bias, *state = [values[names.index(i)] if i in names else None for i in range(5)]
                 state = tuple([s for s in state if s is not None])
                 return unrolled(self._kind, self._backwards, live, gates, weight, bias, state)
+
             return tuple(formula_gradient(layer, [arguments[i] for i in names], tuple(dout)))
+
         return first_order

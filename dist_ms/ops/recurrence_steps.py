@@ -92,7 +92,7 @@ class LstmSteps(Steps):
         """Run step k."""
         gates = np.add(inner, x, out=self.gates[k])
         i, f, g, o = self.split(k, 4)
-        _sigmoid(gates[:, :2 * g.shape[1]])
+        _sigmoid(gates[:, : 2 * g.shape[1]])
         np.tanh(g, out=g)
         _sigmoid(o)
         c = np.multiply(f, self.c[k], out=self.c[k + 1])

@@ -34,7 +34,7 @@ class Reduction(Primitive):
     keeps = ()
 
     def __init__(self, keep_dims: bool = False) -> None:
-        self.keep_dims = boolean(self.name, keep_dims, "keep_dims") if keep_dims not in (0, 1) else bool(keep_dims)
+        self.keep_dims = keep_dims if keep_dims in (0, 1) else boolean(self.name, keep_dims, "keep_dims")
 
     def __call__(self, x: Tensor, axis: Any = ()) -> Tensor:
         if isinstance(axis, (Tensor, list)):

@@ -39,9 +39,11 @@ class Reshape(Primitive):
 
     def forward(self, input: np.ndarray, shape: tuple) -> np.ndarray:
         try:
-            return input.reshape(shape)
+            if not shape or min(shape) >= -1:
+                return input.reshape(shape)
         except (ValueError, TypeError, AttributeError):
-            return self._explain(input, shape)
+            pass
+        return self._explain(input, shape)
 
     def _explain(self, input: Any, shape: tuple) -> np.ndarray:
         """Find out what is wrong with a shape NumPy refused."""
@@ -50,7 +52,8 @@ class Reshape(Primitive):
         holes = [i for i, n in enumerate(shape) if n == -1]
         rest = math.prod(n for n in shape if n != -1)
         if any(n < -1 for n in shape) or len(holes) > 1:
-            raise ValueError(f"For '{self.name}', 'shape' must hold at most one -1 and nothing below it, but got {shape}.")
+            raise ValueError(f"For '{self.name}', 'shape' must hold at most one -1 and nothing below it, but got "
+                             f"{shape}.")
         if holes and rest == 0 and input.size == 0:
             return input.reshape([0 if n == -1 else n for n in shape])
         raise ValueError(f"For '{self.name}', 'shape' must hold the {input.size} elements of 'input', whose shape is "
@@ -262,7 +265,8 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
     start = one_axis("flatten", start_dim, input.ndim, "start_dim")
     end = one_axis("flatten", end_dim, input.ndim, "end_dim")
     if start > end:
-        raise ValueError(f"For 'flatten', 'start_dim' must not come after 'end_dim', but got {start_dim} and {end_dim}.")
+        raise ValueError(f"For 'flatten', 'start_dim' must not come after 'end_dim', but got {start_dim} and "
+                         f"{end_dim}.")
     shape = input.shape
     return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
 

@@ -71,7 +71,8 @@ class _TensorScatter(Primitive):
     def forward(self, input_x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         array(self.name, input_x, "input_x")
         if array(self.name, updates, "updates").dtype != input_x.dtype:
-            raise TypeError(f"For '{self.name}', 'updates' must have the dtype of 'input_x', {from_numpy(input_x.dtype)}, "
+            raise TypeError(f"For '{self.name}', 'updates' must have the dtype of 'input_x', "
+                            f"{from_numpy(input_x.dtype)}, "
                             f"but got {from_numpy(updates.dtype)}.")
         place = nd_index(self.name, indices, input_x.shape)
         check_updates(self.name, indices, updates, input_x.shape)
@@ -110,7 +111,7 @@ class TensorScatterUpdate(_TensorScatter):
         out[place] = updates
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        x, i, updates = inputs
+        _x, i, updates = inputs
         return TensorScatterUpdate()(dout, i, ops.zeros(updates.shape, updates.dtype)), None, GatherNd()(dout, i)
 
 

@@ -1,4 +1,4 @@
-"""Scatter along one dimension: TensorScatterElements, IndexAdd, IndexFill, slice_scatter and their kin."""
+"""Scatter along one dimension: TensorScatterElements, IndexAdd, IndexFill and their kin."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
-from dist_ms.ops.arithmetic import neg
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.gathering import GatherD, along, check_bounds
 from dist_ms.ops.indexing import SetItem, numpy_index
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
 
 __all__ = ["IndexAdd", "IndexFill", "IndexPut", "TensorScatterElements", "index_add", "index_fill", "index_put",
-           "inplace_add", "inplace_sub", "inplace_update", "scatter", "select_scatter", "slice_scatter",
-           "tensor_scatter_elements"]
+           "inplace_index_add", "scatter", "tensor_scatter_elements"]
 
 
 class TensorScatterElements(Primitive):
@@ -137,7 +135,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
     return TensorScatterElements(axis)(input, index, src)
 
 
-def _rows(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
+def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
     """The NumPy index of slices along a dimension, checked."""
     axis = one_axis(name, axis, tensor(name, x).ndim)
     places = integral(name, tensor(name, index, "index").array(), "index")
@@ -206,7 +204,7 @@ class AddAt(Primitive):
 
 def added_slices(name: str, x: Tensor, axis: Any, indices: Tensor, y: Tensor, alpha: Any = 1) -> Tensor:
     """A copy of `x` with alpha * y added to its slices by index."""
-    place = _rows(name, axis, indices, x)
+    place = slices_at(name, axis, indices, x)
     axis = len(place) - 1
     wanted = x.shape[:axis] + (place[-1].size,) + x.shape[axis + 1:]
     if tensor(name, y, "y").shape != wanted:
@@ -264,7 +262,7 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
         >>> print(ms.ops.index_fill(ms.Tensor([1.0, 2.0, 3.0]), 0, ms.Tensor([0, 2]), 9.0))
         [9. 2. 9.]
     """
-    place = _rows("index_fill", axis, as_tensor(index), x)
+    place = slices_at("index_fill", axis, as_tensor(index), x)
     return SetItem(place)(x, cast_array(as_tensor(value), numpy_dtype(x)))
 
 
@@ -328,114 +326,22 @@ class IndexPut(Primitive):
         return index_put(x1, indices, x2, bool(self.accumulate))
 
 
-def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
-    """Copy a tensor, with one slice along a dimension replaced.
+def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
+    """Add to slices of a Parameter along one dimension, by index; it is updated.
 
     Args:
-        input: a Tensor.
-        src: the slice, without that dimension.
+        var: a Parameter or Tensor.
+        indices: a Tensor of integers, one per slice.
+        updates: what to add, of the shape of `var` with the length of `indices` at `axis`.
         axis: the dimension.
-        index: which slice.
 
     Returns:
-        Tensor of the shape of `input`.
-
-    Raises:
-        ValueError: if `axis` is out of range, or the shapes do not fit.
-        IndexError: if `index` is out of range.
+        Tensor: the new values of `var`.
 
     Examples:
         >>> import dist_ms as ms
-        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> print(ms.ops.select_scatter(x, ms.Tensor([8.0, 9.0]), 1, 0))
-        [[8. 2.]
-         [9. 4.]]
+        >>> x = ms.Parameter(ms.Tensor([1.0, 2.0]), name="x")
+        >>> print(ms.ops.inplace_index_add(x, ms.Tensor([1]), ms.Tensor([5.0]), 0))
+        [1. 7.]
     """
-    axis = one_axis("select_scatter", axis, tensor("select_scatter", input).ndim)
-    return SetItem((slice(None),) * axis + (index,))(input, cast_array(src, numpy_dtype(input)))
-
-
-def slice_scatter(input: Tensor, src: Tensor, axis: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1) -> Tensor:
-    """Copy a tensor, with the slices start:end:step along a dimension replaced.
-
-    Args:
-        input: a Tensor.
-        src: the slices.
-        axis: the dimension.
-        start: first slice.
-        end: where to stop.
-        step: distance of the slices.
-
-    Returns:
-        Tensor of the shape of `input`.
-
-    Raises:
-        ValueError: if `axis` is out of range, or the shapes do not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.slice_scatter(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([9.0]), start=1, end=2))
-        [1. 9. 3.]
-    """
-    axis = one_axis("slice_scatter", axis, tensor("slice_scatter", input).ndim)
-    return SetItem((slice(None),) * axis + (slice(start, end, step),))(input, cast_array(src, numpy_dtype(input)))
-
-
-def inplace_update(x: Tensor, v: Tensor, indices: Any) -> Tensor:
-    """Copy a tensor, with some of its rows (slices along the first dimension) replaced.
-
-    Args:
-        x: a Tensor.
-        v: the rows.
-        indices: their numbers, an int or a tuple of ints.
-
-    Returns:
-        Tensor of the shape of `x`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.inplace_update(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
-        [9. 2.]
-    """
-    rows = as_tensor(indices if not isinstance(indices, int) else [indices])
-    return SetItem(_rows("inplace_update", 0, rows, x))(x, v)
-
-
-def inplace_add(x: Tensor, v: Tensor, indices: Any) -> Tensor:
-    """Copy a tensor, with `v` added to some of its rows.
-
-    Args:
-        x: a Tensor.
-        v: what to add.
-        indices: the rows' numbers, an int or a tuple of ints.
-
-    Returns:
-        Tensor of the shape of `x`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.inplace_add(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
-        [10.  2.]
-    """
-    rows = as_tensor(indices if not isinstance(indices, int) else [indices])
-    return AddAt(_rows("inplace_add", 0, rows, x))(x, v)
-
-
-def inplace_sub(x: Tensor, v: Tensor, indices: Any) -> Tensor:
-    """Copy a tensor, with `v` subtracted from some of its rows.
-
-    Args:
-        x: a Tensor.
-        v: what to subtract.
-        indices: the rows' numbers, an int or a tuple of ints.
-
-    Returns:
-        Tensor of the shape of `x`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.inplace_sub(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
-        [-8.  2.]
-    """
-    return inplace_add(x, neg(v), indices)
+    return IndexAdd(axis)(var, indices, updates)

@@ -45,10 +45,12 @@ class UnsortedSegmentSum(Primitive):
         x, ids = array(self.name, input_x, "input_x"), integral(self.name, segment_ids, "segment_ids")
         count = integer(self.name, num_segments, "num_segments")
         if count < 1 or x.shape[:ids.ndim] != ids.shape or not ids.ndim:
-            raise ValueError(f"For '{self.name}', 'num_segments' must be positive and the shape of 'segment_ids' that of "
+            raise ValueError(f"For '{self.name}', 'num_segments' must be positive and the shape of 'segment_ids' "
+                             f"that of "
                              f"the first dimensions of 'input_x', but got {count}, {ids.shape} and {x.shape}.")
         if ids.size and ids.max() >= count:
-            raise ValueError(f"For '{self.name}', 'segment_ids' must be below 'num_segments' {count}, but got {ids.max()}.")
+            raise ValueError(f"For '{self.name}', 'segment_ids' must be below 'num_segments' {count}, but got "
+                             f"{ids.max()}.")
         out = np.full((count, *x.shape[ids.ndim:]), self.start(x.dtype), x.dtype)
         inside = ids >= 0
         self.ufunc.at(out, ids[inside], x[inside])

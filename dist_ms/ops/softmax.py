@@ -17,8 +17,10 @@ __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", 
 
 def _rows(x: np.ndarray, axis: int) -> np.ndarray:
     """`x` as a matrix in the working type whose rows run along `axis`."""
+    if x.ndim == 0:
+        return x.reshape(1, 1).astype(working_type(x.dtype))
     moved = x if axis == x.ndim - 1 else np.moveaxis(x, axis, -1)
-    columns = moved.shape[-1] if x.ndim else 1
+    columns = moved.shape[-1]
     return contiguous(moved, working_type(x.dtype)).reshape(x.size // columns if columns else 0, columns)
 
 

@@ -248,7 +248,7 @@ class Unique(Undifferentiable):
 
     def forward(self, input: np.ndarray) -> tuple:
         flat = array(self.name, input).reshape(-1)
-        values, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+        _values, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
         rank = np.argsort(np.argsort(first))
         places = rank[inverse.reshape(-1)].reshape(input.shape)
         index = np.int64 if input.dtype == np.int64 else np.int32
@@ -368,7 +368,8 @@ class SearchSorted(Undifferentiable):
         if rows.ndim == 1:
             return np.asarray(np.searchsorted(rows, v, side)).astype(self.dtype.np)
         if rows.shape[:-1] != v.shape[:-1]:
-            raise ValueError(f"For '{self.name}', 'sorted_sequence' and 'values' must agree but for the last dimension, "
+            raise ValueError(f"For '{self.name}', 'sorted_sequence' and 'values' must agree but for the last "
+                             f"dimension, "
                              f"but got {rows.shape} and {v.shape}.")
         out = np.empty(v.shape, self.dtype.np)
         for place in np.ndindex(*rows.shape[:-1]):

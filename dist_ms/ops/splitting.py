@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,8 @@ class SplitV(Primitive):
         rest = total - sum(n for n in lengths if n != -1)
         lengths = tuple([rest if n == -1 else n for n in lengths])
         if len(lengths) != self.num_split or sum(lengths) != total or min(lengths) < 0:
-            raise ValueError(f"For '{self.name}', 'size_splits' must be {self.num_split} lengths that add up to {total}, "
+            raise ValueError(f"For '{self.name}', 'size_splits' must be {self.num_split} lengths that add up to "
+                             f"{total}, "
                              f"but got {self.size_splits}.")
         return Cut(lengths, axis)(input_x)
 
@@ -263,11 +265,11 @@ def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
         marks = [min(max(p + length if p < 0 else p, 0), length)
                  for p in integers(name, places, "indices_or_sections")]
         marks = [0, *marks, length]
-        lengths = [max(0, b - a) for a, b in zip(marks, marks[1:])]
+        lengths = [max(0, b - a) for a, b in itertools.pairwise(marks)]
         if sum(lengths) != length:      # places out of order: parts may overlap, so cut each by itself
             from dist_ms.ops.indexing import GetItem
 
-            return tuple([GetItem((slice(None),) * axis + (slice(a, b),))(x) for a, b in zip(marks, marks[1:])])
+            return tuple([GetItem((slice(None),) * axis + (slice(a, b),))(x) for a, b in itertools.pairwise(marks)])
         return Cut(tuple(lengths), axis)(x)
     count = integer(name, places, "indices_or_sections")
     if count < 1:

@@ -1,6 +1,24 @@
-"""Training: Model, callbacks, metrics, checkpoints."""
+"""Training: Model, callbacks, metrics, checkpoints; loss-scale managers by their other name."""
 
+from dist_ms.amp.loss_scale import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
+from dist_ms.amp.train_network import build_train_network
 from dist_ms.train.callback import *
+from dist_ms.train.callback import __all__ as _callbacks
+from dist_ms.train.dataset_steps import DatasetHelper
 from dist_ms.train.metrics import *
-from dist_ms.train.model import *
+from dist_ms.train.metrics import __all__ as _metrics
+from dist_ms.train.model import Model
 from dist_ms.train.serialization import *
+from dist_ms.train.serialization import __all__ as _checkpoints
+
+__all__ = [
+    "DatasetHelper",
+    "DynamicLossScaleManager",
+    "FixedLossScaleManager",
+    "LossScaleManager",
+    "Model",
+    "build_train_network",
+    *_callbacks,
+    *_checkpoints,
+    *_metrics,
+]

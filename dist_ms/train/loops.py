@@ -186,7 +186,9 @@ def as_list(callbacks: Any) -> list:
     """Return callbacks as a list."""
     if callbacks is None:
         return []
-    return list(callbacks) if isinstance(callbacks, Iterable) else [callbacks]
+    if isinstance(callbacks, Callback) or not isinstance(callbacks, Iterable):
+        return [callbacks]
+    return list(callbacks)
 
 
 def is_ours(callback: Callback) -> bool:

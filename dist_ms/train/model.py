@@ -194,9 +194,8 @@ class Model(ModelLoops):
         check_bool(valid_dataset_sink_mode, "valid_dataset_sink_mode", "Model.fit")
         self._check_run("Model.fit", epoch, dataset_sink_mode, sink_size, initial_epoch)
         if not isinstance(valid_frequency, (int, list)):
-            raise TypeError(
-                f"For 'Model.fit', 'valid_frequency' must be an int or a list, but got {type(valid_frequency).__name__}."
-            )
+            found = type(valid_frequency).__name__
+            raise TypeError(f"For 'Model.fit', 'valid_frequency' must be an int or a list, but got {found}.")
         if valid_dataset is not None and not self._metric_fns:
             raise ValueError("For 'Model.fit', 'metrics' of the model must not be empty when 'valid_dataset' is given.")
         for callback in as_list(callbacks):

@@ -46,9 +46,8 @@ def test_exceptions_on_all_ranks_are_all_shown(run, ranks):
     done = run(HEAD + "raise ValueError(f'bad number {rank}')", ranks=ranks)
     assert done.code == 1 and done.seconds < QUICK
     for rank in range(ranks):
-        text = done.err[done.err.index(f"[rank {rank} of {ranks}] uncaught exception") :]
-        assert re.match(r"[^\[]*ValueError: bad number \d", text)
-        assert f"ValueError: bad number {rank}\n" in done.err
+        text = done.err.split(f"[rank {rank} of {ranks}] uncaught exception")[1]
+        assert re.search(r"ValueError: bad number (\d)", text)[1] == str(rank)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_a_rank_that_ends_early_is_noticed_by_those_who_wait(run, leave):
     done = run(HEAD + f"if rank == 1:\n    {leave}\ncomm.all_reduce(x)")
     assert done.code != 0 and done.seconds < QUICK
     assert "rank 0 of 2 waits for rank 1, which has ended" in done.err
-    assert "script.py:12)" in done.err
+    assert "script.py:11)" in done.err
 
 
 def test_a_rank_that_ends_early_waits_for_the_others_without_work(run):
@@ -153,8 +152,8 @@ def test_ranks_that_wait_for_different_things_are_named_at_the_deadline(run):
 def test_ranks_in_different_collectives(run, how):
     done = run(HEAD + "comm.barrier() if rank == 1 else comm.all_reduce(x)", how=how)
     assert done.code == 1 and done.seconds < QUICK
-    assert "  rank 0: all_reduce(float64[3], sum) at script.py:11" in done.err
-    assert "  rank 1: barrier() at script.py:11" in done.err
+    assert "  rank 0: all_reduce(float64[3], sum) at script.py:9" in done.err
+    assert "  rank 1: barrier() at script.py:9" in done.err
 
 
 def test_a_script_that_catches_the_timeout_still_fails(run):

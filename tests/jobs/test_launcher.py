@@ -116,8 +116,8 @@ def test_output_arrives_at_once_and_whole_lines_stay_whole(write, tmp_path):
         sys.stdout.write(f"begin")
         time.sleep(1)
         print()
-        for i in range(200):
-            print("line", get_rank(), i, "x" * 200)
+        for i in range(100):
+            print("line", get_rank(), i, "x" * 100)
         sys.stderr.write("\\r50 %")
         time.sleep(1)
         """
@@ -141,7 +141,7 @@ def test_output_arrives_at_once_and_whole_lines_stay_whole(write, tmp_path):
     lines = (out + rest).decode().replace("begin", "").split("\n")
     for rank in range(2):
         mine = [line for line in lines if line.startswith(f"line {rank} ")]
-        assert mine == [f"line {rank} {i} {'x' * 200}" for i in range(200)]
+        assert mine == [f"line {rank} {i} {'x' * 100}" for i in range(100)]
 
 
 def test_output_to_files_leaves_what_follows_intact(write, tmp_path):

@@ -189,6 +189,7 @@ EXITED = (
     b"thus causing the job to be terminated. The first process to do so was:\n\n"
     b"   Process name: [prterun-vm-5082@1,1]\n   Exit code:    3\n" + DASHES
 )
+EPOLL = b"[warn] Epoll MOD(1) on fd 19 failed. Old events were 6; read change was 0 (none)\n"
 UNREACHABLE = b"[vm:05082] PMIX ERROR: PMIX_ERR_UNREACH in file /x/pmix_server.c at line 3146\n"
 
 
@@ -210,7 +211,11 @@ def filtered(*pieces):
             {"rank": "2", "node": "vm", "signal": "9", "what": "Killed"},
             "rank 2 of 4 was ended by signal 9 (Killed)",
         ),
-        (EXITED + UNREACHABLE, {"rank": "1", "code": "3"}, "rank 1 of 4 ended with exit code 3"),
+        (
+            EPOLL + EXITED + UNREACHABLE,
+            {"rank": "1", "code": "3"},
+            "rank 1 of 4 ended with exit code 3",
+        ),
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])

@@ -56,7 +56,7 @@ def compare(printed, expected, kind):
         np.testing.assert_allclose(got, want, rtol=2e-5 if kind == "backward hook" else 1e-7)
 
 
-@pytest.mark.parametrize("blocks", chapters())
+@pytest.mark.parametrize("blocks", list(chapters()))
 def test_samples(blocks):
     module = types.ModuleType("__main__")
     before = sys.modules["__main__"]

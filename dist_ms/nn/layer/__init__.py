@@ -3,6 +3,7 @@
 from dist_ms.nn.layer.activation import *
 from dist_ms.nn.layer.adaptive_pooling import *
 from dist_ms.nn.layer.basic import *
+from dist_ms.nn.layer.container import *
 from dist_ms.nn.layer.conv import *
 from dist_ms.nn.layer.conv_transpose import *
 from dist_ms.nn.layer.dense import *
@@ -14,3 +15,4 @@ from dist_ms.nn.layer.padding import *
 from dist_ms.nn.layer.pooling import *
 from dist_ms.nn.layer.sample_norm import *
 from dist_ms.nn.layer.shaped_activation import *
+from dist_ms.nn.layer.unpooling import *

@@ -13,7 +13,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.conv_primitives import Conv2D, Conv3D
-from dist_ms.ops.geometry import check_data_format, padding_pairs, per_dimension
+from dist_ms.ops.geometry import check_data_format, mode_padding, per_dimension
 from dist_ms.ops.reshaping import expand_dims, squeeze
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
@@ -34,7 +34,7 @@ class _Conv(Cell):
         if not isinstance(pad_mode, str):
             check_type(pad_mode, "pad_mode", owner, str)
         self.pad_mode = check_string(pad_mode, "pad_mode", owner, ["valid", "same", "pad"])
-        padding_pairs(check_type(padding, "padding", owner, (int, tuple)), rank, "padding", owner)
+        mode_padding(pad_mode, check_type(padding, "padding", owner, (int, tuple)), rank, "padding", owner)
         self.padding = padding
         self.group = check_positive_int(group, "group", owner)
         if in_channels % group or out_channels % group:

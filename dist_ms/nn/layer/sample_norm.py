@@ -47,7 +47,7 @@ class LayerNorm(Cell):
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.nn.LayerNorm((2,))(ms.Tensor([[1.0, 3.0]])))
+        >>> print(ms.nn.LayerNorm((2,), epsilon=0.0)(ms.Tensor([[1.0, 3.0]])))
         [[-1.  1.]]
     """
 

@@ -1,8 +1,26 @@
 """Optimizers."""
 
-from dist_ms.nn.optim.adam import Adam, AdamWeightDecay
+from dist_ms.nn.optim.ada_grad import Adagrad
+from dist_ms.nn.optim.adadelta import Adadelta
+from dist_ms.nn.optim.adafactor import AdaFactor
+from dist_ms.nn.optim.adam import Adam, AdamOffload
+from dist_ms.nn.optim.adam_weight_decay import AdamWeightDecay
+from dist_ms.nn.optim.adamax import AdaMax
+from dist_ms.nn.optim.asgd import ASGD
+from dist_ms.nn.optim.ftrl import FTRL
+from dist_ms.nn.optim.lamb import Lamb
+from dist_ms.nn.optim.lars import LARS
+from dist_ms.nn.optim.lazyadam import LazyAdam
 from dist_ms.nn.optim.momentum import Momentum
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.proximal_ada_grad import ProximalAdagrad
+from dist_ms.nn.optim.refused import OptTFTWrapper, thor
+from dist_ms.nn.optim.rmsprop import RMSProp
+from dist_ms.nn.optim.rprop import Rprop
 from dist_ms.nn.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamWeightDecay", "Momentum", "Optimizer"]
+__all__ = [
+    *("ASGD", "FTRL", "LARS", "SGD", "AdaFactor", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamOffload"),
+    *("AdamWeightDecay", "Lamb", "LazyAdam", "Momentum", "OptTFTWrapper", "Optimizer", "ProximalAdagrad"),
+    *("RMSProp", "Rprop", "thor"),
+]

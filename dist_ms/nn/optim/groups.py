@@ -14,13 +14,23 @@ _KEYS = ("params", "lr", "weight_decay", "order_params", "grad_centralization")
 
 @dataclass
 class Group:
-    """Parameters that share a learning rate, a weight decay and gradient centralization."""
+    """Parameters that share a learning rate, a weight decay and gradient centralization.
+
+    Attributes:
+        params: the parameters.
+        lr: the learning rate as given; the optimizer's when `own_lr` is False.
+        weight_decay: the weight decay as given, or the optimizer's.
+        centralize: whether gradients are centralized.
+        own_lr: the group names a learning rate.
+        number: the place of the dictionary in the user's list.
+    """
 
     params: list[Parameter]
     lr: Any
     weight_decay: Any
     centralize: bool = False
     own_lr: bool = False
+    number: int = 0
 
 
 @dataclass
@@ -39,6 +49,35 @@ class Groups:
     is_group: bool = False
     is_ordered: bool = False
 
+    def each(self, values: Iterable[Any]) -> list[Any]:
+        """One value per parameter, from one per group."""
+        values = list(values)
+        return [values[g] for _, g in self.order]
+
+
+def listed(parameters: Any, what: str) -> list[Any]:
+    """The elements of a `parameters` argument, or of the `params` of a group.
+
+    Raises:
+        ValueError: for None or nothing.
+        TypeError: for a Tensor, or something that cannot be iterated.
+    """
+    if parameters is None:
+        raise ValueError(f"For 'Optimizer', the argument {what} can not be None.")
+    if isinstance(parameters, Tensor):
+        raise TypeError(
+            f"For 'Optimizer', all elements of the argument '{what}' must be 'Parameter' or 'dict', "
+            f"please check the '{what}': got one {type(parameters).__name__}, give a list."
+        )
+    if not isinstance(parameters, Iterable):
+        raise TypeError(
+            f"For 'Optimizer', the argument {what} must be Iterable type, but got {type(parameters)}: give a list."
+        )
+    items = list(parameters)
+    if not items:
+        raise ValueError(f"For 'Optimizer', the argument {what} must not be empty.")
+    return items
+
 
 def parse(parameters: Any, learning_rate: Any, weight_decay: Any) -> Groups:
     """Read the `parameters` argument of an optimizer.
@@ -49,23 +88,14 @@ def parse(parameters: Any, learning_rate: Any, weight_decay: Any) -> Groups:
         KeyError: for an unknown key or a dictionary without `params`.
         RuntimeError: for a parameter in two groups.
     """
-    if parameters is None:
-        raise ValueError("For 'Optimizer', the argument parameters can not be None.")
-    if isinstance(parameters, Tensor) or not isinstance(parameters, Iterable):
-        raise TypeError(
-            "For 'Optimizer', all elements of the argument 'parameters' must be 'Parameter' or 'dict', "
-            f"but got {type(parameters).__name__}: give a list of them."
-        )
-    items = list(parameters)
-    if not items:
-        raise ValueError("For 'Optimizer', the argument parameters must not be empty.")
+    items = listed(parameters, "parameters")
     if all(isinstance(p, Parameter) for p in items):
         return Groups([Group(items, learning_rate, weight_decay)], [(p, 0) for p in items])
     if not all(isinstance(p, dict) for p in items):
-        wrong = next(p for p in items if not isinstance(p, Parameter if isinstance(items[0], Parameter) else dict))
+        wrong = [type(p).__name__ for p in items if not isinstance(p, (Parameter, dict))]
         raise TypeError(
             "For 'Optimizer', all elements of the argument 'parameters' must be 'Parameter' or 'dict', "
-            f"please check the 'parameters': got {type(wrong).__name__}."
+            f"please check the 'parameters': got {wrong[0] if wrong else 'both'}."
         )
     return _parse_dicts(items, learning_rate, weight_decay)
 
@@ -73,71 +103,72 @@ def parse(parameters: Any, learning_rate: Any, weight_decay: Any) -> Groups:
 def _parse_dicts(items: list[dict], learning_rate: Any, weight_decay: Any) -> Groups:
     found = Groups([], is_group=True)
     wanted = None
-    for item in items:
+    for number, item in enumerate(items):
         unknown = [k for k in item if k not in _KEYS]
         if unknown:
             raise KeyError(
                 f"For 'Optimizer', the key in group params must be one of in {list(_KEYS)}, but got {unknown}."
             )
         if "order_params" in item:
-            if len(item) > 1:
-                raise ValueError(
-                    f"For 'Optimizer', the dict with 'order_params' must have no other key, but got {sorted(item)}."
-                )
-            wanted = list(item["order_params"])
-            continue
-        if "params" not in item:
-            raise KeyError("params")
-        found.groups.append(_parse_group(item, learning_rate, weight_decay))
-    owner: dict[int, int] = {}
+            wanted = _order(item)
+        else:
+            found.groups.append(_parse_group(number, item, learning_rate, weight_decay))
+    owner: dict[str, int] = {}
     for index, group in enumerate(found.groups):
         for p in group.params:
-            if id(p) in owner:
+            if p.name in owner:
                 raise RuntimeError(
                     f"For 'Optimizer', the {p.name} parameter already exists, it does not support "
                     "repeated setting. Please check whether the optimizer parameter has been set "
                     "multiple times."
                 )
-            owner[id(p)] = index
+            owner[p.name] = index
             found.order.append((p, index))
     if wanted is not None:
         _reorder(found, wanted, owner)
     return found
 
 
-def _parse_group(item: dict, learning_rate: Any, weight_decay: Any) -> Group:
-    params = item["params"]
-    if isinstance(params, Tensor) or not isinstance(params, Iterable):
-        raise TypeError(
-            f"For 'Optimizer', the value of 'params' must be a list of Parameters, but got {type(params).__name__}."
+def _order(item: dict) -> list[Any]:
+    if len(item) > 1:
+        raise ValueError(
+            f"For 'Optimizer', the dict with 'order_params' must have no other key, but got {sorted(item)}."
         )
-    params = list(params)
-    if not params:
-        raise ValueError("For 'Optimizer', the value of 'params' must not be empty: leave the group out.")
-    for p in params:
+    if not isinstance(item["order_params"], Iterable):
+        raise TypeError(
+            "For 'Optimizer', the value of 'order_params' in group parameters should be Iterable type, "
+            f"but got {type(item['order_params'])}."
+        )
+    return list(item["order_params"])
+
+
+def _parse_group(number: int, item: dict, learning_rate: Any, weight_decay: Any) -> Group:
+    params = listed(item["params"], "group `params`")
+    for index, p in enumerate(params):
         if not isinstance(p, Parameter):
             raise TypeError(
-                f"For 'Optimizer', the elements of 'params' must be 'Parameter', but got {type(p).__name__}."
+                "For 'Optimizer', the element in group parameters must be Parameter type, "
+                f"but got {type(p)} at index {index}."
             )
     centralize = item.get("grad_centralization", False)
     if not isinstance(centralize, bool):
         raise TypeError(f"For 'Optimizer', 'grad_centralization' must be a bool, but got {type(centralize).__name__}.")
-    return Group(
-        params, item.get("lr", learning_rate), item.get("weight_decay", weight_decay), centralize, "lr" in item
-    )
+    lr, decay = item.get("lr", learning_rate), item.get("weight_decay", weight_decay)
+    return Group(params, lr, decay, centralize, "lr" in item, number)
 
 
-def _reorder(found: Groups, wanted: list, owner: dict[int, int]) -> None:
+def _reorder(found: Groups, wanted: list, owner: dict[str, int]) -> None:
     if len(wanted) != len(owner):
         raise ValueError(
             "For 'Optimizer',the length of order parameters must be the same as the length of group "
             f"parameters, but got order parameters' length {len(wanted)}, group parameters' length "
             f"{len(owner)}."
         )
+    mine = {id(p): index for p, index in found.order}
     for p in wanted:
-        if id(p) not in owner:
+        if id(p) not in mine:
             raise ValueError(
                 f"For 'Optimizer', 'order_params' must be the parameters of the groups, but {p} is in none."
             )
-    found.order = [(p, owner[id(p)]) for p in wanted]
+    found.order = [(p, mine[id(p)]) for p in wanted]
     found.is_ordered = True

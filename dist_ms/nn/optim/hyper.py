@@ -32,16 +32,41 @@ class _IteratorLearningRate(LearningRateSchedule):
         return Tensor(values[step])
 
 
-def learning_rate_kind(owner: str, value: Any, in_group: bool = False) -> Any:
+class _ConvertToCell(LearningRateSchedule):
+    """A fixed learning rate among groups of which another has a schedule."""
+
+    def __init__(self, learning_rate: Parameter) -> None:
+        super().__init__()
+        self.learning_rate = learning_rate
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate, in every step the same."""
+        return Tensor(self.learning_rate.asnumpy().copy())
+
+
+class _WrappedWeightDecay(Cell):
+    """A weight decay per step, times the loss scale: what `decay_weight` adds before `scale_grad` divides."""
+
+    def __init__(self, weight_decay: Cell, loss_scale: float = 1.0) -> None:
+        super().__init__()
+        self.weight_decay = weight_decay
+        self.loss_scale = Tensor(np.float32(loss_scale))
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The weight decay of a step."""
+        return self.weight_decay(global_step) * self.loss_scale
+
+
+def learning_rate_kind(owner: str, value: Any) -> Any:
     """Check a learning rate and return a float, a 1-D float32 array or a schedule.
 
     Raises:
         TypeError: for another type.
-        ValueError: for a negative number, an unreadable string or a Tensor of two or more dims.
+        ValueError: for a negative number, no number at all, or a Tensor of two or more dims.
     """
     if isinstance(value, LearningRateSchedule):
         return value
-    if isinstance(value, (bool, int, float, np.floating, np.integer)) or isinstance(value, str):
+    if isinstance(value, (int, float, np.floating, np.integer)):
         return check_at_least_zero(owner, "learning rate", float(value))
     if isinstance(value, Tensor):
         if value.ndim > 1:
@@ -53,7 +78,7 @@ def learning_rate_kind(owner: str, value: Any, in_group: bool = False) -> Any:
         if array.ndim == 0:
             return check_at_least_zero(owner, "learning rate", float(array))
         return _list_of_rates(array)
-    if isinstance(value, Iterable) and not isinstance(value, (dict, set, Cell)):
+    if isinstance(value, Iterable) and not isinstance(value, Cell):
         return _list_of_rates(np.array([float(v) for v in value], np.float32))
     raise TypeError(
         "For 'Optimizer', the argument 'learning_rate' must be int, float, Tensor, Iterable or "
@@ -62,21 +87,40 @@ def learning_rate_kind(owner: str, value: Any, in_group: bool = False) -> Any:
 
 
 def _list_of_rates(array: np.ndarray) -> np.ndarray:
-    if array.size < 2:
-        raise ValueError(
-            "For 'Optimizer', a list of learning rates must have more than one entry, but got "
-            f"{array.size}: give a float."
-        )
+    if not array.size:
+        raise ValueError("For 'Optimizer', a list of learning rates must have an entry per step, but got none.")
     return array
+
+
+def check_same_length(kinds: Iterable[Any]) -> None:
+    """Check that all lists of learning rates among the groups cover the same steps.
+
+    Raises:
+        ValueError: if two lengths differ.
+    """
+    lengths = {k.size for k in kinds if isinstance(k, np.ndarray)}
+    if len(lengths) > 1:
+        raise ValueError(
+            "For 'Optimizer', the Tensor type dynamic learning rate in group must be the same size "
+            f"as the argument 'learning_rate', but got sizes {sorted(lengths)}."
+        )
+
+
+def learning_rate_source(kind: Any, name: str, as_cell: bool) -> Any:
+    """A Parameter for a fixed rate (in a Cell if asked), else the Cell that gives one per step."""
+    if isinstance(kind, float):
+        fixed = Parameter(Tensor(np.float32(kind)), name)
+        return _ConvertToCell(fixed) if as_cell else fixed
+    return _IteratorLearningRate(kind, name) if isinstance(kind, np.ndarray) else kind
 
 
 def check_at_least_zero(owner: str, what: str, value: float) -> float:
     """Return the value.
 
     Raises:
-        ValueError: if it is negative.
+        ValueError: if it is negative or NaN.
     """
-    if value < 0:
+    if not value >= 0:
         raise ValueError(
             f"For '{owner}', the '{what}' must be float and must >= 0, but got '{value}' with type 'float'."
         )
@@ -84,11 +128,21 @@ def check_at_least_zero(owner: str, what: str, value: float) -> float:
 
 
 def weight_decay_kind(owner: str, value: Any) -> Any:
-    """Check a weight decay and return a float or a Cell that gives one per step."""
+    """Check a weight decay and return a float or a Cell that gives one per step.
+
+    Raises:
+        TypeError: for another type.
+        ValueError: if it is negative.
+    """
     if isinstance(value, Cell):
         return value
-    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)):
+    if not isinstance(value, (int, float, np.floating)):
         raise TypeError(
             f"For '{owner}', the argument 'weight_decay' must be a float, int or Cell, but got {type(value)}."
         )
     return check_at_least_zero(owner, "weight_decay", float(value))
+
+
+def number_of(value: Any) -> float:
+    """A learning rate or weight decay as a Python float: of a Tensor its first element."""
+    return float(value.asnumpy().reshape(-1)[0]) if isinstance(value, Tensor) else float(value)

@@ -1,4 +1,4 @@
-"""SGD with momentum in MindSpore's two forms."""
+"""SGD with momentum in MindSpore's form."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_bool, check_float
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.optimizer import Optimizer, run_kernel
+from dist_ms.nn.optim.arguments import opt_init_args_register
+from dist_ms.nn.optim.elementwise import run_kernel
+from dist_ms.nn.optim.optimizer import Optimizer
 
 
 class Momentum(Optimizer):
@@ -29,6 +32,10 @@ class Momentum(Optimizer):
         loss_scale: gradients are divided by it.
         use_nesterov: look ahead.
 
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a negative number.
+
     Examples:
         >>> import dist_ms as ms
         >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -38,6 +45,7 @@ class Momentum(Optimizer):
         [0.9]
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params: Any,
@@ -48,30 +56,18 @@ class Momentum(Optimizer):
         use_nesterov: bool = False,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        if not isinstance(momentum, float):
-            raise TypeError(
-                f"For 'Momentum', the type of 'momentum' should be 'float', but got type '{type(momentum).__name__}'."
-            )
-        if momentum < 0.0:
+        check_float(momentum, "momentum", "Momentum")
+        if not momentum >= 0.0:
             raise ValueError(f"For 'Momentum', the argument 'momentum' must be at least 0.0, but got {momentum}")
-        if not isinstance(use_nesterov, bool):
-            raise TypeError(f"For 'Momentum', 'use_nesterov' must be a bool, but got {type(use_nesterov).__name__}.")
+        self.use_nesterov = check_bool(use_nesterov, "use_nesterov", "Momentum")
         self.momentum = Parameter(Tensor(np.float32(momentum)), name="momentum")
-        self.use_nesterov = use_nesterov
+        self.params = self.parameters
         self.moments = self.states("moments")
 
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its moment in place."""
         from dist_ms._ext import optimizer as kernels
 
-        run_kernel(
-            kernels.momentum,
-            param,
-            grad,
-            [self.moments[index]],
-            lr,
-            float(self.momentum._data),
-            self.use_nesterov,
-            weight_decay,
-            self.reciprocal_scale,
-        )
+        momentum = float(self.momentum._data)
+        settings = (lr, momentum, self.use_nesterov, weight_decay, self.grad_factor)
+        run_kernel(kernels.momentum, param, grad, [self.moments[index]], *settings)

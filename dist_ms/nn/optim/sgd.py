@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_bool, check_type
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.optim.optimizer import Optimizer, run_kernel
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.optim.arguments import opt_init_args_register
+from dist_ms.nn.optim.elementwise import run_kernel
+from dist_ms.nn.optim.optimizer import Optimizer
 
 
 class SGD(Optimizer):
@@ -18,7 +21,8 @@ class SGD(Optimizer):
         v \leftarrow \mu v + (1 - \tau) g, \qquad w \leftarrow w - \eta v
         \quad (\text{nesterov: } w \leftarrow w - \eta (g + \mu v))
 
-    In the first step v = g. g includes the weight decay.
+    In the first step v = g. g includes the weight decay. Source: Sutskever et al., On the
+    importance of initialization and momentum in deep learning, 2013.
 
     Args:
         params: Parameters or group dictionaries.
@@ -29,6 +33,10 @@ class SGD(Optimizer):
         nesterov: look ahead; needs momentum > 0 and dampening 0.
         loss_scale: gradients are divided by it.
 
+    Raises:
+        TypeError: for an argument of another type, or a weight decay that changes.
+        ValueError: for a negative number, or `nesterov` without momentum or with dampening.
+
     Examples:
         >>> import dist_ms as ms
         >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
@@ -38,57 +46,80 @@ class SGD(Optimizer):
         [0.5]
     """
 
+    @opt_init_args_register
     def __init__(
         self,
         params: Any,
         learning_rate: Any = 0.1,
         momentum: float = 0.0,
         dampening: float = 0.0,
-        weight_decay: Any = 0.0,
+        weight_decay: float = 0.0,
         nesterov: bool = False,
         loss_scale: float = 1.0,
     ) -> None:
         super().__init__(learning_rate, params, weight_decay, loss_scale)
-        momentum = self._number("momentum", momentum)
-        dampening = self._number("dampening", dampening)
-        if not isinstance(nesterov, bool):
-            raise TypeError(f"For 'SGD', 'nesterov' must be a bool, but got {type(nesterov).__name__}.")
-        if nesterov and (momentum <= 0.0 or dampening != 0.0):
-            raise ValueError(
-                "For 'SGD', if 'nesterov' is true, 'momentum' must be > 0.0 and 'dampening' must equal "
-                f"to 0.0, but got 'momentum' {momentum}, 'dampening' {dampening}."
+        momentum, dampening = check_sgd("SGD", momentum, dampening, nesterov)
+        if self.dynamic_weight_decay:
+            raise TypeError(
+                "For 'SGD', 'weight_decay' must be a float or int, also in groups, but got a Cell: "
+                "use 'Momentum' for a weight decay that changes."
             )
         self.dampening, self.nesterov = dampening, nesterov
         self.momentum = Parameter(Tensor(np.float32(momentum)), name="momentum")
         self.accum = self.states("accum")
         self.stat = self.states("stat", fill=1.0)
 
-    @staticmethod
-    def _number(name: str, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise TypeError(f"For 'SGD', '{name}' must be a float, but got {type(value).__name__}.")
-        if value < 0:
-            raise ValueError(f"For 'SGD', '{name}' must be at least 0.0, but got {value}.")
-        return float(value)
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter in place; `stat` is 1 before its first step and 0 after it."""
-        from dist_ms._ext import optimizer as kernels
+        settings = (lr, float(self.momentum._data), self.dampening, weight_decay, self.nesterov)
+        sgd_step(param, grad, self.accum[index], self.stat[index], *settings, self.grad_factor)
 
-        if self.need_scale:
-            grad = from_array(grad.asnumpy() * np.asarray(self.reciprocal_scale, grad.asnumpy().dtype))
-        stat = self.stat[index]._data
-        momentum = float(self.momentum._data)
-        first = bool(stat.flat[0] > 0) if stat.size else False
-        run_kernel(
-            _sgd_on(kernels.sgd, lr, momentum, self.dampening, weight_decay, self.nesterov, first),
-            param,
-            grad,
-            [self.accum[index]],
+
+def check_sgd(owner: str, momentum: Any, dampening: Any, nesterov: Any) -> tuple[float, float]:
+    """Check the arguments of a form of SGD and return the first two as floats.
+
+    Raises:
+        TypeError: for another type.
+        ValueError: for a negative number, or `nesterov` without momentum or with dampening.
+    """
+    for name, value in (("momentum", momentum), ("dampening", dampening)):
+        check_type(value, name, owner, (float, int, bool))
+        if not value >= 0:
+            raise ValueError(f"For '{owner}', '{name}' must be at least 0.0, but got {value}.")
+    check_bool(nesterov, "nesterov", owner)
+    if nesterov and (momentum <= 0.0 or dampening != 0.0):
+        raise ValueError(
+            f"For '{owner}', if 'nesterov' is true, 'momentum' must be > 0.0 and 'dampening' must equal "
+            f"to 0.0, but got 'momentum' {momentum}, 'dampening' {dampening}."
         )
-        if first:
-            stat.fill(0)
+    return float(momentum), float(dampening)
 
 
-def _sgd_on(kernel: Any, *settings: Any) -> Any:
-    return lambda p, g, accum: kernel(p, g, accum, *settings)
+def sgd_step(
+    param: Parameter,
+    grad: Tensor,
+    accum: Parameter,
+    stat: Parameter,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    scale: float,
+) -> None:
+    """Run the compiled rule; `stat` tells the first step with momentum, and is cleared by it."""
+    from dist_ms._ext import optimizer as kernels
+
+    if not momentum:
+        run_kernel(_without_momentum, param, grad, [], lr, weight_decay, scale)
+        return
+    first = bool(stat._data.flat[0] > 0) if stat._data.size else False
+    run_kernel(kernels.sgd, param, grad, [accum], lr, momentum, dampening, weight_decay, nesterov, first, scale)
+    if first:
+        stat._data.fill(0)
+
+
+def _without_momentum(p: np.ndarray, g: np.ndarray, lr: float, weight_decay: float, scale: float) -> None:
+    from dist_ms._ext import optimizer as kernels
+
+    kernels.sgd(p, g, None, lr, 0.0, 0.0, weight_decay, False, False, scale)

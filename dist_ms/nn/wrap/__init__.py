@@ -1,7 +1,31 @@
 """Cells that wrap a network for training and evaluation."""
 
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
+from dist_ms.nn.wrap.gradient_cells import ForwardValueAndGrad, WithGradCell
 from dist_ms.nn.wrap.loss_cells import WithEvalCell, WithLossCell
+from dist_ms.nn.wrap.loss_scale import (
+    DynamicLossScaleUpdateCell,
+    FixedLossScaleUpdateCell,
+    TrainOneStepWithLossScaleCell,
+)
+from dist_ms.nn.wrap.micro_batches import GradAccumulationCell, MicroBatchInterleaved, PipelineCell
+from dist_ms.nn.wrap.parameter_update import ParameterUpdate
+from dist_ms.nn.wrap.time_distributed import TimeDistributed
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 
-__all__ = ["DistributedGradReducer", "TrainOneStepCell", "WithEvalCell", "WithLossCell"]
+__all__ = [
+    "DistributedGradReducer",
+    "DynamicLossScaleUpdateCell",
+    "FixedLossScaleUpdateCell",
+    "ForwardValueAndGrad",
+    "GradAccumulationCell",
+    "MicroBatchInterleaved",
+    "ParameterUpdate",
+    "PipelineCell",
+    "TimeDistributed",
+    "TrainOneStepCell",
+    "TrainOneStepWithLossScaleCell",
+    "WithEvalCell",
+    "WithGradCell",
+    "WithLossCell",
+]

@@ -83,6 +83,11 @@ class DistributedGradReducer(Cell):
         return self._together.sink()
 
     @property
+    def comm(self) -> Any:
+        """The ranks that reduce together."""
+        return self._together.comm
+
+    @property
     def plan(self) -> Any:
         """What is done with each parameter; None before the first step."""
         return self._together.plan

@@ -16,6 +16,7 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
+from dist_ms.ops.creation import full_like
 
 
 class TrainOneStepCell(Cell):
@@ -54,6 +55,8 @@ class TrainOneStepCell(Cell):
             raise TypeError(
                 f"For 'TrainOneStepCell', 'return_grad' must be a bool, but got {type(return_grad).__name__}."
             )
+        if isinstance(sens, (int, float)) and sens == 0:
+            raise ValueError("For 'TrainOneStepCell', 'sens' must not be 0, but got 0: all gradients would be 0.")
         self.network = network
         self.network.set_grad()
         self.optimizer = optimizer
@@ -70,21 +73,24 @@ class TrainOneStepCell(Cell):
 
     def construct(self, *inputs: Any) -> Any:
         """Train on one batch and return the loss (and gradients)."""
-        sink = self.grad_reducer.sink() if self.reducer_flag else None
-        graph = Graph(self.network, inputs, weights=self.weights)
-        loss = graph.outputs
-        _, grads = graph.sweep(loss, self._seed(loss), sink)
-        del graph
+        loss, grads = self._gradients(inputs, self.sens)
         self.optimizer(tuple(grads))
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
         return loss
 
-    def _seed(self, outputs: Any) -> Any:
-        """The gradient of the outputs: None means ones."""
-        if isinstance(self.sens, (int, float)) and self.sens == 1.0:
-            return None
-        from dist_ms.ops.creation import full_like
+    def _gradients(self, inputs: tuple, sens: Any) -> tuple[Any, list[Tensor]]:
+        """The loss and the gradients, reduced over the ranks."""
+        sink = self.grad_reducer.sink() if self.reducer_flag else None
+        graph = Graph(self.network, inputs, weights=self.weights)
+        loss = graph.outputs
+        _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
+        return loss, grads
 
-        value = self.sens.asnumpy().item() if isinstance(self.sens, Tensor) else self.sens
-        return map_tensors(lambda x: full_like(x, value), outputs)
+
+def seed_of(outputs: Any, sens: Any) -> Any:
+    """The gradient of the outputs, `sens` everywhere; None means ones."""
+    if isinstance(sens, (int, float)) and sens == 1.0:
+        return None
+    value = sens.asnumpy().item() if isinstance(sens, Tensor) else sens
+    return map_tensors(lambda x: full_like(x, value), outputs)

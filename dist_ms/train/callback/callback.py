@@ -191,7 +191,8 @@ class CallbackList(Callback):
         if isinstance(callbacks, Callback):
             callbacks = [callbacks]
         if callbacks is not None and not isinstance(callbacks, list):
-            raise TypeError(f"The 'callbacks' must be a Callback or a list of them, but got {type(callbacks).__name__}.")
+            found = type(callbacks).__name__
+            raise TypeError(f"The 'callbacks' must be a Callback or a list of them, but got {found}.")
         self.callbacks: list[Callback] = list(callbacks or ())
         for callback in self.callbacks:
             if not isinstance(callback, Callback):

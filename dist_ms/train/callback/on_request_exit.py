@@ -60,9 +60,11 @@ class OnRequestExit(Callback):
         sig: int = signal.SIGTERM,
     ) -> None:
         super().__init__()
-        for name, value, kind in (("save_ckpt", save_ckpt, bool), ("save_mindir", save_mindir, bool), ("sig", sig, int)):
-            if not isinstance(value, kind):
-                raise ValueError(f"For '{_OWNER}', '{name}' must be of type {kind.__name__}, but got {value!r}.")
+        for name, value in (("save_ckpt", save_ckpt), ("save_mindir", save_mindir)):
+            if not isinstance(value, bool):
+                raise ValueError(f"For '{_OWNER}', '{name}' must be a bool, but got {value!r}.")
+        if not isinstance(sig, int):
+            raise ValueError(f"For '{_OWNER}', 'sig' must be the number of a signal, but got {sig!r}.")
         if sig == signal.SIGKILL:
             raise ValueError(f"For '{_OWNER}', 'sig' must be a signal that can be caught, but got SIGKILL.")
         self.save_ckpt, self.save_mindir, self.sig = save_ckpt, save_mindir, sig

@@ -82,7 +82,8 @@ class ProgressBar(Callback):
         results = run.get("eval_results") or {}
         if self._console is None or (self._progress is not None and not results):
             return
-        values = {"loss": number_of(run["net_outputs"]), **results}
+        values = {"loss": number_of(run["net_outputs"])}
+        values |= {f"eval_{name.removeprefix('eval_')}": value for name, value in results.items()}
         text = "  ".join(f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in values.items())
         self._console.print(f"epoch {run['cur_epoch_num']}/{self._last_epoch}  {text}", highlight=False)
 

@@ -104,4 +104,4 @@ class ReduceLROnPlateau(Watching):
         after = max(before * np.float32(self.factor), self.min_lr)
         rate.set_data(Tensor(np.float32(after)))
         if self.verbose:
-            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {after}.", flush=True)
+            print(f"Epoch {epoch:05d}: ReduceLROnPlateau reducing learning rate to {after!s}.", flush=True)

@@ -74,14 +74,13 @@ class ConfusionMatrix(Metric):
         elif y_pred.dtype.kind == "f":
             y_pred = y_pred >= self.threshold
         n = self.num_classes
-        pairs = (y.reshape(-1) * n + y_pred.reshape(-1)).astype(int)
-        counts = np.bincount(pairs, minlength=n * n)
-        if counts.size > n * n:
+        if y.size and max(y.max(), y_pred.max()) >= n:
             raise ValueError(
                 f"For 'ConfusionMatrix.update', classes must be below 'num_classes' {n}, but got "
                 f"{max(y.max(), y_pred.max())}."
             )
-        self.confusion_matrix += counts.reshape(n, n)
+        pairs = (y.reshape(-1) * n + y_pred.reshape(-1)).astype(int)
+        self.confusion_matrix += np.bincount(pairs, minlength=n * n).reshape(n, n)
         self._is_update = True
 
     def eval(self) -> np.ndarray:

@@ -176,7 +176,7 @@ def test_train_state():
     assert net.training is False and net.phase == "train"
     assert net.set_train() is net and net.a.training and net.phase == "train"
     net.set_train(False)
-    assert not net.b.training and net.a.phase == "predict"
+    assert not net.b.training and net.phase == "predict" and net.a.phase == "train"
     net.a.training = True
     assert not net.training
     assert net.set_grad() is net and net.requires_grad and not net.a.requires_grad

@@ -1,0 +1,209 @@
+"""What scripts ask of MindSpore's graph compiler and of its model parallelism through a Cell.
+
+Cells run as Python here. Settings that change no result are checked and kept; what only
+another backend could do is refused.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+
+
+class _Kept:
+    """An attribute of one type that is stored, and not used.
+
+    Args:
+        kind: the type.
+        first: makes its value before one is assigned.
+        doc: what it is.
+    """
+
+    def __init__(self, kind: type, first: Callable, doc: str) -> None:
+        self.kind, self.first, self.__doc__ = kind, first, doc
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name, self.slot = name, "_" + name
+
+    def __get__(self, cell: Any, owner: type) -> Any:
+        if cell is None:
+            return self
+        if self.slot not in cell.__dict__:
+            cell.__dict__[self.slot] = self.first()
+        return cell.__dict__[self.slot]
+
+    def __set__(self, cell: Any, value: Any) -> None:
+        if not isinstance(value, self.kind):
+            raise TypeError(
+                f"For 'Cell', the property '{self.name}' must be {self.kind.__name__} type, but got type {type(value)}."
+            )
+        cell.__dict__[self.slot] = value
+
+
+class _Stage(_Kept):
+    """An attribute for a number of 0 or more, which is not there before it is assigned."""
+
+    def __get__(self, cell: Any, owner: type) -> Any:
+        if cell is not None and self.slot not in cell.__dict__:
+            raise AttributeError(f"The '{owner.__name__}' object has no attribute '{self.name}'.")
+        return super().__get__(cell, owner)
+
+    def __set__(self, cell: Any, value: Any) -> None:
+        super().__set__(cell, None if isinstance(value, bool) else value)
+        if value < 0:
+            raise ValueError(f"For 'Cell', the property '{self.name}' can not be less than 0, but got {value}")
+
+
+class CellCompiler:
+    """The part of Cell that compilers and model parallelism would look at."""
+
+    _jit_config_dict: dict | None = None
+    _set_inputs: Any = None
+    compiled = False  # no cell is ever compiled
+    pipeline_stage = _Stage(int, int, "The stage of pipeline parallelism, which dist_ms does not have.")
+    pipeline_segment = _Stage(int, int, "The segment of pipeline parallelism, which dist_ms does not have.")
+    parameter_layout_dict = _Kept(dict, dict, "Layouts of parameters that model parallelism cuts.")
+    parallel_parameter_name_list = _Kept(list, tuple, "Names of parameters that model parallelism cuts.")
+    parallel_parameter_merge_net_dict = _Kept(dict, dict, "How model parallelism puts parameters together.")
+    compile_phase = _Kept(str, lambda: None, "The name a compiled form would have.")
+
+    @property
+    def cell_init_args(self) -> str:
+        """The arguments of the constructor as text, for cells that record them.
+
+        Raises:
+            AttributeError: if none were recorded.
+            TypeError: if something else than a string is assigned.
+        """
+        return self._cell_init_args
+
+    @cell_init_args.setter
+    def cell_init_args(self, value: str) -> None:
+        if not isinstance(value, str):
+            raise TypeError(
+                f"For 'Cell', the property 'cell_init_args' must be string type, but got type {type(value)}."
+            )
+        self._cell_init_args = value
+
+    # ---- settings of the compiler
+    def set_jit_config(self, jit_config: Any) -> None:
+        """Keep compiler settings; no result depends on them. The first call counts.
+
+        Args:
+            jit_config: a `JitConfig`.
+
+        Raises:
+            AttributeError: if it is none.
+        """
+        if not self._jit_config_dict:
+            self.__dict__["_jit_config_dict"] = jit_config.jit_config_dict
+
+    @property
+    def jit_config_dict(self) -> dict:
+        """The settings given to `set_jit_config`."""
+        return self._jit_config_dict or {}
+
+    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
+        """Keep example inputs that a compiler would take shapes from; every call accepts its own shapes.
+
+        Args:
+            inputs: one for each argument of `construct`; a dimension may be None.
+            kwargs: or some of them, by name.
+
+        Raises:
+            ValueError: if both are given, or a name is none of `construct`.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> net = ms.nn.ReLU()
+            >>> net.set_inputs(ms.Tensor(shape=[3, None], dtype=ms.float32))
+            >>> net.get_inputs()[0].shape
+            (3, -1)
+        """
+        if inputs and kwargs:
+            raise ValueError(
+                f"For Cell, set_inputs should only set inputs or kwargs(inputs: {inputs}, kwargs: {kwargs})!"
+            )
+        names = list(inspect.signature(self.construct).parameters)
+        for key in kwargs:
+            if key not in names:
+                raise ValueError(f"For dict mode, valid key is {names}, but got {key}!")
+        places = [[names.index(k), v] for k, v in kwargs.items()]
+        self.__dict__["_set_inputs"] = (
+            {"arg_specified_infos": places, "total_arg_length": len(names)} if kwargs else inputs
+        )
+
+    def get_inputs(self) -> Any:
+        """What `set_inputs` was given, None before."""
+        return self._set_inputs
+
+    def compile(self, *args: Any, **kwargs: Any) -> None:
+        """Check what a compiler would: parameter names are unique, and the arguments fit `construct`.
+
+        Raises:
+            ValueError: if two parameters have one name.
+            TypeError: if the arguments do not fit.
+        """
+        self.check_names()
+        try:
+            inspect.signature(self.construct).bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"For '{self.cls_name}', the arguments do not fit 'construct': {error}.") from None
+
+    def compile_and_run(self, *args: Any, **kwargs: Any) -> Any:
+        """Check as `compile` does, then run."""
+        self.compile(*args, **kwargs)
+        return self(*args, **kwargs)
+
+    def remove_redundant_parameters(self) -> None:
+        """Check that there is nothing to remove: every parameter is the one of its name.
+
+        Raises:
+            ValueError: if two parameters have one name.
+        """
+        self.check_names()
+
+    # ---- refused
+    def get_func_graph_proto(self) -> None:
+        """Not available: there is no compiled graph.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise self._refusal("get_func_graph_proto", "cells run as Python and have no compiled graph")
+
+    def set_boost(self, boost_type: str) -> None:
+        """Not available: the boost algorithms belong to Ascend.
+
+        Raises:
+            ValueError: for an unknown algorithm.
+            RuntimeError: for "less_bn".
+        """
+        if boost_type != "less_bn":
+            raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
+        raise self._refusal("set_boost", "'less_bn' is an algorithm for Ascend")
+
+    def offload(self, backward_prefetch: str | int = "Auto") -> None:
+        """Not available: activations are in the memory of the CPU anyway.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise self._refusal(
+            "offload", "it moves activations of an accelerator to the CPU, where they are; 'recompute()' saves memory"
+        )
+
+    def shard(self, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None) -> None:
+        """Not available: operations are not cut over ranks.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise self._refusal("shard", "dist_ms is data-parallel: operations are not cut over ranks")
+
+    def _refusal(self, method: str, reason: str) -> RuntimeError:
+        return RuntimeError(f"For '{self.cls_name}', '{method}' is not supported by dist_ms on CPUs: {reason}.")
+
+

@@ -1,0 +1,99 @@
+"""Mixed precision of a Cell: the type its operations run in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common import dtype as mstype
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.casting import cast_array
+
+# By flag of `add_flags`.
+_TYPES = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
+_FLOATS = frozenset(t.np for t in (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64))
+# Operations that keep the type of what they are given.
+_KEEPING = frozenset(
+    "Cast Reshape Transpose ExpandDims Squeeze BroadcastTo GetItem SetItem StridedSlice ZerosLike OnesLike Identity "
+    "Depend Load".split()
+)
+
+
+class RunIn:
+    """A policy of operations (`autograd.tape.recording.policy`): floating-point inputs are cast to one type.
+
+    Args:
+        dtype: the type.
+    """
+
+    def __init__(self, dtype: mstype.Number) -> None:
+        self.dtype = dtype
+        self._np = dtype.np
+
+    def __call__(self, primitive: Any, inputs: tuple) -> tuple:
+        if primitive.name in _KEEPING:
+            return inputs
+        return tuple([self._cast(x) if isinstance(x, Tensor) else x for x in inputs])
+
+    def _cast(self, x: Tensor) -> Tensor:
+        found = x._data.dtype if x._data is not None else x._dtype
+        return cast_array(x, self._np) if found != self._np and found in _FLOATS else x
+
+
+class CellPrecision:
+    """The part of Cell that sets the type its operations run in."""
+
+    _policy: RunIn | None = None
+    _precision: mstype.Number | None = None
+
+    def to_float(self, dst_type: mstype.Number) -> Any:
+        """Run the operations of this cell and all nested ones in a floating-point type.
+
+        Every operation inside casts its floating-point tensors, parameters among them, to the
+        type; parameters keep theirs, and so do their gradients. A later call of a nested cell's
+        own `to_float` wins there.
+
+        Args:
+            dst_type: float32, float16 or bfloat16.
+
+        Returns:
+            The cell itself.
+
+        Raises:
+            ValueError: for another type.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> net = ms.nn.Dense(2, 1).to_float(ms.float16)
+            >>> print(net(ms.Tensor([[1.0, 2.0]])).dtype, net.weight.dtype)
+            Float16 Float32
+        """
+        if not any(dst_type is t for t in _TYPES.values()):
+            raise ValueError(
+                "For 'to_float', the argument 'dst_type' must be mstype.float32, mstype.float16 or "
+                f"mstype.bfloat16, but got type: {type(dst_type)} and value: {dst_type}."
+            )
+        return self.add_flags_recursive(**{flag: dst_type is t for flag, t in _TYPES.items()})
+
+    def _set_precision(self, flags: dict) -> None:
+        """Follow the flags `fp16`, `fp32` and `bf16`; a false one changes nothing."""
+        for flag, dtype in _TYPES.items():
+            if flags.get(flag):
+                self.__dict__["_precision"] = dtype
+                self.__dict__["_policy"] = RunIn(dtype)
+                self._choose_call()
+
+    def cast_inputs(self, inputs: tuple, dst_type: mstype.Number) -> tuple:
+        """Cast the floating-point tensors among some inputs, nested ones too.
+
+        Args:
+            inputs: a tuple.
+            dst_type: the type.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> print([x.dtype for x in ms.nn.ReLU().cast_inputs((ms.Tensor([1.0]), ms.Tensor([1])), ms.float16)])
+            [mindspore.float16, mindspore.int64]
+        """
+        from dist_ms.autograd.tree import map_tensors
+
+        return map_tensors(RunIn(dst_type)._cast, inputs)

@@ -1,0 +1,322 @@
+"""Learning rates written out: lists with one entry per step, constant within an epoch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from dist_ms.common.checks import (
+    check_bool,
+    check_non_negative_float,
+    check_positive_float,
+    check_positive_int,
+    check_type,
+)
+
+__all__ = [
+    "cosine_decay_lr",
+    "exponential_decay_lr",
+    "inverse_decay_lr",
+    "natural_exp_decay_lr",
+    "piecewise_constant_lr",
+    "polynomial_decay_lr",
+    "warmup_lr",
+]
+
+
+def _each_step(total_step: int, step_per_epoch: int, rate: Callable[[int], float]) -> list[float]:
+    """The rate of the epoch that each step is in."""
+    return [rate(step // step_per_epoch) for step in range(total_step)]
+
+
+def _check_steps(owner: str, **counts: Any) -> None:
+    for name, value in counts.items():
+        check_positive_int(value, name, owner)
+
+
+def piecewise_constant_lr(milestone: list[int] | tuple, learning_rates: list[float] | tuple) -> list[float]:
+    r"""Rates that change at given steps: :math:`\eta_t = x_i` for :math:`M_{i-1} \le t < M_i`.
+
+    Args:
+        milestone: :math:`M_i`, positive ints that do not fall; the last is the number of steps.
+        learning_rates: :math:`x_i`, as many floats.
+
+    Returns:
+        a list of floats, one per step.
+
+    Raises:
+        TypeError: if an argument is no list or tuple, or holds another type.
+        ValueError: if the lengths differ, or a milestone is smaller than the one before it.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> nn.piecewise_constant_lr([2, 5], [0.1, 0.05])
+        [0.1, 0.1, 0.05, 0.05, 0.05]
+    """
+    owner = "piecewise_constant_lr"
+    check_type(milestone, "milestone", owner, (tuple, list))
+    check_type(learning_rates, "learning_rates", owner, (tuple, list))
+    if len(milestone) != len(learning_rates):
+        raise ValueError(
+            f"For '{owner}', 'learning_rates' must have one entry per milestone, {len(milestone)}, "
+            f"but got {len(learning_rates)}."
+        )
+    rates: list[float] = []
+    for i, (end, rate) in enumerate(zip(milestone, learning_rates)):
+        check_positive_int(end, f"milestone[{i}]", owner)
+        check_type(rate, f"learning_rates[{i}]", owner, float)
+        if end < len(rates):
+            raise ValueError(
+                f"For '{owner}', 'milestone[{i}]' must be at least milestone[{i - 1}], {len(rates)}, but got {end}."
+            )
+        rates += [rate] * (end - len(rates))
+    return rates
+
+
+def _check_decay(owner: str, learning_rate: Any, decay_rate: Any, is_stair: Any, **counts: Any) -> None:
+    _check_steps(owner, **counts)
+    check_positive_float(learning_rate, "learning_rate", owner)
+    check_positive_float(decay_rate, "decay_rate", owner)
+    check_bool(is_stair, "is_stair", owner)
+
+
+def exponential_decay_lr(
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
+) -> list[float]:
+    r"""Exponential decay per epoch: :math:`\eta_t = \eta_0 r^{e / d}` in epoch e.
+
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        decay_rate: r, a positive float.
+        total_step: the number of steps.
+        step_per_epoch: steps of an epoch.
+        decay_epoch: d, the epochs of one period.
+        is_stair: use whole periods only.
+
+    Returns:
+        a list of `total_step` floats.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number that is not positive.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> nn.exponential_decay_lr(0.5, 0.25, 4, 2, 2)
+        [0.5, 0.5, 0.25, 0.25]
+    """
+    counts = {"total_step": total_step, "step_per_epoch": step_per_epoch, "decay_epoch": decay_epoch}
+    _check_decay("exponential_decay_lr", learning_rate, decay_rate, is_stair, **counts)
+    return _each_step(
+        total_step,
+        step_per_epoch,
+        lambda epoch: learning_rate * decay_rate ** (epoch // decay_epoch if is_stair else epoch / decay_epoch),
+    )
+
+
+def natural_exp_decay_lr(
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
+) -> list[float]:
+    r"""Natural exponential decay per epoch: :math:`\eta_t = \eta_0 e^{-r e}` in epoch e.
+
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        decay_rate: r, a positive float.
+        total_step: the number of steps.
+        step_per_epoch: steps of an epoch.
+        decay_epoch: the epochs of one stair.
+        is_stair: count epochs in whole stairs only.
+
+    Returns:
+        a list of `total_step` floats.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number that is not positive.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.5, 1.0, 3, 1, 2, is_stair=True)]
+        [0.5, 0.5, 0.0677]
+    """
+    counts = {"total_step": total_step, "step_per_epoch": step_per_epoch, "decay_epoch": decay_epoch}
+    _check_decay("natural_exp_decay_lr", learning_rate, decay_rate, is_stair, **counts)
+    return _each_step(
+        total_step,
+        step_per_epoch,
+        lambda epoch: learning_rate * math.exp(-decay_rate * (epoch - epoch % decay_epoch if is_stair else epoch)),
+    )
+
+
+def inverse_decay_lr(
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool = False,
+) -> list[float]:
+    r"""Inverse-time decay per epoch: :math:`\eta_t = \eta_0 / (1 + r e / d)` in epoch e.
+
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        decay_rate: r, a positive float.
+        total_step: the number of steps.
+        step_per_epoch: steps of an epoch.
+        decay_epoch: d, the epochs of one period.
+        is_stair: use whole periods only.
+
+    Returns:
+        a list of `total_step` floats.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number that is not positive.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> nn.inverse_decay_lr(0.5, 1.0, 4, 1, 1, is_stair=True)
+        [0.5, 0.25, 0.16666666666666666, 0.125]
+    """
+    counts = {"total_step": total_step, "step_per_epoch": step_per_epoch, "decay_epoch": decay_epoch}
+    _check_decay("inverse_decay_lr", learning_rate, decay_rate, is_stair, **counts)
+    return _each_step(
+        total_step,
+        step_per_epoch,
+        lambda epoch: (
+            learning_rate / (1 + (decay_rate * (epoch // decay_epoch) if is_stair else decay_rate * epoch / decay_epoch))
+        ),
+    )
+
+
+def cosine_decay_lr(
+    min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
+) -> list[float]:
+    r"""Half a cosine from `max_lr` down to `min_lr`, constant after `decay_epoch`.
+
+    .. math::
+        \eta_t = \eta_{min} + \tfrac12 (\eta_{max} - \eta_{min}) (1 + \cos(\pi \min(e, d) / d))
+
+    in epoch e. Source: Loshchilov and Hutter, SGDR, 2017.
+
+    Args:
+        min_lr: the last rate, a float of 0 or more.
+        max_lr: the first rate, a float above `min_lr`.
+        total_step: the number of steps.
+        step_per_epoch: steps of an epoch.
+        decay_epoch: d, the epochs of the fall.
+
+    Returns:
+        a list of `total_step` floats.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> [round(rate, 3) for rate in nn.cosine_decay_lr(0.1, 0.5, 4, 1, 2)]
+        [0.5, 0.3, 0.1, 0.1]
+    """
+    owner = "cosine_decay_lr"
+    check_non_negative_float(min_lr, "min_lr", owner)
+    check_positive_float(max_lr, "max_lr", owner)
+    _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
+    if min_lr >= max_lr:
+        raise ValueError(f"For '{owner}', 'max_lr' must be greater than 'min_lr', {min_lr}, but got {max_lr}.")
+    half = 0.5 * (max_lr - min_lr)
+    return _each_step(
+        total_step,
+        step_per_epoch,
+        lambda epoch: min_lr + half * (1 + math.cos(math.pi * min(epoch, decay_epoch) / decay_epoch)),
+    )
+
+
+def polynomial_decay_lr(
+    learning_rate: float,
+    end_learning_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    power: float,
+    update_decay_epoch: bool = False,
+) -> list[float]:
+    r"""A polynomial from `learning_rate` to `end_learning_rate`.
+
+    .. math::
+        \eta_t = (\eta_0 - \eta_{end}) (1 - \min(e, d) / d)^{power} + \eta_{end}
+
+    in epoch e. With `update_decay_epoch` d grows to the next multiple of `decay_epoch` instead.
+
+    Args:
+        learning_rate: :math:`\eta_0`, a positive float.
+        end_learning_rate: :math:`\eta_{end}`, a float of 0 or more.
+        total_step: the number of steps.
+        step_per_epoch: steps of an epoch.
+        decay_epoch: d, the epochs of the fall.
+        power: a positive float.
+        update_decay_epoch: fall again and again.
+
+    Returns:
+        a list of `total_step` floats.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> nn.polynomial_decay_lr(0.5, 0.25, 4, 1, 2, 1.0)
+        [0.5, 0.375, 0.25, 0.25]
+    """
+    owner = "polynomial_decay_lr"
+    check_positive_float(learning_rate, "learning_rate", owner)
+    check_non_negative_float(end_learning_rate, "end_learning_rate", owner)
+    check_positive_float(power, "power", owner)
+    _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
+    check_bool(update_decay_epoch, "update_decay_epoch", owner)
+
+    def rate(epoch: int) -> float:
+        epochs = decay_epoch * max(1, math.ceil(epoch / decay_epoch)) if update_decay_epoch else decay_epoch
+        left = 1 - min(epoch, epochs) / epochs
+        return (learning_rate - end_learning_rate) * left**power + end_learning_rate
+
+    return _each_step(total_step, step_per_epoch, rate)
+
+
+def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int) -> list[float]:
+    r"""A straight line from 0 to `learning_rate`: :math:`\eta_t = \eta \min(e, w) / w` in epoch e.
+
+    Args:
+        learning_rate: :math:`\eta`, a float of 0 or more.
+        total_step: the number of steps.
+        step_per_epoch: steps of an epoch.
+        warmup_epoch: w, the epochs of the line.
+
+    Returns:
+        a list of `total_step` floats.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> from dist_ms import nn
+        >>> nn.warmup_lr(0.5, 4, 1, 2)
+        [0.0, 0.25, 0.5, 0.5]
+    """
+    owner = "warmup_lr"
+    check_non_negative_float(learning_rate, "learning_rate", owner)
+    _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, warmup_epoch=warmup_epoch)
+    return _each_step(total_step, step_per_epoch, lambda epoch: learning_rate * min(epoch, warmup_epoch) / warmup_epoch)

@@ -1,0 +1,77 @@
+"""Layers that put maxima back to where they were found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+from dist_ms.ops.geometry import padding_pairs, per_dimension
+
+__all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
+
+
+class _MaxUnpoolNd(Cell):
+    """What the layers share."""
+
+    _rank = 0
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        per_dimension(kernel_size, self._rank, "kernel_size", self.cls_name, ValueError)
+        if stride is not None:
+            per_dimension(stride, self._rank, "stride", self.cls_name, ValueError)
+        padding_pairs(padding, self._rank, "padding", self.cls_name, symmetric=True)
+        self.kernel_size, self.stride, self.padding = kernel_size, stride, padding
+
+    def construct(self, x: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        function = (ops.max_unpool1d, ops.max_unpool2d, ops.max_unpool3d)[self._rank - 1]
+        return function(x, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Puts the maxima of `MaxPool2d` back, with zeros elsewhere; see `ops.max_unpool2d`.
+
+    Args:
+        kernel_size: an int or a tuple (height, width).
+        stride: an int or a tuple; None for `kernel_size`.
+        padding: an int or a tuple.
+
+    Inputs:
+        x (Tensor): the maxima, (N, C, H, W) or (C, H, W).
+        indices (Tensor): their flat indices in the (H, W) plane.
+        output_size (tuple, optional): the size of the result.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MaxUnpool2d(2)(ms.Tensor([[[5.0]]]), ms.Tensor([[[3]]])))
+        [[[0. 0.]
+          [0. 5.]]]
+    """
+
+    _rank = 2
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Puts the maxima of `MaxPool1d` back; see `MaxUnpool2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MaxUnpool1d(2)(ms.Tensor([[[5.0, 6.0]]]), ms.Tensor([[[0, 3]]])))
+        [[[5. 0. 0. 6.]]]
+    """
+
+    _rank = 1
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Puts the maxima of `MaxPool3d` back; see `MaxUnpool2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.MaxUnpool3d(2)(ms.Tensor([[[[5.0]]]]), ms.Tensor([[[[3]]]])).shape
+        (1, 2, 2, 2)
+    """
+
+    _rank = 3

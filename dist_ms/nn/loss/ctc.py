@@ -1,0 +1,50 @@
+"""The connectionist temporal classification loss, as a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.checks import check_bool, check_int
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.loss.loss import LossBase
+from dist_ms.ops.arguments import tensor
+
+__all__ = ["CTCLoss"]
+
+
+class CTCLoss(LossBase):
+    """Minus the log likelihood of label sequences over all their alignments; see `ops.ctc_loss`.
+
+    Args:
+        blank: the class that stands for no label.
+        reduction: "mean" (of the losses over their target lengths), "sum" or "none".
+        zero_infinity: replace infinite losses by 0.
+
+    Inputs:
+        log_probs (Tensor): (T, N, C) or (T, C) log probabilities.
+        targets (Tensor): labels (N, S) or (S,).
+        input_lengths (Tensor or tuple): (N,), how many of the T steps count.
+        target_lengths (Tensor or tuple): (N,), how many of the S labels count.
+
+    Outputs:
+        Tensor: a scalar, or with "none" (N,).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> logp = ms.ops.log_softmax(ms.ops.zeros((2, 1, 2)))
+        >>> print(ms.nn.CTCLoss()(logp, ms.Tensor([[1]]), ms.Tensor([2]), ms.Tensor([1])))
+        0.2876821
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction)
+        self.blank = check_int(blank, "blank", self.cls_name)
+        self.zero_infinity = check_bool(zero_infinity, "zero_infinity", self.cls_name)
+
+    def construct(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+        if tensor(self.cls_name, log_probs, "log_probs").ndim == 2:
+            log_probs = ops.expand_dims(log_probs, 1)
+            targets = ops.reshape(tensor(self.cls_name, targets, "targets"), (1, -1))
+        return ops.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
+                            self.zero_infinity)[0]

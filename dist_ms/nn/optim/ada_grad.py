@@ -1,0 +1,75 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_bool, check_non_negative_float
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.optim.arguments import opt_init_args_register
+from dist_ms.nn.optim.optimizer import Optimizer
+
+
+class Adagrad(Optimizer):
+    r"""Adagrad: steps divided by the root of the sum of all squared gradients.
+
+    .. math::
+        h \leftarrow h + g^2, \qquad w \leftarrow w - \eta \frac{g}{\sqrt{h}}
+
+    g includes the weight decay. Source: Duchi, Hazan and Singer, Adaptive Subgradient Methods
+    for Online Learning and Stochastic Optimization, 2011.
+
+    Args:
+        params: Parameters or group dictionaries.
+        accum: the value h starts with, 0 or more.
+        learning_rate: a float, a list per step, a Tensor or a schedule.
+        update_slots: whether h grows; with False it stays at `accum`.
+        loss_scale: gradients are divided by it.
+        weight_decay: a float or a schedule.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a negative number.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> opt = ms.nn.Adagrad([w], accum=0.0, learning_rate=0.1)
+        >>> _ = opt((ms.Tensor([3.0]),))
+        >>> print(w.asnumpy())
+        [0.9]
+    """
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        accum: float = 0.1,
+        learning_rate: Any = 0.001,
+        update_slots: bool = True,
+        loss_scale: float = 1.0,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        check_non_negative_float(accum, "accum", "Adagrad")
+        self.update_slots = check_bool(update_slots, "update_slots", "Adagrad")
+        self.accum = self.states("accum", fill=accum)
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its sum of squares in place."""
+        self.run_rule(adagrad_rule, param, grad, [self.accum[index]], weight_decay, lr, 0.0, self.update_slots)
+
+
+def adagrad_rule(p: np.ndarray, g: np.ndarray, h: np.ndarray, lr: float, eps: float, update: bool) -> None:
+    """One step; `eps` is added to the root."""
+    if update:
+        h += g * g
+    root = np.sqrt(h)
+    if eps:
+        root += eps
+    g *= lr
+    g /= root
+    p -= g

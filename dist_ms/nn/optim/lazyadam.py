@@ -1,0 +1,55 @@
+"""LazyAdam."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.nn.optim.adam import _AdamStep
+from dist_ms.nn.optim.arguments import opt_init_args_register
+
+
+class LazyAdam(_AdamStep):
+    r"""Adam that leaves rows without a gradient alone; for the dense gradients here it is Adam.
+
+    .. math::
+        w \leftarrow w - \eta \frac{\sqrt{1-\beta_2^t}}{1-\beta_1^t} \frac{m}{\sqrt{v} + \epsilon}
+
+    Args:
+        params: Parameters or group dictionaries.
+        learning_rate: a float, a list per step, a Tensor or a schedule.
+        beta1, beta2: decay rates in (0, 1).
+        eps: added to the root, positive.
+        use_locking: as in Adam.
+        use_nesterov: look ahead.
+        weight_decay: a float or a schedule.
+        loss_scale: gradients are divided by it.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.nn.LazyAdam([w], learning_rate=0.1)((ms.Tensor([3.0]),))
+        >>> print(w.asnumpy().round(4))
+        [0.9]
+    """
+
+    sparse_target = True
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        use_locking: bool = False,
+        use_nesterov: bool = False,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        self._set_moments(beta1, beta2, eps, use_locking, use_nesterov)

@@ -1,0 +1,81 @@
+"""ProximalAdagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_bool, check_non_negative_float
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.optim.arguments import opt_init_args_register
+from dist_ms.nn.optim.optimizer import Optimizer
+
+
+class ProximalAdagrad(Optimizer):
+    r"""Adagrad with L1 and L2 regularization by a proximal step.
+
+    .. math::
+        h \leftarrow h + g^2, \quad \gamma = \frac{\eta}{\sqrt{h}}, \quad u = w - \gamma g, \quad
+        w \leftarrow \frac{\operatorname{sign}(u)}{1 + l_2 \gamma} \max(|u| - l_1 \gamma, 0)
+
+    g includes the weight decay. Source: Duchi and Singer, Efficient Learning using
+    Forward-Backward Splitting, 2009.
+
+    Args:
+        params: Parameters or group dictionaries.
+        accum: the value h starts with, 0 or more.
+        learning_rate: a float, a list per step, a Tensor or a schedule.
+        l1, l2: regularization, floats of 0 or more.
+        use_locking: protect the update from other updates of the same parameter (always so here).
+        loss_scale: gradients are divided by it.
+        weight_decay: a float or a schedule.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a negative number.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> opt = ms.nn.ProximalAdagrad([w], accum=0.0, learning_rate=0.5, l1=0.5)
+        >>> _ = opt((ms.Tensor([1.0]),))
+        >>> print(w.asnumpy())
+        [0.25]
+    """
+
+    sparse_target = True
+
+    @opt_init_args_register
+    def __init__(
+        self,
+        params: Any,
+        accum: float = 0.1,
+        learning_rate: Any = 0.001,
+        l1: float = 0.0,
+        l2: float = 0.0,
+        use_locking: bool = False,
+        loss_scale: float = 1.0,
+        weight_decay: Any = 0.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
+        check_non_negative_float(accum, "accum", "ProximalAdagrad")
+        self.l1 = check_non_negative_float(l1, "l1", "ProximalAdagrad")
+        self.l2 = check_non_negative_float(l2, "l2", "ProximalAdagrad")
+        self.use_locking = check_bool(use_locking, "use_locking", "ProximalAdagrad")
+        self.accum = self.states("accum", fill=accum)
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its sum of squares in place."""
+        self.run_rule(_proximal, param, grad, [self.accum[index]], weight_decay, lr, self.l1, self.l2)
+
+
+def _proximal(p: np.ndarray, g: np.ndarray, h: np.ndarray, lr: float, l1: float, l2: float) -> None:
+    h += g * g
+    rate = lr / np.sqrt(h)
+    g *= rate
+    p -= g
+    if l1 > 0.0:
+        p[...] = np.sign(p) * np.maximum(np.abs(p) - l1 * rate, 0.0)
+    p /= 1.0 + l2 * rate

@@ -1,0 +1,113 @@
+"""cdist, pdist: distances between rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import floating, number, tensor
+from dist_ms.ops.arithmetic import sub
+from dist_ms.ops.indexing import GetItem
+from dist_ms.ops.norms import VectorNorm
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.reshaping import expand_dims
+
+__all__ = ["Cdist", "Pdist", "cdist", "pdist"]
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
+    """Return the p-norm distances from each row of one matrix to each of another.
+
+    Args:
+        x1: a Tensor of floats (..., m, k).
+        x2: a Tensor of floats (..., n, k).
+        p: the order, not negative; infinity is allowed.
+
+    Returns:
+        Tensor (..., m, n).
+
+    Raises:
+        TypeError: if an input holds no floats.
+        ValueError: if `p` is negative, or the lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cdist(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0], [0.0, 1.0]])))
+        [[5. 1.]]
+    """
+    for name, x in (("x1", x1), ("x2", x2)):
+        floating("cdist", tensor("cdist", x, name).array(), name, complex_too=False)
+    if number("cdist", p, "p") < 0:
+        raise ValueError(f"For 'cdist', 'p' must not be negative, but got {p}.")
+    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+        raise ValueError(f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
+                         f"but got the shapes {x1.shape} and {x2.shape}.")
+    return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Return the p-norm distances of all pairs of rows, the first row's first.
+
+    Args:
+        input: a Tensor of floats (..., n, k).
+        p: the order, not negative; infinity is allowed.
+
+    Returns:
+        Tensor (..., n (n - 1) / 2).
+
+    Raises:
+        TypeError: if `input` holds no floats.
+        ValueError: if `p` is negative, or there are fewer than two dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.pdist(ms.Tensor([[0.0], [1.0], [3.0]])))
+        [1. 3. 2.]
+    """
+    floating("pdist", tensor("pdist", input).array(), complex_too=False)
+    if number("pdist", p, "p") < 0 or input.ndim < 2:
+        raise ValueError(f"For 'pdist', 'p' must not be negative and 'input' have rows, "
+                         f"but got {p} and the shape {input.shape}.")
+    first, second = np.triu_indices(input.shape[-2], 1)
+    return VectorNorm(p)(sub(GetItem((..., first, slice(None)))(input), GetItem((..., second, slice(None)))(input)), -1)
+
+
+class Cdist(Primitive):
+    """Distances between rows: `cdist` as a primitive.
+
+    Args:
+        p: the order.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Cdist(1.0)(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0]])))
+        [[7.]]
+    """
+
+    def __init__(self, p: float = 2.0) -> None:
+        self.p = p
+
+    def __call__(self, *args: Any) -> Tensor:
+        return ops.cdist(*args, self.p)
+
+
+class Pdist(Primitive):
+    """Distances of all pairs of rows: `pdist` as a primitive.
+
+    Args:
+        p: the order.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Pdist()(ms.Tensor([[0.0], [2.0]])))
+        [2.]
+    """
+
+    def __init__(self, p: float = 2.0) -> None:
+        self.p = p
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return ops.pdist(x, self.p)

@@ -1,0 +1,300 @@
+"""Tensor's reductions. Most take MindSpore's names (axis, keep_dims) and those of newer ones (dim, keepdim)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+
+
+def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: Any) -> Any:
+    """The value of an argument that has two names, given under one of them at most.
+
+    Raises:
+        TypeError: if it is given under both.
+    """
+    (a_name, a), (b_name, b) = first, second
+    if a is not None and b is not None:
+        raise TypeError(f"For 'Tensor.{name}', '{a_name}' and '{b_name}' mean the same: give one, but got both.")
+    return b if b is not None else a if a is not None else default
+
+
+def sum(self: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool | None = None, initial: Any = None, *,
+        dim: Any = None, keepdim: bool | None = None) -> Tensor:
+    """Add up over dimensions; see `dist_ms.ops.sum`. `initial` is added to the result.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).sum(axis=1, keepdims=True))
+        [[3.]
+         [7.]]
+    """
+    if isinstance(dtype, bool):     # sum(dim, keepdim)
+        dtype, keepdim = None, dtype
+    keep = either("sum", ("keepdims", keepdims), ("keepdim", keepdim), False)
+    out = ops.sum(self, either("sum", ("axis", axis), ("dim", dim), None), keep, dtype=dtype)
+    return out if initial is None else out + initial
+
+
+def mean(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dtype: Any = None, dim: Any = None,
+         keepdim: bool | None = None) -> Tensor:
+    """Average over dimensions; see `dist_ms.ops.mean`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).mean(0))
+        [2. 3.]
+    """
+    x = self if dtype is None else ops.cast(self, dtype)
+    return ops.mean(x, either("mean", ("axis", axis), ("dim", dim), None),
+                    either("mean", ("keep_dims", keep_dims), ("keepdim", keepdim), False))
+
+
+def prod(self: Tensor, axis: Any = None, keep_dims: bool | None = None, dtype: Any = None, *, dim: Any = None,
+         keepdim: bool | None = None) -> Tensor:
+    """Multiply over dimensions; see `dist_ms.ops.prod`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).prod(1))
+        [ 2. 12.]
+    """
+    return ops.prod(self, either("prod", ("axis", axis), ("dim", dim), None),
+                    either("prod", ("keep_dims", keep_dims), ("keepdim", keepdim), False), dtype)
+
+
+def all(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None,
+        keepdim: bool | None = None) -> Tensor:
+    """Tell whether all elements over dimensions are true; see `dist_ms.ops.all`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([True, False]).all())
+        False
+    """
+    return ops.all(self, either("all", ("axis", axis), ("dim", dim), None),
+                   either("all", ("keep_dims", keep_dims), ("keepdim", keepdim), False))
+
+
+def any(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None,
+        keepdim: bool | None = None) -> Tensor:
+    """Tell whether one element or more over dimensions are true; see `dist_ms.ops.any`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([True, False]).any())
+        True
+    """
+    return ops.any(self, either("any", ("axis", axis), ("dim", dim), None),
+                   either("any", ("keep_dims", keep_dims), ("keepdim", keepdim), False))
+
+
+def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Find the largest element.
+
+    `max()` of all; `max(dim, keepdim=False)` along a dimension, with its place; `max(axis=None,
+    keepdims=False, initial=None, where=None, return_indices=False)` over dimensions, without.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 5.0], [3.0, 2.0]])
+        >>> print(x.max(), x.max(axis=0), x.max(1)[1])
+        5.0 [3. 5.] [1 0]
+    """
+    return _extreme(self, "max", ops.max, ops.amax, ops.ArgMaxWithValue, args, kwargs)
+
+
+def min(self: Tensor, *args: Any, **kwargs: Any) -> Any:
+    """Find the smallest element.
+
+    `min()` of all; `min(dim, keepdim=False)` along a dimension, with its place; `min(axis=None,
+    keepdims=False, initial=None, where=None, return_indices=False)` over dimensions, without.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 5.0], [3.0, 2.0]])
+        >>> print(x.min(), x.min(axis=0), x.min(1)[1])
+        1.0 [1. 2.] [0 1]
+    """
+    return _extreme(self, "min", ops.min, ops.amin, ops.ArgMinWithValue, args, kwargs)
+
+
+def _extreme(x: Tensor, name: str, along: Any, over: Any, primitive: Any, args: tuple, kwargs: dict) -> Any:
+    """`max` or `min` in one of its three forms."""
+    by_dim = "dim" in kwargs or "keepdim" in kwargs
+    if by_dim or (args and isinstance(args[0], int) and not kwargs and len(args) <= 2):
+        def plain(dim: int, keepdim: bool = False) -> Any:
+            return along(x, dim, keepdim)
+        return plain(*args, **kwargs)
+    return _over(x, name, along, over, primitive, *args, **kwargs)
+
+
+def _over(x: Tensor, name: str, along: Any, over: Any, primitive: Any, axis: Any = None, keepdims: bool = False, *,
+          initial: Any = None, where: Any = None, return_indices: bool = False) -> Any:
+    """`max` or `min` with MindSpore's older arguments."""
+    where = None if where is True else where
+    if return_indices:
+        return along(x, axis, keepdims, initial=initial, where=where)
+    if isinstance(axis, int) and initial is None and where is None:
+        return primitive(axis, keepdims)(x)[1]      # here the gradient goes to one of equal elements
+    return over(x, axis, keepdims, initial=initial, where=where)
+
+
+def argmax(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None,
+           keepdim: bool | None = None) -> Tensor:
+    """Find the place of the largest element; see `dist_ms.ops.argmax`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmax(1))
+        [1 0]
+    """
+    return ops.argmax(self, either("argmax", ("axis", axis), ("dim", dim), None),
+                      either("argmax", ("keepdims", keepdims), ("keepdim", keepdim), False))
+
+
+def argmin(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None,
+           keepdim: bool | None = None) -> Tensor:
+    """Find the place of the smallest element; see `dist_ms.ops.argmin`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmin(1))
+        [0 1]
+    """
+    return ops.argmin(self, either("argmin", ("axis", axis), ("dim", dim), None),
+                      either("argmin", ("keepdims", keepdims), ("keepdim", keepdim), False))
+
+
+def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Return the largest elements along a dimension, and their places.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 5.0]).argmax_with_value())
+        (Tensor(shape=[], dtype=Float32, value= 5), Tensor(shape=[], dtype=Int64, value= 1))
+    """
+    return ops.max(self, axis, keep_dims)
+
+
+def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
+    """Return the smallest elements along a dimension, and their places.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 5.0]).argmin_with_value())
+        (Tensor(shape=[], dtype=Float32, value= 1), Tensor(shape=[], dtype=Int64, value= 0))
+    """
+    return ops.min(self, axis, keep_dims)
+
+
+def std(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool | None = None, *, dim: Any = None,
+        correction: int | None = None, keepdim: bool | None = None) -> Tensor:
+    """Return the standard deviation over dimensions; see `dist_ms.ops.std`. `correction` is `ddof`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0, 3.0]).std(ddof=1))
+        1.0
+    """
+    return ops.std(_floats(self), either("std", ("axis", axis), ("dim", dim), None),
+                   ddof if correction is None else correction,
+                   either("std", ("keepdims", keepdims), ("keepdim", keepdim), False))
+
+
+def var(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool | None = None, *, dim: Any = None,
+        correction: int | None = None, keepdim: bool | None = None) -> Tensor:
+    """Return the variance over dimensions; see `dist_ms.ops.var`. `correction` is `ddof`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0, 3.0]).var(ddof=1))
+        1.0
+    """
+    return ops.var(_floats(self), either("var", ("axis", axis), ("dim", dim), None),
+                   ddof if correction is None else correction,
+                   either("var", ("keepdims", keepdims), ("keepdim", keepdim), False))
+
+
+def _floats(x: Tensor) -> Tensor:
+    """The tensor, as float32 if it holds integers or bools."""
+    return x * 1.0 if x.array().dtype.kind in "biu" else x
+
+
+def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = None) -> Tensor:
+    """Sum up along a dimension, keeping every result; without a dimension all elements row by row.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).cumsum())
+        [ 1.  3.  6. 10.]
+    """
+    axis = either("cumsum", ("axis", axis), ("dim", dim), None)
+    return ops.cumsum(ops.ravel(self), 0, dtype) if axis is None else ops.cumsum(self, axis, dtype)
+
+
+def nansum(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dtype: Any = None, dim: Any = None,
+           keepdim: bool | None = None) -> Tensor:
+    """Add up over dimensions, counting NaN as 0; see `dist_ms.ops.nansum`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, float("nan")]).nansum())
+        1.0
+    """
+    return ops.nansum(self, either("nansum", ("axis", axis), ("dim", dim), None),
+                      either("nansum", ("keepdims", keepdims), ("keepdim", keepdim), False), dtype=dtype)
+
+
+def median(self: Tensor, axis: int = -1, keepdims: bool | None = None, *, dim: int | None = None,
+           keepdim: bool | None = None) -> tuple[Tensor, Tensor]:
+    """Find the middle element along a dimension, and its place; see `dist_ms.ops.median`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([3.0, 1.0, 2.0]).median()[0])
+        2.0
+    """
+    return ops.median(self, axis if dim is None else dim,
+                      either("median", ("keepdims", keepdims), ("keepdim", keepdim), False))
+
+
+def count_nonzero(self: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = None, *,
+                  dim: Any = None) -> Tensor:
+    """Count the elements over dimensions that are not 0; see `dist_ms.ops.count_nonzero`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([0, 3, 4]).count_nonzero())
+        2
+    """
+    return ops.count_nonzero(self, axis if dim is None else dim, keep_dims, dtype)
+
+
+def ptp(self: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
+    """Return the distance from the smallest to the largest element over dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 5.0]).ptp())
+        4.0
+    """
+    return ops.amax(self, axis, keepdims) - ops.amin(self, axis, keepdims)
+
+
+def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
+    """Sum up the diagonals of matrices.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())
+        5.0
+    """
+    x = self if dtype is None else ops.cast(self, dtype)
+    return ops.ReduceSum()(ops.diagonal(x, offset, axis1, axis2), -1)
+
+
+for _method in (sum, mean, prod, all, any, max, min, argmax, argmin, argmax_with_value, argmin_with_value, std, var,
+                cumsum, nansum, median, count_nonzero, ptp, trace):
+    setattr(Tensor, _method.__name__, _method)

@@ -1,0 +1,89 @@
+"""ReduceMax, Argmax, ArgMaxWithValue and their kin."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import ops
+from tests.serial.ops.compare import equal, same, tensor
+
+C = np.random.default_rng(0).permutation(24).reshape(2, 3, 4).astype("float32")
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("keep", [False, True])
+def test_along_one_dimension(axis, keep):
+    c = ms.Tensor(C)
+    for name, primitive, extreme, place in (("max", ops.ArgMaxWithValue, np.max, np.argmax),
+                                            ("min", ops.ArgMinWithValue, np.min, np.argmin)):
+        value, index = getattr(ops, name)(c, axis, keep)
+        same(value, extreme(C, axis, keepdims=keep))
+        same(index, place(C, axis, keepdims=keep))
+        index2, value2 = primitive(axis, keep)(c)
+        equal(value2, value.asnumpy())
+        equal(index2, index.asnumpy())
+        equal(getattr(ops, f"a{name}")(c, axis, keep), value.asnumpy())
+        equal(getattr(c, name)(axis=axis, keepdims=keep), value.asnumpy())
+        equal(getattr(c, name)(axis, keep)[1], index.asnumpy())
+        equal(getattr(c, name)(dim=axis, keepdim=keep)[0], value.asnumpy())
+        equal(getattr(c, name)(axis=axis, return_indices=True)[1], place(C, axis))
+
+
+def test_over_several_dimensions():
+    c = ms.Tensor(C)
+    equal(ops.amax(c, (0, 2)), C.max((0, 2)))
+    equal(ops.ReduceMin(True)(c, (0, 2)), C.min((0, 2), keepdims=True))
+    equal(ops.amin(c), C.min())
+    equal(c.max(), C.max())
+    equal(c.min(axis=(0, 1)), C.min((0, 1)))
+    equal(c.ptp(1), np.ptp(C, 1))
+    value, place = ops.max(c)
+    equal(value, C.max())
+    same(place, np.int64(0))
+
+
+def test_places():
+    c = ms.Tensor(C)
+    same(ops.argmax(c), np.int64(C.argmax()))
+    same(ops.argmax(c, 1, True), C.argmax(1, keepdims=True))
+    same(ops.argmin(c, 1), C.argmin(1).astype("int32"))
+    same(c.argmax(axis=1, keepdims=True), C.argmax(1, keepdims=True))
+    same(ops.Argmax()(c), C.argmax(-1).astype("int32"))
+    same(ops.Argmin(0, ms.int64)(c), C.argmin(0))
+    equal(ops.argmax(tensor([[3, 1, 3]]), 1), [0])
+    equal(ops.argmax(tensor([False, True])), 1)
+
+
+def test_initial_and_where():
+    c = ms.Tensor(C)
+    equal(ops.max(c, 0, initial=10.0)[0], C.max(0, initial=10))
+    equal(ops.amax(c, 0, initial=-5.0, where=c < 10), C.max(0, initial=-5, where=C < 10))
+    with pytest.raises(ValueError, match="'initial' must be given together with 'where'"):
+        ops.amax(c, 0, where=c > 1)
+
+
+def test_aminmax_and_scalars():
+    low, high = ops.aminmax(ms.Tensor(C), axis=1)
+    equal(low, C.min(1))
+    equal(high, C.max(1))
+    value, index = ops.max(ms.Tensor(3.0), 0)
+    assert (float(value), int(index)) == (3, 0)
+    assert int(ops.argmax(ms.Tensor(3.0))) == 0
+
+
+def test_nan_wins():
+    x = tensor([1.0, np.nan, 2.0])
+    assert np.isnan(ops.amax(x).asnumpy())
+    assert np.isnan(ops.min(x, 0)[0].asnumpy())
+
+
+def test_errors():
+    c = ms.Tensor(C)
+    for fn in (lambda: ops.max(c, 3), lambda: ops.argmax(c, -4), lambda: ops.amax(c, (0, 0)),
+               lambda: ops.max(tensor([]), 0), lambda: ops.amax(tensor([])), lambda: ops.argmax(tensor([]))):
+        with pytest.raises(ValueError, match="For '"):
+            fn()
+    for fn in (lambda: ops.max(c, (0, 1)), lambda: ops.argmax(c, 1.0), lambda: ops.Argmax(0, ms.float32),
+               lambda: ops.amax(tensor([1j])), lambda: ops.max([1, 2])):
+        with pytest.raises(TypeError, match="For '"):
+            fn()
