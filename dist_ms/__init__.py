@@ -24,6 +24,7 @@ from dist_ms.common.context import (
     set_context,
     set_device,
 )
+from dist_ms.common.device_context import DeviceCtx
 from dist_ms.common.dtype import *
 from dist_ms.common.generator import (
     Generator,
@@ -59,3 +60,6 @@ from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
 from dist_ms.train import *
 
 __version__ = "0.1.0"
+
+# MindSpore's names for three types; last, as they hide the built-ins in this file.
+bool, int, float = dtype.bool_, dtype.int32, dtype.float32  # noqa: A001

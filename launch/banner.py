@@ -22,9 +22,7 @@ _STARTS = (
     b"mpirun ",
     b"Primary job ",
 )
-_NOISE = re.compile(
-    rb"\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file |\[warn\] Epoll (ADD|MOD|DEL)\(\d+\) on fd "
-)
+_NOISE = re.compile(rb"\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file |\[warn\] Epoll (ADD|MOD|DEL)\(\d+\) on fd ")
 
 
 class BannerFilter:

@@ -102,9 +102,7 @@ def mpirun_command(
     return [launcher.path, *arguments, "-n", str(job.ranks), *job.mpi_args, *program], env
 
 
-def _open_mpi(
-    launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
+def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Open MPI 4 and 5. Its one-sided ucx component fails on shared windows: it is left out."""
     arguments = ["--allow-run-as-root"] if machine.root else []
     settings = {"OMPI_MCA_osc": "^ucx"}
@@ -124,9 +122,7 @@ def _open_mpi(
     return [*arguments, "--map-by", f"slot:PE={each}", "--bind-to", "core"], settings
 
 
-def _mpich(
-    launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
+def _mpich(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """MPICH's hydra: the cores of each rank are spelled out."""
     if several_machines(job, env) or not job.bind or job.ranks > len(machine.cores):
         return [], {}
@@ -134,9 +130,7 @@ def _mpich(
     return ["-bind-to", "user:" + ",".join(sets)], {}
 
 
-def _intel(
-    launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]
-) -> tuple[list[str], dict[str, str]]:
+def _intel(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Intel MPI: a mask per rank, in hexadecimal."""
     if not job.bind or job.ranks > len(machine.cores):
         return [], {"I_MPI_PIN": "0"} if not several_machines(job, env) else {}

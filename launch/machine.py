@@ -47,9 +47,7 @@ def this_machine() -> Machine:
     for cpu in cpus:
         siblings = _read(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list")
         cores.setdefault(cpu_list(siblings) or (cpu,), []).append(cpu)
-    offered = _read("/sys/fs/cgroup/cpuset.cpus.effective") or _read(
-        "/sys/devices/system/cpu/online"
-    )
+    offered = _read("/sys/fs/cgroup/cpuset.cpus.effective") or _read("/sys/devices/system/cpu/online")
     whole = not offered.strip() or set(cpu_list(offered)) <= set(cpus)
     return Machine(cpus, tuple(map(tuple, cores.values())), whole, os.geteuid() == 0)
 

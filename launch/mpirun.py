@@ -83,9 +83,7 @@ def find_mpirun(
         path = shutil.which(name, path=str(beside)) or shutil.which(name, path=search)
         if path is not None:
             return _ask(path)
-    raise LaunchError(
-        f"no mpirun was found beside {python} or on PATH, but several ranks need one. {REMEDY}"
-    )
+    raise LaunchError(f"no mpirun was found beside {python} or on PATH, but several ranks need one. {REMEDY}")
 
 
 def _ask(path: str) -> MpiRun:

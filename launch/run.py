@@ -68,9 +68,7 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
         raise LaunchError(f"the script must be a file, but {script!r} is none.")
 
 
-def _supervise(
-    command: list[str], env: dict[str, str], streams: Streams | None
-) -> tuple[int, BannerFilter]:
+def _supervise(command: list[str], env: dict[str, str], streams: Streams | None) -> tuple[int, BannerFilter]:
     """Run mpirun, pass its output on, and see that it ends when this process is told to."""
     received: list[int] = []
     old = {s: signal.signal(s, lambda number, _: received.append(number)) for s in _SIGNALS}

@@ -58,6 +58,8 @@ def build_train_network(
     check_type(network, "network", _OWNER, Cell)
     check_type(optimizer, "optimizer", _OWNER, Optimizer)
     _check(level, boost_level, kwargs)
+    if loss_fn is not None and not callable(loss_fn):
+        raise TypeError(f"For '{_OWNER}', 'loss_fn' must be a Cell or a function, but got {type(loss_fn).__name__}.")
     low = kwargs.get("cast_model_type", mstype.float16 if level in ("O2", "O3") else mstype.float32)
     network = _lowered(network, level, low, kwargs.get("keep_batchnorm_fp32", level == "O2"))
     if loss_fn is not None:

@@ -128,3 +128,10 @@ def _init_random_normal(mean: float, sigma: float, shape: Any) -> np.ndarray:
 def _init_random_uniform(a: float, b: float, shape: Any) -> np.ndarray:
     """A float32 array spread evenly over [a, b), for initializers of users."""
     return generator().uniform(a, b, shape).astype(np.float32)
+
+# Their public place, as MindSpore prints it in a layer's representation.
+for _kind in (
+    *(Constant, Dirac, HeNormal, HeUniform, Identity, Initializer, Normal, One, Orthogonal, Sparse),
+    *(TruncatedNormal, Uniform, VarianceScaling, XavierNormal, XavierUniform, Zero),
+):
+    _kind.__module__ = __name__

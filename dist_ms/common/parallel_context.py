@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from dist_ms.common.ps_context import get_ps_context, reset_ps_context, set_ps_context
 
@@ -50,7 +50,7 @@ class ParallelMode:
     HYBRID_PARALLEL = "hybrid_parallel"
     SEMI_AUTO_PARALLEL = "semi_auto_parallel"
     AUTO_PARALLEL = "auto_parallel"
-    MODE_LIST = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
+    MODE_LIST: ClassVar = [STAND_ALONE, DATA_PARALLEL, HYBRID_PARALLEL, SEMI_AUTO_PARALLEL, AUTO_PARALLEL]
 
 
 @dataclass(frozen=True)
@@ -124,8 +124,7 @@ def _comm_fusion(key: str, value: Any) -> None:
             continue
         if kind not in ("allreduce", "allgather", "reducescatter"):
             raise KeyError(
-                f"{_SET}the keys of '{key}' must be openstate, allreduce, allgather or "
-                f"reducescatter, but got {kind!r}."
+                f"{_SET}the keys of '{key}' must be openstate, allreduce, allgather or reducescatter, but got {kind!r}."
             )
         _dict(f"{key}['{kind}']", config)
         for field in ("mode", "config"):
@@ -134,8 +133,7 @@ def _comm_fusion(key: str, value: Any) -> None:
         modes = ("auto", "size", "index") if kind == "allreduce" else ("auto", "size")
         if config["mode"] not in modes:
             raise KeyError(
-                f"{_SET}the mode of '{key}['{kind}']' must be one of {', '.join(modes)}, but got "
-                f"{config['mode']!r}."
+                f"{_SET}the mode of '{key}['{kind}']' must be one of {', '.join(modes)}, but got {config['mode']!r}."
             )
         if config["mode"] == "size":
             _int(0)(f"{key}['{kind}']['config']", config["config"])
@@ -151,9 +149,7 @@ def _dataset_strategy(key: str, value: Any) -> None:
     if isinstance(value, str):
         _one_of("full_batch", "data_parallel")(key, value)
     elif value:
-        raise ValueError(
-            f"{_SET}'{key}' must be 'data_parallel' or 'full_batch', but got {value!r}: {_AUTO}"
-        )
+        raise ValueError(f"{_SET}'{key}' must be 'data_parallel' or 'full_batch', but got {value!r}: {_AUTO}")
 
 
 def _parallel_optimizer_config(key: str, value: Any) -> None:
@@ -294,9 +290,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
         setting = _KEYS[key]
         setting.check(key, value)
         if setting.refused and value != setting.default:
-            raise ValueError(
-                f"{_SET}'{key}' must be {setting.default!r}, but got {value!r}: {setting.refused}"
-            )
+            raise ValueError(f"{_SET}'{key}' must be {setting.default!r}, but got {value!r}: {setting.refused}")
         new |= _consequences(key, copy.deepcopy(value))
     _values.update(new)
 

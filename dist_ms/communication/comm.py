@@ -130,9 +130,7 @@ def check_rank(verb: str, argument: str, rank: int, size: int) -> None:
 def check_array(verb: str, array: Any, changed: bool) -> None:
     """Raise unless the verb can take the array; `changed` ones must be writeable in place."""
     if not isinstance(array, np.ndarray):
-        raise TypeError(
-            f"For '{verb}', 'array' must be a numpy.ndarray, but got {type(array).__name__}."
-        )
+        raise TypeError(f"For '{verb}', 'array' must be a numpy.ndarray, but got {type(array).__name__}.")
     if array.dtype.hasobject:
         raise TypeError(
             f"For '{verb}', 'array' must hold numbers, but got dtype {array.dtype}; "
@@ -152,8 +150,7 @@ def check_array(verb: str, array: Any, changed: bool) -> None:
         )
     if not array.flags.writeable:
         raise ValueError(
-            f"For '{verb}', 'array' must be writeable, as it is changed in place, "
-            "but got a read-only one."
+            f"For '{verb}', 'array' must be writeable, as it is changed in place, but got a read-only one."
         )
 
 
@@ -162,15 +159,11 @@ def check_reducible(verb: str, array: np.ndarray, op: str) -> None:
     check_op(verb, op)
     kind = array.dtype.kind
     if kind == "c" and op in ("max", "min"):
-        raise TypeError(
-            f"For '{verb}', 'op' must be 'sum' or 'prod' for complex numbers, but got {op!r}."
-        )
+        raise TypeError(f"For '{verb}', 'op' must be 'sum' or 'prod' for complex numbers, but got {op!r}.")
     if kind not in "biufc" and array.dtype.name not in ("bfloat16",):
         raise TypeError(f"For '{verb}', 'array' must hold numbers, but got dtype {array.dtype}.")
     if array.dtype in (np.longdouble, np.clongdouble):
-        raise TypeError(
-            f"For '{verb}', 'array' must be of at most double precision, but got {array.dtype}."
-        )
+        raise TypeError(f"For '{verb}', 'array' must be of at most double precision, but got {array.dtype}.")
 
 
 def check_parts(verb: str, array: np.ndarray, size: int) -> None:

@@ -40,9 +40,7 @@ def cpu_quota(path: Path = _QUOTA) -> float | None:
         return None
 
 
-def fair_share(
-    mine: Iterable[int], on_node: Sequence[Iterable[int]], quota: float | None = None
-) -> int:
+def fair_share(mine: Iterable[int], on_node: Sequence[Iterable[int]], quota: float | None = None) -> int:
     """Return the number of threads for a rank: each core counts 1 / (ranks that may use it).
 
     Args:

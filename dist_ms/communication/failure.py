@@ -55,9 +55,7 @@ class Ending:
         exit_code: what an uncaught sys.exit asked for.
     """
 
-    def __init__(
-        self, control: Control, abort: Callable[[int], None], finalize: Callable[[], None]
-    ) -> None:
+    def __init__(self, control: Control, abort: Callable[[int], None], finalize: Callable[[], None]) -> None:
         self.control, self.exit_code = control, 0
         self._abort, self._finalize, self._process = abort, finalize, os.getpid()
         self._label = f"[rank {control.rank} of {control.size}]"
@@ -77,9 +75,7 @@ class Ending:
             self._exit(code)  # ends only that thread
         raise _WatchedExit(code)
 
-    def _uncaught(
-        self, kind: type[BaseException], error: BaseException, trace: TracebackType | None
-    ) -> None:
+    def _uncaught(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """Print the exception with the rank and end the job."""
         if os.getpid() != self._process:  # a forked child is no rank
             self._excepthook(kind, error, trace)
@@ -98,9 +94,7 @@ class Ending:
             self._threadhook(args)
             return
         name = args.thread.name if args.thread is not None else "?"
-        text = "".join(
-            traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback)
-        )
+        text = "".join(traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback))
         self._say(f"uncaught exception in thread {name}\n{text}")
         self._end_job(1)
 
@@ -120,6 +114,7 @@ class Ending:
                 self.control.farewell()
             except KeyboardInterrupt:
                 self._end_job(130)
+            sys.excepthook, threading.excepthook = self._excepthook, self._threadhook
             self._finalize()
 
     def _say(self, text: str) -> None:

@@ -88,9 +88,7 @@ def destroy_group(group: str) -> None:
     if group in WORLD_NAMES:
         raise ValueError("For 'destroy_group', 'group' must not be the world group: it stays.")
     if group not in world.groups:
-        raise KeyError(
-            f"For 'destroy_group', 'group' must be one that create_group made, but got {group!r}."
-        )
+        raise KeyError(f"For 'destroy_group', 'group' must be one that create_group made, but got {group!r}.")
     _, comm = world.groups.pop(group)
     if comm is not None:
         comm.free()
@@ -164,23 +162,16 @@ def _check_ranks(group: str, rank_ids: list[int], size: int) -> list[int]:
     """Raise unless `rank_ids` can be a group; return it."""
     if not isinstance(rank_ids, list):
         raise TypeError(
-            "For 'create_group', the argument 'rank_ids' must be type of list, but got "
-            f"{type(rank_ids).__name__}."
+            f"For 'create_group', the argument 'rank_ids' must be type of list, but got {type(rank_ids).__name__}."
         )
     if not rank_ids:
-        raise ValueError(
-            "For 'create_group', the argument 'rank_ids' must have at least one rank, but got []."
-        )
+        raise ValueError("For 'create_group', the argument 'rank_ids' must have at least one rank, but got [].")
     for rank in rank_ids:
         check_int("create_group", "rank_ids", rank)
     if len(set(rank_ids)) != len(rank_ids):
-        raise ValueError(
-            f"For 'create_group', List rank_ids in Group {group} has duplicate data! Got "
-            f"{rank_ids}."
-        )
+        raise ValueError(f"For 'create_group', List rank_ids in Group {group} has duplicate data! Got {rank_ids}.")
     if min(rank_ids) < 0 or max(rank_ids) >= size:
         raise RuntimeError(
-            f"For 'create_group', 'rank_ids' must be in [0, {size - 1}], the ranks of the world, "
-            f"but got {rank_ids}."
+            f"For 'create_group', 'rank_ids' must be in [0, {size - 1}], the ranks of the world, but got {rank_ids}."
         )
     return [int(rank) for rank in rank_ids]

@@ -87,14 +87,11 @@ class LocalComm(Comm):
         check_array("recv", array, changed=True)
         check_rank("recv", "source", source, 1)
         if not self._sent.get(tag):
-            raise RuntimeError(
-                f"For 'recv', rank 0 of 1 waits for itself: nothing was sent with tag {tag}."
-            )
+            raise RuntimeError(f"For 'recv', rank 0 of 1 waits for itself: nothing was sent with tag {tag}.")
         sent = self._sent[tag].popleft()
         if sent.nbytes != array.nbytes:
             raise ValueError(
-                f"For 'recv', 'array' must have the {sent.nbytes} bytes that were sent, "
-                f"but it has {array.nbytes}."
+                f"For 'recv', 'array' must have the {sent.nbytes} bytes that were sent, but it has {array.nbytes}."
             )
         array.reshape(-1).view(np.uint8)[:] = sent.reshape(-1).view(np.uint8)
         return array

@@ -18,9 +18,7 @@ def members(verb: str, group: str) -> list[int]:
     if group in WORLD_NAMES:
         return list(world.comm.ranks)
     if group not in world.groups:
-        raise RuntimeError(
-            f"For '{verb}', The group {group} does not exist. Make it with create_group first."
-        )
+        raise RuntimeError(f"For '{verb}', The group {group} does not exist. Make it with create_group first.")
     return world.groups[group][0]
 
 
@@ -50,23 +48,17 @@ def check_inited(verb: str) -> _world.World:
     """Raise unless init() was called."""
     world = _world.current()
     if world is None:
-        raise RuntimeError(
-            f"For '{verb}', Distributed Communication has not been inited. Call init() first."
-        )
+        raise RuntimeError(f"For '{verb}', Distributed Communication has not been inited. Call init() first.")
     return world
 
 
 def check_group(verb: str, group: str) -> None:
     """Raise unless the group's name is a string."""
     if not isinstance(group, str):
-        raise TypeError(
-            f"For '{verb}', the argument 'group' must be type of string, but got {group!r}."
-        )
+        raise TypeError(f"For '{verb}', the argument 'group' must be type of string, but got {group!r}.")
 
 
 def check_int(verb: str, argument: str, value: int) -> None:
     """Raise unless the value is an int."""
     if not isinstance(value, int):
-        raise TypeError(
-            f"For '{verb}', the argument '{argument}' must be type of int, but got {value!r}."
-        )
+        raise TypeError(f"For '{verb}', the argument '{argument}' must be type of int, but got {value!r}.")

@@ -87,9 +87,7 @@ def init(backend_name: str | None = None) -> None:
         (0, 1)
     """
     if backend_name is not None and not isinstance(backend_name, str):
-        raise TypeError(
-            f"For 'init', the argument 'backend_name' must be a string, but got {backend_name!r}."
-        )
+        raise TypeError(f"For 'init', the argument 'backend_name' must be a string, but got {backend_name!r}.")
     if backend_name not in (None, "mccl"):
         raise RuntimeError(
             "For 'init', the argument 'backend_name' must be 'mccl' or None, as dist_ms runs on "

@@ -114,8 +114,7 @@ class MpiComm(Comm):
         number = self._enter("post_all_reduce")
         wire, store = wire_form(array)
         requests = [
-            self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, mpi_op)
-            for buffer, mpi_op in self._reduction(wire, op)
+            self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, mpi_op) for buffer, mpi_op in self._reduction(wire, op)
         ]
         return MpiHandle(self, number, requests, store, (array, wire))
 
@@ -178,8 +177,7 @@ class MpiComm(Comm):
         check_tag("send", tag)
         data = as_bytes(np.ascontiguousarray(array))
         requests = [
-            self._comm.Isend([piece, len(piece), self._mpi.BYTE], dest, tag)
-            for piece in pieces(data, CHUNK_BYTES)
+            self._comm.Isend([piece, len(piece), self._mpi.BYTE], dest, tag) for piece in pieces(data, CHUNK_BYTES)
         ]
         self._pair("send", requests, dest, data)
 
@@ -250,9 +248,7 @@ class MpiComm(Comm):
         shape = () if array is None else (array.dtype.name, array.size)
         mark = zlib.crc32(repr((verb, shape, more)).encode())
         marks = np.array([mark, -mark])
-        request = self._comm.Iallreduce(
-            self._mpi.IN_PLACE, [marks, 2, self._mpi.INT64_T], self._mpi.MAX
-        )
+        request = self._comm.Iallreduce(self._mpi.IN_PLACE, [marks, 2, self._mpi.INT64_T], self._mpi.MAX)
         self._wait(request.Test, verb, number, (request, marks))
         if marks[0] != mark or marks[1] != -mark:
             self._differ(verb, array, more)
@@ -269,9 +265,7 @@ class MpiComm(Comm):
         self._wait(request.Test, verb, None, (request, text, texts))
         rows = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in texts]
         table = "\n".join(f"  rank {self.ranks[i]}: {row}" for i, row in enumerate(rows))
-        raise RuntimeError(
-            f"For '{verb}', every rank of group '{self.name}' must do the same, but got:\n{table}"
-        )
+        raise RuntimeError(f"For '{verb}', every rank of group '{self.name}' must do the same, but got:\n{table}")
 
     def _run(self, verb: str, call: str, *arguments: Any) -> None:
         """Do an MPI collective that every rank has come to."""
@@ -352,9 +346,7 @@ class MpiComm(Comm):
 class MpiHandle(Handle):
     """An all-reduce under way."""
 
-    def __init__(
-        self, comm: MpiComm, number: int, requests: list[Any], store: Callable, keep: Any
-    ) -> None:
+    def __init__(self, comm: MpiComm, number: int, requests: list[Any], store: Callable, keep: Any) -> None:
         self._comm, self._number, self._requests = comm, number, requests
         self._store, self._keep = store, keep
 

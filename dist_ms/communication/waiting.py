@@ -24,9 +24,7 @@ def default_timeout(environ: dict[str, str] | None = None) -> float:
     try:
         seconds = float(text)
     except ValueError:
-        raise ValueError(
-            f"The environment variable DIST_MS_TIMEOUT must be seconds, but got {text!r}."
-        ) from None
+        raise ValueError(f"The environment variable DIST_MS_TIMEOUT must be seconds, but got {text!r}.") from None
     return seconds if seconds > 0 else float("inf")
 
 

@@ -6,6 +6,8 @@ or, from Python, before anything imports mindspore:
 
     import dist_ms.compat
     dist_ms.compat.install()
+
+`mindspore.__version__` is then that of the MindSpore whose behaviour dist_ms follows.
 """
 
 from __future__ import annotations
@@ -13,8 +15,9 @@ from __future__ import annotations
 import sys
 
 from dist_ms.compat.alias import MindSporeFinder
+from dist_ms.compat.modules import ALIASES, MINDSPORE_VERSION
 
-_finder = MindSporeFinder("mindspore", "dist_ms")
+_finder = MindSporeFinder("mindspore", "dist_ms", MINDSPORE_VERSION, ALIASES)
 
 
 def install() -> None:
@@ -27,7 +30,7 @@ def install() -> None:
         >>> import dist_ms.compat
         >>> dist_ms.compat.install()
         >>> import mindspore.nn
-        >>> mindspore.nn is dist_ms.nn
+        >>> mindspore.nn.Cell is dist_ms.nn.Cell
         True
         >>> dist_ms.compat.uninstall()
     """
@@ -46,5 +49,4 @@ def uninstall() -> None:
     """Undo `install`: a later `import mindspore` finds the real one, if there is one."""
     if _finder in sys.meta_path:
         sys.meta_path.remove(_finder)
-        for name in [n for n in sys.modules if n == "mindspore" or n.startswith("mindspore.")]:
-            del sys.modules[name]
+        _finder.forget()

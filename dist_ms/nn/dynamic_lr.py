@@ -195,7 +195,8 @@ def inverse_decay_lr(
         total_step,
         step_per_epoch,
         lambda epoch: (
-            learning_rate / (1 + (decay_rate * (epoch // decay_epoch) if is_stair else decay_rate * epoch / decay_epoch))
+            learning_rate
+            / (1 + (decay_rate * (epoch // decay_epoch) if is_stair else decay_rate * epoch / decay_epoch))
         ),
     )
 

@@ -209,6 +209,9 @@ def check_options(owner: str, input: Any, target: Any, reduction: Any, ignore_in
     """Check what is common to the losses of labels."""
     arguments.tensor(owner, input)
     arguments.tensor(owner, target, "target")
+    if input.ndim == 0 or input.shape[min(1, input.ndim - 1)] == 0:
+        raise ValueError(f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape "
+                         f"{input.shape}.")
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_int(ignore_index, "ignore_index", owner)
     check_number(smoothing, "label_smoothing", owner)

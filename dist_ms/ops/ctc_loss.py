@@ -171,6 +171,8 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_leng
         raise ValueError(f"For '{owner}', 'log_probs' must be (T, N, C) and 'targets' (N, S), but got shapes "
                          f"{data.shape} and {labels.shape}.")
     steps, rows, classes = data.shape
+    if steps == 0 or classes == 0:
+        raise ValueError(f"For '{owner}', 'log_probs' must have steps and classes, but got shape {data.shape}.")
     if not 0 <= check_int(blank, "blank", owner) < classes:
         raise ValueError(complaint("blank", owner, f"an int in [0, {classes})", blank))
     lengths = []

@@ -88,10 +88,22 @@ class SetItem(Primitive):
         zero = wrap(np.zeros((), numpy_dtype(x)))
         dvalue = None
         if isinstance(value, Tensor):
-            taken = GetItem(self.index)(dout)
+            taken = survivors(GetItem(self.index)(dout), self.index, dout.shape)
             extra = len(value.shape) - len(taken.shape)     # x[0] = tensor of shape (1,)
             dvalue = reduce_to(ops.reshape(taken, (1,) * extra + taken.shape) if extra > 0 else taken, value)
         return SetItem(self.index)(dout, zero), dvalue
+
+
+def survivors(taken: Tensor, index: Any, shape: tuple) -> Tensor:
+    """The gradients of values written at a NumPy index: 0 for those that a later one was written over."""
+    parts = index if type(index) is tuple else (index,)
+    if not any(isinstance(p, (np.ndarray, list)) and np.asarray(p).dtype.kind in "iu" for p in parts):
+        return taken
+    numbers = np.arange(taken.size).reshape(taken.shape)
+    last = np.empty(shape, numbers.dtype)
+    last[index] = numbers
+    stays = last[index] == numbers
+    return taken if stays.all() else ops.mul(taken, wrap(stays.astype(numpy_dtype(taken))))
 
 
 def add_at(out: np.ndarray, index: Any, values: np.ndarray) -> None:

@@ -46,7 +46,7 @@ class Pool:
         if self.ceil_mode:
             padding = ceil_padding(sizes, self.kernel, self.stride, padding, self.dilation)
         counts = output_sizes(sizes, self.kernel, self.stride, padding, self.dilation)
-        if min(counts) <= 0:
+        if min(counts) <= 0 or 0 in sizes:
             raise self.size_error(f"For '{self.owner}', the padded input must be at least as large as 'kernel_size' "
                              f"{self.kernel}, but got shape {shape}, padding {padding}, dilation {self.dilation}.")
         return padding, counts

@@ -38,8 +38,8 @@ class Primitive:
         [2. 2.]
     """
 
+    name: str = "Primitive"
     differentiable: bool = True
-
     keeps: tuple | None = None
     keeps_output: bool = False
 

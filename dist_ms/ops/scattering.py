@@ -13,6 +13,7 @@ from dist_ms.ops.arguments import array, integers, tensor
 from dist_ms.ops.arithmetic import mul, neg
 from dist_ms.ops.division import true_divide
 from dist_ms.ops.gathering import GatherNd, nd_index
+from dist_ms.ops.indexing import survivors
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
 __all__ = ["ScatterNd", "TensorScatterAdd", "TensorScatterDiv", "TensorScatterMax", "TensorScatterMin",
@@ -112,7 +113,8 @@ class TensorScatterUpdate(_TensorScatter):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         _x, i, updates = inputs
-        return TensorScatterUpdate()(dout, i, ops.zeros(updates.shape, updates.dtype)), None, GatherNd()(dout, i)
+        dupdates = survivors(GatherNd()(dout, i), tuple(np.moveaxis(i.array(), -1, 0)), dout.shape)
+        return TensorScatterUpdate()(dout, i, ops.zeros(updates.shape, updates.dtype)), None, dupdates
 
 
 class TensorScatterAdd(_TensorScatter):

@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.gathering import GatherD, along, check_bounds
-from dist_ms.ops.indexing import SetItem, numpy_index
+from dist_ms.ops.indexing import SetItem, numpy_index, survivors
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
 
 __all__ = ["IndexAdd", "IndexFill", "IndexPut", "TensorScatterElements", "index_add", "index_fill", "index_put",
@@ -77,6 +77,7 @@ class TensorScatterElements(Primitive):
         dupdates = GatherD()(dout, axis, i)
         if self.reduction == "add":
             return dout, None, dupdates
+        dupdates = survivors(dupdates, along(i.array(), axis), dout.shape)
         return TensorScatterElements(axis)(dout, i, ops.zeros(updates.shape, updates.dtype)), None, dupdates
 
 

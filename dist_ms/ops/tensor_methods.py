@@ -10,7 +10,7 @@ from dist_ms.common.tensor import Tensor
 
 # Methods with the name and the further arguments of a function of `ops`.
 _SAME = """
-abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr adjoint allclose amax amin aminmax angle
+abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint allclose amax amin aminmax angle
 approximate_equal arccos arccosh arcsin arcsinh arctan arctan2 arctanh argwhere asin asinh atan atan2 atanh
 bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
 ceil clamp clip conj copysign cos cosh cov cross cummax cummin cumprod

@@ -13,9 +13,7 @@ from dist_ms.parallel.plan import SyncPlan
 PACK = 4 << 20  # bytes of small arrays that travel together
 
 
-def broadcast_parameters(
-    plan: SyncPlan, parameters: Iterable[Any], comm: Comm, buffers: Iterable[Any] = ()
-) -> None:
+def broadcast_parameters(plan: SyncPlan, parameters: Iterable[Any], comm: Comm, buffers: Iterable[Any] = ()) -> None:
     """Overwrite with rank 0's bits what the plan broadcasts, in place.
 
     The bytes travel as they are, so every dtype arrives unchanged; arrays of any size and layout

@@ -49,9 +49,7 @@ def fusion_from_context(comm_fusion: dict, splits: Sequence[int]) -> Fusion:
     return Fusion()
 
 
-def group_gradients(
-    sizes: Sequence[int], kinds: Sequence[Hashable], fusion: Fusion
-) -> list[list[int]]:
+def group_gradients(sizes: Sequence[int], kinds: Sequence[Hashable], fusion: Fusion) -> list[list[int]]:
     """Assign gradients to buckets. A pure function.
 
     Gradients become ready roughly in reverse order of registration, so the buckets are filled

@@ -47,9 +47,7 @@ class Row:
         """What must be equal on every rank. A rank's own slice may have its own shape."""
         shape = "own" if self.start == "keep" else str(list(self.shape))
         bucket = "-" if self.bucket is None else str(self.bucket)
-        return "|".join(
-            (self.name, shape, self.dtype, self.start, self.gradient, self.saved_by, bucket)
-        )
+        return "|".join((self.name, shape, self.dtype, self.start, self.gradient, self.saved_by, bucket))
 
 
 @dataclass(frozen=True)
@@ -111,14 +109,10 @@ class SyncPlan:
         for row in self.rows:
             bucket = "-" if row.bucket is None else str(row.bucket)
             shape = "(" + ", ".join(map(str, row.shape)) + ")"
-            lines.append(
-                (row.name, shape, row.dtype, row.start, row.gradient, bucket, row.saved_by)
-                + (row.reason,)
-            )
+            lines.append((row.name, shape, row.dtype, row.start, row.gradient, bucket, row.saved_by) + (row.reason,))
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
         table = [
-            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-            for line in lines
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
         ]
         for i, bucket in enumerate(self.buckets):
             size = bucket.size * bucket.dtype.itemsize

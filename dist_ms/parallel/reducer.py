@@ -24,8 +24,9 @@ class Reducer:
 
     Gradients are written straight into flat buffers, one per bucket, and come back as views of
     them: until the next `begin()`, when `reuse` is on. A weight that no rank's loss depends on
-    gets zeros (in a world of one None, as without a reducer). Weights whose row says "keep" get their own gradient back, untouched. float16 and
-    bfloat16 gradients are added in float32 and rounded once.
+    gets zeros (in a world of one None, as without a reducer). Weights whose row says "keep" get
+    their own gradient back, untouched. float16 and bfloat16 gradients are added in float32 and
+    rounded once.
 
     Args:
         plan: the rows and buckets; the same on all ranks.
@@ -67,10 +68,7 @@ class Reducer:
         refuse_servers(plan)
         degree = comm.size if degree is None else degree
         if isinstance(degree, bool) or not isinstance(degree, int) or degree <= 0:
-            raise ValueError(
-                "For 'DistributedGradReducer', 'degree' must be a positive int, "
-                f"but got {degree!r}."
-            )
+            raise ValueError(f"For 'DistributedGradReducer', 'degree' must be a positive int, but got {degree!r}.")
         self.plan, self.comm = plan, comm
         self.scale = 1 / degree if mean else 1.0
         self.overlap = not comm.one_node if overlap is None else overlap
@@ -124,13 +122,10 @@ class Reducer:
             TypeError: if the type cannot be added in the bucket's.
         """
         if not self._open:
-            raise RuntimeError(
-                f"For 'Reducer', ready({index}) must come after begin(), but no step is open."
-            )
+            raise RuntimeError(f"For 'Reducer', ready({index}) must come after begin(), but no step is open.")
         if self._seen[index]:
             raise RuntimeError(
-                f"For 'Reducer', the gradient of '{self._name(index)}' must come once per step, "
-                "but it came again."
+                f"For 'Reducer', the gradient of '{self._name(index)}' must come once per step, but it came again."
             )
         self._seen[index] = True
         place = self._places[index]
@@ -163,9 +158,7 @@ class Reducer:
             raise RuntimeError("For 'Reducer', finish() must come after begin().")
         absent = [self._name(i) for i, seen in enumerate(self._seen) if not seen]
         if absent:
-            raise RuntimeError(
-                f"For 'Reducer', finish() needs every gradient, but got none of {absent}."
-            )
+            raise RuntimeError(f"For 'Reducer', finish() needs every gradient, but got none of {absent}.")
         if self.overlap:
             for handle in self._handles:
                 handle.wait()

@@ -86,9 +86,7 @@ class DataParallel:
         comm = self.comm
         with agreeing(comm):
             parameters = [*self._parameters(), *self.weights]
-            plan = make_plan(
-                parameters, self.weights, servers=server_count() > 0, fusion=self._fusion
-            )
+            plan = make_plan(parameters, self.weights, servers=server_count() > 0, fusion=self._fusion)
             refuse_servers(plan)
         agree_on_plan(plan, comm)
         with agreeing(comm):

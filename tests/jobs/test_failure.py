@@ -24,8 +24,7 @@ x = np.ones(3)
 
 def test_an_exception_on_one_rank(run, how):
     done = run(
-        HEAD + "def fail():\n    raise ValueError('no such data')\n"
-        "if rank == 1:\n    fail()\ncomm.all_reduce(x)",
+        HEAD + "def fail():\n    raise ValueError('no such data')\nif rank == 1:\n    fail()\ncomm.all_reduce(x)",
         how=how,
     )
     assert done.code == 1 and done.seconds < QUICK
@@ -197,25 +196,24 @@ def test_forked_children_do_not_end_the_job(run):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_launcher_ends_all_processes(write, tmp_path, number):
     script = write(HEAD + "print('up', flush=True)\ntime.sleep(60)", f"sleeper_{number}.py")
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path
-    )
-    assert [process.stdout.readline() for _ in range(2)] == [b"up\n"] * 2
-    start = time.monotonic()
-    process.send_signal(number)
-    assert process.wait(QUICK) == 128 + number
-    assert time.monotonic() - start < QUICK
+    ) as process:
+        assert [process.stdout.readline() for _ in range(2)] == [b"up\n"] * 2
+        start = time.monotonic()
+        process.send_signal(number)
+        assert process.wait(QUICK) == 128 + number
+        assert time.monotonic() - start < QUICK
     assert_gone(str(script))
 
 
 def test_a_killed_launcher_leaves_no_process_behind(write, tmp_path):
     script = write(HEAD + "print('up', flush=True)\ntime.sleep(60)", "sleeper_kill.py")
-    process = subprocess.Popen(
+    with subprocess.Popen(
         command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path
-    )
-    process.stdout.readline()
-    process.kill()
-    process.wait()
+    ) as process:
+        process.stdout.readline()
+        process.kill()
     assert_gone(str(script))
 
 

@@ -66,9 +66,7 @@ def test_settings_of_the_user_win(run):
 def test_a_module(write, tmp_path):
     write(REPORT, "tool.py")
     words = command("dist-ms", 2, "tool", "-x", "1", options=["-m"])
-    done = subprocess.run(
-        words, capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=60
-    )
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path, env=environment(), timeout=60)
     assert done.returncode == 0, done.stderr
     assert sorted(json.loads(line)[2] for line in done.stdout.splitlines()) == [["-x", "1"]] * 2
 
@@ -91,8 +89,7 @@ def test_rank_0_reads_all_of_stdin(run, ranks):
 
 def test_stdin_from_a_file_that_was_read_from_before(write, tmp_path):
     script = write(
-        "import os, sys\nif os.environ.get('OMPI_COMM_WORLD_RANK', '0') == '0':\n"
-        "    print(sys.stdin.read())"
+        "import os, sys\nif os.environ.get('OMPI_COMM_WORLD_RANK', '0') == '0':\n    print(sys.stdin.read())"
     )
     (tmp_path / "in").write_text("first line\nsecond line\n")
     with open(tmp_path / "in", "rb", buffering=0) as file:
@@ -160,12 +157,8 @@ def test_output_to_files_leaves_what_follows_intact(write, tmp_path):
 
 
 def test_a_reader_that_has_seen_enough_ends_the_job(write, tmp_path):
-    script = write(
-        "import time\nfor i in range(10**6):\n    print(i, flush=True)\n    time.sleep(0.01)"
-    )
-    process = subprocess.Popen(
-        command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path
-    )
+    script = write("import time\nfor i in range(10**6):\n    print(i, flush=True)\n    time.sleep(0.01)")
+    process = subprocess.Popen(command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path)
     process.stdout.readline()
     process.stdout.close()
     assert process.wait(20) == 141
@@ -180,10 +173,7 @@ def test_the_exit_code_is_the_script_s(run, ranks, end, code):
 def test_no_mpirun_is_said_with_the_remedy(write, tmp_path):
     fake = tmp_path / "python"
     fake.symlink_to(sys.executable)
-    code = (
-        "import sys; sys.executable = sys.argv.pop(1)\n"
-        "from dist_ms.launch.main import main; sys.exit(main())"
-    )
+    code = "import sys; sys.executable = sys.argv.pop(1)\nfrom dist_ms.launch.main import main; sys.exit(main())"
     done = subprocess.run(
         [sys.executable, "-c", code, str(fake), "run", "-n", "2", str(write("pass"))],
         capture_output=True,

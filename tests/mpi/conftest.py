@@ -49,11 +49,13 @@ def meet(request, meeting):
     while not barrier.Test():
         if time.monotonic() - start > MEETING_SECONDS:
             test = request.node.nodeid
-            sys.stderr.write(
-                f"[rank {meeting.rank} of {meeting.size}] after {test} the other ranks did not "
-                f"come in {MEETING_SECONDS} s\n{_reports.get(test, '')}\n"
-            )
-            sys.stderr.flush()
+            capture = request.config.pluginmanager.getplugin("capturemanager")
+            with capture.global_and_fixture_disabled():
+                sys.stderr.write(
+                    f"\n[rank {meeting.rank} of {meeting.size}] after {test} the other ranks did "
+                    f"not come in {MEETING_SECONDS} s\n{_reports.get(test, '')}\n"
+                )
+                sys.stderr.flush()
             meeting.Abort(1)
         time.sleep(0.001)
 

@@ -56,9 +56,7 @@ def test_the_plan_decides(world):
     plain = Parameter(np.full(3, rank, np.int64) + 2**60, name="plain")
     frozen = Parameter(np.full(3, rank), name="frozen", requires_grad=False)
     own = Parameter(np.full(3, rank), name="own", layerwise_parallel=True)
-    own_frozen = Parameter(
-        np.full(3, rank), name="own_frozen", layerwise_parallel=True, requires_grad=False
-    )
+    own_frozen = Parameter(np.full(3, rank), name="own_frozen", layerwise_parallel=True, requires_grad=False)
     part = Parameter(np.full(2 + rank, rank), name="part")
     part.sliced = True
     served = Parameter(np.full(3, rank), name="served")

@@ -103,10 +103,7 @@ def test_posted_reductions_finish_in_any_order_of_waiting(comm):
 def test_broadcast_keeps_every_bit(path, dtype):
     kind = np.dtype(dtype)
     top = 2 if kind.kind == "b" else 256
-    bits = [
-        np.random.default_rng(r).integers(0, top, 12 * kind.itemsize, np.uint8)
-        for r in range(path.size)
-    ]
+    bits = [np.random.default_rng(r).integers(0, top, 12 * kind.itemsize, np.uint8) for r in range(path.size)]
     root = path.size - 1
     array = bits[path.rank].copy().view(kind).reshape(3, 4)
     assert path.broadcast(array, root) is array
@@ -147,9 +144,7 @@ def test_reduce_scatter(path, dtype):
 def test_reduce_scatter_in_chunks_of_a_strided_array(path, small_chunks):
     array = np.arange(path.size * 77.0).reshape(77, path.size).T + path.rank
     out = path.reduce_scatter(array, "max")
-    assert (
-        out == np.arange(path.size * 77.0).reshape(77, path.size).T[[path.rank]] + path.size - 1
-    ).all()
+    assert (out == np.arange(path.size * 77.0).reshape(77, path.size).T[[path.rank]] + path.size - 1).all()
 
 
 def test_reduce_scatter_wants_equal_parts(comm):

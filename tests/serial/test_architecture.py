@@ -24,7 +24,7 @@ FLOORS = {
     "dataset": {"common", "communication"},
     "train": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "dataset", "amp"},
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
-    "compat": set(),
+    "compat": {"common", "communication"},
 }
 PLAN_FLAGS = ("layerwise_parallel", "is_param_ps", "sliced")
 # Besides the plan: where a flag is stored, set or asked for by MindSpore's own API.

@@ -142,9 +142,7 @@ def test_the_mpirun_beside_the_interpreter_comes_first(tmp_path):
     environ = {"PATH": str(tmp_path / "bin")}
     python = str(tmp_path / "venv" / "python")
     assert find_mpirun(None, python, environ).path == beside
-    assert find_mpirun(None, "/elsewhere/python", environ) == MpiRun(
-        on_path, "mpich", 0, "HYDRA build details:"
-    )
+    assert find_mpirun(None, "/elsewhere/python", environ) == MpiRun(on_path, "mpich", 0, "HYDRA build details:")
     assert find_mpirun(on_path, python, environ).vendor == "mpich"
 
 
@@ -181,8 +179,7 @@ ABORT = (
     b'"abort". This may have caused other processes\n' + DASHES + b"\0"
 )
 KILLED = (
-    DASHES + b"prterun noticed that process rank 2 with PID 5148 on node vm exited on\n"
-    b"signal 9 (Killed).\n" + DASHES
+    DASHES + b"prterun noticed that process rank 2 with PID 5148 on node vm exited on\nsignal 9 (Killed).\n" + DASHES
 )
 EXITED = (
     DASHES + b"prterun detected that one or more processes exited with non-zero status,\n"
@@ -229,9 +226,7 @@ def test_banners_become_one_line(banner, failure, sentence, size):
 
 
 def test_other_output_passes_unchanged():
-    other = (
-        b"50%\r60%\rdone\n" + DASHES + b"my own heading\n" + DASHES + b"[step 1] loss 2\n" + DASHES
-    )
+    other = b"50%\r60%\rdone\n" + DASHES + b"my own heading\n" + DASHES + b"[step 1] loss 2\n" + DASHES
     assert filtered(other) == (other, {})
     unknown = DASHES + b"prterun was unable to launch the specified application\n" + DASHES
     assert filtered(unknown) == (unknown, {})
@@ -247,9 +242,7 @@ def test_incomplete_lines_pass_at_once():
 
 
 def test_a_job_that_says_nothing_still_gets_a_sentence():
-    assert (
-        describe({}, 2, 5) == "dist-ms: one of 2 ranks ended with exit code 5; the job was stopped."
-    )
+    assert describe({}, 2, 5) == "dist-ms: one of 2 ranks ended with exit code 5; the job was stopped."
 
 
 def test_ranks_open_their_own_pipes(capfd):
@@ -330,9 +323,7 @@ def test_a_wrong_command_line_is_exit_code_2(argv, capsys):
 
 def test_a_script_that_does_not_exist(capsys):
     assert main(["run", "-n", "2", "nowhere.py"]) == 2
-    assert capsys.readouterr().err == (
-        "dist-ms run: the script must be a file, but 'nowhere.py' is none.\n"
-    )
+    assert capsys.readouterr().err == ("dist-ms run: the script must be a file, but 'nowhere.py' is none.\n")
 
 
 def test_no_job_inside_a_job(capsys, monkeypatch):

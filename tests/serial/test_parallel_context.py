@@ -264,9 +264,7 @@ def test_server_defaults(key):
 )
 def test_wrong_server_values(key, value, error):
     with pytest.raises(error):
-        set_ps_context(enable_ssl=True, **{key: value}) if key != "enable_ssl" else set_ps_context(
-            **{key: value}
-        )
+        set_ps_context(enable_ssl=True, **{key: value}) if key != "enable_ssl" else set_ps_context(**{key: value})
     assert not get_ps_context("enable_ssl")
 
 

@@ -189,12 +189,10 @@ def test_the_plan_prints_as_a_table():
     )
     assert str(plan).splitlines() == [
         "parameter    shape         dtype    start      gradient    bucket  saved by    reason",
-        "conv.weight  (6, 1, 5, 5)  float32  broadcast  all_reduce  0       rank 0      "
-        "trained alike on every rank",
+        "conv.weight  (6, 1, 5, 5)  float32  broadcast  all_reduce  0       rank 0      trained alike on every rank",
         "table        (10)          float32  keep       keep        -       every rank  "
         "layerwise_parallel: each rank has its own",
-        "mean         ()            float32  broadcast  none        -       rank 0      "
-        "not trained",
+        "mean         ()            float32  broadcast  none        -       rank 0      not trained",
         "bucket 0: 1 gradient, float32, 600 bytes",
     ]
 

@@ -127,9 +127,7 @@ def test_unused_weights_become_zeros():
         assert out[3].asnumpy().tolist() == [8, 8, 8, 8]
 
 
-@pytest.mark.parametrize(
-    ("mean", "degree", "factor"), [(False, 5, 2), (True, None, 1), (True, 4, 0.5)]
-)
+@pytest.mark.parametrize(("mean", "degree", "factor"), [(False, 5, 2), (True, None, 1), (True, 4, 0.5)])
 def test_sum_mean_and_degree(mean, degree, factor):
     out = make(RecordingComm(), mean=mean, degree=degree).reduce(gradients())
     assert out[1].asnumpy().tolist() == [2 * factor] * 2
@@ -222,9 +220,7 @@ def test_wrong_gradients():
     reducer = make(RecordingComm())
     with pytest.raises(ValueError, match=r"'w2' must have shape \(2,\), but got \(1,\)"):
         reducer.reduce([gradients()[0], gradients()[0], *gradients()[2:]])
-    with pytest.raises(
-        ValueError, match="'grads' must have 6 entries, one per parameter, but got 1"
-    ):
+    with pytest.raises(ValueError, match="'grads' must have 6 entries, one per parameter, but got 1"):
         reducer.reduce(gradients()[:1])
 
 
@@ -297,7 +293,5 @@ def test_several_ranks_without_init_are_an_error(monkeypatch):
 
     release()
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
-    with pytest.raises(
-        RuntimeError, match=r"init\(\) must be called first: OMPI_COMM_WORLD_SIZE says"
-    ):
+    with pytest.raises(RuntimeError, match=r"init\(\) must be called first: OMPI_COMM_WORLD_SIZE says"):
         DataParallel(weights())

@@ -223,9 +223,7 @@ def test_results_do_not_share_memory_with_arguments():
 
 
 def run(code, **environ):
-    return subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environ}
-    )
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environ})
 
 
 def test_alone_no_mpi_is_loaded():
@@ -261,7 +259,5 @@ def test_another_mpi_than_the_launcher_s_is_an_error():
     last = done.stderr.strip().splitlines()[-1]
     if "MPI must be installed" in last:
         pytest.skip("there is no MPI here")
-    assert last.startswith(
-        "RuntimeError: [rank 2 of 3] For 'init', the launcher and the MPI library"
-    )
+    assert last.startswith("RuntimeError: [rank 2 of 3] For 'init', the launcher and the MPI library")
     assert "PMI_SIZE says that 3 ranks were started" in last and "sees 1" in last

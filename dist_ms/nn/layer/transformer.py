@@ -9,8 +9,8 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.initializer import initializer
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.container import CellList
 from dist_ms.nn.layer.attention_mask import check_padding_type
+from dist_ms.nn.layer.container import CellList
 from dist_ms.nn.layer.sample_norm import LayerNorm
 from dist_ms.nn.layer.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 

@@ -111,7 +111,7 @@ def sgd_step(
     from dist_ms._ext import optimizer as kernels
 
     if not momentum:
-        run_kernel(_without_momentum, param, grad, [], lr, weight_decay, scale)
+        run_kernel(without_momentum, param, grad, [], lr, weight_decay, scale)
         return
     first = bool(stat._data.flat[0] > 0) if stat._data.size else False
     run_kernel(kernels.sgd, param, grad, [accum], lr, momentum, dampening, weight_decay, nesterov, first, scale)
@@ -119,7 +119,7 @@ def sgd_step(
         stat._data.fill(0)
 
 
-def _without_momentum(p: np.ndarray, g: np.ndarray, lr: float, weight_decay: float, scale: float) -> None:
+def without_momentum(p: np.ndarray, g: np.ndarray, lr: float, weight_decay: float, scale: float) -> None:
     from dist_ms._ext import optimizer as kernels
 
     kernels.sgd(p, g, None, lr, 0.0, 0.0, weight_decay, False, False, scale)

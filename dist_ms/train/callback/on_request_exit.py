@@ -123,8 +123,6 @@ class OnRequestExit(Callback):
         }
         if (manager := run.get("loss_scale_mananger")) is not None:
             self._append["loss_scale"] = manager.get_loss_scale()
-        if (optimizer := run.get("optimizer")) is not None:
-            self._append["global_step"] = int(optimizer.global_step.asnumpy().reshape(-1)[0])
         self._leave(run, "train")
 
     def on_eval_begin(self, run_context: RunContext) -> None:

@@ -25,7 +25,7 @@ def test_gather_batches():
     same(ops.gather(ms.Tensor(C), ms.Tensor(i), 2, 1), np.stack([C[b][:, i[b]] for b in range(2)]))
     same(ops.gather(ms.Tensor(C), ms.Tensor([0, 1]), 1, 1), np.stack([C[0, 0], C[1, 1]]))
     with pytest.raises(ValueError, match="'batch_dims' must not exceed"):
-        ops.gather(ms.Tensor(C), ms.Tensor(i), 0, 1)
+        ops.gather(ms.Tensor(C), ms.Tensor([[0, 1], [1, 0]]), 0, 1)
 
 
 def test_gather_gradient_of_a_float32_table_adds_up():

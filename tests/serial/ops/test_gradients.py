@@ -137,6 +137,8 @@ PICKING = {
 PUTTING = {
     "scatter_nd": lambda x, u: ops.scatter_nd(ms.Tensor([[0], [0]]), x, (3, 3)) + ops.sum(u),
     "update": lambda x, u: ops.tensor_scatter_update(x, ms.Tensor([[0, 1]]), u[:1]),
+    "update twice": lambda x, u: ops.tensor_scatter_update(x, ms.Tensor([[0, 1], [0, 1]]), u),
+    "elements twice": lambda x, u: ops.tensor_scatter_elements(x, ms.Tensor([[2, 2]]), u[None], 1),
     "add": lambda x, u: ops.tensor_scatter_add(x, ms.Tensor([[0, 1], [0, 1]]), u),
     "sub": lambda x, u: ops.tensor_scatter_sub(x, ms.Tensor([[0, 1], [0, 1]]), u),
     "mul": lambda x, u: ops.tensor_scatter_mul(x, ms.Tensor([[0, 1], [0, 1]]), u),

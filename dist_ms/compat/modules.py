@@ -1,0 +1,99 @@
+"""Where MindSpore's module paths lead that dist_ms does not have, or lays out otherwise.
+
+A path in the table becomes a module, visible under `mindspore` only, whose names are looked
+up in the listed dist_ms modules, in their order. A path that is not in the table, nor above one
+that is, leads to the dist_ms module of the same path, the same object.
+"""
+
+from __future__ import annotations
+
+# What scripts that look at the version see: the MindSpore whose behaviour dist_ms follows.
+MINDSPORE_VERSION = "2.10.0"
+
+
+def _below(package: str, names: str, *sources: str) -> dict[str, tuple[str, ...]]:
+    """Entries for several modules of one package: each looks into its own twin first, if there is one."""
+    return {f"{package}.{name}": (f"{package}.{name}", *sources) for name in names.split()}
+
+
+ALIASES: dict[str, tuple[str, ...]] = {
+    # common
+    **_below("common", "jit_config lazy_inline no_inline jit_context", "common.jit"),
+    **_below("common", "recompute", "autograd.recompute"),
+    **_below("common", "hook_handle", "nn.hook_handle"),
+    **_below("common", "_utils _decorator sparse_tensor symbol", "common", ""),
+    **_below("graph", "api", "common.api"),
+    **_below("graph", "mutable", "common.mutable"),
+    **_below("graph", "lazy_inline no_inline jit_config", "common.jit"),
+    "graph": ("graph", "common.api"),
+    "_checkparam": ("compat.checkparam",),
+    "_extends": ("compat.recorded_arguments",),
+    "_extends.utils": ("compat.recorded_arguments",),
+    "_extends.parse": (),
+    "_extends.parse.compile_config": ("compat.compile_config",),
+    "log": ("compat.log",),
+    "version": ("compat.version",),
+    # networks
+    **_below(
+        "nn.layer",
+        "activation basic channel_shuffle combined container conv dense embedding image math normalization padding "
+        "pooling rnn_cells rnns thor_layer timedistributed transformer",
+        "nn.layer",
+        "nn",
+    ),
+    **_below("nn.loss", "loss", "nn.loss"),
+    **_below(
+        "nn.optim",
+        "ada_grad adadelta adafactor adam adamax adasum asgd ftrl lamb lars lazyadam momentum optimizer "
+        "proximal_ada_grad rmsprop rprop sgd thor",
+        "nn.optim",
+    ),
+    **_below("nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap"),
+    "nn.grad": ("autograd.jacobian",),
+    "nn.grad.cell_grad": ("autograd.jacobian",),
+    "nn.dynamic_lr": ("nn.dynamic_lr", "nn"),
+    "nn.metrics": ("train.metrics",),
+    # operations
+    **_below("ops", "primitive", "ops", "common.jit"),
+    "ops.function": ("ops",),
+    **_below(
+        "ops.function",
+        "array_func clip_func debug_func fft_func image_func linalg_func math_func nn_func other_func "
+        "parameter_func random_func sparse_func spectral_func vmap_func grad",
+        "ops",
+    ),
+    **_below(
+        "ops.operations",
+        "array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops "
+        "random_ops sparse_ops spectral_ops _inner_ops _grad_ops _scalar_ops _sequence_ops",
+        "ops.operations",
+        "ops",
+    ),
+    **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops"),
+    "ops.auto_generate": ("ops",),
+    "ops.functional_overload": ("ops",),
+    # training
+    **_below(
+        "train.callback",
+        "_backup_and_restore _callback _checkpoint _early_stop _history _lambda_callback _loss_monitor "
+        "_lr_scheduler_callback _on_request_exit _reduce_lr_on_plateau _summary_collector _time_monitor",
+        "train.callback",
+        "train.callback.callback",
+        "train",
+    ),
+    **_below(
+        "train.metrics",
+        "accuracy auc bleu_score confusion_matrix cosine_similarity dice error fbeta hausdorff_distance loss "
+        "mean_surface_distance metric occlusion_sensitivity perplexity precision recall roc "
+        "root_mean_square_surface_distance topk",
+        "train.metrics",
+    ),
+    **_below("train", "amp loss_scale_manager", "amp", "train"),
+    **_below("train", "dataset_helper data_sink", "train"),
+    # distribution
+    "communication.management": ("communication.management", "communication"),
+    "communication.comm_func": ("communication.comm_func", "communication"),
+    "parallel._auto_parallel_context": ("compat.parallel_settings",),
+    "parallel._utils": ("compat.parallel_settings",),
+    "parallel._ps_context": ("compat.server_roles",),
+}

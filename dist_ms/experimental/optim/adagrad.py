@@ -1,0 +1,81 @@
+"""Adagrad."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.arguments import check_above, check_at_least
+from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.ada_grad import adagrad_rule
+
+
+class Adagrad(Optimizer):
+    r"""Adagrad: steps divided by the root of the sum of all squared gradients.
+
+    .. math::
+        h \leftarrow h + g^2, \qquad w \leftarrow w - \frac{\eta}{1 + (t - 1) r} \frac{g}{\sqrt{h} + \epsilon}
+
+    Source: Duchi, Hazan and Singer, Adaptive Subgradient Methods for Online Learning and
+    Stochastic Optimization, 2011.
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a positive number or scalar Tensor.
+        lr_decay: r, 0 or more.
+        weight_decay: times the weights, added to the gradient.
+        initial_accumulator_value: the value h starts with, 0 or more.
+        eps: added to the root, positive.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.experimental.optim.Adagrad([w], lr=0.5)((ms.Tensor([3.0]),))
+        >>> print(w.asnumpy())
+        [0.5]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lr_decay: float = 0.0,
+        weight_decay: float = 0.0,
+        initial_accumulator_value: float = 0.0,
+        eps: float = 1e-10,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        check_above("Adagrad", "lr", lr)
+        check_at_least("Adagrad", "lr_decay", lr_decay)
+        check_at_least("Adagrad", "weight_decay", weight_decay)
+        check_at_least("Adagrad", "initial_accumulator_value", initial_accumulator_value)
+        check_above("Adagrad", "eps", eps)
+        defaults = {
+            "lr": lr,
+            "lr_decay": lr_decay,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self.states("accum", fill=initial_accumulator_value)
+        self.counter("step_t")
+
+    def end_step(self) -> None:
+        """Count the step."""
+        self.step_t._data += 1
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its sum of squares in place."""
+        group = self.group_of(index)
+        faded = lr / (1.0 + int(self.step_t._data) * group["lr_decay"])
+        settings = (faded, group["eps"], True)
+        self.run_rule(adagrad_rule, index, param, grad, [self.accum[index]], weight_decay, *settings)

@@ -1,0 +1,85 @@
+"""Adam."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.adam_step import adam_step
+from dist_ms.experimental.optim.arguments import check_at_least, check_decay_rates
+from dist_ms.experimental.optim.optimizer import Optimizer
+
+
+class Adam(Optimizer):
+    r"""Adam: steps scaled by running moments of the gradient.
+
+    .. math::
+        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2, \quad
+        w \leftarrow w - \eta \frac{\sqrt{1-\beta_2^t}}{1-\beta_1^t} \frac{m}{\sqrt{v} + \epsilon}
+
+    With `amsgrad` the running maximum of v stands in the root. Sources: Kingma and Ba, Adam: A
+    Method for Stochastic Optimization, 2015; Reddi et al., On the Convergence of Adam and
+    Beyond, 2018.
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a number of 0 or more, or a scalar Tensor.
+        betas: decay rates in [0, 1).
+        eps: added to the root, 0 or more.
+        weight_decay: times the weights, added to the gradient.
+        amsgrad: use the largest v so far.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> opt = ms.experimental.optim.Adam([w], lr=0.1)
+        >>> print(opt((ms.Tensor([3.0]),)), w.asnumpy().round(4))
+        True [0.9]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        check_decay_rates("Adam", betas)
+        for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
+            check_at_least("Adam", name, value)
+        defaults = {
+            "lr": lr,
+            "betas": betas,
+            "eps": eps,
+            "weight_decay": weight_decay,
+            "amsgrad": amsgrad,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self.states("exp_avg")
+        self.states("exp_avg_sq")
+        self.states("max_exp_avg_sq")
+        self.counter("state_step")
+
+    def begin_step(self) -> None:
+        """Count the step."""
+        self.state_step._data += 1
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its moments in place."""
+        group = self.group_of(index)
+        moments = [self.exp_avg[index], self.exp_avg_sq[index]]
+        if group["amsgrad"]:
+            moments.append(self.max_exp_avg_sq[index])
+        settings = (lr, group["betas"], group["eps"], int(self.state_step._data))
+        adam_step(param, grad, moments, *settings, sign=self.sign_of(index), decay=weight_decay, eps_after=False)

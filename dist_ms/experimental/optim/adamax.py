@@ -1,0 +1,85 @@
+"""Adamax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
+from dist_ms.experimental.optim.optimizer import Optimizer
+
+
+class Adamax(Optimizer):
+    r"""Adamax: Adam with the largest gradient, faded, in the place of the root of the squares.
+
+    .. math::
+        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad u \leftarrow \max(\beta_2 u, |g| + \epsilon), \quad
+        w \leftarrow w - \frac{\eta}{1-\beta_1^t} \frac{m}{u}
+
+    Source: Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015, section 7.
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a positive number or scalar Tensor.
+        betas: decay rates, floats in [0, 1).
+        eps: added to the gradient's size, positive.
+        weight_decay: times the weights, added to the gradient.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.experimental.optim.Adamax([w], lr=0.1)((ms.Tensor([3.0]),))
+        >>> print(w.asnumpy())
+        [0.9]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        check_above("Adamax", "lr", lr)
+        check_at_least("Adamax", "weight_decay", weight_decay)
+        check_above("Adamax", "eps", eps)
+        check_float_betas("Adamax", betas)
+        defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
+        super().__init__(params, defaults)
+        self.counter("step_t")
+        self.states("exp_avg")
+        self.states("exp_inf")
+
+    def begin_step(self) -> None:
+        """Count the step."""
+        self.step_t._data += 1
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its moments in place."""
+        group = self.group_of(index)
+        beta1, beta2 = group["betas"]
+        states = [self.exp_avg[index], self.exp_inf[index]]
+        settings = (lr / (1.0 - beta1 ** int(self.step_t._data)), beta1, beta2, group["eps"])
+        self.run_rule(_adamax, index, param, grad, states, weight_decay, *settings)
+
+
+def _adamax(
+    p: np.ndarray, g: np.ndarray, m: np.ndarray, u: np.ndarray, lr: float, beta1: float, beta2: float, eps: float
+) -> None:
+    m += (g - m) * (1.0 - beta1)
+    np.abs(g, out=g)
+    g += eps
+    u *= beta2
+    np.maximum(u, g, out=u)
+    p -= lr * m / u

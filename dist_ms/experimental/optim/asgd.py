@@ -1,0 +1,86 @@
+"""ASGD, averaged stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.checks import check_float
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.arguments import check_above, check_at_least
+from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.asgd import asgd_rates, asgd_rule
+
+
+class ASGD(Optimizer):
+    r"""Averaged stochastic gradient descent: SGD that also keeps a mean of the weights.
+
+    .. math::
+        w \leftarrow (1 - \lambda \eta_t) w - \eta_t g, \quad a \leftarrow a + \mu_t (w - a), \quad
+        \eta_{t+1} = \frac{\eta}{(1 + \lambda \eta t)^\alpha}, \quad \mu_{t+1} = \frac{1}{\max(1, t - t_0)}
+
+    with :math:`\eta_1 = \eta` and :math:`\mu_1 = 1`; the means are the states `ax`. Source: Polyak
+    and Juditsky, Acceleration of Stochastic Approximation by Averaging, 1992.
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a positive number or scalar Tensor.
+        lambd: :math:`\lambda`, a float.
+        alpha: :math:`\alpha`.
+        t0: the step after which the mean is over more than the last weights, a float.
+        weight_decay: times the weights, added to the gradient.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.experimental.optim.ASGD([w], lr=0.1, lambd=0.0)((ms.Tensor([1.0]),))
+        >>> print(w.asnumpy())
+        [0.9]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 1e-2,
+        lambd: float = 1e-4,
+        alpha: float = 0.75,
+        t0: float = 1e6,
+        weight_decay: float = 0.0,
+        maximize: bool = False,
+    ) -> None:
+        check_above("ASGD", "lr", lr)
+        check_at_least("ASGD", "weight_decay", weight_decay)
+        check_float(lambd, "lambd", "ASGD")
+        check_float(t0, "t0", "ASGD")
+        defaults = {
+            "lr": lr,
+            "lambd": lambd,
+            "alpha": alpha,
+            "t0": t0,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self._rates: dict[int, tuple[float, float]] = {}
+        self.states("ax")
+        self.counter("step_t")
+
+    def begin_step(self) -> None:
+        """Count the step."""
+        self.step_t._data += 1
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its mean in place, then its rates."""
+        group, step = self.group_of(index), int(self.step_t._data)
+        form = (group["lambd"], group["alpha"], group["t0"])
+        if step == 1:
+            eta, mu = lr, 1.0
+        else:  # after a checkpoint was loaded there are no rates yet
+            eta, mu = self._rates.get(index) or asgd_rates(step - 1, lr, *form)
+        self.run_rule(asgd_rule, index, param, grad, [self.ax[index]], weight_decay, eta, mu, group["lambd"])
+        self._rates[index] = asgd_rates(step, lr, *form)

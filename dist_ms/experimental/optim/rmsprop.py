@@ -1,0 +1,109 @@
+"""RMSprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.arguments import check_above, check_at_least
+from dist_ms.experimental.optim.optimizer import Optimizer
+
+
+class RMSprop(Optimizer):
+    r"""RMSprop: steps divided by the root of a running mean of squared gradients.
+
+    .. math::
+        s \leftarrow \alpha s + (1-\alpha) g^2, \quad
+        v \leftarrow \mu v + \frac{g}{\sqrt{s} + \epsilon}, \quad w \leftarrow w - \eta v
+
+    When `centered`, a running mean a of the gradients is kept too, and the root is
+    :math:`\sqrt{s - a^2}`. Sources: Hinton, Neural Networks for Machine Learning, lecture 6e,
+    2012; Graves, Generating Sequences With Recurrent Neural Networks, 2013 (centered).
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a positive number or scalar Tensor.
+        alpha: the decay rate, 0 or more.
+        eps: added to the root, positive.
+        weight_decay: times the weights, added to the gradient.
+        momentum: :math:`\mu`, 0 or more.
+        centered: divide by an estimate of the deviation.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.experimental.optim.RMSprop([w], lr=0.1, alpha=0.0)((ms.Tensor([3.0]),))
+        >>> print(w.asnumpy())
+        [0.9]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any = 0.01,
+        alpha: float = 0.99,
+        eps: float = 1e-8,
+        weight_decay: float = 0.0,
+        momentum: float = 0.0,
+        centered: bool = False,
+        maximize: bool = False,
+    ) -> None:
+        check_above("RMSprop", "lr", lr)
+        check_above("RMSprop", "eps", eps)
+        for name, value in (("alpha", alpha), ("momentum", momentum), ("weight_decay", weight_decay)):
+            check_at_least("RMSprop", name, value)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "alpha": alpha,
+            "eps": eps,
+            "centered": centered,
+            "weight_decay": weight_decay,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self.states("mean_grad")
+        self.states("mean_square")
+        self.states("moment")
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its running means in place."""
+        group = self.group_of(index)
+        states = [self.mean_square[index], self.mean_grad[index], self.moment[index]]
+        settings = (lr, group["alpha"], group["eps"], group["momentum"], bool(group["centered"]))
+        self.run_rule(_rmsprop, index, param, grad, states, weight_decay, *settings)
+
+
+def _rmsprop(
+    p: np.ndarray,
+    g: np.ndarray,
+    s: np.ndarray,
+    a: np.ndarray,
+    v: np.ndarray,
+    lr: float,
+    alpha: float,
+    eps: float,
+    momentum: float,
+    centered: bool,
+) -> None:
+    s += (g * g - s) * (1.0 - alpha)
+    if centered:
+        a += (g - a) * (1.0 - alpha)
+    root = np.sqrt(s - a * a if centered else s)
+    root += eps
+    g /= root
+    if momentum > 0:
+        v *= momentum
+        v += g
+        p -= lr * v
+    else:
+        g *= lr
+        p -= g

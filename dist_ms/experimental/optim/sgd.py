@@ -1,0 +1,95 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.arguments import check_at_least
+from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.sgd import sgd_step
+
+
+class SGD(Optimizer):
+    r"""Stochastic gradient descent, with optional momentum and dampening.
+
+    .. math::
+        v \leftarrow \mu v + (1 - \tau) g, \qquad w \leftarrow w - \eta v
+        \quad (\text{nesterov: } w \leftarrow w - \eta (g + \mu v))
+
+    In the first step v = g. Source: Sutskever et al., On the importance of initialization and
+    momentum in deep learning, 2013.
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a number of 0 or more, or a scalar Tensor.
+        momentum: :math:`\mu`, 0 or more.
+        dampening: :math:`\tau`, the part of the gradient kept out of v.
+        weight_decay: times the weights, added to the gradient.
+        nesterov: look ahead; needs momentum > 0 and dampening 0.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range, or `nesterov` without momentum or with dampening.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.experimental.optim.SGD([w], lr=0.5)((ms.Tensor([1.0]),))
+        >>> print(w.asnumpy())
+        [0.5]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        check_type(lr, "lr", "SGD", (float, int, Tensor))
+        check_at_least("SGD", "lr", lr)
+        check_type(momentum, "momentum", "SGD", (int, float))
+        check_at_least("SGD", "momentum", momentum)
+        check_type(dampening, "dampening", "SGD", (int, float))
+        check_bool(nesterov, "nesterov", "SGD")
+        check_bool(maximize, "maximize", "SGD")
+        check_nesterov(nesterov, momentum, dampening)
+        defaults = {
+            "lr": lr,
+            "momentum": float(momentum),
+            "dampening": float(dampening),
+            "weight_decay": weight_decay,
+            "nesterov": nesterov,
+            "maximize": maximize,
+            "grad_centralization": False,
+        }
+        super().__init__(params, defaults)
+        self.states("accum")
+        self.states("stat", fill=1.0)
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter in place; `stat` is 1 before its first step with momentum and 0 after it."""
+        group = self.group_of(index)
+        settings = (lr, float(group["momentum"]), float(group["dampening"]), weight_decay, bool(group["nesterov"]))
+        sgd_step(param, grad, self.accum[index], self.stat[index], *settings, self.sign_of(index))
+
+
+def check_nesterov(nesterov: bool, momentum: float, dampening: float) -> None:
+    """Check that Nesterov's form has momentum and no dampening.
+
+    Raises:
+        ValueError: otherwise.
+    """
+    if nesterov and (momentum <= 0.0 or dampening != 0.0):
+        raise ValueError(
+            "For 'SGD', if 'nesterov' is true, 'momentum' must be > 0.0 and 'dampening' must equal to 0.0, "
+            f"but got 'momentum' {momentum}, 'dampening' {dampening}."
+        )

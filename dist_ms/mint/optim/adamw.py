@@ -1,0 +1,121 @@
+"""AdamW, and FusedAdamW, which takes the same steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.adam_step import adam_step
+from dist_ms.mint.optim.adam import AdamStates
+
+
+class AdamW(AdamStates):
+    r"""Adam with the weight decay apart from the gradient.
+
+    .. math::
+        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2, \quad
+        w \leftarrow (1 - \eta \lambda) w - \frac{\eta}{1-\beta_1^t}
+        \frac{m}{\sqrt{v} / \sqrt{1-\beta_2^t} + \epsilon}
+
+    With `amsgrad` the running maximum of v stands in the root. Source: Loshchilov and Hutter,
+    Decoupled Weight Decay Regularization, 2019. (MindSpore 2.10 has no kernel of it on the CPU.)
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a float of 0 or more.
+        betas: a tuple of decay rates, floats in [0, 1).
+        eps: added to the corrected root, a float of 0 or more.
+        weight_decay: :math:`\lambda`, a float of 0 or more.
+        amsgrad: use the largest v so far.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> opt = ms.mint.optim.AdamW([w], lr=0.1, weight_decay=0.5)
+        >>> print(opt((ms.Tensor([3.0]),)), w.asnumpy().round(4))
+        True [0.85]
+    """
+
+    first_count = -1
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its moments in place."""
+        settings = self.step_settings(index, lr)
+        shrink = 1.0 - lr * weight_decay
+        adam_step(param, grad, self.moments(index), *settings, sign=self.sign_of(index), shrink=shrink)
+
+
+class FusedAdamW(AdamW):
+    r"""AdamW, which MindSpore runs on all parameters of a group at once: the same steps.
+
+    .. math::
+        w \leftarrow (1 - \eta \lambda) w - \frac{\eta}{1-\beta_1^t}
+        \frac{m}{\sqrt{v} / \sqrt{1-\beta_2^t} + \epsilon}
+
+    Args:
+        params: Parameters or group dictionaries, all with the same `amsgrad`.
+        lr: a float of 0 or more.
+        betas: a tuple or list of decay rates, floats in [0, 1).
+        eps: added to the corrected root, a float of 0 or more.
+        weight_decay: :math:`\lambda`, a float of 0 or more.
+        amsgrad: use the largest v so far.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range, or groups that differ in `amsgrad`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.mint.optim.FusedAdamW([w], lr=0.1, weight_decay=0.5)((ms.Tensor([3.0]),))
+        >>> print(w.asnumpy().round(4))
+        [0.85]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] | list = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0.01,
+        amsgrad: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        betas = tuple(betas) if isinstance(betas, list) else betas
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+
+    def add_param_group(self, param_group: dict) -> None:
+        """Add a group.
+
+        Raises:
+            ValueError: if its `amsgrad` differs from the other groups'.
+        """
+        if self.param_groups and isinstance(param_group, dict):
+            mine, other = self.param_groups[0]["amsgrad"], param_group.get("amsgrad", self.defaults["amsgrad"])
+            if bool(mine) != bool(other):
+                raise ValueError(
+                    f"For 'FusedAdamW', 'amsgrad' must be the same in all groups, {mine}, but got {other}."
+                )
+        super().add_param_group(param_group)

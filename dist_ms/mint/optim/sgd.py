@@ -1,0 +1,91 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.experimental.optim.arguments import check_at_least
+from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.experimental.optim.sgd import check_nesterov
+from dist_ms.nn.optim.elementwise import run_kernel
+from dist_ms.nn.optim.sgd import without_momentum
+
+
+class SGD(Optimizer):
+    r"""Stochastic gradient descent, with optional momentum and dampening.
+
+    .. math::
+        v \leftarrow \mu v + (1 - \tau) g, \qquad w \leftarrow w - \eta v
+        \quad (\text{nesterov: } w \leftarrow w - \eta (g + \mu v))
+
+    In the first step v = g. Source: Sutskever et al., On the importance of initialization and
+    momentum in deep learning, 2013.
+
+    Args:
+        params: Parameters or group dictionaries.
+        lr: a number of 0 or more, or a scalar Tensor.
+        momentum: :math:`\mu`, 0 or more.
+        dampening: :math:`\tau`, the part of the gradient kept out of v.
+        weight_decay: times the weights, added to the gradient.
+        nesterov: look ahead; needs momentum > 0 and dampening 0.
+        maximize: go up the gradient.
+
+    Raises:
+        TypeError: for an argument of another type.
+        ValueError: for a number out of range, or `nesterov` without momentum or with dampening.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> _ = ms.mint.optim.SGD([w], lr=0.5)((ms.Tensor([1.0]),))
+        >>> print(w.asnumpy())
+        [0.5]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: Any,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        for name, value in (("lr", lr), ("momentum", momentum), ("weight_decay", weight_decay)):
+            check_at_least("SGD", name, value)
+        check_type(dampening, "dampening", "SGD", (float, int, bool))
+        check_bool(nesterov, "nesterov", "SGD")
+        check_bool(maximize, "maximize", "SGD")
+        check_nesterov(nesterov, momentum, dampening)
+        defaults = {
+            "lr": lr,
+            "momentum": momentum,
+            "weight_decay": weight_decay,
+            "dampening": dampening,
+            "nesterov": nesterov,
+            "maximize": maximize,
+        }
+        super().__init__(params, defaults)
+        self.states("momentum_buf")
+        self.counter("step_t")
+
+    def end_step(self) -> None:
+        """Count the step."""
+        self.step_t._data += 1
+
+    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
+        """Update one parameter and its momentum in place."""
+        from dist_ms._ext import optimizer as kernels
+
+        group, sign = self.group_of(index), self.sign_of(index)
+        if not group["momentum"]:
+            run_kernel(without_momentum, param, grad, [], lr, weight_decay, sign)
+            return
+        form = (float(group["momentum"]), float(group["dampening"]), weight_decay, bool(group["nesterov"]))
+        first = int(self.step_t._data) == 0
+        run_kernel(kernels.sgd, param, grad, [self.momentum_buf[index]], lr, *form, first, sign)

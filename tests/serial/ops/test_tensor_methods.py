@@ -1,0 +1,94 @@
+"""Tensor's operators and conversions; every attached method exists and is documented."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import ops
+from dist_ms.ops import tensor_methods
+from tests.serial.ops.compare import equal, same, tensor
+
+
+def test_numbers_of_one_element():
+    assert bool(tensor([1.0])) is True
+    assert (int(tensor([1.7])), float(tensor(2)), complex(tensor([2.0]))) == (1, 2.0, 2 + 0j)
+    assert [10, 20, 30][tensor(2)] == 30
+    assert range(5)[tensor([1])] == 1
+    assert tensor([1.5]).item() == 1.5
+    assert tensor([[1, 2]]).tolist() == [[1, 2]]
+    assert tensor(1.5).tolist() == 1.5
+    assert f"{tensor(2.5)}" == "2.5"
+    for fn in (bool, int, float, lambda x: x.item()):
+        for bad in (tensor([1.0, 2.0]), tensor([])):
+            with pytest.raises(ValueError, match="one element"):
+                fn(bad)
+    with pytest.raises(ValueError, match="Only an integer tensor can be an index"):
+        [1, 2][tensor(1.0)]
+
+
+def test_operators_with_strangers():
+    class Stranger:
+        def __radd__(self, other):
+            return "reflected"
+
+        def __matmul__(self, other):
+            return NotImplemented
+
+    x = tensor([1.0])
+    assert x + Stranger() == "reflected"
+    for fn in (lambda: x + "a", lambda: x - None, lambda: x @ 2, lambda: {} * x, lambda: x < "a", lambda: x @ Stranger()):
+        with pytest.raises(TypeError):
+            fn()
+
+
+def test_numpy_arrays_as_operands():
+    a, x = np.array([1.0, 2.0]), tensor([3.0, 4.0])
+    for found in (a + x, x + a):
+        assert isinstance(found, ms.Tensor)
+        equal(found, [4, 6])
+    equal(a == x, [False, False])
+    equal(np.float32(2) * x, [6, 8])
+    equal(np.ones((1, 2)) @ x, [7])
+    equal(-x, [-3, -4])
+    equal(+x, [3, 4])
+    equal(abs(-x), [3, 4])
+    equal(round(tensor([1.5])), [2])
+
+
+@pytest.mark.parametrize("name", tensor_methods._SAME)
+def test_delegated_methods(name):
+    method = getattr(ms.Tensor, name)
+    assert method.__name__ == name
+    assert "dist_ms.ops." in method.__doc__
+    assert callable(getattr(ops, name))
+
+
+def test_memory_facts():
+    x = tensor(np.zeros((2, 3)))
+    assert x.is_contiguous()
+    assert not x.T.is_contiguous()
+    assert x.T.contiguous().is_contiguous()
+    assert x.contiguous() is x
+    assert (x.stride(), x.stride(1), x.T.stride()) == ((3, 1), 1, (1, 3))
+    assert x[1:, 1:].storage_offset() == 4
+    assert x.data_ptr() == x.view(-1).data_ptr()
+    assert (x.dim(), x.ndimension(), x.numel(), x.nelement()) == (2, 2, 6, 6)
+    assert x.is_signed()
+    assert not tensor([1], "uint8").is_signed()
+    assert tensor([1], "uint8").get_bytes() == b"\x01"
+
+
+def test_copies():
+    x = tensor([1.0, 2.0])
+    for copy in (x.copy(), x.clone(), x.itemset(0, 1.0)):
+        copy[0] = 9
+    equal(x, [1, 2])
+    equal(x.itemset(1, 5.0), [1, 5])
+    equal(tensor([[1, 2]]).itemset((0, 1), 5), [[1, 5]])
+    equal(tensor([1]).itemset(7), [7])
+    equal(ms.grad(lambda t: ops.sum(t.clone() * t))(x), [2, 4])
+    same(x.fill(3), np.array([3, 3.0]))
+    equal(x.fill(None), [0, 0])
+    same(x.new_empty((2,)), np.zeros(2))
+    assert x.is_floating_point()
+    assert x.to(copy=True) is not x
