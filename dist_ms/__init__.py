@@ -4,7 +4,7 @@
 parameter servers. Importing it starts no MPI and loads no compiled kernel.
 """
 
-from dist_ms import common, communication, context, dataset, nn, ops, parallel, train
+from dist_ms import common, context, ops
 from dist_ms.autograd.function import _Function
 from dist_ms.autograd.grad import get_grad, grad, value_and_grad
 from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
@@ -57,9 +57,41 @@ from dist_ms.common.parallel_context import (
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.seed import get_seed, set_seed
 from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
-from dist_ms.train import *
 
 __version__ = "0.1.0"
 
+# Packages that load when they are first used, so that importing dist_ms stays quick.
+_LATER = ("amp", "communication", "dataset", "experimental", "mint", "nn", "numpy", "parallel", "train")
+
+# Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
+_OF_TRAIN = """
+Accuracy BackupAndRestore BleuScore Callback CheckpointConfig ConfusionMatrix ConfusionMatrixMetric CosineSimilarity
+DatasetHelper Dice DynamicLossScaleManager EarlyStopping F1 Fbeta FixedLossScaleManager HausdorffDistance History
+LambdaCallback LearningRateScheduler Loss LossMonitor LossScaleManager MAE MSE MeanSurfaceDistance Metric Model
+ModelCheckpoint OcclusionSensitivity OnRequestExit Perplexity Precision ProgressBar ROC Recall ReduceLROnPlateau
+RootMeanSquareDistance RunContext TimeMonitor Top1CategoricalAccuracy Top5CategoricalAccuracy
+TopKCategoricalAccuracy async_ckpt_thread_status auc build_train_network ckpt_to_safetensors get_metric_fn
+load_checkpoint load_checkpoint_async load_param_into_net load_segmented_checkpoints names rearrange_inputs
+safetensors_to_ckpt save_checkpoint
+""".split()
+
+
+def __getattr__(name: str) -> object:
+    """Load a package, or a name of `train`, when it is first used."""
+    import importlib
+
+    if name in _LATER:
+        return importlib.import_module(f"dist_ms.{name}")
+    if name in _OF_TRAIN:
+        value = getattr(importlib.import_module("dist_ms.train"), name)
+        globals()[name] = value
+        return value
+    raise AttributeError(f"module 'dist_ms' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER, *_OF_TRAIN})
+
+
 # MindSpore's names for three types; last, as they hide the built-ins in this file.
-bool, int, float = dtype.bool_, dtype.int32, dtype.float32  # noqa: A001
+bool, int, float = dtype.bool_, dtype.int32, dtype.float32

@@ -21,7 +21,22 @@ _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _WITH_BIAS = ("Convolution", "Dense")
 _LOW = (*_WITH_BIAS, "TransposedConvolution", "MatMul", "PReLU", "Einsum", "Contraction")
 _FLOAT32 = (
-    *("Pow", "ACos", "Asin", "Cosh", "Erfinv", "Exp", "Exp2", "Expm1", "Log", "Log10", "Log1p", "Log2", "Reciprocal", "Rsqrt"),
+    *(
+        "Pow",
+        "ACos",
+        "Asin",
+        "Cosh",
+        "Erfinv",
+        "Exp",
+        "Exp2",
+        "Expm1",
+        "Log",
+        "Log10",
+        "Log1p",
+        "Log2",
+        "Reciprocal",
+        "Rsqrt",
+    ),
     *("Sinh", "Tan", "Softplus", "Softmax", "LogSoftmax", "LayerNorm", "RowNorm", "BatchNorm", "BatchNormTrain"),
     *("BatchNormInfer", "ReduceProd", "CumProd", "CumSum", "ReduceSum", "NLLLoss", "LabelCrossEntropy", "PickLabel"),
     *("KLDivLoss", "SmoothL1Loss", "BCEWithLogitsLoss", "MultilabelMarginLoss", "MultiMarginLoss", "SoftMarginLoss"),

@@ -270,4 +270,3 @@ def _in_region(network: Any, dtype: Any) -> Any:
         return run
     object.__setattr__(network, "construct", types.MethodType(run, network))
     return network
-

@@ -20,7 +20,7 @@ from dist_ms.common.tensor_form import TensorForm
 from dist_ms.common.tensor_text import lazy_text, plain_repr, tensor_repr, tensor_str
 
 _new = object.__new__
-_GRAPH = ("_node", "_index", "_hooks")  # what ties a tensor to a gradient; copies leave it behind
+_GRAPH = ("_node", "_index", "_hooks", "_viewed")  # what ties a tensor to a gradient; copies leave it behind
 
 
 class Tensor(TensorForm):

@@ -194,10 +194,7 @@ def inverse_decay_lr(
     return _each_step(
         total_step,
         step_per_epoch,
-        lambda epoch: (
-            learning_rate
-            / (1 + (decay_rate * (epoch // decay_epoch) if is_stair else decay_rate * epoch / decay_epoch))
-        ),
+        lambda epoch: learning_rate / (1 + decay_rate * (epoch // decay_epoch if is_stair else epoch / decay_epoch)),
     )
 
 

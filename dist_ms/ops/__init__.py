@@ -5,7 +5,6 @@ Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
 """
 
 # ruff: noqa: I001
-from dist_ms.autograd.public import *
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 
 # elementwise
@@ -116,6 +115,9 @@ from dist_ms.ops import (
     tensor_conversion_methods,
     tensor_inplace_methods,
 )
+
+# Last, as `vjp` is also the name of a file here.
+from dist_ms.autograd.public import *
 
 # MindSpore's other names for this package: P, F and C
 from dist_ms.ops import composite, functional, operations

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = ["Abs", "Add", "AddN", "MulNoNan", "Mul", "Neg", "Sign", "Square", "SquaredDifference", "Sub", "abs",
            "absolute", "accumulate_n", "add", "addn", "mul", "multiply", "neg", "negative", "positive", "sgn", "sign",
@@ -70,7 +70,7 @@ class Sub(Binary):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         other = inputs[1]
-        return reduce_to(dout, inputs[0]), reduce_to(neg(dout), other) if isinstance(other, Tensor) else None
+        return reduce_to(dout, inputs[0]), reduce_to(neg(dout), other) if wanted(other) else None
 
 
 class Mul(Binary):
@@ -97,8 +97,8 @@ class Mul(Binary):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(mul(dout, conjugate(y)), x) if isinstance(x, Tensor) else None,
-                reduce_to(mul(dout, conjugate(x)), y) if isinstance(y, Tensor) else None)
+        return (reduce_to(mul(dout, conjugate(y)), x) if wanted(x) else None,
+                reduce_to(mul(dout, conjugate(x)), y) if wanted(y) else None)
 
 
 class Neg(Primitive):
@@ -170,7 +170,10 @@ class Sign(Primitive):
             raise TypeError("For 'Sign', the dtype of 'input' must be a number type, but got Bool.")
         if kind == "c":
             size = np.absolute(input)
-            return np.divide(input, size, out=np.zeros_like(input), where=size != 0)
+            out, there = np.zeros_like(input), size != 0
+            np.divide(input.real, size, out=out.real, where=there)
+            np.divide(input.imag, size, out=out.imag, where=there)
+            return out
         return np.sign(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -223,7 +226,7 @@ class SquaredDifference(Binary):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         dx = mul(mul(dout, conjugate(sub(x, y))), 2)
-        return reduce_to(dx, x), reduce_to(neg(dx), y) if isinstance(y, Tensor) else None
+        return reduce_to(dx, x), reduce_to(neg(dx), y) if wanted(y) else None
 
 
 class MulNoNan(Binary):
@@ -246,8 +249,8 @@ class MulNoNan(Binary):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(MulNoNan()(dout, y), x) if isinstance(x, Tensor) else None,
-                reduce_to(MulNoNan()(x, dout), y) if isinstance(y, Tensor) else None)
+        return (reduce_to(MulNoNan()(dout, y), x) if wanted(x) else None,
+                reduce_to(MulNoNan()(x, dout), y) if wanted(y) else None)
 
 
 class AddN(Primitive):

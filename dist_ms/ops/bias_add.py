@@ -10,7 +10,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.geometry import check_data_format
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
 __all__ = ["BiasAdd", "bias_add"]
@@ -41,6 +41,7 @@ class BiasAdd(Primitive):
     def __init__(self, data_format: str = "NCHW") -> None:
         self.data_format = data_format if data_format == "NCDHW" else check_data_format(data_format, "BiasAdd", "NCHW")
 
+    @quiet
     def forward(self, input_x: Any, bias: Any) -> np.ndarray:
         arguments.array(self.name, input_x, "input_x")
         arguments.array(self.name, bias, "bias")
@@ -61,6 +62,7 @@ class ChannelSum(Primitive):
 
     keeps = ()
 
+    @quiet
     def forward(self, x: np.ndarray) -> np.ndarray:
         if x.ndim == 2:
             return x.sum(axis=0)

@@ -10,7 +10,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.conv_arrays import convolution_weights, convolve, convolve_transposed
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 from dist_ms.ops.windows import Pairs, output_sizes, same_padding
 
@@ -43,6 +43,7 @@ class Convolution(Primitive):
             return self._padding
         return same_padding(sizes, kernel, self._stride, self._dilation)
 
+    @quiet
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         check_operands(self.name, x, weight, 2 + len(self._stride))
         if x.shape[1] != weight.shape[1] * self._group:
@@ -90,6 +91,7 @@ class TransposedConvolution(Primitive):
         self.name = owner
         self._stride, self._padding, self._dilation, self._group = stride, padding, dilation, group
 
+    @quiet
     def forward(self, dy: Any, weight: Any, shape: tuple) -> np.ndarray:
         check_operands(self.name, dy, weight, 2 + len(self._stride), "dy")
         check_group(self.name, weight.shape[0], self._group)
@@ -129,6 +131,7 @@ class WeightGradient(Primitive):
         self.name = owner
         self._stride, self._padding, self._dilation, self._group = stride, padding, dilation, group
 
+    @quiet
     def forward(self, x: Any, dy: Any, shape: tuple, with_bias: bool) -> Any:
         check_operands(self.name, x, dy, 2 + len(self._stride), "x", "dy")
         dw, db = convolution_weights(x, dy, tuple(shape), with_bias, self._stride, self._padding,

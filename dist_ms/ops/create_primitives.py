@@ -10,7 +10,7 @@ from dist_ms.ops import creation
 from dist_ms.ops.creation import filled, shape_of
 from dist_ms.ops.primitive import Primitive, as_tensor
 
-__all__ = ["Eye", "Fill", "FillV2", "LinSpace", "Ones", "OnesLike", "Range", "Zeros", "ZerosLike"]
+__all__ = ["Eps", "Eye", "Fill", "FillV2", "LinSpace", "Ones", "OnesLike", "Range", "Zeros", "ZerosLike"]
 
 
 class Zeros(Primitive):
@@ -135,3 +135,16 @@ class Eye(Primitive):
 
     def __call__(self, n: int, m: int, dtype: Number) -> Tensor:
         return creation.eye(n, m, to_type(dtype))
+
+
+class Eps(Primitive):
+    """A tensor of the smallest number that changes 1 when added: `eps` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.Eps()(ms.Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return creation.eps(x)

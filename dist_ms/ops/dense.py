@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
 from dist_ms.ops.bias_add import channel_sum
 from dist_ms.ops.layout import contiguous, working_type
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
 __all__ = ["Dense", "bidense", "dense"]
@@ -40,6 +40,7 @@ class Dense(Primitive):
 
     keeps = (0, 1)
 
+    @quiet
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
         self._check(input, weight, bias)
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]

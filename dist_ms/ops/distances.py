@@ -8,14 +8,14 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import floating, number, tensor
+from dist_ms.ops.arguments import floating, number, one_axis, tensor
 from dist_ms.ops.arithmetic import sub
 from dist_ms.ops.indexing import GetItem
 from dist_ms.ops.norms import VectorNorm
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reshaping import expand_dims
 
-__all__ = ["Cdist", "Pdist", "cdist", "pdist"]
+__all__ = ["Cdist", "Pdist", "cdist", "cosine_similarity", "pdist"]
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
@@ -46,6 +46,38 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
         raise ValueError(f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
                          f"but got the shapes {x1.shape} and {x2.shape}.")
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
+    """Return the cosines of the angles between vectors along one dimension.
+
+    sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps))
+
+    Args:
+        x1: a Tensor of floats.
+        x2: a Tensor that broadcasts with it.
+        dim: the dimension.
+        eps: smallest length to divide by.
+
+    Returns:
+        Tensor without that dimension.
+
+    Raises:
+        TypeError: if an input is no Tensor.
+        ValueError: if `dim` is out of range, or the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cosine_similarity(ms.Tensor([[3.0, 4.0]]), ms.Tensor([[4.0, 3.0]])))
+        [0.96]
+    """
+    shapes = tensor("cosine_similarity", x1, "x1").shape, tensor("cosine_similarity", x2, "x2").shape
+    shape = np.broadcast_shapes(*shapes)
+    axis = one_axis("cosine_similarity", dim, len(shape), "dim")
+    x1, x2 = ops.broadcast_to(x1, shape), ops.broadcast_to(x2, shape)
+    product = ops.ReduceSum()(ops.mul(x1, x2), axis)
+    first, second = (ops.maximum(VectorNorm(2)(x, axis), eps) for x in (x1, x2))
+    return ops.true_divide(product, ops.mul(first, second))
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

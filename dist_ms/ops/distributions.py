@@ -93,8 +93,8 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
     boolean("multinomial", replacement, "replacement")
     if weights.ndim not in (1, 2) or not np.isfinite(weights).all() or (weights < 0).any() \
             or (weights.sum(-1) <= 0).any() or count < 1:
-        raise ValueError("For 'multinomial', 'input' must have 1 or 2 dimensions and weights that are not negative and not "
-                         f"all 0, and 'num_samples' must be positive, but got {input} and {num_samples}.")
+        raise ValueError("For 'multinomial', 'input' must have 1 or 2 dimensions, no negative weights and not "
+                         f"only zeros, and 'num_samples' must be positive, but got {input} and {num_samples}.")
     if not replacement and count > (weights > 0).sum(-1).min():
         raise ValueError(f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
                          f"replacement, but got {count} for the shape {weights.shape}.")

@@ -11,7 +11,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import one_of
 from dist_ms.ops.arithmetic import conjugate, mul, neg
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
-from dist_ms.ops.primitive import quiet
+from dist_ms.ops.primitive import quiet, wanted
 
 __all__ = ["Div", "DivNoNan", "FloorDiv", "FloorMod", "Mod", "RealDiv", "TruncateDiv", "TruncateMod", "Xdivy", "div",
            "div_no_nan", "divide", "floor_div", "floor_divide", "floor_mod", "floordiv", "floormod", "fmod",
@@ -49,7 +49,7 @@ class Div(Binary):
         x, y = inputs
         dx = true_divide(dout, conjugate(y))
         return (reduce_to(dx, x),
-                reduce_to(neg(mul(dx, conjugate(true_divide(x, y)))), y) if isinstance(y, Tensor) else None)
+                reduce_to(neg(mul(dx, conjugate(true_divide(x, y)))), y) if wanted(y) else None)
 
 
 class RealDiv(Div):
@@ -96,7 +96,7 @@ class DivNoNan(Div):
         x, y = inputs
         dx = div_no_nan(dout, y)
         return (reduce_to(dx, x),
-                reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if isinstance(y, Tensor) else None)
+                reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)
 
 
 class Xdivy(Div):
@@ -128,7 +128,7 @@ class Xdivy(Div):
         x, y = inputs
         dx = mul(div_no_nan(dout, y), not_equal(x, 0))
         return (reduce_to(dx, x),
-                reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if isinstance(y, Tensor) else None)
+                reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)
 
 
 class FloorDiv(Binary):
@@ -207,7 +207,7 @@ class FloorMod(Binary):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         return (reduce_to(dout, x),
-                reduce_to(neg(mul(dout, self.quotient(x, y))), y) if isinstance(y, Tensor) else None)
+                reduce_to(neg(mul(dout, self.quotient(x, y))), y) if wanted(y) else None)
 
     @staticmethod
     def quotient(x: Any, y: Any) -> Tensor:

@@ -10,7 +10,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.arithmetic import conjugate
 from dist_ms.ops.expanding import BroadcastTo
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import Primitive, quiet, wanted
 from dist_ms.ops.reshaping import reshape
 from dist_ms.ops.transposing import transpose
 from dist_ms.ops.triangles import diagonal
@@ -43,7 +43,7 @@ class Contraction(Primitive):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         grads: list = []
         for i, (x, term) in enumerate(zip(inputs, self.terms)):
-            if x._node is None:
+            if not wanted(x):
                 grads.append(None)
                 continue
             others = [(conjugate(inputs[j]), self.terms[j]) for j in range(len(inputs)) if j != i]

@@ -14,7 +14,7 @@ from dist_ms.ops.arithmetic import add, conjugate, mul, neg, sub
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.division import true_divide
 from dist_ms.ops.powers import as_float
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = ["Exp", "Expm1", "Log", "Log1p", "Logit", "Xlogy", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2",
            "logaddexp", "logaddexp2", "logit", "tensor_exp", "tensor_expm1", "xlogy"]
@@ -218,7 +218,7 @@ class Xlogy(Binary):
         x, y = inputs
         dx = mul(dout, ops.xlogy(ops.cast(ops.not_equal(x, 0), dout.dtype), y))
         return (reduce_to(dx, x),
-                reduce_to(mul(dout, ops.xdivy(x, y)), y) if isinstance(y, Tensor) else None)
+                reduce_to(mul(dout, ops.xdivy(x, y)), y) if wanted(y) else None)
 
 
 class Logit(Primitive):

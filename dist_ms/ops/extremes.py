@@ -13,7 +13,7 @@ from dist_ms.ops.arguments import real
 from dist_ms.ops.arithmetic import mul, sub
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.casting import cast_array
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
 
 __all__ = ["Fmax", "Fmin", "Maximum", "Minimum", "NanToNum", "clamp", "clip", "clip_by_value", "fmax", "fmin",
            "maximum", "minimum", "nan_to_num"]
@@ -32,7 +32,7 @@ class _Extreme(Binary):
         x, y = inputs
         share = Share(self.wins)(x, y, numpy_dtype(dout))
         dx = mul(dout, share)
-        return reduce_to(dx, x), reduce_to(sub(dout, dx), y) if isinstance(y, Tensor) else None
+        return reduce_to(dx, x), reduce_to(sub(dout, dx), y) if wanted(y) else None
 
 
 class Share(Primitive):

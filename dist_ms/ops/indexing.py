@@ -16,7 +16,7 @@ from dist_ms.autograd.tape import overwrite, recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
-from dist_ms.ops.primitive import Primitive, numpy_dtype
+from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
 
 __all__: list[str] = []
 
@@ -87,7 +87,7 @@ class SetItem(Primitive):
         x, value = inputs
         zero = wrap(np.zeros((), numpy_dtype(x)))
         dvalue = None
-        if isinstance(value, Tensor):
+        if wanted(value):
             taken = survivors(GetItem(self.index)(dout), self.index, dout.shape)
             extra = len(value.shape) - len(taken.shape)     # x[0] = tensor of shape (1,)
             dvalue = reduce_to(ops.reshape(taken, (1,) * extra + taken.shape) if extra > 0 else taken, value)
@@ -241,12 +241,14 @@ def _value(value: Any) -> Tensor:
 
 
 def writable(x: Tensor) -> np.ndarray:
-    """The array of a tensor that is about to be written; a broadcast tensor gets one of its own."""
+    """The array of a tensor that is about to be written: one of its own, if others need the old one."""
     if isinstance(x, Parameter):
         x.before_write()
+        return x.array()
     array = x.array()
-    if not array.flags.writeable:
-        array = x._data = array.copy()
+    # Within a gradient, also where recording pauses, the graph may hold the array.
+    if recording.depth or not array.flags.writeable:
+        array = x._data = array.copy(order="K")
     return array
 
 

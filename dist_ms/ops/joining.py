@@ -11,7 +11,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
 from dist_ms.ops.indexing import GetItem
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import Primitive, wanted
 from dist_ms.ops.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
 
 __all__ = ["Concat", "Pack", "ParallelConcat", "Stack", "block_diag", "cat", "column_stack", "concat", "dstack",
@@ -60,7 +60,7 @@ class Concat(Primitive):
         grads, start = [], 0
         for x in inputs:
             stop = start + x.shape[axis]
-            if x._node is not None:
+            if wanted(x):
                 piece = GetItem((slice(None),) * axis + (slice(start, stop),))(dout)
                 grads.append(reduce_to(piece, x))
             else:
@@ -105,7 +105,7 @@ class Stack(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.name, self.axis, len(inputs[0].shape) + 1)
-        return tuple([reduce_to(GetItem((slice(None),) * axis + (i,))(dout), x) if x._node is not None else None
+        return tuple([reduce_to(GetItem((slice(None),) * axis + (i,))(dout), x) if wanted(x) else None
                       for i, x in enumerate(inputs)])
 
 

@@ -13,7 +13,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.arithmetic import conjugate, mul
 from dist_ms.ops.broadcasting import reduce_to
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import Primitive, quiet, wanted
 from dist_ms.ops.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
@@ -70,10 +70,10 @@ class MatMul(Primitive):
         a, b = inputs
         ta, tb = self.transpose_a, self.transpose_b
         da = db = None
-        if a._node is not None:
+        if wanted(a):
             b_ = conjugate(b)
             da = reduce_to(type(self)(tb, True)(b_, dout) if ta else type(self)(False, not tb)(dout, b_), a)
-        if b._node is not None:
+        if wanted(b):
             a_ = conjugate(a)
             db = reduce_to(type(self)(True, ta)(dout, a_) if tb else type(self)(not ta, False)(a_, dout), b)
         return da, db

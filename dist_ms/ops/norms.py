@@ -19,8 +19,8 @@ from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reduction import ReduceSum, Reduction
 from dist_ms.ops.reshaping import reshape
 
-__all__ = ["L2Loss", "LpNorm", "SquareSumAll", "clip_by_global_norm", "clip_by_norm", "dist", "matrix_norm", "norm",
-           "renorm", "vector_norm"]
+__all__ = ["L2Loss", "LpNorm", "Renorm", "SquareSumAll", "clip_by_global_norm", "clip_by_norm", "dist",
+           "matrix_norm", "norm", "renorm", "vector_norm"]
 
 
 class VectorNorm(Reduction):
@@ -295,6 +295,27 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
     size = vector_norm(input, p, tuple([i for i in range(input.ndim) if i not in axes]), True)
     scale = true_divide(maxnorm, add(size, 1e-7))
     return mul(input, ops.where(ops.greater(size, maxnorm), scale, ops.ones_like(size)))
+
+
+class Renorm(Primitive):
+    """Slices scaled down to a largest p-norm: `renorm` as a primitive.
+
+    Args:
+        p: the order.
+        dim: the dimension.
+        maxnorm: the largest norm.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Renorm(1, 0, 2.0)(ms.Tensor([[0.5, 0.5]])))
+        [[0.5 0.5]]
+    """
+
+    def __init__(self, p: int, dim: int, maxnorm: float) -> None:
+        self.p, self.dim, self.maxnorm = p, dim, maxnorm
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return renorm(x, self.p, self.dim, self.maxnorm)
 
 
 def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:

@@ -13,7 +13,7 @@ from dist_ms.ops.arguments import array, floating
 from dist_ms.ops.arithmetic import conjugate, mul, neg, square
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.division import true_divide
-from dist_ms.ops.primitive import Primitive, as_tensor, quiet
+from dist_ms.ops.primitive import Primitive, as_tensor, quiet, wanted
 
 __all__ = ["Hypot", "Inv", "Pow", "Reciprocal", "Rsqrt", "Sqrt", "float_power", "hypot", "inv", "pow", "pows",
            "reciprocal", "rsqrt", "sqrt", "tensor_pow"]
@@ -55,11 +55,11 @@ class Pow(Binary):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         dx = dy = None
-        if isinstance(x, Tensor):
+        if wanted(x):
             below = y - 1
             slope = x if not isinstance(y, Tensor) and below == 1 else pow(x, below)
             dx = reduce_to(mul(dout, conjugate(mul(slope, y))), x)
-        if isinstance(y, Tensor):
+        if wanted(y):
             # Where the base is 0 the power does not depend on the exponent (as long as that is positive).
             log = ops.log(ops.where(ops.equal(x, 0), ops.ones_like(as_tensor(x)), x)) if isinstance(x, Tensor) \
                 else float(np.log(x)) if x > 0 else 0.0
@@ -193,8 +193,8 @@ class Hypot(Binary):
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(mul(dout, true_divide(x, output)), x) if isinstance(x, Tensor) else None,
-                reduce_to(mul(dout, true_divide(y, output)), y) if isinstance(y, Tensor) else None)
+        return (reduce_to(mul(dout, true_divide(x, output)), x) if wanted(x) else None,
+                reduce_to(mul(dout, true_divide(y, output)), y) if wanted(y) else None)
 
 
 def as_float(name: str, value: Any) -> np.ndarray:

@@ -73,8 +73,51 @@ class Primitive:
         bound.apply_defaults()
         return bound.args
 
+    # ---- what MindSpore's compilers read; there is none here, so it is only kept
+    def init_prim_io_names(self, inputs: list, outputs: list) -> None:
+        """Name the inputs and outputs, as `input_names` and `output_names`."""
+        self.input_names, self.output_names = inputs, outputs
+
+    def set_prim_instance_name(self, instance_name: str) -> Primitive:
+        """Give this one object a name, `instance_name`, and return it."""
+        self.instance_name = instance_name
+        return self
+
+    def add_prim_attr(self, name: str, value: Any) -> Primitive:
+        """Set an attribute, also in `attrs`, and return the primitive.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> ms.ops.Add().add_prim_attr("note", 1).attrs
+            {'note': 1}
+        """
+        setattr(self, name, value)
+        self.__dict__.setdefault("attrs", {})[name] = value
+        return self
+
+    def del_prim_attr(self, name: str) -> Primitive:
+        """Remove an attribute, and return the primitive."""
+        self.__dict__.pop(name, None)
+        self.__dict__.get("attrs", {}).pop(name, None)
+        return self
+
+    def recompute(self, mode: bool = True) -> Primitive:
+        """Ask a compiler to compute this operation again in the gradient, and return the primitive.
+
+        As outside MindSpore's graph mode nothing changes: operations save only what their
+        gradients read. `Cell.recompute` and `recompute` do save memory here.
+
+        Raises:
+            TypeError: if `mode` is no bool.
+        """
+        if not isinstance(mode, bool):
+            raise TypeError(f"For '{self.name}', 'mode' must be a bool, but got {type(mode).__name__}.")
+        return self.add_prim_attr("recompute_mode", mode)
+
     def __repr__(self) -> str:
-        attributes = ", ".join(f"{k}={v}" for k, v in vars(self).items() if not k.startswith("_") and k != "name")
+        hidden = ("name", "attrs", "input_names", "output_names", "instance_name")
+        attributes = ", ".join(f"{k}={v}" for k, v in vars(self).items()
+                               if not k.startswith("_") and k not in hidden)
         return f"Prim[{self.name}]<{attributes}>" if attributes else f"Prim[{self.name}]"
 
 
@@ -108,6 +151,11 @@ class Undifferentiable(Primitive):
     """An operation whose outputs do not depend smoothly on its inputs; gradients end there."""
 
     differentiable = False
+
+
+def wanted(x: Any) -> bool:
+    """Whether an input that `gradient` was given needs a gradient."""
+    return isinstance(x, Tensor) and x._node is not None
 
 
 def as_tensor(x: Any) -> Tensor:

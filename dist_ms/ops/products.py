@@ -13,11 +13,12 @@ from dist_ms.ops.arguments import integer, integers, one_axis, tensor
 from dist_ms.ops.arithmetic import add, mul, sub
 from dist_ms.ops.division import true_divide
 from dist_ms.ops.matmul import matmul
+from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reshaping import expand_dims, reshape
 from dist_ms.ops.transposing import movedim, transpose
 
-__all__ = ["addcdiv", "addcmul", "batch_dot", "cross", "diff", "dot", "kron", "ldexp", "lerp",
-           "matrix_power", "tensor_dot", "trapz", "vander"]
+__all__ = ["Addcdiv", "Addcmul", "Cross", "Lerp", "addcdiv", "addcmul", "batch_dot", "cross", "diff", "dot", "kron",
+           "ldexp", "lerp", "matrix_power", "tensor_dot", "trapz", "vander"]
 
 
 def dot(input: Tensor, other: Tensor) -> Tensor:
@@ -394,3 +395,69 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     if columns < 1:
         raise ValueError(f"For 'vander', 'N' must be positive, but got {N}.")
     return ops.pow(expand_dims(x, 1), Tensor(np.arange(columns - 1, -1, -1).astype(x.array().dtype)))
+
+
+class _Named(Primitive):
+    """A function of this file as a primitive."""
+
+    function: Any
+
+    def __call__(self, *args: Any) -> Tensor:
+        return type(self).function(*args)
+
+
+class Addcmul(_Named):
+    """input_data + value * x1 * x2: `addcmul` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([2.0])
+        >>> print(ms.ops.Addcmul()(x, x, x, ms.Tensor(0.5)))
+        [4.]
+    """
+
+    function = staticmethod(addcmul)
+
+
+class Addcdiv(_Named):
+    """input_data + value * x1 / x2: `addcdiv` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([2.0])
+        >>> print(ms.ops.Addcdiv()(x, x, x, ms.Tensor(0.5)))
+        [2.5]
+    """
+
+    function = staticmethod(addcdiv)
+
+
+class Lerp(_Named):
+    """start + weight * (end - start): `lerp` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Lerp()(ms.Tensor([1.0]), ms.Tensor([3.0]), 0.5))
+        [2.]
+    """
+
+    function = staticmethod(lerp)
+
+
+class Cross(Primitive):
+    """The vector products along a dimension of length 3: `cross` as a primitive.
+
+    Args:
+        dim: the dimension; by default the first of length 3.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Cross(0)(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
+
+    def __init__(self, dim: int = -65530) -> None:
+        self.dim = dim
+
+    def __call__(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return cross(x1, x2, self.dim)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.arithmetic import add, mul
@@ -84,7 +85,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     Args:
         input: a Tensor that broadcasts to (m, n).
         batch1: (b, m, k).
-        batch2: (b, k, n).
+        batch2: (b, k, n). Two matrices instead are multiplied, and the product's rows added up.
         beta: factor of `input`.
         alpha: factor of the product.
 
@@ -92,7 +93,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
         Tensor (m, n).
 
     Raises:
-        ValueError: if the batches do not have 3 dimensions.
+        ValueError: if the shapes do not fit.
 
     Examples:
         >>> import dist_ms as ms
@@ -101,7 +102,9 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
         [[7. 7.]
          [7. 7.]]
     """
-    if tensor("addbmm", batch1, "batch1").ndim != 3 or tensor("addbmm", batch2, "batch2").ndim != 3:
+    if tensor("addbmm", batch1, "batch1").ndim == tensor("addbmm", batch2, "batch2").ndim == 2:
+        return _plus(input, ops.ReduceSum()(mm(batch1, batch2), 0), beta, alpha)
+    if batch1.ndim != 3 or batch2.ndim != 3:
         raise ValueError(f"For 'addbmm', 'batch1' and 'batch2' must have 3 dimensions, "
                          f"but got {batch1.ndim} and {batch2.ndim}.")
     b, m, k = batch1.shape

@@ -10,10 +10,10 @@ from dist_ms.ops.arithmetic import neg
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.indexing import SetItem
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype
-from dist_ms.ops.scattering_along import AddAt, slices_at
+from dist_ms.ops.scattering_along import AddAt, IndexAdd, slices_at
 
-__all__ = ["InplaceAdd", "InplaceSub", "InplaceUpdate", "inplace_add", "inplace_sub", "inplace_update",
-           "select_scatter", "slice_scatter"]
+__all__ = ["InplaceAdd", "InplaceIndexAdd", "InplaceSub", "InplaceUpdate", "InplaceUpdateV2", "inplace_add",
+           "inplace_sub", "inplace_update", "select_scatter", "slice_scatter"]
 
 
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
@@ -179,3 +179,33 @@ class InplaceSub(_InplaceRows):
     """
 
     function = staticmethod(inplace_sub)
+
+
+class InplaceUpdateV2(Primitive):
+    """A copy of a tensor with some of its rows replaced, the rows given in the call.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.InplaceUpdateV2()(ms.Tensor([1.0, 2.0]), 0, ms.Tensor([9.0])))
+        [9. 2.]
+    """
+
+    def __call__(self, x: Tensor, indices: Any, v: Tensor) -> Tensor:
+        return inplace_update(x, v, indices)
+
+
+class InplaceIndexAdd(IndexAdd):
+    """A Parameter with slices along one dimension added to by index; it is updated.
+
+    Args:
+        axis: the dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Parameter(ms.Tensor([1.0, 2.0]), name="x")
+        >>> print(ms.ops.InplaceIndexAdd(0)(x, ms.Tensor([1]), ms.Tensor([5.0])))
+        [1. 7.]
+    """
+
+    def __init__(self, axis: int) -> None:
+        super().__init__(axis)

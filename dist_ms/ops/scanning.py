@@ -42,8 +42,13 @@ class _Scan(Primitive):
         out = self.ufunc.accumulate(wide, axis, dtype=wide.dtype)
         if self.exclusive:
             out = np.roll(out, 1, axis)
-            out[(slice(None),) * axis + (slice(0, 1),)] = self.ufunc.identity
+            out[(slice(None),) * axis + (slice(0, 1),)] = self.start(wide.dtype)
         return (np.flip(out, axis) if self.reverse else out).astype(x.dtype, copy=False)
+
+
+    def start(self, d: np.dtype) -> Any:
+        """The total of nothing."""
+        return self.ufunc.identity
 
 
 class CumSum(_Scan):
@@ -231,6 +236,9 @@ class CumulativeLogsumexp(_Scan):
 
     ufunc = np.logaddexp
     keeps_output = True
+
+    def start(self, d: np.dtype) -> Any:
+        return np.finfo(d).min      # as in MindSpore: finite
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import number_array, promote, reduce_to
 from dist_ms.ops.indexing import GetItem, SetItem
-from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype
+from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype, wanted
 
 __all__ = ["MaskedFill", "MaskedScatter", "MaskedSelect", "NonZero", "Select", "argwhere", "is_nonzero",
            "masked_fill", "masked_scatter", "masked_select", "nonzero", "select", "where"]
@@ -63,8 +63,8 @@ class Select(Primitive):
         condition, x, y = inputs
         zero = wrap(np.zeros((), numpy_dtype(dout)))
         return (None,
-                reduce_to(self(condition, dout, zero), x) if isinstance(x, Tensor) else None,
-                reduce_to(self(condition, zero, dout), y) if isinstance(y, Tensor) else None)
+                reduce_to(self(condition, dout, zero), x) if wanted(x) else None,
+                reduce_to(self(condition, zero, dout), y) if wanted(y) else None)
 
 
 _select = Select()
@@ -161,7 +161,7 @@ class MaskedFill(Primitive):
         x, mask, value = inputs
         zero = wrap(np.zeros((), numpy_dtype(dout)))
         return (reduce_to(_select(mask, zero, dout), x), None,
-                reduce_to(_select(mask, dout, zero), value) if isinstance(value, Tensor) else None)
+                reduce_to(_select(mask, dout, zero), value) if wanted(value) else None)
 
 
 _masked_fill = MaskedFill()

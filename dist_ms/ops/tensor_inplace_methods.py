@@ -93,6 +93,17 @@ def sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Te
     return ops.subtract(self, other if y is None else y, alpha=alpha)
 
 
+def remainder(self: Tensor, other: Any = None, *, divisor: Any = None) -> Tensor:
+    """Return the remainder of the division rounded down; see `dist_ms.ops.remainder`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([-7, 7]).remainder(3))
+        [2 1]
+    """
+    return ops.remainder(self, other if divisor is None else divisor)
+
+
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Take over the values of another tensor, broadcast and cast, and return the tensor.
 
@@ -157,5 +168,5 @@ Tensor.bernoulli_ = _drawn("bernoulli_", lambda rng, shape, p=0.5: rng.random(sh
     p.array() if isinstance(p, Tensor) else p))
 Tensor.exponential_ = _drawn("exponential_", lambda rng, shape, lambd=1: rng.exponential(1 / lambd, shape))
 
-for _method in (add, sub, copy_, fill_, zero_, index_copy_):
+for _method in (add, sub, remainder, copy_, fill_, zero_, index_copy_):
     setattr(Tensor, _method.__name__, _method)

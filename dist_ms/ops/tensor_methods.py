@@ -25,7 +25,7 @@ logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsume
 masked_fill masked_scatter masked_select matmul matrix_determinant matrix_power maximum minimum mm
 moveaxis movedim msort mul multinomial multiply mvlgamma
 nan_to_num nanmean nanmedian nanquantile ne neg negative nextafter nonzero norm not_equal
-outer positive pow quantile rad2deg random_categorical ravel real reciprocal remainder renorm
+outer positive pow quantile rad2deg random_categorical ravel real reciprocal renorm
 reverse reverse_sequence roll rot90 round rsqrt
 select_scatter sgn sign signbit sin sinc sinh slice_scatter slogdet sqrt square subtract swapaxes swapdims
 t tan tanh tensor_split top_k tril triu true_divide trunc type_as

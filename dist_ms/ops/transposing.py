@@ -10,7 +10,8 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, one_axis, tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Transpose", "adjoint", "moveaxis", "movedim", "permute", "swapaxes", "swapdims", "t", "transpose"]
+__all__ = ["ConjugateTranspose", "Transpose", "adjoint", "moveaxis", "movedim", "permute", "swapaxes", "swapdims",
+           "t", "transpose"]
 
 
 class Transpose(Primitive):
@@ -240,3 +241,23 @@ def adjoint(x: Tensor) -> Tensor:
         raise ValueError(f"For 'adjoint', 'x' must have at least 2 dimensions, but got {x.ndim}.")
     x = swapaxes(x, -1, -2)
     return conj(x) if x.array().dtype.kind == "c" else x
+
+
+class ConjugateTranspose(Primitive):
+    """A tensor conjugated, with its dimensions in another order.
+
+    Call:
+        x (Tensor): the elements.
+        perm (tuple of ints): for each new dimension the old one.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ConjugateTranspose()(ms.Tensor([[1j, 2 + 0j]]), (1, 0)))
+        [[0.-1.j]
+         [2.-0.j]]
+    """
+
+    def __call__(self, x: Tensor, perm: Any) -> Tensor:
+        from dist_ms.ops.complex_numbers import conj
+
+        return conj(transpose(x, perm))

@@ -12,7 +12,7 @@ from dist_ms.ops.arithmetic import add, conjugate, mul, neg, square, sub
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.division import div_no_nan, true_divide
 from dist_ms.ops.powers import as_float, rsqrt
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = ["ACos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cos", "Cosh", "Sin", "Sinc", "Sinh", "Tan",
            "Tanh", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin",
@@ -327,8 +327,8 @@ class Atan2(Binary):
         x, y = inputs
         scaled = true_divide(dout, add(square(x) if isinstance(x, Tensor) else x * x,
                                        square(y) if isinstance(y, Tensor) else y * y))
-        return (reduce_to(mul(scaled, y), x) if isinstance(x, Tensor) else None,
-                reduce_to(neg(mul(scaled, x)), y) if isinstance(y, Tensor) else None)
+        return (reduce_to(mul(scaled, y), x) if wanted(x) else None,
+                reduce_to(neg(mul(scaled, x)), y) if wanted(y) else None)
 
 
 class Sinc(Primitive):

@@ -38,7 +38,7 @@ class DatasetHelper:
             raise ValueError(f"For 'DatasetHelper', 'sink_size' must be -1 or positive, but got {sink_size}.")
         if dataset_sink_mode:
             raise RuntimeError(
-                "For 'DatasetHelper', 'dataset_sink_mode' must be False on the CPU, but got True: no batch is ever sunk."
+                "For 'DatasetHelper', 'dataset_sink_mode' must be False on the CPU, but got True: batches are not sunk."
             )
         self.dataset = dataset
         self.iter = dataset.create_tuple_iterator(num_epochs=epoch_num)

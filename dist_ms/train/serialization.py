@@ -124,9 +124,7 @@ def save_checkpoint(
     if format == "ckpt":
         pieces = ckpt_format.write_entries(entries.items())
     else:
-        pieces = safetensors_format.write_entries(
-            entries.items(), crc_check, bool(remove_redundancy)
-        )
+        pieces = safetensors_format.write_entries(entries.items(), crc_check, bool(remove_redundancy))
         seal = Seal()
     if method == "thread":
         background.start(path, lambda: write_file(path, pieces, seal))
@@ -299,9 +297,7 @@ def load_segmented_checkpoints(
     owner = "load_segmented_checkpoints"
     check_string(ckpt_file_dir, "ckpt_file_dir", owner)
     if not os.path.isdir(ckpt_file_dir):
-        raise ValueError(
-            f"For '{owner}', 'ckpt_file_dir' must be an existing folder, but got '{ckpt_file_dir}'."
-        )
+        raise ValueError(f"For '{owner}', 'ckpt_file_dir' must be an existing folder, but got '{ckpt_file_dir}'.")
     seal = seal_of(owner, "dec", dec_key, dec_mode, False, "ckpt")
     wanted = selection(owner, filter_prefix, specify_prefix, choice_func)
     background.finish()
@@ -310,9 +306,7 @@ def load_segmented_checkpoints(
         part = _read(owner, os.path.join(ckpt_file_dir, file), "ckpt", seal, wanted)
         twice = sorted(part.keys() & loaded.keys())
         if twice:
-            raise ValueError(
-                f"For '{owner}', a name must be in one file only, but {file} repeats {twice}."
-            )
+            raise ValueError(f"For '{owner}', a name must be in one file only, but {file} repeats {twice}.")
         loaded |= part
     _check_not_empty(owner, ckpt_file_dir, loaded)
     if net is not None:
@@ -331,9 +325,7 @@ def async_ckpt_thread_status() -> bool:
     return background.running()
 
 
-def _read(
-    owner: str, file: Any, format: str, seal: Seal, wanted: Callable[[str], bool]
-) -> dict[str, Parameter | str]:
+def _read(owner: str, file: Any, format: str, seal: Seal, wanted: Callable[[str], bool]) -> dict[str, Parameter | str]:
     """Read what is wanted of one file."""
     loaded: dict[str, Parameter | str] = {}
     for name, value in read_entries(owner, file, format, seal):

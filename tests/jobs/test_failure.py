@@ -9,7 +9,7 @@ import pytest
 
 from tests.jobs.conftest import command, environment, processes
 
-QUICK = 5  # seconds in which a job must end; most of them take less than one
+QUICK = 5  # seconds in which a job must end after its ranks have met; most take less than one
 
 HEAD = """
 import sys, time
@@ -17,8 +17,8 @@ import numpy as np
 from dist_ms.communication import init, get_comm
 init()
 comm = get_comm()
-rank = comm.rank
-x = np.ones(3)
+rank, x = comm.rank, np.ones(3)
+open("began", "w").close()
 """
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
+from dist_ms.nn.optim.arguments import float32_value
 from dist_ms.nn.optim.elementwise import run_kernel, run_rule
 
 
@@ -47,7 +48,7 @@ def adam_step(
     """
     from dist_ms._ext import optimizer as kernels
 
-    beta1, beta2 = betas
+    beta1, beta2 = (float32_value(beta) for beta in betas)
     correction = math.sqrt(1.0 - beta2**step)
     rate = lr * correction / (1.0 - beta1**step)
     settings = (rate, beta1, beta2, eps * correction if eps_after else eps)

@@ -10,6 +10,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.arguments import float32_value
 
 
 class Adamax(Optimizer):
@@ -68,7 +69,7 @@ class Adamax(Optimizer):
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its moments in place."""
         group = self.group_of(index)
-        beta1, beta2 = group["betas"]
+        beta1, beta2 = (float32_value(beta) for beta in group["betas"])
         states = [self.exp_avg[index], self.exp_inf[index]]
         settings = (lr / (1.0 - beta1 ** int(self.step_t._data)), beta1, beta2, group["eps"])
         self.run_rule(_adamax, index, param, grad, states, weight_decay, *settings)

@@ -68,14 +68,16 @@ def _check_pair(owner: str, betas: Any, types: Any = (tuple, list)) -> None:
         raise ValueError(f"For '{owner}', 'betas' must be a tuple of 2 floats, but got {len(betas)}.")
 
 
-def check_strictly(owner: str, lr: Any, betas: Any, eps: Any, weight_decay: Any, amsgrad: Any, maximize: Any) -> None:
-    """Check the arguments of the Adam family as `mint.optim` does: numbers must be floats.
+def check_strictly(
+    owner: str, lr: Any, betas: Any, eps: Any, weight_decay: Any, amsgrad: Any, maximize: Any, pair: Any = tuple
+) -> None:
+    """Check the arguments of the Adam family as `mint.optim` does: numbers must be floats, betas of the type `pair`.
 
     Raises:
         TypeError: for another type.
         ValueError: for a number out of range.
     """
-    _check_pair(owner, betas, tuple)
+    _check_pair(owner, betas, pair)
     check_float_betas(owner, betas)
     for name, value in (("eps", eps), ("weight_decay", weight_decay), ("lr", lr)):
         check_non_negative_float(value, name, owner)

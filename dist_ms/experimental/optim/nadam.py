@@ -11,6 +11,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.arguments import float32_value
 
 
 class NAdam(Optimizer):
@@ -42,7 +43,7 @@ class NAdam(Optimizer):
         >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
         >>> _ = ms.experimental.optim.NAdam([w], lr=0.1)((ms.Tensor([3.0]),))
         >>> print(w.asnumpy().round(4))
-        [0.8389]
+        [0.8944]
     """
 
     def __init__(
@@ -79,7 +80,7 @@ class NAdam(Optimizer):
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its moments in place."""
         group, step = self.group_of(index), int(self.step_t._data)
-        beta1, beta2 = group["betas"]
+        beta1, beta2 = (float32_value(beta) for beta in group["betas"])
         form = (beta1, group["momentum_decay"])
         product = self._product(index, step, form)
         now, ahead = _momentum(step, *form), _momentum(step + 1, *form)

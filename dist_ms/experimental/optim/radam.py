@@ -11,6 +11,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.arguments import float32_value
 
 
 class RAdam(Optimizer):
@@ -71,7 +72,7 @@ class RAdam(Optimizer):
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its moments in place."""
         group, step = self.group_of(index), int(self.step_t._data)
-        beta1, beta2 = group["betas"]
+        beta1, beta2 = (float32_value(beta) for beta in group["betas"])
         rate = lr / (1.0 - beta1**step)
         rectified = _rectification(step, beta2)
         if rectified:

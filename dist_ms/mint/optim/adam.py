@@ -18,11 +18,12 @@ class AdamStates(Optimizer):
     """Moments, running maxima in the groups that ask for them, and the step count."""
 
     first_count = 0  # the step count before the first step
+    pair_types: Any = tuple  # of betas
 
     def __init__(
         self, params: Any, lr: Any, betas: Any, eps: Any, weight_decay: Any, amsgrad: Any, maximize: Any
     ) -> None:
-        check_strictly(type(self).__name__, lr, betas, eps, weight_decay, amsgrad, maximize)
+        check_strictly(type(self).__name__, lr, betas, eps, weight_decay, amsgrad, maximize, self.pair_types)
         defaults = {
             "lr": lr,
             "betas": betas,

@@ -92,19 +92,7 @@ class FusedAdamW(AdamW):
         [0.85]
     """
 
-    def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] | list = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.01,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        betas = tuple(betas) if isinstance(betas, list) else betas
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
+    pair_types = (tuple, list)
 
     def add_param_group(self, param_group: dict) -> None:
         """Add a group.

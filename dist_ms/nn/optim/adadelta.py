@@ -40,7 +40,7 @@ class Adadelta(Optimizer):
         >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
         >>> opt = ms.nn.Adadelta([w], rho=0.0, epsilon=1.0)
         >>> _ = opt((ms.Tensor([0.75]),))
-        >>> print(w.asnumpy())
+        >>> print(w.asnumpy().round(4))
         [0.4]
     """
 

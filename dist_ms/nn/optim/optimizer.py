@@ -84,6 +84,10 @@ class Optimizer(OptimizerSettings):
         rows = zip(gradients, self.parameters, self._decays())
         return tuple(decayed(g, p, decay * self.loss_scale) if decay else g for g, p, decay in rows)
 
+    def _grad_sparse_indices_deduplicate(self, gradients: Any) -> Any:
+        """The gradients as they are, since they are dense; MindSpore's optimizers call it, and users' copies of them."""
+        return gradients
+
     def flatten_gradients(self, gradients: Any) -> Any:
         """The gradients as they are: MindSpore 2.10 has no flattened parameters any more."""
         return gradients

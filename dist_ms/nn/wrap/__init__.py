@@ -12,6 +12,7 @@ from dist_ms.nn.wrap.micro_batches import GradAccumulationCell, MicroBatchInterl
 from dist_ms.nn.wrap.parameter_update import ParameterUpdate
 from dist_ms.nn.wrap.time_distributed import TimeDistributed
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
+from dist_ms.nn.wrap.virtual_dataset import VirtualDatasetCellTriple
 
 __all__ = [
     "DistributedGradReducer",
@@ -25,6 +26,7 @@ __all__ = [
     "TimeDistributed",
     "TrainOneStepCell",
     "TrainOneStepWithLossScaleCell",
+    "VirtualDatasetCellTriple",
     "WithEvalCell",
     "WithGradCell",
     "WithLossCell",

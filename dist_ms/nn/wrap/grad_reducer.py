@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common import parallel_context
+from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.parallel.session import DataParallel, data_parallel
 
 
 def is_data_parallel() -> bool:
-    """Whether the parallel context asks for reduced gradients."""
-    return parallel_context.get_auto_parallel_context("parallel_mode") in (
-        parallel_context.ParallelMode.DATA_PARALLEL,
-        parallel_context.ParallelMode.HYBRID_PARALLEL,
-    )
+    """Whether the parallel context asks for reduced gradients.
+
+    Raises:
+        RuntimeError: in semi_auto_parallel and auto_parallel on several ranks, which dist_ms can not do.
+    """
+    mode = parallel_context.get_auto_parallel_context("parallel_mode")
+    together = (parallel_context.ParallelMode.DATA_PARALLEL, parallel_context.ParallelMode.HYBRID_PARALLEL)
+    if mode != parallel_context.ParallelMode.STAND_ALONE and mode not in together and get_group_size() > 1:
+        data_parallel([])
+    return mode in together
 
 
 class DistributedGradReducer(Cell):

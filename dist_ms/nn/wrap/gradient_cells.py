@@ -61,7 +61,7 @@ class ForwardValueAndGrad(Cell):
         self.network = network
         if isinstance(network, Cell):
             network.set_grad()
-        object.__setattr__(self, "weights", weights)
+        self.weights = weights
         self.get_all, self.get_by_list, self.sens_param = get_all, get_by_list, sens_param
         self.grad = GradOperation(get_all=get_all, get_by_list=get_by_list, sens_param=sens_param)
 
@@ -99,7 +99,7 @@ class WithGradCell(Cell):
         super().__init__(auto_prefix=False)
         self.network = network
         self.loss_fn = loss_fn
-        object.__setattr__(self, "weights", ParameterTuple(network.trainable_params()))
+        self.weights = ParameterTuple(network.trainable_params())
         self.grad = GradOperation(get_by_list=True, sens_param=sens is not None)
         self.sens = sens
         self.network_with_loss = network if loss_fn is None else WithLossCell(network, loss_fn)

@@ -16,6 +16,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
+from dist_ms.ops.mapping import HyperMap
 
 
 def finite(tensors: Iterable[Tensor]) -> bool:
@@ -147,6 +148,10 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         if scale_sense.shape not in ((), (1,)):
             raise ValueError(f"For '{owner}', 'scale_sense' must have shape () or (1,), but got {scale_sense.shape}.")
         self.scale_sense = Parameter(scale_sense, name="scale_sense")
+        # Names that steps derived from MindSpore's use in their own `construct`.
+        self.hyper_map = HyperMap()
+        self.base = Tensor(np.float32(1))
+        self.is_distributed = self.reducer_flag
 
     def construct(self, *inputs: Any) -> tuple[Any, Tensor, Tensor]:
         """Train on one batch; return the loss, whether it overflowed, and the scale of this step."""

@@ -11,6 +11,7 @@ from typing import Any
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.grad_operation import GradOperation
 from dist_ms.autograd.tree import map_tensors
+from dist_ms.common.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
@@ -65,6 +66,7 @@ class TrainOneStepCell(Cell):
         self.grad_no_sens = GradOperation(get_by_list=True)
         self.sens = 1.0 if sens is None else sens
         self.return_grad = return_grad
+        self.parallel_mode = get_auto_parallel_context("parallel_mode")
         self.reducer_flag = is_data_parallel()
         self.grad_reducer: Any = Identity()
         if self.reducer_flag:

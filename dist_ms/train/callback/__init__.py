@@ -1,8 +1,8 @@
 """Callbacks of Model.train, Model.fit and Model.eval."""
 
+from dist_ms.train.callback._checkpoint import CheckpointConfig
 from dist_ms.train.callback.backup_and_restore import BackupAndRestore
 from dist_ms.train.callback.callback import Callback, CallbackList, CallbackParameters, RunContext
-from dist_ms.train.callback.checkpoint_config import CheckpointConfig
 from dist_ms.train.callback.checkpoint_files import CheckpointFiles
 from dist_ms.train.callback.early_stopping import EarlyStopping
 from dist_ms.train.callback.history import History

@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.train.callback._checkpoint import CheckpointConfig
 from dist_ms.train.callback.callback import Callback, RunContext
-from dist_ms.train.callback.checkpoint_config import CheckpointConfig
 from dist_ms.train.callback.checkpoint_files import CheckpointFiles, free_prefix, make_folder
 from dist_ms.train.callback.ranks import Ranks, ranks_of
 from dist_ms.train.callback.shares import Share, shares

@@ -19,6 +19,8 @@ _log = logging.getLogger(__name__)
 def path_to_write(owner: str, ckpt_file_name: Any, file_format: Any) -> str:
     """Return the absolute path to save to, with the extension of the format.
 
+    A name that ends with the format's own name stays as it is, dot or not, as in MindSpore.
+
     Raises:
         TypeError: if the name is no str.
         ValueError: if the format is unknown.
@@ -35,7 +37,7 @@ def path_to_write(owner: str, ckpt_file_name: Any, file_format: Any) -> str:
         raise IsADirectoryError(
             f"For '{owner}', 'ckpt_file_name' must name a file, but '{ckpt_file_name}' is a folder."
         )
-    return path if path.endswith(f".{file_format}") else f"{path}.{file_format}"
+    return path if path.endswith(file_format) else f"{path}.{file_format}"
 
 
 def file_to_read(owner: str, ckpt_file_name: Any, file_format: Any) -> Any:
@@ -58,7 +60,7 @@ def file_to_read(owner: str, ckpt_file_name: Any, file_format: Any) -> Any:
             f"For '{owner}', 'ckpt_file_name' must be a str, "
             f"but got {type(ckpt_file_name).__name__}."
         )
-    if not ckpt_file_name.endswith(f".{file_format}"):
+    if not ckpt_file_name.endswith(file_format):
         raise ValueError(
             f"For '{owner}', 'ckpt_file_name' must end with '.{file_format}', as 'format' says, "
             f"but got '{ckpt_file_name}'."

@@ -28,11 +28,33 @@ from dist_ms.train.metrics.topk import (
 )
 
 __all__ = [
-    "Accuracy", "BleuScore", "ConfusionMatrix", "ConfusionMatrixMetric", "CosineSimilarity",
-    "Dice", "F1", "Fbeta", "HausdorffDistance", "Loss", "MAE", "MSE", "MeanSurfaceDistance",
-    "Metric", "OcclusionSensitivity", "Perplexity", "Precision", "ROC", "Recall",
-    "RootMeanSquareDistance", "Top1CategoricalAccuracy", "Top5CategoricalAccuracy",
-    "TopKCategoricalAccuracy", "auc", "get_metric_fn", "names", "rearrange_inputs",
+    "Accuracy",
+    "BleuScore",
+    "ConfusionMatrix",
+    "ConfusionMatrixMetric",
+    "CosineSimilarity",
+    "Dice",
+    "F1",
+    "Fbeta",
+    "HausdorffDistance",
+    "Loss",
+    "MAE",
+    "MSE",
+    "MeanSurfaceDistance",
+    "Metric",
+    "OcclusionSensitivity",
+    "Perplexity",
+    "Precision",
+    "ROC",
+    "Recall",
+    "RootMeanSquareDistance",
+    "Top1CategoricalAccuracy",
+    "Top5CategoricalAccuracy",
+    "TopKCategoricalAccuracy",
+    "auc",
+    "get_metric_fn",
+    "names",
+    "rearrange_inputs",
 ]
 
 _BY_NAME: dict[str, Any] = {
@@ -93,9 +115,7 @@ def get_metric_fn(name: str, *args: Any, **kwargs: Any) -> Any:
         'Accuracy'
     """
     if name not in _BY_NAME:
-        raise KeyError(
-            f"For 'get_metric_fn', unsupported metric {name}: it must be one of {names()}."
-        )
+        raise KeyError(f"For 'get_metric_fn', unsupported metric {name}: it must be one of {names()}.")
     return _BY_NAME[name](*args, **kwargs)
 
 
@@ -125,6 +145,5 @@ def get_metrics(metrics: Any) -> dict[str, Metric]:
     if isinstance(metrics, set):
         return {name: get_metric_fn(name) for name in sorted(metrics, key=str)}
     raise TypeError(
-        "For 'get_metrics', the argument 'metrics' must be None, dict or set, but got "
-        f"{type(metrics).__name__}."
+        f"For 'get_metrics', the argument 'metrics' must be None, dict or set, but got {type(metrics).__name__}."
     )

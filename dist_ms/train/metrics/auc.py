@@ -28,15 +28,12 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
     """
     if not isinstance(x, np.ndarray) or not isinstance(y, np.ndarray):
         raise TypeError(
-            "For 'auc', 'x' and 'y' must be numpy.ndarrays, but got "
-            f"{type(x).__name__} and {type(y).__name__}."
+            f"For 'auc', 'x' and 'y' must be numpy.ndarrays, but got {type(x).__name__} and {type(y).__name__}."
         )
     if not (x.ndim and y.ndim):
         raise TypeError("For 'auc', 'x' and 'y' must have at least one dimension, but got none.")
     if len(x) != len(y):
-        raise ValueError(
-            f"For 'auc', 'x' and 'y' must have one length, but got {len(x)} and {len(y)}."
-        )
+        raise ValueError(f"For 'auc', 'x' and 'y' must have one length, but got {len(x)} and {len(y)}.")
     x, y = _column("x", x), _column("y", y)
     if len(x) < 2:
         raise ValueError(f"For 'auc', 'x' must have at least 2 points, but got {len(x)}.")
@@ -49,9 +46,7 @@ def auc(x: np.ndarray, y: np.ndarray, reorder: bool = False) -> float:
     elif (steps <= 0).all():
         direction = -1
     else:
-        raise ValueError(
-            f"For 'auc', 'x' must only rise or only fall, but got {x}. Set 'reorder' to sort it."
-        )
+        raise ValueError(f"For 'auc', 'x' must only rise or only fall, but got {x}. Set 'reorder' to sort it.")
     return float(direction * np.sum(steps * (y[1:] + y[:-1]) / 2.0))
 
 

@@ -85,11 +85,7 @@ class BleuScore(Metric):
 
     def _grams(self, words: Sequence) -> Counter:
         """Count all n-grams of a text."""
-        return Counter(
-            tuple(words[i : i + n])
-            for n in range(1, self.n_gram + 1)
-            for i in range(len(words) - n + 1)
-        )
+        return Counter(tuple(words[i : i + n]) for n in range(1, self.n_gram + 1) for i in range(len(words) - n + 1))
 
     def eval(self) -> float:
         """Return the score so far.

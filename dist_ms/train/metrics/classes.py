@@ -28,8 +28,7 @@ class ClassMetric(Metric):
         super().__init__()
         if eval_type not in EVAL_TYPES:
             raise TypeError(
-                f"For '{type(self).__name__}', 'eval_type' must be one of {', '.join(EVAL_TYPES)}, "
-                f"but got {eval_type}."
+                f"For '{type(self).__name__}', 'eval_type' must be one of {', '.join(EVAL_TYPES)}, but got {eval_type}."
             )
         self._type = eval_type
         self._class_num = 0
@@ -46,8 +45,7 @@ class ClassMetric(Metric):
             self._check(y_pred.shape == y.shape, "the shape of", y_pred, y)
             if not (is_binary(y_pred) and is_binary(y)):
                 raise ValueError(
-                    f"For '{type(self).__name__}.update', outputs and labels must be 0 or 1 in the "
-                    "multilabel case."
+                    f"For '{type(self).__name__}.update', outputs and labels must be 0 or 1 in the multilabel case."
                 )
         self._count_classes(y_pred)
         return y_pred, y

@@ -38,9 +38,7 @@ class ConfusionMatrix(Metric):
     sums = ("confusion_matrix",)
     largest = ("_is_update",)
 
-    def __init__(
-        self, num_classes: int, normalize: str = "no_norm", threshold: float = 0.5
-    ) -> None:
+    def __init__(self, num_classes: int, normalize: str = "no_norm", threshold: float = 0.5) -> None:
         super().__init__()
         self.num_classes = check_int(num_classes, "num_classes", "ConfusionMatrix")
         self.normalize = check_string(normalize, "normalize", "ConfusionMatrix", _NORMS)

@@ -74,8 +74,8 @@ class ConfusionMatrixMetric(Metric):
         """
         y_pred, y = (self._convert_data(d) for d in self._expect(inputs, "output", "label"))
         counts = self._counts(y_pred, y)
-        self._per_image = self.calculation_method and y_pred.ndim > 2 and not (
-            y_pred.ndim == 3 and y_pred.shape[-1] == 1
+        self._per_image = (
+            self.calculation_method and y_pred.ndim > 2 and not (y_pred.ndim == 3 and y_pred.shape[-1] == 1)
         )
         if not self._per_image:
             self._totals += counts.sum(axis=(0, 1))
@@ -87,9 +87,7 @@ class ConfusionMatrixMetric(Metric):
     def _counts(self, y_pred: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Return true and false positives and negatives, (N, C, 4)."""
         if not np.all(y.astype(np.uint8) == y):
-            raise ValueError(
-                "For 'ConfusionMatrixMetric.update', the labels must be 0 or 1, but got others."
-            )
+            raise ValueError("For 'ConfusionMatrixMetric.update', the labels must be 0 or 1, but got others.")
         if y_pred.ndim < 2 or y_pred.shape != y.shape:
             raise ValueError(
                 "For 'ConfusionMatrixMetric.update', outputs and labels must have one shape, of "

@@ -27,38 +27,27 @@ _Rate = Callable[[Any, Any, Any, Any], np.ndarray]
 
 # Each rate: its short name, what else it is called, its formula of (tp, fp, tn, fn).
 _RATES: list[tuple[str, tuple[str, ...], _Rate]] = [
-    ("tpr", ("sensitivity", "recall", "hit_rate", "true_positive_rate"),
-     lambda tp, fp, tn, fn: _over(tp, tp + fn)),
-    ("tnr", ("specificity", "selectivity", "true_negative_rate"),
-     lambda tp, fp, tn, fn: _over(tn, tn + fp)),
-    ("ppv", ("precision", "positive_predictive_value"),
-     lambda tp, fp, tn, fn: _over(tp, tp + fp)),
-    ("npv", ("negative_predictive_value",),
-     lambda tp, fp, tn, fn: _over(tn, tn + fn)),
-    ("fnr", ("miss_rate", "false_negative_rate"),
-     lambda tp, fp, tn, fn: _over(fn, fn + tp)),
-    ("fpr", ("fall_out", "false_positive_rate"),
-     lambda tp, fp, tn, fn: _over(fp, fp + tn)),
-    ("fdr", ("false_discovery_rate",),
-     lambda tp, fp, tn, fn: _over(fp, fp + tp)),
-    ("for", ("false_omission_rate",),
-     lambda tp, fp, tn, fn: _over(fn, fn + tn)),
+    ("tpr", ("sensitivity", "recall", "hit_rate", "true_positive_rate"), lambda tp, fp, tn, fn: _over(tp, tp + fn)),
+    ("tnr", ("specificity", "selectivity", "true_negative_rate"), lambda tp, fp, tn, fn: _over(tn, tn + fp)),
+    ("ppv", ("precision", "positive_predictive_value"), lambda tp, fp, tn, fn: _over(tp, tp + fp)),
+    ("npv", ("negative_predictive_value",), lambda tp, fp, tn, fn: _over(tn, tn + fn)),
+    ("fnr", ("miss_rate", "false_negative_rate"), lambda tp, fp, tn, fn: _over(fn, fn + tp)),
+    ("fpr", ("fall_out", "false_positive_rate"), lambda tp, fp, tn, fn: _over(fp, fp + tn)),
+    ("fdr", ("false_discovery_rate",), lambda tp, fp, tn, fn: _over(fp, fp + tp)),
+    ("for", ("false_omission_rate",), lambda tp, fp, tn, fn: _over(fn, fn + tn)),
     ("pt", ("prevalence_threshold",), _prevalence_threshold),
-    ("ts", ("threat_score", "critical_success_index", "csi"),
-     lambda tp, fp, tn, fn: _over(tp, tp + fn + fp)),
-    ("acc", ("accuracy",),
-     lambda tp, fp, tn, fn: _over(tp + tn, tp + fp + tn + fn)),
-    ("ba", ("balanced_accuracy",),
-     lambda tp, fp, tn, fn: (_over(tp, tp + fn) + _over(tn, tn + fp)) / 2),
-    ("f1", ("f1_score",),
-     lambda tp, fp, tn, fn: _over(2 * tp, 2 * tp + fn + fp)),
+    ("ts", ("threat_score", "critical_success_index", "csi"), lambda tp, fp, tn, fn: _over(tp, tp + fn + fp)),
+    ("acc", ("accuracy",), lambda tp, fp, tn, fn: _over(tp + tn, tp + fp + tn + fn)),
+    ("ba", ("balanced_accuracy",), lambda tp, fp, tn, fn: (_over(tp, tp + fn) + _over(tn, tn + fp)) / 2),
+    ("f1", ("f1_score",), lambda tp, fp, tn, fn: _over(2 * tp, 2 * tp + fn + fp)),
     ("mcc", ("matthews_correlation_coefficient",), _matthews),
-    ("fm", ("fowlkes_mallows_index",),
-     lambda tp, fp, tn, fn: np.sqrt(_over(tp, tp + fp) * _over(tp, tp + fn))),
-    ("bm", ("informedness", "bookmaker_informedness"),
-     lambda tp, fp, tn, fn: _over(tp, tp + fn) + _over(tn, tn + fp) - 1),
-    ("mk", ("markedness", "deltap"),
-     lambda tp, fp, tn, fn: _over(tp, tp + fp) + _over(tn, tn + fn) - 1),
+    ("fm", ("fowlkes_mallows_index",), lambda tp, fp, tn, fn: np.sqrt(_over(tp, tp + fp) * _over(tp, tp + fn))),
+    (
+        "bm",
+        ("informedness", "bookmaker_informedness"),
+        lambda tp, fp, tn, fn: _over(tp, tp + fn) + _over(tn, tn + fp) - 1,
+    ),
+    ("mk", ("markedness", "deltap"), lambda tp, fp, tn, fn: _over(tp, tp + fp) + _over(tn, tn + fn) - 1),
 ]
 _BY_NAME = {name: rate for short, others, rate in _RATES for name in (short, *others)}
 
@@ -85,8 +74,7 @@ def rate(name: str, counts: np.ndarray) -> np.ndarray:
     known = name.replace(" ", "_").lower()
     if known not in _BY_NAME:
         raise NotImplementedError(
-            f"For 'ConfusionMatrixMetric', 'metric_name' must be one of {sorted(_BY_NAME)}, but "
-            f"got '{name}'."
+            f"For 'ConfusionMatrixMetric', 'metric_name' must be one of {sorted(_BY_NAME)}, but got '{name}'."
         )
     counts = np.asarray(counts, float)
     return _BY_NAME[known](*(counts[..., i] for i in range(4)))

@@ -37,9 +37,7 @@ class CosineSimilarity(Metric):
     rows = ("_input",)
     largest = ("_is_update",)
 
-    def __init__(
-        self, similarity: str = "cosine", reduction: str = "none", zero_diagonal: bool = True
-    ) -> None:
+    def __init__(self, similarity: str = "cosine", reduction: str = "none", zero_diagonal: bool = True) -> None:
         super().__init__()
         owner = "CosineSimilarity"
         for name, value in (("similarity", similarity), ("reduction", reduction)):

@@ -53,8 +53,7 @@ class Dice(Metric):
         y_pred, y = (self._convert_data(d) for d in self._expect(inputs, "output", "label"))
         if y_pred.shape != y.shape:
             raise ValueError(
-                "For 'Dice.update', outputs and labels must have one shape, but got "
-                f"{y_pred.shape} and {y.shape}."
+                f"For 'Dice.update', outputs and labels must have one shape, but got {y_pred.shape} and {y.shape}."
             )
         a, b = y_pred.ravel(), y.ravel()
         size = float(np.dot(a, a) + np.dot(b, b)) + self.smooth

@@ -79,8 +79,7 @@ class HausdorffDistance(Metric):
         owner = "HausdorffDistance.update"
         if not isinstance(label, (int, float)):
             raise ValueError(
-                f"For '{owner}', the label index must be an int or a float, but got "
-                f"{type(label).__name__}."
+                f"For '{owner}', the label index must be an int or a float, but got {type(label).__name__}."
             )
         masks = checked_masks(owner, label, y_pred, y, as_masks=False)
         if self.crop:
@@ -106,10 +105,7 @@ class HausdorffDistance(Metric):
         if not self.percentile:
             return found.max().item()
         if not 0 <= self.percentile <= 100:
-            raise ValueError(
-                "For 'HausdorffDistance', 'percentile' must be in [0, 100], but got "
-                f"{self.percentile}."
-            )
+            raise ValueError(f"For 'HausdorffDistance', 'percentile' must be in [0, 100], but got {self.percentile}.")
         return np.percentile(found, self.percentile).item()
 
 

@@ -45,9 +45,7 @@ class Loss(Metric):
         (loss,) = self._expect(inputs, "loss")
         loss = self._convert_data(loss)
         if loss.ndim > 1:
-            raise ValueError(
-                f"For 'Loss.update', the dimension of the loss must be 0 or 1, but got {loss.ndim}."
-            )
+            raise ValueError(f"For 'Loss.update', the dimension of the loss must be 0 or 1, but got {loss.ndim}.")
         self._sum_loss += float(loss.mean())
         self._total_num += 1
 

@@ -118,9 +118,7 @@ class Metric(metaclass=ABCMeta):
             ValueError: if `indexes` is no list of ints.
         """
         if not isinstance(indexes, list) or not all(isinstance(i, int) for i in indexes):
-            raise ValueError(
-                f"For 'set_indexes', 'indexes' must be a list of ints, but got {indexes}."
-            )
+            raise ValueError(f"For 'set_indexes', 'indexes' must be a list of ints, but got {indexes}.")
         self._indexes = indexes
         return self
 

@@ -48,8 +48,7 @@ class _SurfaceDistance(Metric):
         y_pred, y = self._convert_data(y_pred), self._convert_data(y)
         if not isinstance(label, (int, float)):
             raise self._label_error(
-                f"For '{owner}', the label index must be an int or a float, but got "
-                f"{type(label).__name__}."
+                f"For '{owner}', the label index must be an int or a float, but got {type(label).__name__}."
             )
         masks = checked_masks(owner, label, y_pred, y, as_masks=True)
         self._y_pred_edges, self._y_edges = map(edges, masks)

@@ -81,8 +81,7 @@ def checked_masks(owner: str, label: Any, y_pred: np.ndarray, y: np.ndarray, as_
     """
     if label not in y_pred and label not in y:
         raise ValueError(
-            f"For '{owner}', the label must be in the outputs or in the labels, but got {label}, "
-            "which is in neither."
+            f"For '{owner}', the label must be in the outputs or in the labels, but got {label}, which is in neither."
         )
     if y_pred.size == 0 or y_pred.shape != y.shape:
         raise ValueError(

@@ -209,6 +209,30 @@ def test_the_parts_of_a_step_can_be_called():
     assert bool(overflow.asnumpy()) is False
 
 
+def test_a_step_of_ones_own_as_users_write_it():
+    class Clipped(nn.TrainOneStepWithLossScaleCell):
+        def construct(self, *inputs):
+            loss = self.network(*inputs)
+            scale = self.scale_sense
+            status, scale = self.start_overflow_check(loss, scale)
+            sens = ms.ops.ones_like(loss) * ms.ops.cast(scale, loss.dtype)
+            grads = self.grad(self.network, self.weights)(*inputs, sens)
+            grads = self.hyper_map(ms.ops.partial(lambda s, g: g / s, scale), grads)
+            grads = ms.ops.clip_by_global_norm(grads, 1.0)
+            grads = self.grad_reducer(grads)
+            overflow = self.process_loss_scale(self.get_overflow_status(status, grads))
+            if not overflow:
+                self.optimizer(grads)
+            return loss, overflow, scale
+
+    net = nn.Dense(2, 1, weight_init="ones", has_bias=False)
+    update = nn.DynamicLossScaleUpdateCell(2**10, 2, 1000)
+    step = Clipped(nn.WithLossCell(net, nn.MSELoss()), nn.SGD(net.trainable_params(), 1.0), update)
+    step(X, Y)
+    np.testing.assert_allclose(net.weight.asnumpy(), [[1 - 0.5**0.5] * 2], rtol=1e-5)
+    assert (step.parallel_mode, step.is_distributed) == ("stand_alone", False)
+
+
 def test_an_overflow_on_one_rank_is_one_on_all():
     def work(comm):
         _, train = scaled_step(ms.Tensor(8.0))

@@ -44,6 +44,7 @@ def test_o1_keeps_what_a_cell_holds_besides_cells():
             self.layers = nn.CellList([nn.Dense(8, 8), nn.Dense(8, 8)])
             self.listed = [self.layers[0], {"last": self.layers[1]}]
             self.register_buffer("scale", ms.Tensor(2.0))
+            self.plain = ms.Tensor([1.0])
 
         def construct(self, x):
             return self.listed[1]["last"](self.listed[0](x)) * self.scale
@@ -52,6 +53,7 @@ def test_o1_keeps_what_a_cell_holds_besides_cells():
     low = auto_mixed_precision(net, "O1")
     assert low.listed[0] is low.layers[0] is not net.layers[0]
     assert low.scale is net.scale
+    np.testing.assert_array_equal(low.plain.asnumpy(), [1])
     assert is_half(low(ops.ones((2, 8))))
 
 

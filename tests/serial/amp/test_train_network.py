@@ -124,8 +124,8 @@ def test_accumulation_gives_the_gradient_of_the_whole_batch(manager):
     x = ms.Tensor(np.random.RandomState(0).rand(6, 2).astype(np.float32))
     y = ms.ops.zeros((6, 1))
     whole, parts = Counts(), Counts()
-    for net, cell in ((whole, whole), (parts, nn.GradAccumulationCell(parts, 3))):
-        train = step(net=cell, loss=None, loss_scale_manager=manager)
+    for net in (whole, nn.GradAccumulationCell(parts, 3)):
+        train = step(net=net, loss=None, loss_scale_manager=manager)
         out = train(x, y)
     assert (whole.rows, parts.rows) == ([6], [2, 2, 2])
     np.testing.assert_allclose(parts.dense.weight.asnumpy(), whole.dense.weight.asnumpy(), rtol=1e-6)

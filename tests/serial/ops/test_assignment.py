@@ -53,15 +53,22 @@ def test_gradients_meet_the_value_of_their_time():
 
 
 IN_PLACE = {
-    "add_": (lambda x: x.add_(x * 0 + 2.0, alpha=3), lambda a: a + 6), "sub_": (lambda x: x.sub_(2), lambda a: a - 2),
-    "mul_": (lambda x: x.mul_(x), lambda a: a * a), "div_": (lambda x: x.div_(2), lambda a: a / 2),
-    "exp_": (lambda x: x.exp_(), np.exp), "log_": (lambda x: x.log_(), np.log), "clamp_": (lambda x: x.clamp_(1.5), lambda a: a.clip(1.5)),
-    "copy_": (lambda x: x.copy_(x * 2), lambda a: a * 2), "fill_": (lambda x: x.fill_(3) + x, lambda a: a * 0 + 6),
-    "zero_": (lambda x: x.zero_(), lambda a: a * 0), "tanh_": (lambda x: x.tanh_(), np.tanh),
+    "add_": (lambda x: x.add_(x * 0 + 2.0, alpha=3), lambda a: a + 6),
+    "sub_": (lambda x: x.sub_(2), lambda a: a - 2),
+    "mul_": (lambda x: x.mul_(x), lambda a: a * a),
+    "div_": (lambda x: x.div_(2), lambda a: a / 2),
+    "exp_": (lambda x: x.exp_(), np.exp),
+    "log_": (lambda x: x.log_(), np.log),
+    "clamp_": (lambda x: x.clamp_(1.5), lambda a: a.clip(1.5)),
+    "copy_": (lambda x: x.copy_(x * 2), lambda a: a * 2),
+    "fill_": (lambda x: x.fill_(3) + x, lambda a: a * 0 + 6),
+    "zero_": (lambda x: x.zero_(), lambda a: a * 0),
+    "tanh_": (lambda x: x.tanh_(), np.tanh),
     "masked_fill_": (lambda x: x.masked_fill_(x > 1.5, 0.0), lambda a: np.where(a > 1.5, 0, a)),
     "index_add_": (lambda x: x.index_add_(0, ms.Tensor([0]), x[:1]), lambda a: a * np.array([[2], [1]])),
     "scatter_": (lambda x: x.scatter_(0, ms.Tensor([[0, 0]]), x[1:] * 2), lambda a: np.stack([a[1] * 2, a[1]])),
-    "floor_divide_": (lambda x: x.floor_divide_(2), lambda a: a // 2), "remainder_": (lambda x: x.remainder_(2), lambda a: a % 2),
+    "floor_divide_": (lambda x: x.floor_divide_(2), lambda a: a // 2),
+    "remainder_": (lambda x: x.remainder_(2), lambda a: a % 2),
     "index_copy_": (lambda x: x.index_copy_(1, ms.Tensor([0]), x[:, 1:]), lambda a: a[:, [1, 1]]),
 }
 
@@ -82,6 +89,7 @@ def test_methods_change_the_tensor(name):
         kept = y * t
         call(y)
         return kept + y * t
+
     check_gradient(traced, a)
 
 

@@ -42,16 +42,34 @@ def test_errors():
         ops.cast([1], ms.int32)
 
 
-@pytest.mark.parametrize("dtype, wanted", [(ms.int32, "int32"), ("float16", "float16"), (np.int64, "int64"),
-                                           (int, "int64"), (float, "float64"), (bool, "bool")])
+@pytest.mark.parametrize(
+    "dtype, wanted",
+    [
+        (ms.int32, "int32"),
+        ("float16", "float16"),
+        (np.int64, "int64"),
+        (int, "int64"),
+        (float, "float64"),
+        (bool, "bool"),
+    ],
+)
 def test_astype_takes_any_name(dtype, wanted):
     assert tensor([1.7], "float32").astype(dtype).asnumpy().dtype == wanted
 
 
 def test_methods():
     x = tensor([1.7], "float32")
-    for name, wanted in dict(bool="Bool", byte="UInt8", short="Int16", int="Int32", long="Int64", half="Float16",
-                             bfloat16="BFloat16", float="Float32", double="Float64").items():
+    for name, wanted in {
+        "bool": "Bool",
+        "byte": "UInt8",
+        "short": "Int16",
+        "int": "Int32",
+        "long": "Int64",
+        "half": "Float16",
+        "bfloat16": "BFloat16",
+        "float": "Float32",
+        "double": "Float64",
+    }.items():
         assert str(getattr(x, name)().dtype) == wanted
     assert x.type() == "Float32"
     assert x.to(ms.float16).dtype == x.type(ms.float16).dtype == ms.float16

@@ -9,8 +9,14 @@ import dist_ms as ms
 from dist_ms import ops
 from tests.serial.ops.compare import equal, tensor
 
-COMPARISONS = {"equal": operator.eq, "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le,
-               "greater": operator.gt, "greater_equal": operator.ge}
+COMPARISONS = {
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+}
 
 
 @pytest.mark.parametrize("name", COMPARISONS)

@@ -34,10 +34,19 @@ def test_likeness_keeps_the_memory_order():
     assert ops.zeros_like(x).asnumpy().strides == x.asnumpy().strides
 
 
-@pytest.mark.parametrize("arguments, wanted", [
-    ((5,), np.arange(5)), ((5.0,), np.arange(5, dtype="float32")), ((1, 5), np.arange(1, 5)), ((1, 5, 2), [1, 3]),
-    ((0, 1, 0.3), np.arange(0, 1, 0.3, "float32")), ((5, 0, -2), [5, 3, 1]), ((3, 3), np.arange(0)), ((ms.Tensor(3),), [0, 1, 2]),
-])
+@pytest.mark.parametrize(
+    "arguments, wanted",
+    [
+        ((5,), np.arange(5)),
+        ((5.0,), np.arange(5, dtype="float32")),
+        ((1, 5), np.arange(1, 5)),
+        ((1, 5, 2), [1, 3]),
+        ((0, 1, 0.3), np.arange(0, 1, 0.3, "float32")),
+        ((5, 0, -2), [5, 3, 1]),
+        ((3, 3), np.arange(0)),
+        ((ms.Tensor(3),), [0, 1, 2]),
+    ],
+)
 def test_arange(arguments, wanted):
     same(ops.arange(*arguments), np.asarray(wanted))
     if len(arguments) == 3:
@@ -53,15 +62,28 @@ def test_lines():
         ops.range(0, 10, 1, 5)
 
 
-@pytest.mark.parametrize("fn, error", [
-    (lambda: ops.zeros(-1), ValueError), (lambda: ops.zeros(2.0), TypeError), (lambda: ops.ones((1,), "float32"), TypeError),
-    (lambda: ops.full(2, ms.Tensor(1)), TypeError), (lambda: ops.zeros_like(1), TypeError), (lambda: ops.arange(0, 5, 0), ValueError),
-    (lambda: ops.arange(5, 0), ValueError), (lambda: ops.arange("a"), TypeError), (lambda: ops.linspace(0, 1, 0), ValueError),
-    (lambda: ops.linspace(0, 1, 2.0), TypeError), (lambda: ops.eye(-1), ValueError), (lambda: ops.eye(1.0), TypeError),
-    (lambda: ops.logspace(0, 1, 0), ValueError), (lambda: ops.one_hot(tensor([1.0]), 2), TypeError),
-    (lambda: ops.one_hot(tensor([1]), 2.0), TypeError), (lambda: ops.one_hot(tensor([1]), -1), ValueError),
-    (lambda: ops.one_hot(tensor([1]), 2, axis=3), ValueError),
-])
+@pytest.mark.parametrize(
+    "fn, error",
+    [
+        (lambda: ops.zeros(-1), ValueError),
+        (lambda: ops.zeros(2.0), TypeError),
+        (lambda: ops.ones((1,), "float32"), TypeError),
+        (lambda: ops.full(2, ms.Tensor(1)), TypeError),
+        (lambda: ops.zeros_like(1), TypeError),
+        (lambda: ops.arange(0, 5, 0), ValueError),
+        (lambda: ops.arange(5, 0), ValueError),
+        (lambda: ops.arange("a"), TypeError),
+        (lambda: ops.linspace(0, 1, 0), ValueError),
+        (lambda: ops.linspace(0, 1, 2.0), TypeError),
+        (lambda: ops.eye(-1), ValueError),
+        (lambda: ops.eye(1.0), TypeError),
+        (lambda: ops.logspace(0, 1, 0), ValueError),
+        (lambda: ops.one_hot(tensor([1.0]), 2), TypeError),
+        (lambda: ops.one_hot(tensor([1]), 2.0), TypeError),
+        (lambda: ops.one_hot(tensor([1]), -1), ValueError),
+        (lambda: ops.one_hot(tensor([1]), 2, axis=3), ValueError),
+    ],
+)
 def test_errors(fn, error):
     with pytest.raises(error, match="For '"):
         fn()
@@ -100,7 +122,12 @@ def test_properties():
     same(ops.scalar_to_array(2), np.int64(2))
     same(ops.tuple_to_array((1, 2)), np.array([1, 2], "int32"))
     assert ops.ScalarCast()(2.7, ms.int64) == 2
-    for fn in (lambda: ops.rank(1), lambda: ops.tuple_to_array((1, 2.0)), lambda: ops.scalar_to_tensor("a"), lambda: ops.dtype([1])):
+    for fn in (
+        lambda: ops.rank(1),
+        lambda: ops.tuple_to_array((1, 2.0)),
+        lambda: ops.scalar_to_tensor("a"),
+        lambda: ops.dtype([1]),
+    ):
         with pytest.raises(TypeError, match="For '"):
             fn()
     with pytest.raises(ValueError, match="must not be empty"):

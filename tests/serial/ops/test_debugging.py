@@ -11,8 +11,9 @@ from tests.serial.ops.compare import equal, tensor
 def test_print(capsys):
     ops.print_("a", tensor([1]), (1, 2))
     ops.Print()(ms.Tensor(1.5))
-    assert capsys.readouterr().out == ("a\nTensor(shape=[1], dtype=Int64, value= [1])\n(1, 2)\n"
-                                       "Tensor(shape=[], dtype=Float32, value= 1.5)\n")
+    assert capsys.readouterr().out == (
+        "a\nTensor(shape=[1], dtype=Int64, value= [1])\n(1, 2)\nTensor(shape=[], dtype=Float32, value= 1.5)\n"
+    )
 
 
 def test_assert(capsys):
@@ -86,9 +87,9 @@ def test_maps():
 
 
 def test_other_names_of_the_package():
-    from dist_ms.ops import composite as C  # noqa: N812
-    from dist_ms.ops import functional as F  # noqa: N812
-    from dist_ms.ops import operations as P  # noqa: N812
+    from dist_ms.ops import composite as C
+    from dist_ms.ops import functional as F
+    from dist_ms.ops import operations as P
 
     assert F.relu is ops.relu
     assert P.MatMul is ops.MatMul

@@ -15,7 +15,10 @@ C = np.arange(24.0).reshape(2, 3, 4)
 @pytest.mark.parametrize("index", [1, [0, 2], [[0, -1], [1, 1]], []])
 def test_gather(axis, index):
     i = np.array(index, np.int64)
-    same(ops.gather(ms.Tensor(C), ms.Tensor(i % 2 if axis == 0 else i), axis), np.take(C, i % 2 if axis == 0 else i, axis))
+    same(
+        ops.gather(ms.Tensor(C), ms.Tensor(i % 2 if axis == 0 else i), axis),
+        np.take(C, i % 2 if axis == 0 else i, axis),
+    )
     same(ops.Gather()(ms.Tensor(C), ms.Tensor(i.astype("int32") % 2), axis), np.take(C, i % 2, axis))
 
 
@@ -32,7 +35,9 @@ def test_gather_gradient_of_a_float32_table_adds_up():
     """The kernel and NumPy's way agree, also for indices that come again and negative ones."""
     x, i = np.ones((5, 3)), ms.Tensor([0, 4, 0, -1])
     for dtype in ("float16", "float32", "float64"):
-        grad = ms.grad(lambda t: ops.sum(ops.gather(t, i, 0) * ms.Tensor([[1.0], [2], [3], [4]], ms.float32)))(tensor(x, dtype))
+        grad = ms.grad(lambda t: ops.sum(ops.gather(t, i, 0) * ms.Tensor([[1.0], [2], [3], [4]], ms.float32)))(
+            tensor(x, dtype)
+        )
         same(grad, np.repeat(np.array([4, 0, 0, 0, 6.0]), 3).reshape(5, 3).astype(dtype))
 
 
@@ -50,16 +55,27 @@ def test_picking_along():
     equal(tensor([0, 2, 1]).choose([[1, 2, 3], [4, 5, 6], [7, 8, 9]]), [1, 8, 6])
 
 
-@pytest.mark.parametrize("fn, error", [
-    (lambda x: ops.gather(x, ms.Tensor([3]), 0), IndexError), (lambda x: ops.gather(x, ms.Tensor([-4]), 0), IndexError),
-    (lambda x: ops.gather(x, ms.Tensor([0]), 2), ValueError), (lambda x: ops.gather(x, ms.Tensor([0.0]), 0), TypeError),
-    (lambda x: ops.gather(x, 1, 0), TypeError), (lambda x: ops.gather(x, ms.Tensor([0]), 0.0), TypeError),
-    (lambda x: ops.gather_d(x, 1, ms.Tensor([[4]])), IndexError), (lambda x: ops.gather_d(x, 1, ms.Tensor([0])), ValueError),
-    (lambda x: ops.gather_d(x, 1, ms.Tensor([[0]] * 4)), ValueError), (lambda x: ops.gather_nd(x, ms.Tensor([[0, 4]])), IndexError),
-    (lambda x: ops.gather_nd(x, ms.Tensor([[0, -1]])), IndexError), (lambda x: ops.gather_nd(x, ms.Tensor([[0, 0, 0]])), ValueError),
-    (lambda x: ops.take(x, ms.Tensor([12])), IndexError), (lambda x: ops.take(x, ms.Tensor([0]), 0, "bad"), ValueError),
-    (lambda x: ops.index_select(x, 0, ms.Tensor([[0]])), ValueError), (lambda x: ops.index_select(x, 0, ms.Tensor([5])), IndexError),
-])
+@pytest.mark.parametrize(
+    "fn, error",
+    [
+        (lambda x: ops.gather(x, ms.Tensor([3]), 0), IndexError),
+        (lambda x: ops.gather(x, ms.Tensor([-4]), 0), IndexError),
+        (lambda x: ops.gather(x, ms.Tensor([0]), 2), ValueError),
+        (lambda x: ops.gather(x, ms.Tensor([0.0]), 0), TypeError),
+        (lambda x: ops.gather(x, 1, 0), TypeError),
+        (lambda x: ops.gather(x, ms.Tensor([0]), 0.0), TypeError),
+        (lambda x: ops.gather_d(x, 1, ms.Tensor([[4]])), IndexError),
+        (lambda x: ops.gather_d(x, 1, ms.Tensor([0])), ValueError),
+        (lambda x: ops.gather_d(x, 1, ms.Tensor([[0]] * 4)), ValueError),
+        (lambda x: ops.gather_nd(x, ms.Tensor([[0, 4]])), IndexError),
+        (lambda x: ops.gather_nd(x, ms.Tensor([[0, -1]])), IndexError),
+        (lambda x: ops.gather_nd(x, ms.Tensor([[0, 0, 0]])), ValueError),
+        (lambda x: ops.take(x, ms.Tensor([12])), IndexError),
+        (lambda x: ops.take(x, ms.Tensor([0]), 0, "bad"), ValueError),
+        (lambda x: ops.index_select(x, 0, ms.Tensor([[0]])), ValueError),
+        (lambda x: ops.index_select(x, 0, ms.Tensor([5])), IndexError),
+    ],
+)
 def test_errors(fn, error):
     with pytest.raises(error, match="For '"):
         fn(ms.Tensor(A))
@@ -80,9 +96,14 @@ def test_slicing():
     equal(ops.strided_slice(x, (0, 1), (0, 3), (1, 1), ellipsis_mask=1), C[..., 1:3])
     equal(ops.narrow(x, 1, 1, 2), C[:, 1:3])
     equal(x.narrow(-1, -2, 2), C[..., -2:])
-    for fn in (lambda: ops.slice(x, (0,), (1,)), lambda: ops.slice(x, (0, 0, 3), (1, 1, 2)), lambda: ops.narrow(x, 1, 2, 2),
-               lambda: ops.strided_slice(x, (0,), (1,), (0,)), lambda: ops.strided_slice(x, (0,), (1, 2), (1,)),
-               lambda: ops.narrow(x, 1, 0, -1)):
+    for fn in (
+        lambda: ops.slice(x, (0,), (1,)),
+        lambda: ops.slice(x, (0, 0, 3), (1, 1, 2)),
+        lambda: ops.narrow(x, 1, 2, 2),
+        lambda: ops.strided_slice(x, (0,), (1,), (0,)),
+        lambda: ops.strided_slice(x, (0,), (1, 2), (1,)),
+        lambda: ops.narrow(x, 1, 0, -1),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
     with pytest.raises(TypeError, match="'begin' must be an int"):

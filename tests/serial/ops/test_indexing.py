@@ -11,13 +11,52 @@ from tests.serial.ops.compare import equal, same, tensor
 C = np.arange(24.0).reshape(2, 3, 4)
 T = np.array
 INDICES = [
-    0, -1, (0, 1), (0, 1, 2), slice(1, None), (slice(None), slice(1, 3)), (..., 0), (..., slice(0, 2)), (0, ..., 1), None,
-    (slice(None), None), (..., None), (None, ..., None), slice(None, None, 2), slice(None, None, -1), (0, 0, slice(3, 0, -1)),
-    (0, 0, slice(-2, None)), (0, 0, slice(10, None)), (), ..., True, [0, 1], ([0, 1], [0, 2]), ([0, 1], slice(None), [0, 2]),
-    (slice(None), [0, 1]), (slice(None), [0, 1], [0, 2]), (0, slice(None), [0, 2]), T([[0, 1], [1, 0]]), (T([0, 1]), 1),
-    (T([0, -1]), slice(None), T([0, 1])), C > 5, C[:, :, 0] > 5, C[:, 0, 0] > 5, [True, False], (slice(None), [True, False, True]),
-    (0, [True, False, True]), (None, 0), slice(0, 0), T([], np.int64), (T([[0], [1]]), T([[0, 2]])), np.int64(1), T([1, 1, 0]),
-    (slice(None), T([2, 0]), None), ([0, 1], None, [1, 1]), (slice(1, None, -1), -1), range(2),
+    0,
+    -1,
+    (0, 1),
+    (0, 1, 2),
+    slice(1, None),
+    (slice(None), slice(1, 3)),
+    (..., 0),
+    (..., slice(0, 2)),
+    (0, ..., 1),
+    None,
+    (slice(None), None),
+    (..., None),
+    (None, ..., None),
+    slice(None, None, 2),
+    slice(None, None, -1),
+    (0, 0, slice(3, 0, -1)),
+    (0, 0, slice(-2, None)),
+    (0, 0, slice(10, None)),
+    (),
+    ...,
+    True,
+    [0, 1],
+    ([0, 1], [0, 2]),
+    ([0, 1], slice(None), [0, 2]),
+    (slice(None), [0, 1]),
+    (slice(None), [0, 1], [0, 2]),
+    (0, slice(None), [0, 2]),
+    T([[0, 1], [1, 0]]),
+    (T([0, 1]), 1),
+    (T([0, -1]), slice(None), T([0, 1])),
+    C > 5,
+    C[:, :, 0] > 5,
+    C[:, 0, 0] > 5,
+    [True, False],
+    (slice(None), [True, False, True]),
+    (0, [True, False, True]),
+    (None, 0),
+    slice(0, 0),
+    T([], np.int64),
+    (T([[0], [1]]), T([[0, 2]])),
+    np.int64(1),
+    T([1, 1, 0]),
+    (slice(None), T([2, 0]), None),
+    ([0, 1], None, [1, 1]),
+    (slice(1, None, -1), -1),
+    range(2),
 ]
 
 
@@ -58,9 +97,10 @@ def test_gradients_of_writing(index):
 
     def write(x, v):
         y = x * 2
-        kept = y * x            # the graph keeps the old values of y
+        kept = y * x  # the graph keeps the old values of y
         y[for_tensor(index)] = v * v
         return kept + y * y
+
     check_gradient(write, C, value / 50)
     if value.size:
         check_gradient(write, C, value.reshape(-1)[:1] / 50)
@@ -68,14 +108,17 @@ def test_gradients_of_writing(index):
 
 def test_lists_of_lists_are_a_tuple_as_in_mindspore():
     equal(ms.Tensor(C)[[[0, 1], [1, 0]]], C[[0, 1], [1, 0]])
-    equal(ms.Tensor(C)[ms.Tensor(0):ms.Tensor(1)], C[0:1])
+    equal(ms.Tensor(C)[ms.Tensor(0) : ms.Tensor(1)], C[0:1])
     equal(ms.Tensor(C)[ms.Tensor(1)], C[1])
     equal(ms.Tensor(C)[[ms.Tensor(0), ms.Tensor(1)]], C[0, 1])
     equal(ms.Tensor(C)[ms.Tensor(True)], C[None])
 
 
-@pytest.mark.parametrize("index", [2, -3, (0, 3), (0, 0, 0, 0), 1.0, "a", T([2]), T([0.5]), [True, False, True], {}, (slice(1.5, 2),)],
-                         ids=str)
+@pytest.mark.parametrize(
+    "index",
+    [2, -3, (0, 3), (0, 0, 0, 0), 1.0, "a", T([2]), T([0.5]), [True, False, True], {}, (slice(1.5, 2),)],
+    ids=str,
+)
 def test_index_errors(index):
     x = ms.Tensor(C)
     with pytest.raises(IndexError):
@@ -122,6 +165,7 @@ def test_writing_into_what_was_read():
         row = y[1]
         row[0] = 2.0
         return ops.sum(y * y)
+
     check_gradient(chained, np.array([[1.0, 2], [3, 4]]))
 
 
@@ -133,6 +177,7 @@ def test_writing_to_a_parameter_under_a_gradient():
         before = p * v
         p[0] = v[0] * 3
         return ops.sum(before + p * v)
+
     dv, dp = ms.grad(fn, 0, p)(tensor([5.0, 6.0]))
     equal(dv, [31, 4])
     equal(dp, [5, 12])
@@ -147,6 +192,7 @@ def test_a_constant_written_under_a_gradient():
         y = x * c
         c[0] = 100
         return ops.sum(y)
+
     equal(ms.grad(fn)(tensor([3.0, 4.0])), [1, 2])
     equal(c, [100, 2])
 
@@ -168,3 +214,25 @@ def test_iteration_and_containment():
     for bad in (len, list):
         with pytest.raises(TypeError, match="0-dimensional tensor"):
             bad(ms.Tensor(1.0))
+
+
+def test_writing_where_recording_pauses():
+    """What the graph saved stays, also when the write itself is not recorded."""
+
+    def fn(x):
+        y = x * 2
+        z = y * y
+        with ms._no_grad():
+            y[0] = 100.0
+        return ops.sum(z) + y[0] * 0
+
+    equal(ms.grad(fn)(tensor([1.0, 2.0])), [8, 16])
+
+
+def test_copies_forget_what_they_were_read_from():
+    import copy
+
+    held = []
+    ms.grad(lambda x: (held.append((x * 1)[0]), x)[1])(tensor([[1.0, 2.0]]))
+    assert "_viewed" in held[0].__dict__
+    assert "_viewed" not in copy.deepcopy(held[0]).__dict__

@@ -59,11 +59,22 @@ def test_splitting():
     assert lists(ms.Tensor(A).split(split_size=2, dim=1)) == [A[:, :2].tolist(), A[:, 2:].tolist()]
 
 
-@pytest.mark.parametrize("fn", [
-    lambda x: ops.split(x, (1, 1), 1), lambda x: ops.split(x, 0), lambda x: ops.split(x, 1, 3), lambda x: ops.Split(1, 2)(x),
-    lambda x: ops.chunk(x, 0), lambda x: ops.tensor_split(x, 0), lambda x: ops.dsplit(x[0], 1), lambda x: ops.unstack(x, 3),
-    lambda x: ops.Unstack(0, 3)(x), lambda x: ops.SplitV((1, 1), 1, 2)(x), lambda x: ops.unstack(ms.Tensor(1.0)),
-])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: ops.split(x, (1, 1), 1),
+        lambda x: ops.split(x, 0),
+        lambda x: ops.split(x, 1, 3),
+        lambda x: ops.Split(1, 2)(x),
+        lambda x: ops.chunk(x, 0),
+        lambda x: ops.tensor_split(x, 0),
+        lambda x: ops.dsplit(x[0], 1),
+        lambda x: ops.unstack(x, 3),
+        lambda x: ops.Unstack(0, 3)(x),
+        lambda x: ops.SplitV((1, 1), 1, 2)(x),
+        lambda x: ops.unstack(ms.Tensor(1.0)),
+    ],
+)
 def test_split_errors(fn):
     with pytest.raises(ValueError, match="For '"):
         fn(ms.Tensor(C))
@@ -83,13 +94,21 @@ def test_repeating():
     same(x.repeat_interleave(ms.Tensor([1, 2]), 0), A.repeat([1, 2], 0))
     same(ops.repeat_elements(x, 3, 1), A.repeat(3, 1))
     for mode in ("xy", "ij"):
-        for found, wanted in zip(ops.meshgrid(x[0], x[1, :2], ms.Tensor(1.0).double(), indexing=mode),
-                                 np.meshgrid(A[0], A[1, :2], 1.0, indexing=mode)):
+        for found, wanted in zip(
+            ops.meshgrid(x[0], x[1, :2], ms.Tensor(1.0).double(), indexing=mode),
+            np.meshgrid(A[0], A[1, :2], 1.0, indexing=mode),
+        ):
             same(found, wanted)
     equal(ops.cartesian_prod(tensor([1, 2]), tensor([3, 4])), [[1, 3], [1, 4], [2, 3], [2, 4]])
     equal(ops.combinations(tensor([1, 2, 3]), 2, True), [[1, 1], [1, 2], [1, 3], [2, 2], [2, 3], [3, 3]])
-    for fn in (lambda: ops.tile(x, (-1,)), lambda: ops.repeat_interleave(x, (1, 2, 3), 0), lambda: ops.repeat_elements(x, 0),
-               lambda: ops.meshgrid(x), lambda: ops.meshgrid(x[0], indexing="zz"), lambda: ops.combinations(x)):
+    for fn in (
+        lambda: ops.tile(x, (-1,)),
+        lambda: ops.repeat_interleave(x, (1, 2, 3), 0),
+        lambda: ops.repeat_elements(x, 0),
+        lambda: ops.meshgrid(x),
+        lambda: ops.meshgrid(x[0], indexing="zz"),
+        lambda: ops.combinations(x),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
     for fn in (lambda: ops.tile(x, 2), lambda: ops.tile(x, (1.0,)), lambda: ops.meshgrid(x[0], indexing=1)):
@@ -110,8 +129,15 @@ def test_rearranging():
         same(ops.rot90(x, k, (2, 0)), np.rot90(C, k, (2, 0)))
     equal(ops.reverse_sequence(tensor([[1, 2, 3], [4, 5, 6]]), tensor([2, 3]), 1), [[2, 1, 3], [6, 5, 4]])
     equal(ops.ReverseSequence(0, 1)(tensor([[1, 4], [2, 5], [3, 6]]), tensor([2, 3])), [[2, 6], [1, 5], [3, 4]])
-    for fn in (lambda: ops.flip(x, (3,)), lambda: ops.flip(x, (0, 0)), lambda: ops.roll(x, (1, 2), 0), lambda: ops.roll(x, 1, 5),
-               lambda: ops.rot90(x, 1, (0,)), lambda: ops.rot90(x, 1, (1, 1)), lambda: ops.reverse_sequence(x, tensor([9, 1]), 1)):
+    for fn in (
+        lambda: ops.flip(x, (3,)),
+        lambda: ops.flip(x, (0, 0)),
+        lambda: ops.roll(x, (1, 2), 0),
+        lambda: ops.roll(x, 1, 5),
+        lambda: ops.rot90(x, 1, (0,)),
+        lambda: ops.rot90(x, 1, (1, 1)),
+        lambda: ops.reverse_sequence(x, tensor([9, 1]), 1),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
     with pytest.raises(TypeError, match="For 'flip'"):

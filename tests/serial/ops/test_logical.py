@@ -22,8 +22,14 @@ def test_logic(dtype):
 def test_bits(dtype):
     x, y = np.array([6, 1, 12], dtype), np.array([3, 2, 4], dtype)
     a, b = ms.Tensor(x), ms.Tensor(y)
-    for found, wanted in ((a & b, x & y), (a | b, x | y), (a ^ b, x ^ y), (a << b, x << y), (a >> b, x >> y),
-                          (ops.invert(a), ~x)):
+    for found, wanted in (
+        (a & b, x & y),
+        (a | b, x | y),
+        (a ^ b, x ^ y),
+        (a << b, x << y),
+        (a >> b, x >> y),
+        (ops.invert(a), ~x),
+    ):
         same(found, wanted)
     equal(ops.population_count(a), [2, 1, 2])
     assert ops.population_count(a).dtype == ms.uint8

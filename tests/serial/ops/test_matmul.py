@@ -14,8 +14,20 @@ def normal(*shape, dtype="float64"):
     return rng.standard_normal(shape).astype(dtype)
 
 
-SHAPES = [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,)), ((5, 2, 3), (3, 4)), ((5, 2, 3), (5, 3, 4)),
-          ((2, 1, 2, 3), (4, 3, 2)), ((3,), (2, 3, 4)), ((2, 2, 3), (3,)), ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((4, 1, 2, 3), (1, 5, 3, 2))]
+SHAPES = [
+    ((2, 3), (3, 4)),
+    ((3,), (3, 4)),
+    ((2, 3), (3,)),
+    ((3,), (3,)),
+    ((5, 2, 3), (3, 4)),
+    ((5, 2, 3), (5, 3, 4)),
+    ((2, 1, 2, 3), (4, 3, 2)),
+    ((3,), (2, 3, 4)),
+    ((2, 2, 3), (3,)),
+    ((0, 3), (3, 2)),
+    ((2, 0), (0, 3)),
+    ((4, 1, 2, 3), (1, 5, 3, 2)),
+]
 
 
 @pytest.mark.parametrize("a, b", SHAPES)
@@ -42,7 +54,15 @@ def test_large_products_go_through_onednn(ta, tb, size):
 
 def test_strides_of_all_kinds():
     a = normal(3, 60, 50, dtype="float32")
-    for view in (a.swapaxes(1, 2), a[:, ::2], a[:, ::-1], a[:, :, ::-1], a[::-1], np.broadcast_to(a[0], a.shape), a[:, 5:45, 3:]):
+    for view in (
+        a.swapaxes(1, 2),
+        a[:, ::2],
+        a[:, ::-1],
+        a[:, :, ::-1],
+        a[::-1],
+        np.broadcast_to(a[0], a.shape),
+        a[:, 5:45, 3:],
+    ):
         x = ms.Tensor.from_numpy(view)
         same(ops.matmul(x, ops.swapaxes(x, 1, 2)), view @ view.swapaxes(1, 2), 1e-4)
         same(ops.matmul(x, ops.swapaxes(x[0], 0, 1)), view @ view[0].T, 1e-4)
@@ -100,8 +120,14 @@ def test_named_products():
     c, d = normal(5, 2, 3), normal(5, 3, 4)
     same(ops.addbmm(ms.Tensor(np.ones((2, 4))), ms.Tensor(c), ms.Tensor(d)), 1 + (c @ d).sum(0))
     same(ops.baddbmm(ms.Tensor(np.ones((2, 4))), ms.Tensor(c), ms.Tensor(d), beta=2), 2 + c @ d)
-    for fn in (lambda: ops.mv(w, w), lambda: ops.outer(x, w), lambda: ops.ger(x, w), lambda: ops.inner(x, w[:2]),
-               lambda: ops.dot(w, w), lambda: ops.addbmm(x, x, x)):
+    for fn in (
+        lambda: ops.mv(w, w),
+        lambda: ops.outer(x, w),
+        lambda: ops.ger(x, w),
+        lambda: ops.inner(x, w[:2]),
+        lambda: ops.dot(w, w),
+        lambda: ops.addbmm(x, x, x),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
 
@@ -123,14 +149,38 @@ def test_products_over_chosen_dimensions():
     same(ops.trapz(x, dx=2.0, dim=0), (a[0] + a[1]))
     same(ops.trapz(x, ms.Tensor(np.array([0, 1, 4.0])), dim=1), ((a[:, 0] + a[:, 1]) + 3 * (a[:, 1] + a[:, 2])) / 2)
     same(ops.vander(ms.Tensor(a[0, 0]), 3), np.vander(a[0, 0], 3))
-    for fn in (lambda: ops.tensor_dot(x, x, 2), lambda: ops.batch_dot(x, y), lambda: ops.cross(x[:, :2], x[:, :2]),
-               lambda: ops.matrix_power(x, 2), lambda: ops.diff(x, -1), lambda: ops.vander(x)):
+    for fn in (
+        lambda: ops.tensor_dot(x, x, 2),
+        lambda: ops.batch_dot(x, y),
+        lambda: ops.cross(x[:, :2], x[:, :2]),
+        lambda: ops.matrix_power(x, 2),
+        lambda: ops.diff(x, -1),
+        lambda: ops.vander(x),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
 
 
-EQUATIONS = ["ij,jk->ik", "ij,jk", "ij->ji", "ij->", "ij->j", "ij", "ii", "ii->i", "i,i->i", "i,j->ij", "...ij,...jk->...ik",
-             "bij,bjk->bik", "b...,b...->b...", "ij,ij->", "iij->j", "ij,k,kl->il", "i...->...", "ba"]
+EQUATIONS = [
+    "ij,jk->ik",
+    "ij,jk",
+    "ij->ji",
+    "ij->",
+    "ij->j",
+    "ij",
+    "ii",
+    "ii->i",
+    "i,i->i",
+    "i,j->ij",
+    "...ij,...jk->...ik",
+    "bij,bjk->bik",
+    "b...,b...->b...",
+    "ij,ij->",
+    "iij->j",
+    "ij,k,kl->il",
+    "i...->...",
+    "ba",
+]
 
 
 @pytest.mark.parametrize("equation", EQUATIONS)

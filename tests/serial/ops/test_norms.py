@@ -40,7 +40,11 @@ def test_the_rest():
     same(ops.LpNorm([0, 1], 3, True)(ms.Tensor(A)), np.full((1, 1), (np.abs(A) ** 3).sum() ** (1 / 3)))
     same(ops.L2Loss()(ms.Tensor(A)), (A**2).sum() / 2)
     same(ops.dist(ms.Tensor(A), ms.Tensor(A[0]), 1), np.abs(A - A[0]).sum())
-    same(ops.renorm(ms.Tensor(A), 2, 0, 1.0), A * np.minimum(1, 1 / (np.linalg.norm(A, axis=1, keepdims=True) + 1e-7)), 1e-6)
+    same(
+        ops.renorm(ms.Tensor(A), 2, 0, 1.0),
+        A * np.minimum(1, 1 / (np.linalg.norm(A, axis=1, keepdims=True) + 1e-7)),
+        1e-6,
+    )
 
 
 def test_clipping():
@@ -56,7 +60,7 @@ def test_clipping():
     same(a, np.array([3, 4]) / 13)
     assert b.dtype == ms.float16
     equal(ops.clip_by_global_norm((x,), 10.0)[0], [3, 4])
-    for bad in (dict(x=x), dict(x=[x], clip_norm="a")):
+    for bad in ({"x": x}, {"x": [x], "clip_norm": "a"}):
         with pytest.raises(TypeError, match="For 'clip_by_global_norm'"):
             ops.clip_by_global_norm(**bad)
     with pytest.raises(ValueError, match="'clip_norm' must be positive"):

@@ -9,20 +9,35 @@ from tests.serial.ops.compare import equal, tensor
 
 ONE = tensor([1.0], "float32")
 DRAWS = {
-    "standard_normal": lambda: ops.standard_normal((50,)), "normal": lambda: ops.normal((50,), 1.0, ONE),
-    "uniform": lambda: ops.uniform((50,), 0.0, ONE), "uniform int": lambda: ops.uniform((50,), ms.Tensor(0), ms.Tensor(99), dtype=ms.int32),
-    "rand": lambda: ops.rand(5, 10), "randn": lambda: ops.randn((5, 10)), "randint": lambda: ops.randint(0, 99, (50,)),
-    "rand_like": lambda: ops.rand_like(ops.ones(50)), "randn_like": lambda: ops.randn_like(ops.ones(50)),
-    "randint_like": lambda: ops.randint_like(ops.ones(50, ms.int32), 0, 99), "randperm": lambda: ops.randperm(50),
-    "shuffle": lambda: ops.shuffle(ops.arange(50)), "gamma": lambda: ops.gamma((50,), ONE, ONE),
-    "random_gamma": lambda: ops.random_gamma((50,), ONE), "poisson": lambda: ops.poisson((50,), ONE * 20),
-    "random_poisson": lambda: ops.random_poisson((50,), ONE * 20), "laplace": lambda: ops.laplace((50,), 0.0, ONE),
-    "standard_laplace": lambda: ops.standard_laplace((50,)), "bernoulli": lambda: ops.bernoulli(ops.ones(50)),
-    "multinomial": lambda: ops.multinomial(ops.ones(99), 50), "no replacement": lambda: ops.multinomial(ops.ones(99), 50, False),
-    "random_categorical": lambda: ops.random_categorical(ops.ones((1, 99)), 50), "StandardNormal": lambda: ops.StandardNormal()((50,)),
-    "UniformReal": lambda: ops.UniformReal()((50,)), "Multinomial": lambda: ops.Multinomial()(ops.ones(99), 50),
-    "RandomShuffle": lambda: ops.RandomShuffle()(ops.arange(50)), "uniform_": lambda: ops.zeros(50).uniform_(),
-    "normal_": lambda: ops.zeros(50).normal_(), "exponential_": lambda: ops.zeros(50).exponential_(),
+    "standard_normal": lambda: ops.standard_normal((50,)),
+    "normal": lambda: ops.normal((50,), 1.0, ONE),
+    "uniform": lambda: ops.uniform((50,), 0.0, ONE),
+    "uniform int": lambda: ops.uniform((50,), ms.Tensor(0), ms.Tensor(99), dtype=ms.int32),
+    "rand": lambda: ops.rand(5, 10),
+    "randn": lambda: ops.randn((5, 10)),
+    "randint": lambda: ops.randint(0, 99, (50,)),
+    "rand_like": lambda: ops.rand_like(ops.ones(50)),
+    "randn_like": lambda: ops.randn_like(ops.ones(50)),
+    "randint_like": lambda: ops.randint_like(ops.ones(50, ms.int32), 0, 99),
+    "randperm": lambda: ops.randperm(50),
+    "shuffle": lambda: ops.shuffle(ops.arange(50)),
+    "gamma": lambda: ops.gamma((50,), ONE, ONE),
+    "random_gamma": lambda: ops.random_gamma((50,), ONE),
+    "poisson": lambda: ops.poisson((50,), ONE * 20),
+    "random_poisson": lambda: ops.random_poisson((50,), ONE * 20),
+    "laplace": lambda: ops.laplace((50,), 0.0, ONE),
+    "standard_laplace": lambda: ops.standard_laplace((50,)),
+    "bernoulli": lambda: ops.bernoulli(ops.ones(50)),
+    "multinomial": lambda: ops.multinomial(ops.ones(99), 50),
+    "no replacement": lambda: ops.multinomial(ops.ones(99), 50, False),
+    "random_categorical": lambda: ops.random_categorical(ops.ones((1, 99)), 50),
+    "StandardNormal": lambda: ops.StandardNormal()((50,)),
+    "UniformReal": lambda: ops.UniformReal()((50,)),
+    "Multinomial": lambda: ops.Multinomial()(ops.ones(99), 50),
+    "RandomShuffle": lambda: ops.RandomShuffle()(ops.arange(50)),
+    "uniform_": lambda: ops.zeros(50).uniform_(),
+    "normal_": lambda: ops.zeros(50).normal_(),
+    "exponential_": lambda: ops.zeros(50).exponential_(),
 }
 
 
@@ -55,10 +70,18 @@ def test_moments():
     ms.set_seed(0)
     n = 20000
     for x, mean, deviation in (
-        (ops.standard_normal((n,)), 0, 1), (ops.normal((n,), 3.0, 2.0), 3, 2), (ops.uniform((n,), 1.0, 3.0), 2, 2 / 12**0.5),
-        (ops.rand(n), 0.5, 12**-0.5), (ops.gamma((n,), ONE * 4, ONE * 2), 2, 1), (ops.random_gamma((n,), ONE * 4), 4, 2),
-        (ops.poisson((n,), ONE * 4), 4, 2), (ops.laplace((n,), 1.0, 2.0), 1, 8**0.5), (ops.bernoulli(ops.ones(n), 0.2), 0.2, 0.4),
-        (ops.zeros(n).normal_(2, 3), 2, 3), (ops.zeros(n).uniform_(-1, 1), 0, 3**-0.5), (ops.zeros(n).exponential_(2.0), 0.5, 0.5),
+        (ops.standard_normal((n,)), 0, 1),
+        (ops.normal((n,), 3.0, 2.0), 3, 2),
+        (ops.uniform((n,), 1.0, 3.0), 2, 2 / 12**0.5),
+        (ops.rand(n), 0.5, 12**-0.5),
+        (ops.gamma((n,), ONE * 4, ONE * 2), 2, 1),
+        (ops.random_gamma((n,), ONE * 4), 4, 2),
+        (ops.poisson((n,), ONE * 4), 4, 2),
+        (ops.laplace((n,), 1.0, 2.0), 1, 8**0.5),
+        (ops.bernoulli(ops.ones(n), 0.2), 0.2, 0.4),
+        (ops.zeros(n).normal_(2, 3), 2, 3),
+        (ops.zeros(n).uniform_(-1, 1), 0, 3**-0.5),
+        (ops.zeros(n).exponential_(2.0), 0.5, 0.5),
     ):
         values = x.asnumpy().astype("float64")
         assert abs(values.mean() - mean) < 5 * deviation / n**0.5
@@ -94,17 +117,32 @@ def test_multinomial():
     assert sorted(once.tolist()) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("fn, error", [
-    (lambda: ops.standard_normal(2.0), TypeError), (lambda: ops.standard_normal((-1,)), ValueError),
-    (lambda: ops.rand(2, seed=-1), ValueError), (lambda: ops.rand(2, seed=1.5), TypeError), (lambda: ops.rand(2, dtype=ms.int32), ValueError),
-    (lambda: ops.randint(3, 3, (2,)), ValueError), (lambda: ops.randint(0, 3, 2), TypeError), (lambda: ops.randint(0.0, 3, (2,)), TypeError),
-    (lambda: ops.randint(0, 3, (2,), dtype=ms.float32), ValueError), (lambda: ops.randperm(-1), ValueError),
-    (lambda: ops.uniform((2,), ms.Tensor(3), ms.Tensor(3), dtype=ms.int32), ValueError), (lambda: ops.normal((2,), "a", 1.0), TypeError),
-    (lambda: ops.gamma((2,), 1.0, ONE), TypeError), (lambda: ops.bernoulli(ONE, 1.5), ValueError),
-    (lambda: ops.multinomial(tensor([-1.0, 2.0]), 1), ValueError), (lambda: ops.multinomial(tensor([0.0]), 1), ValueError),
-    (lambda: ops.multinomial(tensor([1.0, 0.0]), 2, False), ValueError), (lambda: ops.multinomial(ONE, 1.0), TypeError),
-    (lambda: ops.random_categorical(ONE, 1), ValueError), (lambda: ops.Randperm(2)(3), ValueError), (lambda: ops.rand_like(3), TypeError),
-])
+@pytest.mark.parametrize(
+    "fn, error",
+    [
+        (lambda: ops.standard_normal(2.0), TypeError),
+        (lambda: ops.standard_normal((-1,)), ValueError),
+        (lambda: ops.rand(2, seed=-1), ValueError),
+        (lambda: ops.rand(2, seed=1.5), TypeError),
+        (lambda: ops.rand(2, dtype=ms.int32), ValueError),
+        (lambda: ops.randint(3, 3, (2,)), ValueError),
+        (lambda: ops.randint(0, 3, 2), TypeError),
+        (lambda: ops.randint(0.0, 3, (2,)), TypeError),
+        (lambda: ops.randint(0, 3, (2,), dtype=ms.float32), ValueError),
+        (lambda: ops.randperm(-1), ValueError),
+        (lambda: ops.uniform((2,), ms.Tensor(3), ms.Tensor(3), dtype=ms.int32), ValueError),
+        (lambda: ops.normal((2,), "a", 1.0), TypeError),
+        (lambda: ops.gamma((2,), 1.0, ONE), TypeError),
+        (lambda: ops.bernoulli(ONE, 1.5), ValueError),
+        (lambda: ops.multinomial(tensor([-1.0, 2.0]), 1), ValueError),
+        (lambda: ops.multinomial(tensor([0.0]), 1), ValueError),
+        (lambda: ops.multinomial(tensor([1.0, 0.0]), 2, False), ValueError),
+        (lambda: ops.multinomial(ONE, 1.0), TypeError),
+        (lambda: ops.random_categorical(ONE, 1), ValueError),
+        (lambda: ops.Randperm(2)(3), ValueError),
+        (lambda: ops.rand_like(3), TypeError),
+    ],
+)
 def test_errors(fn, error):
     with pytest.raises(error, match="For '"):
         fn()

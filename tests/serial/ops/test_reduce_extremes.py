@@ -14,8 +14,10 @@ C = np.random.default_rng(0).permutation(24).reshape(2, 3, 4).astype("float32")
 @pytest.mark.parametrize("keep", [False, True])
 def test_along_one_dimension(axis, keep):
     c = ms.Tensor(C)
-    for name, primitive, extreme, place in (("max", ops.ArgMaxWithValue, np.max, np.argmax),
-                                            ("min", ops.ArgMinWithValue, np.min, np.argmin)):
+    for name, primitive, extreme, place in (
+        ("max", ops.ArgMaxWithValue, np.max, np.argmax),
+        ("min", ops.ArgMinWithValue, np.min, np.argmin),
+    ):
         value, index = getattr(ops, name)(c, axis, keep)
         same(value, extreme(C, axis, keepdims=keep))
         same(index, place(C, axis, keepdims=keep))
@@ -79,11 +81,22 @@ def test_nan_wins():
 
 def test_errors():
     c = ms.Tensor(C)
-    for fn in (lambda: ops.max(c, 3), lambda: ops.argmax(c, -4), lambda: ops.amax(c, (0, 0)),
-               lambda: ops.max(tensor([]), 0), lambda: ops.amax(tensor([])), lambda: ops.argmax(tensor([]))):
+    for fn in (
+        lambda: ops.max(c, 3),
+        lambda: ops.argmax(c, -4),
+        lambda: ops.amax(c, (0, 0)),
+        lambda: ops.max(tensor([]), 0),
+        lambda: ops.amax(tensor([])),
+        lambda: ops.argmax(tensor([])),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
-    for fn in (lambda: ops.max(c, (0, 1)), lambda: ops.argmax(c, 1.0), lambda: ops.Argmax(0, ms.float32),
-               lambda: ops.amax(tensor([1j])), lambda: ops.max([1, 2])):
+    for fn in (
+        lambda: ops.max(c, (0, 1)),
+        lambda: ops.argmax(c, 1.0),
+        lambda: ops.Argmax(0, ms.float32),
+        lambda: ops.amax(tensor([1j])),
+        lambda: ops.max([1, 2]),
+    ):
         with pytest.raises(TypeError, match="For '"):
             fn()

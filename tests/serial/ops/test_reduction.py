@@ -23,8 +23,10 @@ def test_values(axis, keep, dtype):
     same(ops.prod(ms.Tensor(c), axis, keep), c.prod(numpy_axis, keepdims=keep), 1e-5)
     same(ops.all(ms.Tensor(c > 0), axis, keep), (c > 0).all(numpy_axis, keepdims=keep))
     same(ops.any(ms.Tensor(c > 1), axis, keep), (c > 1).any(numpy_axis, keepdims=keep))
-    equal(ops.count_nonzero(ms.Tensor(c > 0), () if axis is None else axis, keep),
-          np.count_nonzero(c > 0, numpy_axis, keepdims=keep))
+    equal(
+        ops.count_nonzero(ms.Tensor(c > 0), () if axis is None else axis, keep),
+        np.count_nonzero(c > 0, numpy_axis, keepdims=keep),
+    )
 
 
 @pytest.mark.parametrize("dtype", INTEGERS + FLOATS)
@@ -73,11 +75,18 @@ def test_primitives():
     same(ops.ReduceMean(keep_dims=True)(x=c, axis=2), C.mean(2, keepdims=True))
 
 
-@pytest.mark.parametrize("axis, error, text", [
-    (3, ValueError, r"must be in the range \[-3, 3\), but got 3"), (-4, ValueError, "but got -4"),
-    ((0, 0), ValueError, "must name each dimension once"), ((0, -3), ValueError, "must name each dimension once"),
-    (1.0, TypeError, "must be an int"), (("a",), TypeError, "must be an int"), (True, TypeError, "must be an int"),
-])
+@pytest.mark.parametrize(
+    "axis, error, text",
+    [
+        (3, ValueError, r"must be in the range \[-3, 3\), but got 3"),
+        (-4, ValueError, "but got -4"),
+        ((0, 0), ValueError, "must name each dimension once"),
+        ((0, -3), ValueError, "must name each dimension once"),
+        (1.0, TypeError, "must be an int"),
+        (("a",), TypeError, "must be an int"),
+        (True, TypeError, "must be an int"),
+    ],
+)
 def test_wrong_axes(axis, error, text):
     for fn in (ops.sum, ops.mean, ops.prod, ops.all, ops.any):
         with pytest.raises(error, match=text):

@@ -13,7 +13,13 @@ X = np.array([0.5, 1.5, 2.5, -0.5, -1.26])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_values(dtype):
     x = X.astype(dtype)
-    for name, function in (("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc), ("round", np.round), ("rint", np.rint)):
+    for name, function in (
+        ("floor", np.floor),
+        ("ceil", np.ceil),
+        ("trunc", np.trunc),
+        ("round", np.round),
+        ("rint", np.rint),
+    ):
         same(getattr(ops, name)(ms.Tensor(x)), function(x))
     same(ops.frac(ms.Tensor(x)), x - np.trunc(x))
     same(ops.round(ms.Tensor(x), decimals=1), np.round(x, 1))

@@ -18,7 +18,9 @@ def changed(place, value):
     return out
 
 
-@pytest.mark.parametrize("name, wanted", [("update", 2), ("add", 9), ("sub", -5), ("mul", 20), ("div", 0.2), ("max", 5), ("min", 2)])
+@pytest.mark.parametrize(
+    "name, wanted", [("update", 2), ("add", 9), ("sub", -5), ("mul", 20), ("div", 0.2), ("max", 5), ("min", 2)]
+)
 def test_tensor_scatter(name, wanted):
     x = ms.Tensor(A)
     equal(getattr(ops, f"tensor_scatter_{name}")(x, PLACES, UPDATES), changed((0, 1), wanted))
@@ -27,7 +29,9 @@ def test_tensor_scatter(name, wanted):
     equal(x, A)
 
 
-@pytest.mark.parametrize("name, wanted", [("update", 2), ("add", 9), ("sub", -5), ("mul", 20), ("div", 0.2), ("max", 5), ("min", 2)])
+@pytest.mark.parametrize(
+    "name, wanted", [("update", 2), ("add", 9), ("sub", -5), ("mul", 20), ("div", 0.2), ("max", 5), ("min", 2)]
+)
 def test_parameter_scatter(name, wanted):
     p = ms.Parameter(ms.Tensor(A), name="p")
     memory = p.asnumpy()
@@ -44,28 +48,34 @@ def test_parameter_scatter(name, wanted):
 
 
 def test_scatter_nd():
-    same(ops.scatter_nd(ms.Tensor([[0], [2], [0]]), tensor([1, 2, 3], "float32"), (4,)), np.array([4, 0, 2, 0], "float32"))
+    same(
+        ops.scatter_nd(ms.Tensor([[0], [2], [0]]), tensor([1, 2, 3], "float32"), (4,)),
+        np.array([4, 0, 2, 0], "float32"),
+    )
     same(ops.scatter_nd(ms.Tensor([[1]]), tensor([[1, 2]]), [2, 2]), np.array([[0, 0], [1, 2]]))
 
 
-@pytest.mark.parametrize("fn, error", [
-    (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, 3]]), tensor([1.0])), IndexError),
-    (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, -1]]), tensor([1.0])), IndexError),
-    (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, 1]]), tensor([1.0, 2.0])), ValueError),
-    (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, 1]]), tensor([1])), TypeError),
-    (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0.0, 1]]), tensor([1.0])), TypeError),
-    (lambda x: ops.scatter_nd(ms.Tensor([[9]]), tensor([1.0]), (4,)), IndexError),
-    (lambda x: ops.scatter_nd(ms.Tensor([0]), [1.0], (4,)), TypeError),
-    (lambda x: ops.scatter_update(ms.Parameter(x), ms.Tensor([2]), tensor([[1.0] * 3])), IndexError),
-    (lambda x: ops.scatter_add(ms.Parameter(x), ms.Tensor([0]), tensor([1.0])), ValueError),
-    (lambda x: ops.scatter_add(ms.Parameter(x), ms.Tensor([0]), tensor([[1] * 3])), TypeError),
-    (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[3]]), tensor([[1.0]]), 1), IndexError),
-    (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[0]]), tensor([[1.0, 2.0]]), 1), ValueError),
-    (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[0]]), tensor([[1.0]]), 1, "bad"), ValueError),
-    (lambda x: x.index_add(1, ms.Tensor([0]), tensor([[1.0]])), ValueError),
-    (lambda x: x.index_add(1, ms.Tensor([3]), tensor([[1.0], [1.0]])), IndexError),
-    (lambda x: ops.index_fill(x, 2, ms.Tensor([0]), 1.0), ValueError),
-])
+@pytest.mark.parametrize(
+    "fn, error",
+    [
+        (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, 3]]), tensor([1.0])), IndexError),
+        (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, -1]]), tensor([1.0])), IndexError),
+        (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, 1]]), tensor([1.0, 2.0])), ValueError),
+        (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0, 1]]), tensor([1])), TypeError),
+        (lambda x: ops.tensor_scatter_add(x, ms.Tensor([[0.0, 1]]), tensor([1.0])), TypeError),
+        (lambda x: ops.scatter_nd(ms.Tensor([[9]]), tensor([1.0]), (4,)), IndexError),
+        (lambda x: ops.scatter_nd(ms.Tensor([0]), [1.0], (4,)), TypeError),
+        (lambda x: ops.scatter_update(ms.Parameter(x), ms.Tensor([2]), tensor([[1.0] * 3])), IndexError),
+        (lambda x: ops.scatter_add(ms.Parameter(x), ms.Tensor([0]), tensor([1.0])), ValueError),
+        (lambda x: ops.scatter_add(ms.Parameter(x), ms.Tensor([0]), tensor([[1] * 3])), TypeError),
+        (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[3]]), tensor([[1.0]]), 1), IndexError),
+        (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[0]]), tensor([[1.0, 2.0]]), 1), ValueError),
+        (lambda x: ops.tensor_scatter_elements(x, ms.Tensor([[0]]), tensor([[1.0]]), 1, "bad"), ValueError),
+        (lambda x: x.index_add(1, ms.Tensor([0]), tensor([[1.0]])), ValueError),
+        (lambda x: x.index_add(1, ms.Tensor([3]), tensor([[1.0], [1.0]])), IndexError),
+        (lambda x: ops.index_fill(x, 2, ms.Tensor([0]), 1.0), ValueError),
+    ],
+)
 def test_errors(fn, error):
     with pytest.raises(error, match="For '"):
         fn(ms.Tensor(A))

@@ -25,16 +25,31 @@ def test_reshape():
     assert tensor([1.0], "float32").view(ms.int32).asnumpy() == 1065353216
 
 
-@pytest.mark.parametrize("shape, error", [((5, 5), ValueError), ((-1, -1), ValueError), ((-2, 12), ValueError),
-                                          ((2.0, 12), TypeError), ("ab", TypeError), (None, TypeError)])
+@pytest.mark.parametrize(
+    "shape, error",
+    [
+        ((5, 5), ValueError),
+        ((-1, -1), ValueError),
+        ((-2, 12), ValueError),
+        ((2.0, 12), TypeError),
+        ("ab", TypeError),
+        (None, TypeError),
+    ],
+)
 def test_reshape_errors(shape, error):
     with pytest.raises(error, match="For 'Reshape', 'shape' must"):
         ops.reshape(x(), shape)
 
 
 def test_no_tensor():
-    for fn in (lambda: ops.reshape([1], (1,)), lambda: ops.transpose(1, (0,)), lambda: ops.expand_dims(1, 0),
-               lambda: ops.squeeze(1), lambda: ops.flatten([1]), lambda: ops.broadcast_to(1, (2,))):
+    for fn in (
+        lambda: ops.reshape([1], (1,)),
+        lambda: ops.transpose(1, (0,)),
+        lambda: ops.expand_dims(1, 0),
+        lambda: ops.squeeze(1),
+        lambda: ops.flatten([1]),
+        lambda: ops.broadcast_to(1, (2,)),
+    ):
         with pytest.raises(TypeError, match="must be a Tensor, but got (int|list)"):
             fn()
 
@@ -90,11 +105,21 @@ def test_transpose():
     equal(tensor([[1j, 2]]).H, [[-1j], [2]])
 
 
-@pytest.mark.parametrize("fn", [
-    lambda: ops.transpose(x(), (0, 1)), lambda: ops.transpose(x(), (0, 0, 1)), lambda: ops.transpose(x(), (0, 1, 3)),
-    lambda: ops.swapaxes(x(), 0, 3), lambda: ops.movedim(x(), 0, 4), lambda: ops.movedim(x(), (0, 0), (1, 2)),
-    lambda: ops.movedim(x(), (0, 1), 0), lambda: ops.t(x()), lambda: x().H, lambda: ops.adjoint(tensor([1.0])),
-])
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda: ops.transpose(x(), (0, 1)),
+        lambda: ops.transpose(x(), (0, 0, 1)),
+        lambda: ops.transpose(x(), (0, 1, 3)),
+        lambda: ops.swapaxes(x(), 0, 3),
+        lambda: ops.movedim(x(), 0, 4),
+        lambda: ops.movedim(x(), (0, 0), (1, 2)),
+        lambda: ops.movedim(x(), (0, 1), 0),
+        lambda: ops.t(x()),
+        lambda: x().H,
+        lambda: ops.adjoint(tensor([1.0])),
+    ],
+)
 def test_transpose_errors(fn):
     with pytest.raises(ValueError, match="For '"):
         fn()
@@ -114,20 +139,41 @@ def test_expanding():
 
 
 def test_memory_is_shared():
-    for view in (lambda t: t.reshape(-1), lambda t: t.T, lambda t: t[0], lambda t: t.squeeze(), lambda t: t.expand_dims(0),
-                 lambda t: t.swapaxes(0, 1), lambda t: t.split(1)[0], lambda t: t.diagonal(), lambda t: t.flatten(),
-                 lambda t: ops.stop_gradient(t), lambda t: t.unbind()[0], lambda t: t.chunk(2)[0], lambda t: t.view(4, 1)):
+    for view in (
+        lambda t: t.reshape(-1),
+        lambda t: t.T,
+        lambda t: t[0],
+        lambda t: t.squeeze(),
+        lambda t: t.expand_dims(0),
+        lambda t: t.swapaxes(0, 1),
+        lambda t: t.split(1)[0],
+        lambda t: t.diagonal(),
+        lambda t: t.flatten(),
+        lambda t: ops.stop_gradient(t),
+        lambda t: t.unbind()[0],
+        lambda t: t.chunk(2)[0],
+        lambda t: t.view(4, 1),
+    ):
         t = tensor([[1.0, 2], [3, 4]])
         view(t)[..., 0] = 9
         assert t.asnumpy()[0, 0] == 9
     t = tensor([[1.0, 2], [3, 4]])
-    for copy in (lambda t: t.copy(), lambda t: t.clone(), lambda t: ops.Identity()(t), lambda t: t.flip((0,)), lambda t: t + 0):
+    for copy in (
+        lambda t: t.copy(),
+        lambda t: t.clone(),
+        lambda t: ops.Identity()(t),
+        lambda t: t.flip((0,)),
+        lambda t: t + 0,
+    ):
         copy(t)[0, 0] = 9
         assert t.asnumpy()[0, 0] == 1
 
 
 def test_at_least():
-    assert [ops.atleast_1d(ms.Tensor(1)).shape, ops.atleast_2d(tensor([1])).shape, ops.atleast_3d(tensor([[1, 2]])).shape] \
-        == [(1,), (1, 1), (1, 2, 1)]
+    assert [
+        ops.atleast_1d(ms.Tensor(1)).shape,
+        ops.atleast_2d(tensor([1])).shape,
+        ops.atleast_3d(tensor([[1, 2]])).shape,
+    ] == [(1,), (1, 1), (1, 2, 1)]
     assert [t.shape for t in ops.atleast_2d([ms.Tensor(1), tensor([[1]])])] == [(1, 1), (1, 1)]
     assert ops.view_as(x(), tensor(np.zeros((6, 4)))).shape == (6, 4)

@@ -69,8 +69,10 @@ def test_unique_consecutive():
 def test_searchsorted():
     rows, v = np.array([1.0, 3, 5]), np.array([[2.0, 3], [6, 0]])
     same(ops.searchsorted(ms.Tensor(rows), ms.Tensor(v)), np.searchsorted(rows, v))
-    same(ops.searchsorted(ms.Tensor(rows), ms.Tensor(v), right=True, out_int32=True),
-         np.searchsorted(rows, v, "right").astype("int32"))
+    same(
+        ops.searchsorted(ms.Tensor(rows), ms.Tensor(v), right=True, out_int32=True),
+        np.searchsorted(rows, v, "right").astype("int32"),
+    )
     equal(ops.searchsorted(tensor([[1, 3], [2, 4]]), tensor([[2], [2]])), [[1], [0]])
     equal(ops.searchsorted(tensor([3, 1]), tensor([2]), sorter=tensor([1, 0])), [1])
     equal(ops.bucketize(tensor([1.0, 2, 6]), [2.0, 4.0]), [0, 0, 2])

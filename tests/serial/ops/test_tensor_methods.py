@@ -36,7 +36,14 @@ def test_operators_with_strangers():
 
     x = tensor([1.0])
     assert x + Stranger() == "reflected"
-    for fn in (lambda: x + "a", lambda: x - None, lambda: x @ 2, lambda: {} * x, lambda: x < "a", lambda: x @ Stranger()):
+    for fn in (
+        lambda: x + "a",
+        lambda: x - None,
+        lambda: x @ 2,
+        lambda: {} * x,
+        lambda: x < "a",
+        lambda: x @ Stranger(),
+    ):
         with pytest.raises(TypeError):
             fn()
 

@@ -37,9 +37,15 @@ def test_diagonals():
     wanted = A.copy()
     np.fill_diagonal(wanted, [7, 8, 9])
     same(ops.diagonal_scatter(ms.Tensor(A), ms.Tensor([7.0, 8, 9])), wanted)
-    for fn in (lambda: ops.tril(ms.Tensor(A[0])), lambda: ops.diagonal(ms.Tensor(A[0])), lambda: ops.diagonal(x, 0, 1, 1),
-               lambda: ops.trace(x), lambda: ops.diag(ms.Tensor(1.0)), lambda: ops.DiagPart()(ms.Tensor(A)),
-               lambda: ops.diagonal_scatter(ms.Tensor(A), ms.Tensor([1.0]))):
+    for fn in (
+        lambda: ops.tril(ms.Tensor(A[0])),
+        lambda: ops.diagonal(ms.Tensor(A[0])),
+        lambda: ops.diagonal(x, 0, 1, 1),
+        lambda: ops.trace(x),
+        lambda: ops.diag(ms.Tensor(1.0)),
+        lambda: ops.DiagPart()(ms.Tensor(A)),
+        lambda: ops.diagonal_scatter(ms.Tensor(A), ms.Tensor([1.0])),
+    ):
         with pytest.raises(ValueError, match="For '"):
             fn()
     with pytest.raises(TypeError, match="'diagonal' must be an int"):
@@ -63,21 +69,33 @@ def test_padding_with_a_value():
     same(ops.pad(x, [1, 0, 0, 1], value=9.0), np.pad(A, [(0, 1), (1, 0)], constant_values=9))
     same(ops.pad(x, ms.Tensor([-1, 2])), np.pad(A[:, 1:], [(0, 0), (0, 2)]))
     same(ops.Pad(((1, 1), (0, -2)))(x), np.pad(A[:, :2], [(1, 1), (0, 0)]))
-    same(ops.PadV3(paddings_contiguous=False)(x, ms.Tensor([1, 2, 3, 4]), 5), np.pad(A, [(2, 4), (1, 3)], constant_values=5))
+    same(
+        ops.PadV3(paddings_contiguous=False)(x, ms.Tensor([1, 2, 3, 4]), 5),
+        np.pad(A, [(2, 4), (1, 3)], constant_values=5),
+    )
     same(ops.mirror_pad(x, ms.Tensor([[1, 2], [3, 0]]), "SYMMETRIC"), np.pad(A, [(1, 2), (3, 0)], "symmetric"))
     same(ops.MirrorPad()(x, ms.Tensor([[1, 2], [3, 0]])), np.pad(A, [(1, 2), (3, 0)], "reflect"))
     equal(ops.padding(tensor([[1.0], [2.0]]), 3), [[1, 0, 0], [2, 0, 0]])
 
 
-@pytest.mark.parametrize("fn, error", [
-    (lambda x: ops.pad(x, (1,)), ValueError), (lambda x: ops.pad(x, (1, 1) * 3), ValueError),
-    (lambda x: ops.pad(x, (1.0, 1)), TypeError), (lambda x: ops.pad(x, ((1, 1),)), TypeError),
-    (lambda x: ops.pad(x, (1, 1), "bad"), ValueError), (lambda x: ops.pad(x, (4, 0), "reflect"), ValueError),
-    (lambda x: ops.pad(x, (5, 0), "circular"), ValueError), (lambda x: ops.Pad([(1, 1)]), TypeError),
-    (lambda x: ops.Pad(((1, 1),))(x), ValueError), (lambda x: ops.MirrorPad("bad"), ValueError),
-    (lambda x: ops.MirrorPad()(x, ms.Tensor([[1, 1]])), ValueError), (lambda x: ops.Padding(0), ValueError),
-    (lambda x: ops.padding(x), ValueError),
-])
+@pytest.mark.parametrize(
+    "fn, error",
+    [
+        (lambda x: ops.pad(x, (1,)), ValueError),
+        (lambda x: ops.pad(x, (1, 1) * 3), ValueError),
+        (lambda x: ops.pad(x, (1.0, 1)), TypeError),
+        (lambda x: ops.pad(x, ((1, 1),)), TypeError),
+        (lambda x: ops.pad(x, (1, 1), "bad"), ValueError),
+        (lambda x: ops.pad(x, (4, 0), "reflect"), ValueError),
+        (lambda x: ops.pad(x, (5, 0), "circular"), ValueError),
+        (lambda x: ops.Pad([(1, 1)]), TypeError),
+        (lambda x: ops.Pad(((1, 1),))(x), ValueError),
+        (lambda x: ops.MirrorPad("bad"), ValueError),
+        (lambda x: ops.MirrorPad()(x, ms.Tensor([[1, 1]])), ValueError),
+        (lambda x: ops.Padding(0), ValueError),
+        (lambda x: ops.padding(x), ValueError),
+    ],
+)
 def test_padding_errors(fn, error):
     with pytest.raises(error, match="For '"):
         fn(ms.Tensor(A))

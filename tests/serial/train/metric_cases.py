@@ -50,7 +50,10 @@ def class_cases(m, dtype):
             yield f"{name} images", lambda make=make: evaluated(make(), *images)
             yield f"{name} multilabel", lambda make=make: evaluated(make("multilabel"), *multilabel)
         if name in ("precision", "recall"):
-            yield f"{name} multilabel average", lambda make=make: evaluated(make("multilabel"), *multilabel, average=True)
+            yield (
+                f"{name} multilabel average",
+                lambda make=make: evaluated(make("multilabel"), *multilabel, average=True),
+            )
     for norm in ("no_norm", "target", "prediction", "all"):
         yield f"matrix {norm}", lambda norm=norm: evaluated(m.ConfusionMatrix(4, norm), *labels)
         half = [(x[:, 0], y % 2) for x, y in labels]
@@ -78,8 +81,9 @@ def number_cases(m, dtype):
         for reduction in ("none", "sum", "mean"):
             for zero in (True, False):
                 options = (similarity, reduction, zero)
-                yield f"similarity {options}", lambda options=options: evaluated(
-                    m.CosineSimilarity(*options), (pairs[0][0],)
+                yield (
+                    f"similarity {options}",
+                    lambda options=options: evaluated(m.CosineSimilarity(*options), (pairs[0][0],)),
                 )
     one = (random.rand(7).astype(dtype), np.arange(7) % 2)
     ties = (np.array([0.1, 0.1, 0.4, 0.4, 0.2], dtype), np.array([3, 1, 3, 2, 2]))
@@ -121,17 +125,23 @@ def surface_cases(m, dtype):
         for kind in ("euclidean", "chessboard", "taxicab"):
             for flag in (True, False):
                 args = (a, b, 1)
-                yield f"mean surface {shape} {kind} {flag}", lambda args=args, flag=flag, kind=kind: evaluated(
-                    m.MeanSurfaceDistance(flag, kind), args
+                yield (
+                    f"mean surface {shape} {kind} {flag}",
+                    lambda args=args, flag=flag, kind=kind: evaluated(m.MeanSurfaceDistance(flag, kind), args),
                 )
-                yield f"rms surface {shape} {kind} {flag}", lambda args=args, flag=flag, kind=kind: evaluated(
-                    m.RootMeanSquareDistance(flag, kind), args
+                yield (
+                    f"rms surface {shape} {kind} {flag}",
+                    lambda args=args, flag=flag, kind=kind: evaluated(m.RootMeanSquareDistance(flag, kind), args),
                 )
-                yield f"hausdorff {shape} {kind} {flag}", lambda args=args, flag=flag, kind=kind: evaluated(
-                    m.HausdorffDistance(kind, None, flag, not flag), args
+                yield (
+                    f"hausdorff {shape} {kind} {flag}",
+                    lambda args=args, flag=flag, kind=kind: evaluated(
+                        m.HausdorffDistance(kind, None, flag, not flag), args
+                    ),
                 )
-            yield f"hausdorff 75 {shape} {kind}", lambda args=args, kind=kind: evaluated(
-                m.HausdorffDistance(kind, 75.0), args
+            yield (
+                f"hausdorff 75 {shape} {kind}",
+                lambda args=args, kind=kind: evaluated(m.HausdorffDistance(kind, 75.0), args),
             )
     empty, spot = np.zeros((3, 3), int), np.eye(3, dtype=int)
     yield "hausdorff empty", lambda: evaluated(m.HausdorffDistance(), (spot, empty, 1))

@@ -142,10 +142,9 @@ def test_one_file_of_the_last_minutes_is_kept(tmp_path):
 
 @pytest.mark.parametrize("method", [True, "process"])
 def test_saving_in_the_background_keeps_whole_files(tmp_path, method):
-    _, files = run(tmp_path, CheckpointConfig(1, keep_checkpoint_max=2, async_save=method), epochs=2)
-    assert files == ["s-2_1.ckpt", "s-2_2.ckpt"]
-    steps = [int(load_checkpoint(str(tmp_path / f))["global_step"].asnumpy()[0]) for f in files]
-    assert steps == [3, 4]
+    _, files = run(tmp_path, CheckpointConfig(2, keep_checkpoint_max=1, async_save=method), epochs=2)
+    assert files == ["s-2_2.ckpt"]
+    assert int(load_checkpoint(str(tmp_path / files[0]))["global_step"].asnumpy()[0]) == 4
 
 
 class Boom(Callback):

@@ -1,4 +1,7 @@
-"""CheckpointConfig: when ModelCheckpoint saves, what, and how much it keeps."""
+"""CheckpointConfig: when ModelCheckpoint saves, what, and how much it keeps.
+
+The module has the name it has in MindSpore, which scripts import from.
+"""
 
 from __future__ import annotations
 
@@ -214,9 +217,7 @@ def _append_dict(append_info: Any) -> dict[str, Any] | None:
             dicts += 1
             found |= _checked(item)
         else:
-            raise TypeError(
-                f"For '{_OWNER}', 'append_info' must hold strs and a dict, but got {type(item).__name__}."
-            )
+            raise TypeError(f"For '{_OWNER}', 'append_info' must hold strs and a dict, but got {type(item).__name__}.")
     if dicts > 1:
         raise TypeError(f"For '{_OWNER}', 'append_info' must hold at most one dict, but got {dicts}.")
     return found

@@ -1,0 +1,54 @@
+"""Linear maps, embeddings and dropout in PyTorch's form."""
+
+from __future__ import annotations
+
+from dist_ms import ops
+from dist_ms.common.dtype import int64
+from dist_ms.common.tensor import Tensor
+
+__all__ = ["dropout", "dropout2d", "embedding", "linear", "one_hot"]
+
+embedding = ops.embedding
+linear = ops.dense
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Make elements 0 with probability p and multiply the others by 1 / (1 - p); the input if not training.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.nn.functional.dropout(ms.Tensor([1.0, 2.0]), 0.5, training=False))
+        [1. 2.]
+    """
+    out = ops.dropout(input, p, training)
+    return input.copy_(out) if inplace else out
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Make whole channels of (N, C, H, W) 0 with probability p; see `dropout`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.nn.functional.dropout2d(ms.ops.ones((1, 2, 2, 2))).shape
+        (1, 2, 2, 2)
+    """
+    out = ops.dropout2d(input, p, training) if training else input
+    return input.copy_(out) if inplace else out
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """For each class a vector that is 1 at its place and 0 elsewhere; int64.
+
+    Args:
+        tensor: classes.
+        num_classes: the vector's length; -1 for the greatest class + 1.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.nn.functional.one_hot(ms.Tensor([0, 2])))
+        [[1 0 0]
+         [0 0 1]]
+    """
+    if num_classes == -1:
+        num_classes = int(ops.amax(tensor).item()) + 1
+    return ops.cast(ops.one_hot(tensor, num_classes), int64)

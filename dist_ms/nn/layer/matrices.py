@@ -1,0 +1,111 @@
+"""Matrix layers: products, and diagonals made, read and written."""
+
+from __future__ import annotations
+
+from dist_ms import ops
+from dist_ms.common.checks import check_bool
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+
+__all__ = ["MatMul", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"]
+
+
+class MatMul(Cell):
+    """The product of matrices, vectors, or batches of matrices; see `ops.matmul`.
+
+    Args:
+        transpose_x1, transpose_x2: swap the last two dimensions of that input first; vectors stay.
+
+    Inputs:
+        x1, x2 (Tensor): (..., m, k) or (k,), and (..., k, n) or (k,), of one dtype.
+
+    Outputs:
+        Tensor (..., m, n), without m or n where an input is a vector.
+
+    Raises:
+        TypeError: if an argument is no bool, or the dtypes differ.
+        ValueError: if the lengths do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0]])
+        >>> print(ms.nn.MatMul(transpose_x2=True)(x, x))
+        [[5.]]
+    """
+
+    def __init__(self, transpose_x1: bool = False, transpose_x2: bool = False) -> None:
+        super().__init__()
+        self.transpose_x1 = check_bool(transpose_x1, "transpose_x1", "MatMul")
+        self.transpose_x2 = check_bool(transpose_x2, "transpose_x2", "MatMul")
+
+    def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
+        if self.transpose_x1 and x1.ndim > 1:
+            x1 = ops.swapaxes(x1, -1, -2)
+        if self.transpose_x2 and x2.ndim > 1:
+            x2 = ops.swapaxes(x2, -1, -2)
+        if x1.shape[-1:] != x2.shape[-2:][:1]:
+            raise ValueError(
+                f"For 'MatMul', the columns of 'x1' must be as many as the rows of 'x2', but got the shapes "
+                f"{x1.shape} and {x2.shape} (after transposing)."
+            )
+        return ops.matmul(x1, x2)
+
+
+class MatrixDiag(Cell):
+    """Matrices with the given diagonals and zeros elsewhere.
+
+    Inputs:
+        input_x (Tensor): (..., n).
+
+    Outputs:
+        Tensor (..., n, n).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MatrixDiag()(ms.Tensor([1.0, 2.0])))
+        [[1. 0.]
+         [0. 2.]]
+    """
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        return ops.diag_embed(input_x)
+
+
+class MatrixDiagPart(Cell):
+    """The diagonals of matrices.
+
+    Inputs:
+        input_x (Tensor): (..., m, n).
+
+    Outputs:
+        Tensor (..., min(m, n)).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MatrixDiagPart()(ms.Tensor([[1, 2, 3], [4, 5, 6]])))
+        [1 5]
+    """
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        return ops.diagonal(input_x, 0, -2, -1)
+
+
+class MatrixSetDiag(Cell):
+    """Matrices with other diagonals.
+
+    Inputs:
+        input_x (Tensor): (..., m, n).
+        diagonal (Tensor): (..., min(m, n)).
+
+    Outputs:
+        Tensor (..., m, n).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MatrixSetDiag()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([8, 9])))
+        [[8 2]
+         [3 9]]
+    """
+
+    def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
+        return ops.diagonal_scatter(input_x, diagonal, 0, -2, -1)

@@ -1,0 +1,195 @@
+"""Layers that collect what the second-order optimizer Thor reads.
+
+Chen et al., "THOR, Trace-based Hardware-adaptive Layer-Oriented Natural Gradient Descent
+Computation", 2021. While `thor` is true, a call stores the covariance of its inputs in
+`matrix_a`, and its gradient that of the output's gradients in `matrix_g`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common import dtype as mstype
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.layer.dense import Dense
+from dist_ms.nn.layer.embedding import Embedding, EmbeddingLookup
+
+__all__ = ["DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
+
+
+class _Collected:
+    """The two matrices, and the hook that writes the second."""
+
+    def _make_matrices(self, matrix_a: np.ndarray, matrix_g: np.ndarray) -> None:
+        self.thor = True
+        for name, value in (("matrix_a", matrix_a), ("matrix_g", matrix_g)):
+            setattr(self, name, Parameter(Tensor(value.astype(np.float32)), name=name, requires_grad=False))
+        self._watch = ops.InsertGradientOf(self.save_gradient)
+
+    def _count(self, ids: Tensor) -> None:
+        """Store how often each row of the table is looked up in `matrix_a`."""
+        flat = ids.asnumpy().reshape(-1)
+        counts = np.bincount(flat[(flat >= 0) & (flat < self.vocab_size)], minlength=self.vocab_size)
+        self.matrix_a = Tensor(counts.astype(np.float32))
+
+    def save_gradient(self, dout: Tensor) -> Tensor:
+        """Store dout^T dout / len(dout) in `matrix_g` and return `dout`."""
+        rows = ops.reshape(dout, (-1, dout.shape[-1]))
+        self.matrix_g = ops.MatMul(transpose_a=True)(rows, rows) * (1.0 / dout.shape[0])
+        return dout
+
+
+class DenseThor(_Collected, Dense):
+    """A dense layer for Thor; see `Dense`, with weights of sigma 0.01 and biases of 0.
+
+    Further parameters are `matrix_a` (in_channels, in_channels) and `matrix_g` (out_channels,
+    out_channels), which start as identities and are not trained.
+
+    Args:
+        in_channels, out_channels, weight_init, bias_init, has_bias, activation: as in `Dense`.
+
+    Inputs:
+        x (Tensor): (N, in_channels).
+
+    Outputs:
+        Tensor (N, out_channels).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is not positive, or a shape does not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> layer = ms.nn.DenseThor(3, 4)
+        >>> layer(ms.ops.ones((2, 3))).shape
+        (2, 4)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        weight_init: Any = "normal",
+        bias_init: Any = "zeros",
+        has_bias: bool = True,
+        activation: Any = None,
+    ) -> None:
+        super().__init__(in_channels, out_channels, weight_init, bias_init, has_bias, activation)
+        self._make_matrices(np.eye(in_channels), np.eye(out_channels))
+
+    def construct(self, x: Tensor) -> Tensor:
+        out = ops.dense(x, self.weight)
+        if self.thor:
+            self.matrix_a = ops.MatMul(transpose_a=True)(x, x) * (1.0 / self.in_channels)
+            out = self._watch(out)
+        if self.has_bias:
+            out = ops.bias_add(out, self.bias)
+        return self.activation(out) if self.activation_flag else out
+
+    def extend_repr(self) -> str:
+        text = f"input_channels={self.in_channels}, output_channels={self.out_channels}"
+        return f"{text}, has_bias={self.has_bias}" if self.has_bias else text
+
+
+class EmbeddingThor(_Collected, Embedding):
+    """An embedding layer for Thor; see `Embedding`.
+
+    Further parameters are `matrix_a` (vocab_size,), how often each row is looked up, and `matrix_g`
+    (embedding_size, embedding_size); both start as zeros and are not trained.
+
+    Args:
+        vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx: as in
+            `Embedding`. With `use_one_hot` nothing is collected.
+
+    Inputs:
+        ids (Tensor): int32 or int64, any shape.
+
+    Outputs:
+        Tensor of the shape of `ids` with `embedding_size` appended.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> layer = ms.nn.EmbeddingThor(5, 4)
+        >>> layer(ms.Tensor([[1, 2, 2]])).shape
+        (1, 3, 4)
+        >>> print(layer.matrix_a.asnumpy())
+        [0. 1. 2. 0. 0.]
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        embedding_size: int,
+        use_one_hot: bool = False,
+        embedding_table: Any = "normal",
+        dtype: Any = mstype.float32,
+        padding_idx: int | None = None,
+    ) -> None:
+        super().__init__(vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx)
+        self._make_matrices(np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
+
+    def construct(self, ids: Tensor) -> Tensor:
+        if self.use_one_hot or not self.thor:
+            return super().construct(ids)
+        self._count(ids)
+        rows = super().construct(ops.reshape(ids, (-1,)))
+        return ops.reshape(self._watch(rows), (*ids.shape, self.embedding_size))
+
+
+class EmbeddingLookupThor(_Collected, EmbeddingLookup):
+    """An embedding layer for Thor with a float16 table; see `EmbeddingLookup`.
+
+    Further parameters are `matrix_a` (vocab_size,), how often each row is looked up, and `matrix_g`
+    (embedding_size, embedding_size); both start as zeros and are not trained. As in MindSpore, they
+    are written with target "DEVICE" only.
+
+    Args:
+        vocab_size, embedding_size, param_init, target, slice_mode, manual_shapes, max_norm, sparse: as in
+            `EmbeddingLookup`.
+
+    Inputs:
+        indices (Tensor): int32 or int64, any shape.
+
+    Outputs:
+        Tensor float16 of the shape of `indices` with `embedding_size` appended.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if an argument is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.EmbeddingLookupThor(5, 4)(ms.Tensor([[1, 2]])).dtype
+        mindspore.float16
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        embedding_size: int,
+        param_init: Any = "normal",
+        target: str = "CPU",
+        slice_mode: str = "batch_slice",
+        manual_shapes: Any = None,
+        max_norm: float | None = None,
+        sparse: bool = True,
+    ) -> None:
+        super().__init__(
+            vocab_size, embedding_size, param_init, target, slice_mode, manual_shapes, max_norm, sparse, mstype.float16
+        )
+        self._make_matrices(np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
+
+    def construct(self, indices: Tensor) -> Tensor:
+        rows = super().construct(indices)
+        if self.target == "CPU" or not self.thor:
+            return rows
+        self._count(indices)
+        return self._watch(rows)

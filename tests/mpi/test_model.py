@@ -1,0 +1,142 @@
+"""Model over real ranks: one result, one checkpoint, one decision."""
+
+import os
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import nn
+from dist_ms.amp import DynamicLossScaleManager
+from dist_ms.train import (
+    CheckpointConfig,
+    EarlyStopping,
+    LambdaCallback,
+    Model,
+    ModelCheckpoint,
+    load_checkpoint,
+)
+
+
+@pytest.fixture
+def data_parallel(world):
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    yield world.comm
+    ms.reset_auto_parallel_context()
+
+
+class Own(nn.Cell):
+    """A shared layer and a bias of each rank's own."""
+
+    def __init__(self, rank):
+        super().__init__()
+        self.dense = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
+        self.own = ms.Parameter(ms.Tensor([float(rank)]), name="own", layerwise_parallel=True)
+
+    def construct(self, x):
+        return self.dense(x) + self.own
+
+
+def batches(count, seed=0):
+    random = np.random.RandomState(seed)
+    return [(random.rand(4, 2).astype(np.float32), random.rand(4, 1).astype(np.float32)) for _ in range(count)]
+
+
+def train(net, data, callbacks=None, metrics=None, epochs=1, **kwargs):
+    model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), metrics=metrics, **kwargs)
+    model.train(epochs, data, callbacks=callbacks)
+    return model
+
+
+def test_evaluation_is_that_of_one_process(data_parallel):
+    comm, data = data_parallel, batches(5)
+    net = nn.Dense(2, 1, weight_init="ones", bias_init="zeros")
+    model = Model(net, nn.MSELoss(), metrics={"mse", "mae", "loss"})
+    ms.set_auto_parallel_context(parallel_mode="stand_alone")
+    expected = model.eval(data)
+    ms.set_auto_parallel_context(parallel_mode="data_parallel")
+    result = model.eval(data[comm.rank :: comm.size] if comm.rank < 4 else [])
+    everyone = comm.gather_objects(result)
+    assert all(r == everyone[0] for r in everyone)
+    assert result == pytest.approx(expected, rel=1e-12)
+
+
+def test_one_folder_for_all_ranks(data_parallel, mpi_tmp_path):
+    comm = data_parallel
+    saver = ModelCheckpoint("net", str(mpi_tmp_path), CheckpointConfig(1, keep_checkpoint_max=2))
+    net = Own(comm.rank)
+    train(net, batches(3, comm.rank), callbacks=saver)
+    comm.barrier()
+    found = sorted(os.path.relpath(os.path.join(d, f), mpi_tmp_path) for d, _, fs in os.walk(mpi_tmp_path) for f in fs)
+    names = ["net-1_2.ckpt", "net-1_3.ckpt"]
+    wanted = [*names, *(f"rank_{r}/{n}" for r in range(comm.size) for n in names)] if comm.size > 1 else names
+    assert all(comm.gather_objects(found == sorted(wanted)))
+    restored = Own(99)
+    ms.load_checkpoint(str(mpi_tmp_path / names[1]), net=restored)
+    if comm.size > 1:
+        ms.load_checkpoint(str(mpi_tmp_path / f"rank_{comm.rank}" / names[1]), net=restored)
+    for name, parameter in net.parameters_dict().items():
+        np.testing.assert_array_equal(restored.parameters_dict()[name].asnumpy(), parameter.asnumpy())
+    own = comm.gather_objects(float(restored.own.asnumpy()[0]))
+    assert len(set(own)) == comm.size
+    comm.barrier()
+
+
+def test_rank_0_alone_may_save(data_parallel, mpi_tmp_path):
+    comm = data_parallel
+    callbacks = [ModelCheckpoint("net", str(mpi_tmp_path))] if comm.rank == 0 else []
+    train(nn.Dense(2, 1), batches(2, comm.rank), callbacks=callbacks)
+    comm.barrier()
+    assert all(comm.gather_objects(sorted(os.listdir(mpi_tmp_path)) == ["net-1_1.ckpt", "net-1_2.ckpt"]))
+    assert "weight" in load_checkpoint(str(mpi_tmp_path / "net-1_2.ckpt"))
+    comm.barrier()
+
+
+def test_all_ranks_stop_when_one_asks(data_parallel):
+    comm, steps = data_parallel, []
+
+    def step(run_context):
+        steps.append(run_context.original_args().cur_step_num)
+        if comm.rank == comm.size - 1 and len(steps) == 2:
+            run_context.request_stop()
+
+    train(nn.Dense(2, 1), batches(5, comm.rank), callbacks=LambdaCallback(on_train_step_end=step))
+    assert all(comm.gather_objects(steps == [1, 2]))
+
+
+def test_early_stopping_decides_alike(data_parallel):
+    comm = data_parallel
+    stopping = EarlyStopping(monitor="loss", patience=2, mode="max")
+    epochs = []
+    count = LambdaCallback(on_train_epoch_end=lambda c: epochs.append(c.original_args().cur_epoch_num))
+    train(nn.Dense(2, 1), batches(1, comm.rank), callbacks=[stopping, count], epochs=9)
+    everyone = comm.gather_objects((epochs, stopping.best))
+    assert all(e == everyone[0] for e in everyone)
+    assert len(epochs) < 9
+
+
+def test_an_overflow_on_one_rank_is_skipped_by_all(data_parallel):
+    comm = data_parallel
+    net = Own(0)
+    data = batches(1)
+    if comm.rank == comm.size - 1:
+        data[0] = (np.full((4, 2), 1e38, np.float32), data[0][1])
+    manager = DynamicLossScaleManager(2**10, 2, 100)
+    model = train(net, data, loss_scale_manager=manager)
+    found = comm.gather_objects((float(model.train_network.scale_sense.asnumpy()), net.dense.weight.asnumpy().tolist()))
+    assert found == [(2.0**9, [[1, 1]])] * comm.size
+    assert comm.gather_objects(manager.get_loss_scale()) == [2**9] * comm.size
+
+
+def test_unequal_epochs_are_an_error_everywhere(data_parallel):
+    comm = data_parallel
+    if comm.size == 1:
+        pytest.skip("one rank is equal to itself")
+    for make in (list, iter):
+        error = None
+        try:
+            train(nn.Dense(2, 1), make(batches(2 + comm.rank)))
+        except ValueError as caught:
+            error = str(caught)
+        assert all("must be the same on all ranks" in str(e) for e in comm.gather_objects(error))

@@ -1,0 +1,30 @@
+"""What `import dist_ms as ms` gives: names, late packages, and how much it loads."""
+
+import subprocess
+import sys
+
+import pytest
+
+import dist_ms
+from dist_ms import train
+
+
+def test_names_of_train_are_listed():
+    assert sorted(dist_ms._OF_TRAIN) == sorted(train.__all__)
+    for name in dist_ms._OF_TRAIN:
+        assert getattr(dist_ms, name) is getattr(train, name)
+
+
+def test_packages_load_when_they_are_used():
+    code = (
+        "import sys, dist_ms as ms\n"
+        "assert 'dist_ms.nn' not in sys.modules and 'dist_ms.train' not in sys.modules\n"
+        "assert ms.nn.Dense(1, 1).weight.shape == (1, 1)\n"
+        "assert ms.Model and 'nn' in dir(ms) and 'Model' in dir(ms)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'dist_ms' has no attribute 'zzz'"):
+        _ = dist_ms.zzz
