@@ -22,6 +22,7 @@ from dist_ms.common.context import (
     get_context,
     get_current_device,
     set_context,
+    set_deterministic,
     set_device,
 )
 from dist_ms.common.device_context import DeviceCtx

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dist_ms.nn.layer.conv import Conv1d, Conv2d, Conv3d
 from dist_ms.nn.layer.conv_transpose import Conv1dTranspose, Conv2dTranspose, Conv3dTranspose
 from dist_ms.nn.layer.dense import Dense
-from dist_ms.nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from dist_ms.nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm
 from dist_ms.nn.layer.rnn_cells import GRUCell, LSTMCell, RNNCell
-from dist_ms.nn.layer.sample_norm import LayerNorm
 from dist_ms.ops.activation import ReLU
 from dist_ms.ops.conv_primitives import Conv2D, Conv2DBackpropInput, Conv2DTranspose, Conv3D, Conv3DTranspose
 from dist_ms.ops.matmul import BatchMatMul, Ger, MatMul

@@ -295,3 +295,29 @@ def set_device(device_target: str, device_id: int | None = None) -> None:
 def get_current_device() -> DeviceInfo:
     """Return the device."""
     return DeviceInfo(_values["device_target"], _values["device_id"])
+
+
+def set_deterministic(deterministic: bool) -> None:
+    """Ask for results that are the same from run to run.
+
+    dist_ms gives them either way: its kernels add in a fixed order, whatever the number of threads, and
+    oneDNN does so at a fixed number of threads. The setting can be read with `get_context("deterministic")`.
+
+    Args:
+        deterministic: the wish.
+
+    Raises:
+        TypeError: if it is no bool.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.set_deterministic(True)
+        >>> ms.get_context("deterministic")
+        'ON'
+        >>> ms.set_deterministic(False)
+    """
+    if not isinstance(deterministic, bool):
+        raise TypeError(
+            f"For 'set_deterministic', 'deterministic' must be a bool, but got {type(deterministic).__name__}."
+        )
+    set_context(deterministic="ON" if deterministic else "OFF")

@@ -102,7 +102,8 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
     if dim is None:
         return ops.squeeze(input)
     dims = dim if isinstance(dim, (tuple, list)) else (dim,)
-    return ops.squeeze(input, tuple(d for d in dims if not -input.ndim <= d < input.ndim or input.shape[d] == 1))
+    dropped = tuple(d for d in dims if not -input.ndim <= d < input.ndim or input.shape[d] == 1)
+    return ops.squeeze(input, dropped) if dropped else input
 
 
 def permute(input: Tensor, dims: Any) -> Tensor:

@@ -16,7 +16,6 @@ from dist_ms.nn.layer.padding import *
 from dist_ms.nn.layer.pooling import *
 from dist_ms.nn.layer.rnn import *
 from dist_ms.nn.layer.rnn_cells import *
-from dist_ms.nn.layer.sample_norm import *
 from dist_ms.nn.layer.shaped_activation import *
 from dist_ms.nn.layer.transformer import *
 from dist_ms.nn.layer.transformer_layers import *

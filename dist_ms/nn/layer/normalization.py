@@ -1,20 +1,41 @@
-"""Batch normalisation layers."""
+"""Normalisation layers: batch, layer, group and instance norm."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_number, check_number_range, check_type, complaint
+from dist_ms.common.checks import (
+    check_bool,
+    check_float,
+    check_number,
+    check_number_range,
+    check_positive_int,
+    check_type,
+    complaint,
+)
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.batch_norm import BatchNorm
+from dist_ms.ops.batch_norm import BatchNorm, follow
 from dist_ms.ops.geometry import check_data_format
+from dist_ms.ops.layer_norm import LayerNorm as LayerNormPrimitive
+from dist_ms.ops.normalization import group_norm, instance_norm
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
+    "LayerNorm",
+]
 
 
 def check_features(value: Any, owner: str) -> int:
@@ -149,3 +170,206 @@ class BatchNorm3d(Cell):
 
         planes = reshape(input_x, (*shape[:2], shape[2] * shape[3], shape[4]))
         return reshape(self.bn2d(planes), shape)
+
+
+class LayerNorm(Cell):
+    """Normalisation over the last dimensions of each sample.
+
+    (x - mean) / sqrt(variance + epsilon) gamma + beta, biased variance; Ba, Kiros and Hinton,
+    "Layer Normalization", 2016. Parameters are `gamma` and `beta` of shape `normalized_shape`.
+
+    Args:
+        normalized_shape: tuple or list of the lengths of gamma and beta.
+        begin_norm_axis: the first dimension normalised over.
+        begin_params_axis: the first dimension of gamma and beta.
+        gamma_init, beta_init: Tensor, name, Initializer or number.
+        epsilon: added to the variance.
+        dtype: element type of the parameters.
+
+    Inputs:
+        input_x (Tensor): floats, of the shape `normalized_shape` from `begin_params_axis` on.
+
+    Outputs:
+        Tensor of the shape and dtype of `input_x`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.LayerNorm((2,), epsilon=0.0)(ms.Tensor([[1.0, 3.0]])))
+        [[-1.  1.]]
+    """
+
+    def __init__(self, normalized_shape: Any, begin_norm_axis: int = -1, begin_params_axis: int = -1,
+                 gamma_init: Any = "ones", beta_init: Any = "zeros", epsilon: float = 1e-7,
+                 dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        if not isinstance(normalized_shape, (tuple, list)):
+            raise TypeError(complaint("normalized_shape", "LayerNorm", "a tuple or list of ints", normalized_shape))
+        if not normalized_shape:
+            raise ValueError(complaint("normalized_shape", "LayerNorm", "of at least one length", normalized_shape))
+        self.normalized_shape = normalized_shape
+        self.begin_norm_axis, self.begin_params_axis = begin_norm_axis, begin_params_axis
+        self.epsilon = epsilon
+        self.gamma = Parameter(initializer(gamma_init, normalized_shape, dtype), name="gamma")
+        self.beta = Parameter(initializer(beta_init, normalized_shape, dtype), name="beta")
+        self.layer_norm = LayerNormPrimitive(begin_norm_axis, begin_params_axis, epsilon)
+
+    def construct(self, input_x: Tensor) -> Tensor:
+        return self.layer_norm.normalised(input_x, self.gamma, self.beta)
+
+    def extend_repr(self) -> str:
+        # "gamma" without "=": as MindSpore prints it.
+        return (f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
+                f"begin_params_axis={self.begin_params_axis}, gamma{self.gamma}, beta={self.beta}")
+
+
+class GroupNorm(Cell):
+    """Normalisation of groups of channels of each sample; see `ops.group_norm`.
+
+    Wu and He, "Group Normalization", 2018. Parameters are `gamma` and `beta` (num_channels,).
+
+    Args:
+        num_groups: number of groups, divides `num_channels`.
+        num_channels: C.
+        eps: added to the variance, a float.
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init: Tensor, name, Initializer or number.
+        dtype: element type of the parameters.
+
+    Inputs:
+        x (Tensor): (N, C, ...) floats.
+
+    Outputs:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is out of range, or `x` has other channels.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.GroupNorm(1, 2)(ms.Tensor([[[1.0], [3.0]]])))
+        [[[-0.999995]
+          [ 0.999995]]]
+    """
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
+                 gamma_init: Any = "ones", beta_init: Any = "zeros", dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        self.num_groups = check_positive_int(num_groups, "num_groups", "GroupNorm")
+        self.num_channels = check_positive_int(num_channels, "num_channels", "GroupNorm")
+        if num_channels % num_groups:
+            raise ValueError(complaint("num_channels", "GroupNorm", f"a multiple of 'num_groups' {num_groups}",
+                                       num_channels))
+        self.eps = check_float(eps, "eps", "GroupNorm")
+        self.affine = check_bool(affine, "affine", "GroupNorm")
+        self.gamma = Parameter(initializer(gamma_init, num_channels, dtype), "gamma", affine)
+        self.beta = Parameter(initializer(beta_init, num_channels, dtype), "beta", affine)
+
+    def construct(self, x: Tensor) -> Tensor:
+        return group_norm(x, self.num_groups, self.gamma, self.beta, self.eps)
+
+    def extend_repr(self) -> str:
+        return f"num_groups={self.num_groups}, num_channels={self.num_channels}"
+
+
+class _InstanceNorm(Cell):
+    """What instance normalisation layers share; the statistics are always those of the input."""
+
+    _rank = 0
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
+                 gamma_init: Any = "ones", beta_init: Any = "zeros", dtype: Any = mstype.float32) -> None:
+        super().__init__()
+        owner = self.cls_name
+        self.num_features = check_features(num_features, owner)
+        self.eps = check_type(eps, "eps", owner, (float, int))
+        self.momentum = check_number_range(momentum, "momentum", owner, 0, 1)
+        check_bool(affine, "affine", owner)
+        self.moving_mean = Parameter(initializer("zeros", num_features, dtype), "mean", False)
+        self.moving_variance = Parameter(initializer("ones", num_features, dtype), "variance", False)
+        self.gamma = Parameter(initializer(gamma_init, num_features, dtype), "gamma", affine)
+        self.beta = Parameter(initializer(beta_init, num_features, dtype), "beta", affine)
+
+    def construct(self, x: Tensor) -> Tensor:
+        if tensor(self.cls_name, x, "x").ndim != self._rank:
+            raise ValueError(f"For '{self.cls_name}', 'x' must have {self._rank} dimensions, but got shape {x.shape}.")
+        out = instance_norm(x, self.gamma, self.beta, self.eps)
+        if self.training:
+            self._follow(x.array())
+        return out
+
+    def _follow(self, x: np.ndarray) -> None:
+        """Move the statistics toward the means over the samples, unbiased for the variance."""
+        axes = tuple(range(2, x.ndim))
+        count = int(np.prod(x.shape[2:]))
+        if x.size == 0:
+            return
+        wide = x.astype(np.float64)
+        variance = wide.var(axis=axes).mean(axis=0) * (count / max(count - 1, 1))
+        for name, batch in (("moving_mean", wide.mean(axis=(0, *axes))), ("moving_variance", variance)):
+            follow(self._params[name], batch, self.momentum)
+
+    def extend_repr(self) -> str:
+        return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
+                f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}")
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """Normalisation of each channel of each sample of (N, C, H, W).
+
+    Ulyanov, Vedaldi and Lempitsky, "Instance Normalization", 2016. Parameters: `moving_mean`,
+    `moving_variance` (followed in training, not used), `gamma`, `beta`.
+
+    Args:
+        num_features: C.
+        eps: added to the variance.
+        momentum: weight of the batch in the moving statistics, in [0, 1].
+        affine: whether gamma and beta are trained.
+        gamma_init, beta_init: Tensor, name, Initializer or number.
+        dtype: element type of the parameters.
+
+    Inputs:
+        x (Tensor): (N, C, H, W) floats.
+
+    Outputs:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is out of range, or `x` has other dimensions or channels.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.InstanceNorm2d(1)(ms.Tensor([[[[1.0, 3.0]]]])))
+        [[[[-0.999995  0.999995]]]]
+    """
+
+    _rank = 4
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """Normalisation of each channel of each sample of (N, C, L); see `InstanceNorm2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.InstanceNorm1d(1)(ms.Tensor([[[1.0, 3.0]]])))
+        [[[-0.999995  0.999995]]]
+    """
+
+    _rank = 3
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """Normalisation of each channel of each sample of (N, C, D, H, W); see `InstanceNorm2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.InstanceNorm3d(2)(ms.ops.ones((1, 2, 3, 3, 3))).shape
+        (1, 2, 3, 3, 3)
+    """
+
+    _rank = 5

@@ -11,7 +11,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.attention_mask import check_padding_type
 from dist_ms.nn.layer.container import CellList
-from dist_ms.nn.layer.sample_norm import LayerNorm
+from dist_ms.nn.layer.normalization import LayerNorm
 from dist_ms.nn.layer.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerEncoder"]

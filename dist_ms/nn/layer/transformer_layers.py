@@ -14,7 +14,7 @@ from dist_ms.nn.layer.attention import MultiheadAttention
 from dist_ms.nn.layer.attention_mask import check_padding_type
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.dropout import Dropout
-from dist_ms.nn.layer.sample_norm import LayerNorm
+from dist_ms.nn.layer.normalization import LayerNorm
 
 __all__ = ["TransformerDecoderLayer", "TransformerEncoderLayer"]
 

@@ -48,7 +48,7 @@ class Optimizer(OptimizerSettings):
         TypeError: for a learning rate, weight decay, loss scale or parameter of another type.
         ValueError: for numbers below their range, no parameters, or two of one name.
         KeyError: for an unknown key of a group.
-        RuntimeError: for a parameter in two groups, or with `enable_parallel_optimizer`.
+        RuntimeError: for a parameter in two groups.
 
     Examples:
         >>> import dist_ms as ms

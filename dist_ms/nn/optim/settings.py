@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import parallel_context
 from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter, ParameterTuple, check_unique_names
 from dist_ms.common.tensor import Tensor
@@ -29,7 +28,6 @@ class OptimizerSettings(Cell):
         found = parameter_groups.parse(parameters, learning_rate, weight_decay)
         params = [p for p, _ in found.order]
         check_unique_names(params)
-        self._refuse_parallel_optimizer()
         self._set_loss_scale(loss_scale)
         self.global_step = Parameter(Tensor(np.zeros(1, np.int32)), name="global_step")
         self.global_step_increase_tensor = Tensor(np.ones(1, np.int32))
@@ -51,16 +49,6 @@ class OptimizerSettings(Cell):
         self.hyper_map, self.hyper_map_reverse = HyperMap(), HyperMap(None, True)
 
     # ---- reading the arguments
-    @staticmethod
-    def _refuse_parallel_optimizer() -> None:
-        get = parallel_context.get_auto_parallel_context
-        mode = get("parallel_mode")
-        if get("enable_parallel_optimizer") and mode in ("stand_alone", "data_parallel", "hybrid_parallel"):
-            raise RuntimeError(
-                "For 'Optimizer', 'enable_parallel_optimizer' must be False on CPUs, but got True in the mode "
-                f"{mode}: every rank keeps the whole optimizer state."
-            )
-
     def _set_loss_scale(self, loss_scale: Any) -> None:
         check_type(loss_scale, "loss_scale", self.cls_name, (float, int, bool))
         if not loss_scale > 0:

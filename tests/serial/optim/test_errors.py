@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 
 A, B = Parameter(Tensor([1.0, 2.0]), name="a"), Parameter(Tensor([[1.0, 2.0]]), name="b")
@@ -158,16 +157,6 @@ RULES = [
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
-
-
-@pytest.mark.parametrize("mode", ["stand_alone", "data_parallel"])
-def test_the_parallel_optimizer_is_refused(mode):
-    ms.set_auto_parallel_context(parallel_mode=mode, enable_parallel_optimizer=True)
-    try:
-        with pytest.raises(RuntimeError, match="enable_parallel_optimizer"):
-            nn.SGD([A])
-    finally:
-        ms.reset_auto_parallel_context()
 
 
 def test_a_refused_step_changes_nothing():
