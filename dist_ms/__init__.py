@@ -57,7 +57,9 @@ from dist_ms.common.parallel_context import (
 )
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.seed import get_seed, set_seed
+from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
+from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"
 
@@ -70,7 +72,7 @@ Accuracy BackupAndRestore BleuScore Callback CheckpointConfig ConfusionMatrix Co
 DatasetHelper Dice DynamicLossScaleManager EarlyStopping F1 Fbeta FixedLossScaleManager HausdorffDistance History
 LambdaCallback LearningRateScheduler Loss LossMonitor LossScaleManager MAE MSE MeanSurfaceDistance Metric Model
 ModelCheckpoint OcclusionSensitivity OnRequestExit Perplexity Precision ProgressBar ROC Recall ReduceLROnPlateau
-RootMeanSquareDistance RunContext TimeMonitor Top1CategoricalAccuracy Top5CategoricalAccuracy
+RootMeanSquareDistance RunContext SummaryCollector SummaryLandscape SummaryRecord TimeMonitor Top1CategoricalAccuracy Top5CategoricalAccuracy
 TopKCategoricalAccuracy async_ckpt_thread_status auc build_train_network ckpt_to_safetensors get_metric_fn
 load_checkpoint load_checkpoint_async load_param_into_net load_segmented_checkpoints names rearrange_inputs
 safetensors_to_ckpt save_checkpoint

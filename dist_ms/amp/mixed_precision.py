@@ -243,7 +243,7 @@ def _lower_parts(cell: Cell, listed: set[type], layers: set[type], dtype: Any) -
         if isinstance(value, Primitive) and type(value) in listed:
             cell.__dict__[name] = _Low(value, dtype)
     for child in cell.cells():
-        if child._precision is not None:  # the user has chosen
+        if child._cell_float_type is not None:  # the user has chosen
             continue
         if type(child) in layers:
             _lower(child, dtype)

@@ -37,8 +37,10 @@ class SparseParts:
         owner = type(self).__name__
         if other is None:
             if any(part is None for part in given):
-                raise TypeError(f"For '{owner}', all of {', '.join((*self.parts, 'values', 'shape'))} must be given, "
-                                f"or '{argument}'.")
+                raise TypeError(
+                    f"For '{owner}', all of {', '.join((*self.parts, 'values', 'shape'))} must be given, "
+                    f"or '{argument}'."
+                )
             return False
         if not isinstance(other, type(self)):
             raise TypeError(f"For '{owner}', '{argument}' must be a {owner}, but got {type(other).__name__}.")
@@ -128,14 +130,21 @@ class COOTensor(SparseParts):
          [0. 0.]]
     """
 
-    def __init__(self, indices: Tensor | None = None, values: Tensor | None = None,
-                 shape: tuple[int, ...] | None = None, coo_tensor: COOTensor | None = None) -> None:
+    def __init__(
+        self,
+        indices: Tensor | None = None,
+        values: Tensor | None = None,
+        shape: tuple[int, ...] | None = None,
+        coo_tensor: COOTensor | None = None,
+    ) -> None:
         if self._copy(coo_tensor, "coo_tensor", (indices, values, shape)):
             return
         self._fill(shape, indices=indices, values=values)
         if indices.ndim != 2 or indices.shape != (values.shape[:1] + (len(shape),)) or values.ndim != 1:
-            raise ValueError(f"For 'COOTensor', 'indices' must be (N, {len(shape)}) and 'values' (N,), but got shapes "
-                             f"{indices.shape} and {values.shape}.")
+            raise ValueError(
+                f"For 'COOTensor', 'indices' must be (N, {len(shape)}) and 'values' (N,), but got shapes "
+                f"{indices.shape} and {values.shape}."
+            )
         places = indices.asnumpy()
         if places.size and (places.min() < 0 or (places >= shape).any()):
             raise ValueError(f"For 'COOTensor', 'indices' must be inside the shape {shape}, but got some outside.")
@@ -178,17 +187,27 @@ class CSRTensor(SparseParts):
 
     parts = ("indptr", "indices")
 
-    def __init__(self, indptr: Tensor | None = None, indices: Tensor | None = None, values: Tensor | None = None,
-                 shape: tuple[int, ...] | None = None, csr_tensor: CSRTensor | None = None) -> None:
+    def __init__(
+        self,
+        indptr: Tensor | None = None,
+        indices: Tensor | None = None,
+        values: Tensor | None = None,
+        shape: tuple[int, ...] | None = None,
+        csr_tensor: CSRTensor | None = None,
+    ) -> None:
         if self._copy(csr_tensor, "csr_tensor", (indptr, indices, values, shape)):
             return
         self._fill(shape, indptr=indptr, indices=indices, values=values)
         if indptr.ndim != 1 or indices.ndim != 1 or values.shape[:1] != indices.shape:
-            raise ValueError(f"For 'CSRTensor', 'indptr' and 'indices' must have one dimension and 'values' as many "
-                             f"rows as 'indices', but got shapes {indptr.shape}, {indices.shape}, {values.shape}.")
+            raise ValueError(
+                f"For 'CSRTensor', 'indptr' and 'indices' must have one dimension and 'values' as many "
+                f"rows as 'indices', but got shapes {indptr.shape}, {indices.shape}, {values.shape}."
+            )
         if len(shape) != values.ndim + 1 or shape[2:] != values.shape[1:] or indptr.shape[0] != shape[0] + 1:
-            raise ValueError(f"For 'CSRTensor', 'shape' must fit 'indptr' {indptr.shape} and 'values' {values.shape}, "
-                             f"but got {shape}.")
+            raise ValueError(
+                f"For 'CSRTensor', 'shape' must fit 'indptr' {indptr.shape} and 'values' {values.shape}, "
+                f"but got {shape}."
+            )
 
     @property
     def indptr(self) -> Tensor:
@@ -215,14 +234,21 @@ class RowTensor(SparseParts):
         (3, 2)
     """
 
-    def __init__(self, indices: Tensor | None = None, values: Tensor | None = None,
-                 shape: tuple[int, ...] | None = None, row_tensor: RowTensor | None = None) -> None:
+    def __init__(
+        self,
+        indices: Tensor | None = None,
+        values: Tensor | None = None,
+        shape: tuple[int, ...] | None = None,
+        row_tensor: RowTensor | None = None,
+    ) -> None:
         if self._copy(row_tensor, "row_tensor", (indices, values, shape)):
             return
         self._fill(shape, indices=indices, values=values)
         if indices.ndim != 1 or values.shape[:1] != indices.shape or values.shape[1:] != shape[1:]:
-            raise ValueError(f"For 'RowTensor', 'values' must be (N, *{shape[1:]}) with 'indices' (N,), but got shapes "
-                             f"{values.shape} and {indices.shape}.")
+            raise ValueError(
+                f"For 'RowTensor', 'values' must be (N, *{shape[1:]}) with 'indices' (N,), but got shapes "
+                f"{values.shape} and {indices.shape}."
+            )
 
     @property
     def dense_shape(self) -> tuple[int, ...]:

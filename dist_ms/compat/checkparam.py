@@ -36,11 +36,38 @@ _COMPARISONS: dict[int, tuple[str, Callable[[Any, Any], bool]]] = {
 _BOUNDS = {INC_NEITHER: "()", INC_LEFT: "[)", INC_RIGHT: "(]", INC_BOTH: "[]"}
 
 __all__ = [
-    *("EQ", "NE", "LT", "LE", "GT", "GE", "INC_NEITHER", "INC_LEFT", "INC_RIGHT", "INC_BOTH", "IN", "NOT_IN"),
-    *("check", "check_bool", "check_equal_int", "check_float", "check_float_range", "check_int", "check_int_range"),
-    *("check_is_float", "check_is_int", "check_non_negative_float", "check_non_negative_int", "check_number"),
-    *("check_number_range", "check_positive_float", "check_positive_int", "check_string", "check_subclass"),
-    *("check_type_name", "check_value_type", "check_isinstance"),
+    "EQ",
+    "GE",
+    "GT",
+    "IN",
+    "INC_BOTH",
+    "INC_LEFT",
+    "INC_NEITHER",
+    "INC_RIGHT",
+    "LE",
+    "LT",
+    "NE",
+    "NOT_IN",
+    "check",
+    "check_bool",
+    "check_equal_int",
+    "check_float",
+    "check_float_range",
+    "check_int",
+    "check_int_range",
+    "check_is_float",
+    "check_is_int",
+    "check_isinstance",
+    "check_non_negative_float",
+    "check_non_negative_int",
+    "check_number",
+    "check_number_range",
+    "check_positive_float",
+    "check_positive_int",
+    "check_string",
+    "check_subclass",
+    "check_type_name",
+    "check_value_type",
 ]
 
 
@@ -164,7 +191,11 @@ def check_subclass(
     """Require a subclass, or a data type, of some."""
     wanted = tuple(template_types) if isinstance(template_types, Iterable) else (template_types,)
     kinds = tuple(t for t in wanted if isinstance(t, type))
-    if type_ not in wanted and not isinstance(type_, kinds) and not (isinstance(type_, type) and issubclass(type_, kinds)):
+    if (
+        type_ not in wanted
+        and not isinstance(type_, kinds)
+        and not (isinstance(type_, type) and issubclass(type_, kinds))
+    ):
         raise TypeError(complaint(arg_name, prim_name, f"a subclass of {wanted}", type_, addition_error_info))
 
 

@@ -31,7 +31,6 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "_extends.utils": ("compat.recorded_arguments",),
     "_extends.parse": (),
     "_extends.parse.compile_config": ("compat.compile_config",),
-    "log": ("compat.log",),
     "version": ("compat.version",),
     # networks
     **_below(
@@ -54,8 +53,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "nn.dynamic_lr": ("nn.dynamic_lr", "nn"),
     "nn.metrics": ("train.metrics",),
     # operations
+    "ops": ("ops", "compat.collectives"),
+    "nn": ("nn", "train.metrics"),
+    "boost": ("compat.boost",),
+    "boost.grad_accumulation": ("compat.boost",),
     **_below("ops", "primitive", "ops", "common.jit"),
-    "ops.function": ("ops",),
+    "ops.function": ("ops.function", "ops"),
     **_below(
         "ops.function",
         "array_func clip_func debug_func fft_func image_func linalg_func math_func nn_func other_func "
@@ -70,8 +73,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "ops",
     ),
     **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops"),
-    "ops.auto_generate": ("ops",),
-    "ops.functional_overload": ("ops",),
+    "ops.auto_generate": ("ops.auto_generate",),
+    "ops.functional_overload": ("ops.functional_overload",),
     # training
     **_below(
         "train.callback",

@@ -1,8 +1,10 @@
 """Data pipelines: sources, transforms, batches and shards, read ahead in threads."""
 
-from dist_ms.dataset import config
+from dist_ms.dataset import config, transforms, vision
 from dist_ms.dataset.batching import BatchInfo
 from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.refused import *
+from dist_ms.dataset.refused import __all__ as _refused
 from dist_ms.dataset.samplers import (
     DistributedSampler,
     RandomSampler,
@@ -40,5 +42,8 @@ __all__ = [
     "SubsetRandomSampler",
     "SubsetSampler",
     "config",
+    "transforms",
+    "vision",
     "zip",
+    *_refused,
 ]

@@ -28,7 +28,6 @@ from dist_ms.ops import (
     atanh,
     bincount,
     bitwise_and,
-    bitwise_not,
     bitwise_or,
     bitwise_xor,
     ceil,
@@ -36,7 +35,6 @@ from dist_ms.ops import (
     cosh,
     cross,
     div,
-    dot,
     dstack,
     einsum,
     eq,
@@ -51,7 +49,6 @@ from dist_ms.ops import (
     floor,
     floor_divide,
     fmod,
-    frac,
     gcd,
     ge,
     greater,
@@ -84,7 +81,6 @@ from dist_ms.ops import (
     minimum,
     mm,
     mul,
-    mv,
     nan_to_num,
     ne,
     neg,
@@ -102,7 +98,6 @@ from dist_ms.ops import (
     sin,
     sinc,
     sinh,
-    sqrt,
     square,
     tan,
     tanh,
@@ -111,14 +106,14 @@ from dist_ms.ops import (
     triu,
     trunc,
 )
-from dist_ms.mint.arithmetic import *
-from dist_ms.mint.creation import *
-from dist_ms.mint.drawing import *
-from dist_ms.mint.indexing import *
-from dist_ms.mint.products import *
-from dist_ms.mint.reduction import *
-from dist_ms.mint.shaping import *
+from dist_ms.ops.extended.arithmetic import *
+from dist_ms.ops.extended.creation import *
+from dist_ms.ops.extended.drawing import *
+from dist_ms.ops.extended.indexing import *
+from dist_ms.ops.extended.products import *
+from dist_ms.ops.extended.reduction import *
+from dist_ms.ops.extended.shaping import *
 from dist_ms.mint import linalg, nn, optim
 from dist_ms.mint import special
 from dist_ms.mint.linalg import tensor_norm as norm
-from dist_ms.mint.nn.functional import softmax
+from dist_ms.ops.extended.activation import softmax

@@ -12,7 +12,9 @@ __all__ = ["inv", "matrix_norm", "norm", "vector_norm"]
 inv = ops.inverse
 
 
-def matrix_norm(A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
+) -> Tensor:
     """The norm of matrices; see `dist_ms.ops.matrix_norm`.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.mint.nn.functional.activation import log_softmax
+from dist_ms.ops.extended.activation import log_softmax
 
 __all__ = ["erfc", "exp2", "expm1", "log1p", "log_softmax", "round", "sinc"]
 

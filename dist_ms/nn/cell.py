@@ -57,7 +57,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
     requires_grad = False
     _phase = "train"
     _param_prefix = ""
-    _generated_names = 0  # parameters of ParameterTuples named so far
+    _cell_generated = 0  # parameters of ParameterTuples named so far
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None) -> None:
         state = self.__dict__
@@ -76,7 +76,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
         if "_params" in state:
             if name in state["_params"]:
                 value = state["_params"][name]
-                return value if self._read_hooks is None else self._read(name, value)
+                return value if self._cell_read_hooks is None else self._cell_read(name, value)
             if name in state["_cells"]:
                 return state["_cells"][name]
             if name in state["_buffers"]:
@@ -91,26 +91,26 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor):
             if isinstance(value, Parameter):
-                self._need_init("a Parameter")
+                self._cell_need_init("a Parameter")
                 self.__dict__.pop(name, None)
                 self.insert_param_to_cell(name, value)
                 return
             if isinstance(value, _Buffer):
-                self._need_init("a Buffer")
+                self._cell_need_init("a Buffer")
                 self.__dict__.pop(name, None)
                 self.register_buffer(name, value, getattr(value, "persistent", True))
                 return
         elif isinstance(value, Cell):
-            self._set_cell(name, value)
+            self._cell_set_child(name, value)
             return
         elif isinstance(value, (tuple, list)):
             if isinstance(value, ParameterTuple):
-                self._register_tuple(value)
+                self._cell_register_tuple(value)
                 object.__setattr__(self, name, value)
                 return
             if value and all(isinstance(v, Parameter) for v in value):
-                self._check_listed(value)
-        self._set_plain(name, value)
+                self._cell_check_listed(value)
+        self._cell_set_plain(name, value)
 
     def __delattr__(self, name: str) -> None:
         state = self.__dict__
@@ -127,32 +127,32 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
     def __bool__(self) -> bool:
         return True
 
-    def _need_init(self, what: str) -> None:
+    def _cell_need_init(self, what: str) -> None:
         if "_params" not in self.__dict__:
             raise AttributeError(
                 f"For '{type(self).__name__}', please call Cell.__init__() before assigning {what}: "
                 "add super().__init__() as the first line of __init__."
             )
 
-    def _set_cell(self, name: str, value: Cell) -> None:
-        self._need_init("a Cell")
+    def _cell_set_child(self, name: str, value: Cell) -> None:
+        self._cell_need_init("a Cell")
         self.__dict__.pop(name, None)
         if self._auto_prefix:
             value.update_parameters_name(name + ".")
         self.insert_child_to_cell(name, value)
 
-    def _register_tuple(self, value: ParameterTuple) -> None:
+    def _cell_register_tuple(self, value: ParameterTuple) -> None:
         """Register the members of a ParameterTuple, each under its own name."""
-        self._need_init("a ParameterTuple")
+        self._cell_need_init("a ParameterTuple")
         for p in OrderedDict.fromkeys(value):
             if _is_parameter_generated(p.name):
-                self.__dict__["_generated_names"] = self._generated_names + 1
-                p.name = f"Parameter${self._generated_names}"
+                self.__dict__["_cell_generated"] = self._cell_generated + 1
+                p.name = f"Parameter${self._cell_generated}"
             self.insert_param_to_cell(p.name, p, check_name_contain_dot=False)
 
-    def _check_listed(self, value: list | tuple) -> None:
+    def _cell_check_listed(self, value: list | tuple) -> None:
         """Require that the Parameters in lists and tuples, which are not registered, have different names."""
-        listed = self.__dict__.setdefault("_listed", {})
+        listed = self.__dict__.setdefault("_cell_listed", {})
         for p in value:
             if listed.setdefault(p.name, p) is not p:
                 raise ValueError(
@@ -160,7 +160,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
                     "parameter."
                 )
 
-    def _set_plain(self, name: str, value: Any) -> None:
+    def _cell_set_plain(self, name: str, value: Any) -> None:
         """Set an attribute that is no Parameter, Cell or buffer; on the place of one, write into it or clear it."""
         state = self.__dict__
         if name in state.get("_params", ()):
@@ -211,7 +211,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
                 "For 'insert_child_to_cell', the parameter 'child_name' can not be None and can not contain '.' , "
                 f"but got {child_name!r}."
             )
-        self._need_init("a Cell")
+        self._cell_need_init("a Cell")
         if hasattr(self, child_name) and child_name not in self._cells:
             raise KeyError(
                 f"For 'insert_child_to_cell', the {child_name} child cell already exists in the network. "
@@ -255,7 +255,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
             raise KeyError(
                 f"For 'insert_param_to_cell', the argument 'param_name' should not contain '.', but got {param_name!r}."
             )
-        self._need_init("a Parameter")
+        self._cell_need_init("a Parameter")
         if hasattr(self, param_name) and param_name not in self._params:
             raise KeyError(
                 f"For 'insert_param_to_cell', the {param_name} parameter already exists in the network. "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -16,9 +17,9 @@ _RECOMPUTE_FLAGS = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "r
 class CellCall(CellHooks, CellPrecision):
     """The part of Cell that runs `construct`."""
 
-    _plain_call = False  # nothing but `construct` is to be run
-    _first_call_done = False
-    _recompute: dict | None = None
+    _cell_plain = False  # nothing but `construct` is to be run
+    _cell_called = False
+    _cell_recompute: dict | None = None
     _bprop_debug = False
     has_bprop = False
 
@@ -31,58 +32,66 @@ class CellCall(CellHooks, CellPrecision):
         raise AttributeError(f"For '{type(self).__name__}', the method 'construct' is not defined.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._plain_call:
+        if self._cell_plain:
             return self.construct(*args, **kwargs)
-        if not self._first_call_done:
-            self._prepare()
-            if self._plain_call:
+        if not self._cell_called:
+            self._cell_prepare(args, kwargs)
+            if self._cell_plain:
                 return self.construct(*args, **kwargs)
-        if self._policy is None:
-            return self._hooked_call(args, kwargs)
+        if self._cell_policy is None:
+            return self._cell_hooked_call(args, kwargs)
         before = recording.policy
-        recording.policy = self._policy
+        recording.policy = self._cell_policy
         try:
-            return self._hooked_call(args, kwargs)
+            return self._cell_hooked_call(args, kwargs)
         finally:
             recording.policy = before
 
-    def _prepare(self) -> None:
+    def _cell_prepare(self, args: tuple, kwargs: dict) -> None:
         """What a cell's first call checks."""
         if "_params" not in self.__dict__:
             raise AttributeError(
                 f"The '{type(self).__name__}' object has no attribute '_init_flag'. Call "
                 "super().__init__() as the first line of __init__."
             )
-        code = getattr(type(self).construct, "__code__", None)
-        if code is not None and code.co_argcount == 0 and not code.co_flags & 0x04:  # no *args either
-            raise TypeError(
-                f"For '{type(self).__name__}', the method 'construct' must have parameter 'self' as its first one."
-            )
+        code = getattr(inspect.unwrap(type(self).construct), "__code__", None)
+        if code is not None and code.co_varnames[: code.co_argcount][:1] != ("self",):
+            self._cell_check_first_argument(args, kwargs)
         self.check_names_and_refresh_name()
-        self.__dict__["_first_call_done"] = True
-        self._choose_call()
+        self.__dict__["_cell_called"] = True
+        self._cell_choose_call()
 
-    def _choose_call(self) -> None:
+    def _cell_check_first_argument(self, args: tuple, kwargs: dict) -> None:
+        """Refuse a call that fails since `construct` lacks its first parameter."""
+        try:
+            inspect.signature(self.construct).bind(*args, **kwargs)
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"For '{type(self).__name__}', the method 'construct' must have parameter 'self' as its first one: "
+                f"{error}."
+            ) from None
+
+    def _cell_choose_call(self) -> None:
         """Decide whether a call needs more than `construct`."""
-        self.__dict__["_plain_call"] = self._first_call_done and not (
-            self._policy is not None
-            or (self._hooks is not None and any(self._hooks.values()))
-            or self._recompute is not None
+        self.__dict__["_cell_plain"] = self._cell_called and not (
+            self._cell_policy is not None
+            or (self._cell_hooks is not None and any(self._cell_hooks.values()))
+            or self._cell_recompute is not None
             or self.has_bprop
-            or self._saved_tensors_hooks is not None
+            or self._cell_saved_hooks is not None
         )
 
-    def _compute(self, *args: Any, **kwargs: Any) -> Any:
+    def _cell_compute(self, *args: Any, **kwargs: Any) -> Any:
         """Run `construct` with what changes its gradient: saved-tensor hooks, bprop, recomputation."""
         run: Callable = self.construct
         if self.has_bprop:
             construct = run
             run = lambda *a, **k: custom.call_with_bprop(self, construct, a, k)  # noqa: E731
-        if self._recompute is not None:
+        if self._cell_recompute is not None:
             again = run
-            run = lambda *a, **k: custom.recompute(again, a, k, **self._recompute)  # noqa: E731
-        if self._saved_tensors_hooks is not None:
-            with custom.saved_tensors_hooks(*self._saved_tensors_hooks):
+            run = lambda *a, **k: custom.recompute(again, a, k, **self._cell_recompute)  # noqa: E731
+        if self._cell_saved_hooks is not None:
+            with custom.saved_tensors_hooks(*self._cell_saved_hooks):
                 return run(*args, **kwargs)
         return run(*args, **kwargs)
 
@@ -98,7 +107,7 @@ class CellCall(CellHooks, CellPrecision):
             >>> print(ms.nn.ReLU().run_construct((ms.Tensor([-1.0, 1.0]),), {}))
             [0. 1.]
         """
-        return self._hooked_call(tuple(cast_inputs), kwargs)
+        return self._cell_hooked_call(tuple(cast_inputs), kwargs)
 
     @property
     def bprop_debug(self) -> bool:
@@ -148,7 +157,7 @@ class CellCall(CellHooks, CellPrecision):
             >>> print(ms.grad(net)(ms.Tensor([[2.0]])))
             [[1.]]
         """
-        for key, value in kwargs.items():
+        for key in kwargs:
             if key not in _RECOMPUTE_FLAGS:
                 raise ValueError(
                     f"For 'recompute', keyword '{key}' is not recognized! the key kwargs must be one of "
@@ -161,6 +170,6 @@ class CellCall(CellHooks, CellPrecision):
         if context_fn is not None and not callable(context_fn):
             raise TypeError(f"For 'recompute', 'context_fn' must be callable, but got {type(context_fn).__name__}.")
         reentrant = use_reentrant and not output_recompute
-        self.__dict__["_recompute"] = {"context_fn": None if reentrant else context_fn}
+        self.__dict__["_cell_recompute"] = {"context_fn": None if reentrant else context_fn}
         self.add_flags(output_recompute=output_recompute)
-        self._choose_call()
+        self._cell_choose_call()

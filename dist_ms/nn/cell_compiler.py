@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 
-
 class _Kept:
     """An attribute of one type that is stored, and not used.
 
@@ -60,7 +59,7 @@ class CellCompiler:
     """The part of Cell that compilers and model parallelism would look at."""
 
     _jit_config_dict: dict | None = None
-    _set_inputs: Any = None
+    _dynamic_shape_inputs: Any = None
     compiled = False  # no cell is ever compiled
     pipeline_stage = _Stage(int, int, "The stage of pipeline parallelism, which dist_ms does not have.")
     pipeline_segment = _Stage(int, int, "The segment of pipeline parallelism, which dist_ms does not have.")
@@ -131,13 +130,13 @@ class CellCompiler:
             if key not in names:
                 raise ValueError(f"For dict mode, valid key is {names}, but got {key}!")
         places = [[names.index(k), v] for k, v in kwargs.items()]
-        self.__dict__["_set_inputs"] = (
+        self.__dict__["_dynamic_shape_inputs"] = (
             {"arg_specified_infos": places, "total_arg_length": len(names)} if kwargs else inputs
         )
 
     def get_inputs(self) -> Any:
         """What `set_inputs` was given, None before."""
-        return self._set_inputs
+        return self._dynamic_shape_inputs
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Check what a compiler would: parameter names are unique, and the arguments fit `construct`.
@@ -172,7 +171,7 @@ class CellCompiler:
         Raises:
             RuntimeError: always.
         """
-        raise self._refusal("get_func_graph_proto", "cells run as Python and have no compiled graph")
+        raise self._cell_refusal("get_func_graph_proto", "cells run as Python and have no compiled graph")
 
     def set_boost(self, boost_type: str) -> None:
         """Not available: the boost algorithms belong to Ascend.
@@ -183,7 +182,7 @@ class CellCompiler:
         """
         if boost_type != "less_bn":
             raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
-        raise self._refusal("set_boost", "'less_bn' is an algorithm for Ascend")
+        raise self._cell_refusal("set_boost", "'less_bn' is an algorithm for Ascend")
 
     def offload(self, backward_prefetch: str | int = "Auto") -> None:
         """Not available: activations are in the memory of the CPU anyway.
@@ -191,7 +190,7 @@ class CellCompiler:
         Raises:
             RuntimeError: always.
         """
-        raise self._refusal(
+        raise self._cell_refusal(
             "offload", "it moves activations of an accelerator to the CPU, where they are; 'recompute()' saves memory"
         )
 
@@ -201,9 +200,7 @@ class CellCompiler:
         Raises:
             RuntimeError: always.
         """
-        raise self._refusal("shard", "dist_ms is data-parallel: operations are not cut over ranks")
+        raise self._cell_refusal("shard", "dist_ms is data-parallel: operations are not cut over ranks")
 
-    def _refusal(self, method: str, reason: str) -> RuntimeError:
+    def _cell_refusal(self, method: str, reason: str) -> RuntimeError:
         return RuntimeError(f"For '{self.cls_name}', '{method}' is not supported by dist_ms on CPUs: {reason}.")
-
-

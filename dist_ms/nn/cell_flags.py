@@ -30,7 +30,7 @@ class CellFlags:
         """
         self.get_flags().update(flags)
         self.__dict__.update(flags)
-        self._set_precision(flags)
+        self._cell_set_precision(flags)
         return self
 
     def add_flags_recursive(self, **flags: Any) -> Any:
@@ -46,7 +46,7 @@ class CellFlags:
     # ---- training
     @property
     def phase(self) -> str:
-        """ "train" or "predict", as the last `set_train` of this very cell said; any string may be assigned.
+        """What the last `set_train` of this very cell said, "train" or "predict"; any string may be assigned.
 
         Raises:
             TypeError: if something else is assigned.

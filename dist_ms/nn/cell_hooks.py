@@ -24,16 +24,16 @@ _KINDS = ("forward_pre", "forward", "backward_pre", "backward")
 class CellHooks:
     """The part of Cell that registers hooks and calls them."""
 
-    _hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
-    _saved_tensors_hooks: tuple | None = None
-    _read_hooks: dict[str, Callable] | None = None  # by attribute: what a compiled run sees of a parameter
+    _cell_hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
+    _cell_saved_hooks: tuple | None = None
+    _cell_read_hooks: dict[str, Callable] | None = None  # by attribute: what a compiled run sees of a parameter
 
-    def _register(self, kind: str, hook: Callable, first: bool = False, *options: bool) -> HookHandle:
+    def _cell_register(self, kind: str, hook: Callable, first: bool = False, *options: bool) -> HookHandle:
         check_hook(hook)
-        if self._hooks is None:
-            self.__dict__["_hooks"] = {k: OrderedDict() for k in _KINDS}
-        handle = HookHandle(self._hooks[kind], (hook, *options) if options else hook, first)
-        self._choose_call()
+        if self._cell_hooks is None:
+            self.__dict__["_cell_hooks"] = {k: OrderedDict() for k in _KINDS}
+        handle = HookHandle(self._cell_hooks[kind], (hook, *options) if options else hook, first)
+        self._cell_choose_call()
         return handle
 
     def register_forward_pre_hook(
@@ -60,7 +60,7 @@ class CellHooks:
             >>> print(net(ms.Tensor([-2.0])))
             [2.]
         """
-        return self._register("forward_pre", hook_fn, prepend, with_kwargs)
+        return self._cell_register("forward_pre", hook_fn, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook_fn: Callable, *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
@@ -87,7 +87,7 @@ class CellHooks:
             >>> print(net(ms.Tensor([2.0])))
             [4.]
         """
-        return self._register("forward", hook_fn, prepend, with_kwargs, always_call)
+        return self._cell_register("forward", hook_fn, prepend, with_kwargs, always_call)
 
     def register_backward_pre_hook(self, hook_fn: Callable) -> HookHandle:
         """Call `hook_fn(cell, grad_output)` once the gradients of the outputs are complete.
@@ -110,7 +110,7 @@ class CellHooks:
             >>> print(ms.grad(net)(ms.Tensor([2.0])))
             [5.]
         """
-        return self._register("backward_pre", hook_fn)
+        return self._cell_register("backward_pre", hook_fn)
 
     def register_backward_hook(self, hook_fn: Callable) -> HookHandle:
         """Call `hook_fn(cell, grad_input, grad_output)` once the gradients of the inputs are complete.
@@ -134,7 +134,7 @@ class CellHooks:
             >>> print(ms.grad(net)(ms.Tensor([2.0])))
             [5.]
         """
-        return self._register("backward", hook_fn)
+        return self._cell_register("backward", hook_fn)
 
     def register_saved_tensors_hooks(self, pack_hook: Callable, unpack_hook: Callable) -> None:
         """Pass what operations inside `construct` save for the gradient through two functions.
@@ -154,8 +154,8 @@ class CellHooks:
             [[10.]]
         """
         saved_tensors_hooks(pack_hook, unpack_hook)
-        self.__dict__["_saved_tensors_hooks"] = (pack_hook, unpack_hook)
-        self._choose_call()
+        self.__dict__["_cell_saved_hooks"] = (pack_hook, unpack_hook)
+        self._cell_choose_call()
 
     def register_parameter_forward_hook(self, hook: Callable | list[dict]) -> None:
         """Let compiled runs (`jit` functions and GRAPH_MODE) read `hook(parameter)` instead of parameters.
@@ -177,16 +177,16 @@ class CellHooks:
             >>> print(net(x), ms.jit(net)(x))
             [[2.]] [[20.]]
         """
-        by_id = self._hooks_of_parameters(hook)
+        by_id = self._cell_hooks_of_parameters(hook)
         for _, cell in self.cells_and_names():
             for key, p in cell._params.items():
                 if p is not None and (callable(hook) or id(p) in by_id):
-                    if cell._read_hooks is None:
-                        cell.__dict__["_read_hooks"] = {}
-                    cell._read_hooks[key] = hook if callable(hook) else by_id[id(p)]
+                    if cell._cell_read_hooks is None:
+                        cell.__dict__["_cell_read_hooks"] = {}
+                    cell._cell_read_hooks[key] = hook if callable(hook) else by_id[id(p)]
 
     @staticmethod
-    def _hooks_of_parameters(hook: Any) -> dict[int, Callable]:
+    def _cell_hooks_of_parameters(hook: Any) -> dict[int, Callable]:
         """Check the argument of register_parameter_forward_hook; returns the hooks by the id of their parameter."""
         if callable(hook):
             return {}
@@ -208,17 +208,17 @@ class CellHooks:
                 by_id[id(p)] = item["hook"]
         return by_id
 
-    def _read(self, name: str, p: Parameter | None) -> Any:
+    def _cell_read(self, name: str, p: Parameter | None) -> Any:
         """A parameter with a hook of its own as `construct` sees it."""
-        hook = self._read_hooks.get(name)
+        hook = self._cell_read_hooks.get(name)
         return hook(p) if hook is not None and p is not None and compiled() else p
 
     # ---- running
-    def _hooked_call(self, args: tuple, kwargs: dict) -> Any:
+    def _cell_hooked_call(self, args: tuple, kwargs: dict) -> Any:
         """Run the forward hooks around the computation, all of it inside the backward hooks' gate."""
-        hooks = self._hooks
+        hooks = self._cell_hooks
         if hooks is None:
-            return self._compute(*args, **kwargs)
+            return self._cell_compute(*args, **kwargs)
         progress = _Progress(self, args, kwargs)
         try:
             for hook, with_kwargs in list(hooks["forward_pre"].values()):
@@ -267,8 +267,8 @@ class _Progress:
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Compute, then run the forward hooks."""
         self.args, self.kwargs = args, kwargs
-        self.output = self.cell._compute(*args, **kwargs)
-        for key, (hook, with_kwargs, _) in list(self.cell._hooks["forward"].items()):
+        self.output = self.cell._cell_compute(*args, **kwargs)
+        for key, (hook, with_kwargs, _) in list(self.cell._cell_hooks["forward"].items()):
             self.done.add(key)
             self.after(hook, with_kwargs)
         return self.output
@@ -282,7 +282,7 @@ class _Progress:
 
     def rescue(self) -> None:
         """After an error: run the forward hooks that want to be called all the same."""
-        for key, (hook, with_kwargs, always) in list(self.cell._hooks["forward"].items()):
+        for key, (hook, with_kwargs, always) in list(self.cell._cell_hooks["forward"].items()):
             if always and key not in self.done:
                 try:
                     self.after(hook, with_kwargs)

@@ -42,8 +42,8 @@ class RunIn:
 class CellPrecision:
     """The part of Cell that sets the type its operations run in."""
 
-    _policy: RunIn | None = None
-    _precision: mstype.Number | None = None
+    _cell_policy: RunIn | None = None
+    _cell_float_type: mstype.Number | None = None
 
     def to_float(self, dst_type: mstype.Number) -> Any:
         """Run the operations of this cell and all nested ones in a floating-point type.
@@ -74,13 +74,13 @@ class CellPrecision:
             )
         return self.add_flags_recursive(**{flag: dst_type is t for flag, t in _TYPES.items()})
 
-    def _set_precision(self, flags: dict) -> None:
+    def _cell_set_precision(self, flags: dict) -> None:
         """Follow the flags `fp16`, `fp32` and `bf16`; a false one changes nothing."""
         for flag, dtype in _TYPES.items():
             if flags.get(flag):
-                self.__dict__["_precision"] = dtype
-                self.__dict__["_policy"] = RunIn(dtype)
-                self._choose_call()
+                self.__dict__["_cell_float_type"] = dtype
+                self.__dict__["_cell_policy"] = RunIn(dtype)
+                self._cell_choose_call()
 
     def cast_inputs(self, inputs: tuple, dst_type: mstype.Number) -> tuple:
         """Cast the floating-point tensors among some inputs, nested ones too.

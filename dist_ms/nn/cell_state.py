@@ -56,8 +56,8 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 class CellState(CellConversion):
     """The part of Cell that keeps buffers and reads and writes state dictionaries."""
 
-    _non_persistent: frozenset | set = frozenset()
-    _state_hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
+    _non_persistent_buffers_set: frozenset | set = frozenset()
+    _cell_state_hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
 
     # ---- buffers
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
@@ -79,7 +79,7 @@ class CellState(CellConversion):
             >>> print(net.mean, list(net.state_dict()))
             [0.5] ['mean']
         """
-        self._need_init("a buffer")
+        self._cell_need_init("a buffer")
         if not isinstance(name, str):
             raise TypeError(f"buffer name should be a string. But got this type: {type(name)}")
         if "." in name:
@@ -98,8 +98,8 @@ class CellState(CellConversion):
         if tensor is not None:
             tensor._is_buffer = True
         self._buffers[name] = tensor
-        others = set(self._non_persistent) - {name}
-        self.__dict__["_non_persistent"] = others if persistent else others | {name}
+        others = set(self._non_persistent_buffers_set) - {name}
+        self.__dict__["_non_persistent_buffers_set"] = others if persistent else others | {name}
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
@@ -155,7 +155,7 @@ class CellState(CellConversion):
         """
         raise RuntimeError(f"For '{self.cls_name}', set_extra_state is not defined: override it to have extra state.")
 
-    def _overrides(self, method: str) -> bool:
+    def _cell_overrides(self, method: str) -> bool:
         return getattr(type(self), method) is not getattr(CellState, method)
 
     def state_dict(
@@ -186,13 +186,13 @@ class CellState(CellConversion):
         local_metadata: dict = {}
         if hasattr(destination, "_metadata"):
             destination._metadata[prefix[:-1]] = local_metadata
-        for hook in self._hooks_of("save_pre"):
+        for hook in self._cell_hooks_of("save_pre"):
             hook(self, prefix, keep_vars)
         self._save_to_state_dict(destination, prefix, keep_vars)
         for name, cell in self._cells.items():
             if cell is not None:
                 cell.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-        for hook in self._hooks_of("save_post"):
+        for hook in self._cell_hooks_of("save_post"):
             if hook(self, destination, prefix, local_metadata) is not None:
                 raise RuntimeError("state_dict post-hook must return None: change the dictionary in place.")
         return destination
@@ -200,9 +200,9 @@ class CellState(CellConversion):
     def _save_to_state_dict(self, destination: dict, prefix: str, keep_vars: bool) -> None:
         """Write what belongs to this cell itself."""
         for name, value in (*self._params.items(), *self._buffers.items()):
-            if value is not None and name not in self._non_persistent:
+            if value is not None and name not in self._non_persistent_buffers_set:
                 destination[prefix + name] = value
-        if self._overrides("get_extra_state"):
+        if self._cell_overrides("get_extra_state"):
             destination[prefix + _EXTRA] = self.get_extra_state()
 
     # ---- reading
@@ -231,7 +231,7 @@ class CellState(CellConversion):
         unexpected: list[str] = []
         errors: list[str] = []
         metadata = getattr(state_dict, "_metadata", None) or {}
-        self._load(OrderedDict(state_dict), "", metadata, missing, unexpected, errors)
+        self._cell_load(OrderedDict(state_dict), "", metadata, missing, unexpected, errors)
         if strict:
             for what, keys in (("Unexpected", unexpected), ("Missing", missing)):
                 if keys:
@@ -241,7 +241,7 @@ class CellState(CellConversion):
             raise RuntimeError("\n\t".join([f"Error(s) in loading state_dict for {self.cls_name}:", *errors]))
         return _IncompatibleKeys(missing, unexpected)
 
-    def _load(
+    def _cell_load(
         self, entries: dict, prefix: str, metadata: dict, missing: list, unexpected: list, errors: list
     ) -> None:
         """Load this cell and the nested ones."""
@@ -250,8 +250,8 @@ class CellState(CellConversion):
             if cell is not None:
                 part = f"{prefix}{name}."
                 of_child = {k: v for k, v in entries.items() if k.startswith(part)}
-                cell._load(of_child, part, metadata, missing, unexpected, errors)
-        for hook in self._hooks_of("load_post"):
+                cell._cell_load(of_child, part, metadata, missing, unexpected, errors)
+        for hook in self._cell_hooks_of("load_post"):
             if hook(self, _IncompatibleKeys(missing, unexpected)) is not None:
                 raise RuntimeError(
                     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected to return new "
@@ -269,12 +269,12 @@ class CellState(CellConversion):
         error_msgs: list,
     ) -> None:
         """Load what belongs to this cell itself; layers override it to read older names."""
-        for hook in self._hooks_of("load_pre"):
+        for hook in self._cell_hooks_of("load_pre"):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         own = {
             k: v
             for k, v in (*self._params.items(), *self._buffers.items())
-            if v is not None and k not in self._non_persistent
+            if v is not None and k not in self._non_persistent_buffers_set
         }
         for name, target in own.items():
             key = prefix + name
@@ -284,7 +284,7 @@ class CellState(CellConversion):
             elif strict:
                 missing_keys.append(key)
         extra = prefix + _EXTRA
-        if self._overrides("set_extra_state"):
+        if self._cell_overrides("set_extra_state"):
             if extra in state_dict:
                 self.set_extra_state(state_dict[extra])
             elif strict:
@@ -299,31 +299,31 @@ class CellState(CellConversion):
                         unexpected_keys.append(key)
 
     # ---- hooks
-    def _hooks_of(self, kind: str) -> list[Callable]:
-        return list(self._state_hooks[kind].values()) if self._state_hooks is not None else []
+    def _cell_hooks_of(self, kind: str) -> list[Callable]:
+        return list(self._cell_state_hooks[kind].values()) if self._cell_state_hooks is not None else []
 
-    def _register_state_hook(self, kind: str, hook: Callable) -> HookHandle:
+    def _cell_register_state_hook(self, kind: str, hook: Callable) -> HookHandle:
         if not callable(hook):
             raise TypeError(f"Expected a callable hook function, but got {type(hook).__name__}.")
-        if self._state_hooks is None:
-            self.__dict__["_state_hooks"] = {k: OrderedDict() for k in _KINDS}
-        return HookHandle(self._state_hooks[kind], hook)
+        if self._cell_state_hooks is None:
+            self.__dict__["_cell_state_hooks"] = {k: OrderedDict() for k in _KINDS}
+        return HookHandle(self._cell_state_hooks[kind], hook)
 
     def register_state_dict_pre_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, prefix, keep_vars)` before a state dictionary is written."""
-        return self._register_state_hook("save_pre", hook)
+        return self._cell_register_state_hook("save_pre", hook)
 
     def register_state_dict_post_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata)` after it is written; it may change the dictionary."""
-        return self._register_state_hook("save_post", hook)
+        return self._cell_register_state_hook("save_post", hook)
 
     def register_load_state_dict_pre_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, state_dict, prefix, local_metadata, strict, missing, unexpected, errors)` before loading."""
-        return self._register_state_hook("load_pre", hook)
+        return self._cell_register_state_hook("load_pre", hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable) -> HookHandle:
         """Call `hook(cell, incompatible_keys)` after loading; it may change the two lists in place."""
-        return self._register_state_hook("load_post", hook)
+        return self._cell_register_state_hook("load_post", hook)
 
 
 def _check_arguments(destination: Any, prefix: Any, keep_vars: Any) -> None:

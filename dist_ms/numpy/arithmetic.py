@@ -148,9 +148,7 @@ heaviside = binary(
     "heaviside", _through_floats(ops.heaviside), "Return 0 where x1 is negative, 1 where positive, x2 where it is 0."
 )
 logaddexp = binary("logaddexp", _logaddexp("logaddexp", ops.logaddexp), "Return log(exp(x1) + exp(x2)).")
-logaddexp2 = binary(
-    "logaddexp2", _logaddexp("logaddexp2", ops.logaddexp2), "Return log2(2^x1 + 2^x2).", strict
-)
+logaddexp2 = binary("logaddexp2", _logaddexp("logaddexp2", ops.logaddexp2), "Return log2(2^x1 + 2^x2).", strict)
 
 
 def _extreme(name: str, function: Callable) -> Callable:

@@ -96,8 +96,17 @@ arcsinh = _angle("arcsinh", ops.asinh, "Return the inverse hyperbolic sine.")
 arccosh = _angle("arccosh", ops.acosh, "Return the inverse hyperbolic cosine.")
 arctanh = _angle("arctanh", ops.atanh, "Return the inverse hyperbolic tangent.")
 
-_degrees = lambda x: ops.mul(floats(x), 180 / math.pi)  # noqa: E731
-_radians = lambda x: ops.mul(floats(x), math.pi / 180)  # noqa: E731
+
+def _degrees(x: Tensor) -> Tensor:
+    """Radians as degrees."""
+    return ops.mul(floats(x), 180 / math.pi)
+
+
+def _radians(x: Tensor) -> Tensor:
+    """Degrees as radians."""
+    return ops.mul(floats(x), math.pi / 180)
+
+
 rad2deg = unary("rad2deg", _degrees, "Convert radians to degrees.", strict)
 deg2rad = unary("deg2rad", _radians, "Convert degrees to radians.", strict)
 radians = unary("radians", _radians, "Convert degrees to radians.", strict)

@@ -63,16 +63,16 @@ bitwise_not = unary("bitwise_not", _inverted, "Return the integers with all bits
 invert = unary("invert", _inverted, "Return the integers with all bits turned over.")
 
 
-def _where(function: str) -> Callable:
+def _test(function: str) -> Callable:
     """A test of NumPy's, which has no gradient."""
-    test = getattr(np, function)
-    return lambda x: wrap(np.asarray(test(x.asnumpy())))
+    numpy_test = getattr(np, function)
+    return lambda x: wrap(np.asarray(numpy_test(x.asnumpy())))
 
 
-isfinite = unary("isfinite", _where("isfinite"), "Return where elements are neither infinite nor NaN.")
-isinf = unary("isinf", _where("isinf"), "Return where elements are infinite.")
-isnan = unary("isnan", _where("isnan"), "Return where elements are NaN.")
-signbit = unary("signbit", _where("signbit"), "Return where the sign bit is set.")
+isfinite = unary("isfinite", _test("isfinite"), "Return where elements are neither infinite nor NaN.")
+isinf = unary("isinf", _test("isinf"), "Return where elements are infinite.")
+isnan = unary("isnan", _test("isnan"), "Return where elements are NaN.")
+signbit = unary("signbit", _test("signbit"), "Return where the sign bit is set.")
 
 
 def isposinf(x: Tensor) -> Tensor:
@@ -83,12 +83,12 @@ def isposinf(x: Tensor) -> Tensor:
         >>> print(mnp.isposinf(mnp.array([mnp.inf, -mnp.inf, 1.0])))
         [ True False False]
     """
-    return _where("isposinf")(strict("isposinf", x))
+    return _test("isposinf")(strict("isposinf", x))
 
 
 def isneginf(x: Tensor) -> Tensor:
     """Return where elements are negative infinity."""
-    return _where("isneginf")(strict("isneginf", x))
+    return _test("isneginf")(strict("isneginf", x))
 
 
 def isscalar(element: Any) -> bool:

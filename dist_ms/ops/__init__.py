@@ -18,6 +18,8 @@ from dist_ms.ops.extremes import *
 from dist_ms.ops.comparison import *
 from dist_ms.ops.logical import *
 from dist_ms.ops.special import *
+from dist_ms.ops.bessel import *
+from dist_ms.ops.incomplete_gamma import *
 from dist_ms.ops.complex_numbers import *
 
 # types and shapes
@@ -30,6 +32,7 @@ from dist_ms.ops.joining import *
 from dist_ms.ops.splitting import *
 from dist_ms.ops.repeating import *
 from dist_ms.ops.rearranging import *
+from dist_ms.ops.format_maps import *
 from dist_ms.ops.padding import *
 
 # reductions, scans, order
@@ -48,6 +51,13 @@ from dist_ms.ops.products_added import *
 from dist_ms.ops.products import *
 from dist_ms.ops.einsum import *
 from dist_ms.ops.decompositions import *
+from dist_ms.ops.cholesky import *
+from dist_ms.ops.linear_systems import *
+from dist_ms.ops.factorisations import *
+from dist_ms.ops.matrix_diagonals import *
+from dist_ms.ops.fourier import *
+from dist_ms.ops.window_functions import *
+from dist_ms.ops.spectrogram import *
 
 # elements picked, put, chosen
 from dist_ms.ops.slicing import *
@@ -65,8 +75,14 @@ from dist_ms.ops.encoding import *
 from dist_ms.ops.drawing import *
 from dist_ms.ops.distribution_functions import *
 from dist_ms.ops.distributions import *
+from dist_ms.ops.candidate_samplers import *
+from dist_ms.ops.lookups import *
 from dist_ms.ops.assignment import *
 from dist_ms.ops.parameter_scattering import *
+from dist_ms.ops.adam_updates import *
+from dist_ms.ops.gradient_updates import *
+from dist_ms.ops.adagrad_updates import *
+from dist_ms.ops.row_updates import *
 
 # neural networks
 from dist_ms.ops.activation import *
@@ -86,9 +102,13 @@ from dist_ms.ops.pooling_functions import *
 from dist_ms.ops.pooling_primitives import *
 from dist_ms.ops.adaptive_pooling import *
 from dist_ms.ops.unpooling import *
+from dist_ms.ops.fractional_pooling import *
 from dist_ms.ops.unfold import *
 from dist_ms.ops.interpolate import *
 from dist_ms.ops.pixel_shuffle import *
+from dist_ms.ops.space_blocks import *
+from dist_ms.ops.grid_sampling import *
+from dist_ms.ops.bounding_boxes import *
 from dist_ms.ops.batch_norm import *
 from dist_ms.ops.layer_norm import *
 from dist_ms.ops.normalization import *
@@ -98,12 +118,19 @@ from dist_ms.ops.cross_entropy import *
 from dist_ms.ops.softmax_cross_entropy import *
 from dist_ms.ops.likelihood_loss import *
 from dist_ms.ops.ctc_loss import *
+from dist_ms.ops.ctc_primitives import *
 from dist_ms.ops.margin_loss import *
+
+# sparse containers
+from dist_ms.ops.sparse_containers import *
+from dist_ms.ops.sparse_elementwise import *
+from dist_ms.ops.sparse_primitives import *
 
 # side effects, hooks, functions of functions
 from dist_ms.ops.debugging import *
 from dist_ms.ops.hooks import *
 from dist_ms.ops.mapping import *
+from dist_ms.ops.control_flow import *
 
 # what stands on all of these: Tensor's operators and methods
 from dist_ms.ops import (
@@ -114,6 +141,7 @@ from dist_ms.ops import (
     tensor_shape_methods,
     tensor_conversion_methods,
     tensor_inplace_methods,
+    sparse_methods,
 )
 
 # Last, as `vjp` is also the name of a file here.
@@ -121,3 +149,6 @@ from dist_ms.autograd.public import *
 
 # MindSpore's other names for this package: P, F and C
 from dist_ms.ops import composite, functional, operations
+
+# its modules of functions
+from dist_ms.ops import auto_generate, function, functional_overload

@@ -19,7 +19,7 @@ __all__ = ["LogMatrixDeterminant", "MatrixDeterminant", "MatrixInverse", "det", 
            "logdet", "matrix_determinant", "slogdet"]
 
 
-def _square(name: str, x: Any) -> np.ndarray:
+def square_matrices(name: str, x: Any) -> np.ndarray:
     """An array of square matrices, in a dtype LAPACK knows.
 
     Raises:
@@ -64,7 +64,7 @@ class MatrixInverse(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         try:
-            out = np.linalg.inv(_square(self.name, x))
+            out = np.linalg.inv(square_matrices(self.name, x))
         except np.linalg.LinAlgError:
             raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
         return out.astype(x.dtype, copy=False)
@@ -119,7 +119,7 @@ class MatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.asarray(np.linalg.det(_square(self.name, input))).astype(input.dtype, copy=False)
+        return np.asarray(np.linalg.det(square_matrices(self.name, input))).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         weight = expand_dims(expand_dims(mul(dout, output), -1), -1)
@@ -147,7 +147,7 @@ class LogMatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> tuple:
-        sign, log = np.linalg.slogdet(_square(self.name, input))
+        sign, log = np.linalg.slogdet(square_matrices(self.name, input))
         return np.asarray(sign).astype(input.dtype), np.asarray(log).astype(input.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> Tensor:

@@ -43,6 +43,15 @@ def _forward(kernel: str, x: np.ndarray, axis: int) -> np.ndarray:
     return _unrow(out, x, axis)
 
 
+def _half_softmax(x: np.ndarray, axis: int) -> np.ndarray:
+    """Softmax of float16 as MindSpore rounds it: each step to float16, but the sum is one of float32."""
+    if not x.size:
+        return x.copy()
+    with np.errstate(all="ignore"):
+        powers = np.exp(x - x.max(axis, keepdims=True))
+        return powers / powers.sum(axis, np.float32, keepdims=True).astype(np.float16)
+
+
 def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
     from dist_ms._ext import softmax
 
@@ -81,7 +90,10 @@ class Softmax(Primitive):
 
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(self.name, input, complex_too=False)
-        return _forward("softmax_forward", input, self._one(input.ndim))
+        axis = self._one(input.ndim)
+        if input.dtype == np.float16 and input.ndim:
+            return _half_softmax(input, axis)
+        return _forward("softmax_forward", input, axis)
 
     def _one(self, ndim: int) -> int:
         if len(self.axis) != 1:

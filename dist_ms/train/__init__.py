@@ -10,6 +10,7 @@ from dist_ms.train.metrics import __all__ as _metrics
 from dist_ms.train.model import Model
 from dist_ms.train.serialization import *
 from dist_ms.train.serialization import __all__ as _checkpoints
+from dist_ms.train.summary import SummaryCollector, SummaryLandscape, SummaryRecord
 
 __all__ = [
     "DatasetHelper",
@@ -17,6 +18,9 @@ __all__ = [
     "FixedLossScaleManager",
     "LossScaleManager",
     "Model",
+    "SummaryCollector",
+    "SummaryLandscape",
+    "SummaryRecord",
     "build_train_network",
     *_callbacks,
     *_checkpoints,

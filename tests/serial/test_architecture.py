@@ -24,7 +24,9 @@ FLOORS = {
     "dataset": {"common", "communication"},
     "train": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "dataset", "amp"},
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
-    "compat": {"common", "communication"},
+    "numpy": {"common", "autograd", "ops"},
+    "mint": {"common", "autograd", "ops", "_ext", "communication", "nn", "experimental"},
+    "compat": {"common", "communication", "autograd", "ops", "nn"},
 }
 PLAN_FLAGS = ("layerwise_parallel", "is_param_ps", "sliced")
 # Besides the plan: where a flag is stored, set or asked for by MindSpore's own API.

@@ -62,6 +62,7 @@ class Optimizer(Cell):
         self._state_forms: dict[str, tuple[str, float]] = {}
         for group in groups if isinstance(groups[0], dict) else [{"params": groups}]:
             self.add_param_group(group)
+        self.parameters = ParameterTuple(self.parameters)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -92,7 +93,8 @@ class Optimizer(Cell):
             raise TypeError(f"For '{self.cls_name}', 'weight_decay' must be an int or float, but got {type(decay)}.")
         param_group["weight_decay"] = check_at_least_zero(self.cls_name, "weight_decay", float(decay))
         param_group["lr"], param_group["params"] = lr, params
-        self.parameters = ParameterTuple([*self.parameters, *params])
+        # Parameters that come later are trained, but, as in MindSpore, no part of this cell.
+        object.__setattr__(self, "parameters", ParameterTuple([*self.parameters, *params]))
         self.lrs.append(lr)
         self.param_groups.append(param_group)
         self.group_start_id.append(self.group_start_id[-1] + len(params))

@@ -1,3 +1,11 @@
 """Layers in PyTorch's form."""
 
 from dist_ms.mint.nn import functional
+from dist_ms.mint.nn.activations import *
+from dist_ms.mint.nn.convolution import *
+from dist_ms.mint.nn.losses import *
+from dist_ms.mint.nn.mapping import *
+from dist_ms.mint.nn.normalization import *
+from dist_ms.mint.nn.pooling import *
+from dist_ms.mint.nn.sampling import *
+from dist_ms.nn.layer.basic import Identity

@@ -11,8 +11,28 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.nn.cell import Cell
 
-__all__ = ["ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LogSigmoid", "LogSoftmax",
-           "Mish", "PReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Softmax", "Softshrink", "Tanh", "Threshold"]
+__all__ = [
+    "ELU",
+    "GELU",
+    "GLU",
+    "Hardshrink",
+    "Hardsigmoid",
+    "Hardswish",
+    "Hardtanh",
+    "LogSigmoid",
+    "LogSoftmax",
+    "Mish",
+    "PReLU",
+    "ReLU",
+    "ReLU6",
+    "SELU",
+    "SiLU",
+    "Sigmoid",
+    "Softmax",
+    "Softshrink",
+    "Tanh",
+    "Threshold",
+]
 
 
 class _Plain(Cell):

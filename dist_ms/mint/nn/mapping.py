@@ -35,8 +35,15 @@ class Linear(Cell):
         [[6. 6.]]
     """
 
-    def __init__(self, in_features: int, out_features: int, bias: bool = True, weight_init: Any = None,
-                 bias_init: Any = None, dtype: Any = None) -> None:
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         self.in_features = check_positive_int(in_features, "in_features", self.cls_name)
         self.out_features = check_positive_int(out_features, "out_features", self.cls_name)
@@ -78,10 +85,19 @@ class Embedding(Cell):
         (2, 2)
     """
 
-    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
-                 max_norm: float | None = None, norm_type: float = 2.0, scale_grad_by_freq: bool = False,
-                 sparse: bool = False, _weight: Tensor | None = None, _freeze: bool = False,
-                 dtype: Any = None) -> None:
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None = None,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
+        dtype: Any = None,
+    ) -> None:
         super().__init__()
         self.num_embeddings = check_positive_int(num_embeddings, "num_embeddings", self.cls_name)
         self.embedding_dim = check_positive_int(embedding_dim, "embedding_dim", self.cls_name)
@@ -100,13 +116,16 @@ class Embedding(Cell):
         self.weight = Parameter(table, name="weight", requires_grad=not _freeze)
 
     def construct(self, input: Tensor) -> Tensor:
-        return functional.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
-                                    self.scale_grad_by_freq)
+        return functional.embedding(
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type, self.scale_grad_by_freq
+        )
 
     def extend_repr(self) -> str:
-        return (f"num_embeddings={self.num_embeddings}, embedding_dim={self.embedding_dim}, "
-                f"padding_idx={self.padding_idx}, max_norm={self.max_norm}, norm_type={self.norm_type}, "
-                f"scale_grad_by_freq={self.scale_grad_by_freq}, dtype={self.dtype}")
+        return (
+            f"num_embeddings={self.num_embeddings}, embedding_dim={self.embedding_dim}, "
+            f"padding_idx={self.padding_idx}, max_norm={self.max_norm}, norm_type={self.norm_type}, "
+            f"scale_grad_by_freq={self.scale_grad_by_freq}, dtype={self.dtype}"
+        )
 
 
 class Flatten(Cell):

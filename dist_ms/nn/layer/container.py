@@ -33,16 +33,16 @@ def _prefix(cells: dict) -> str:
         return ""
     parts, place = named[0]
     found = [i for i, part in enumerate(parts) if part == place]
-    for i in found:  # a place such as "0" may occur in the prefix too: the second child tells
-        if len(named) == 1 or named[1][0][i : i + 1] == [named[1][1]]:
+    for i in found:  # a place such as "0" may occur more than once: the second child tells which it is
+        if len(named) == 2 and named[1][0][i : i + 1] == [named[1][1]]:
             return "".join(part + "." for part in parts[:i])
-    return "".join(part + "." for part in parts[: found[-1]]) if found else ""
+    return "".join(part + "." for part in parts[: found[-1]]) if found else ""  # MindSpore takes the last, too
 
 
 class _Container(Cell):
     """What the containers share."""
 
-    def _put(self, place: str, cell: Cell, prefix: str) -> None:
+    def _cell_put(self, place: str, cell: Cell, prefix: str) -> None:
         """Store a child and name its parameters after its place."""
         if self._auto_prefix:
             cell.update_parameters_name(f"{prefix}{place}.")
@@ -62,7 +62,7 @@ class _Container(Cell):
 class _Numbered(_Container):
     """What SequentialCell and CellList share: children in an order, most of them named by their number."""
 
-    def _position(self, index: Any, owner: str, kinds: str = "int", end: int = 0) -> int:
+    def _cell_position(self, index: Any, owner: str, kinds: str = "int", end: int = 0) -> int:
         """The place of an index from 0 on; `end` 1 allows the place after the last."""
         n = len(self._cells)
         if not isinstance(index, int):
@@ -74,16 +74,16 @@ class _Numbered(_Container):
             )
         return index if index == n else index % n
 
-    def _keys(self, index: Any, kinds: str = "int") -> list[str]:
+    def _cell_keys(self, index: Any, kinds: str = "int") -> list[str]:
         """The names of the children that an index or a slice means."""
         keys = list(self._cells)
-        return keys[index] if isinstance(index, slice) else [keys[self._position(index, self.cls_name, kinds)]]
+        return keys[index] if isinstance(index, slice) else [keys[self._cell_position(index, self.cls_name, kinds)]]
 
-    def _arrange(self, cells: list[tuple[str, Cell]], prefix: str) -> None:
+    def _cell_arrange(self, cells: list[tuple[str, Cell]], prefix: str) -> None:
         """Store the children anew and name their parameters after their places."""
         self._cells.clear()
         for place, cell in cells:
-            self._put(place, cell, prefix)
+            self._cell_put(place, cell, prefix)
 
     def __bool__(self) -> bool:
         return len(self._cells) != 0
@@ -103,7 +103,7 @@ class _Numbered(_Container):
         Raises:
             TypeError: if it is no Cell.
         """
-        self._put(str(len(self)), _require_cell(self.cls_name, cell), _prefix(self._cells))
+        self._cell_put(str(len(self)), _require_cell(self.cls_name, cell), _prefix(self._cells))
 
 
 class SequentialCell(_Numbered):
@@ -128,7 +128,7 @@ class SequentialCell(_Numbered):
 
     def __init__(self, *args: Any) -> None:
         super().__init__()
-        self.__dict__["_steps"] = []  # the names of the cells to run
+        self.__dict__["_cell_steps"] = []  # the names of the cells to run
         if len(args) == 1 and isinstance(args[0], OrderedDict):
             named: Iterable = args[0].items()
         elif len(args) == 1 and not isinstance(args[0], (Cell, list)):
@@ -139,13 +139,13 @@ class SequentialCell(_Numbered):
         else:
             named = ((str(i), c) for i, c in enumerate(args[0] if len(args) == 1 and type(args[0]) is list else args))
         for name, cell in named:
-            self._step(name, _require_cell(self.cls_name, cell), "")
+            self._cell_step(name, _require_cell(self.cls_name, cell), "")
 
-    def _step(self, name: str, cell: Cell, prefix: str) -> None:
+    def _cell_step(self, name: str, cell: Cell, prefix: str) -> None:
         """Add a cell to run."""
         self.insert_child_to_cell(name, cell)
-        self._put(name, cell, prefix)
-        self._steps.append(name)
+        self._cell_put(name, cell, prefix)
+        self._cell_steps.append(name)
 
     @property
     def cell_list(self) -> list[Cell]:
@@ -154,7 +154,7 @@ class SequentialCell(_Numbered):
         Raises:
             ValueError: if a cell that is no child is assigned.
         """
-        return [self._cells[name] for name in self._steps if self._cells.get(name) is not None]
+        return [self._cells[name] for name in self._cell_steps if self._cells.get(name) is not None]
 
     @cell_list.setter
     def cell_list(self, cells: Iterable[Cell]) -> None:
@@ -164,32 +164,32 @@ class SequentialCell(_Numbered):
             if name is None:
                 raise ValueError(f"For '{self.cls_name}', 'cell_list' must hold children, but got {cell}.")
             steps.append(name)
-        self.__dict__["_steps"] = steps
+        self.__dict__["_cell_steps"] = steps
 
     def __getitem__(self, index: Any) -> Any:
-        keys = self._keys(index)
+        keys = self._cell_keys(index)
         if not isinstance(index, slice):
             return self._cells[keys[0]]
         part = SequentialCell()
         for key in keys:  # the part shares its cells: their parameters keep their names
             part._cells[key] = self._cells[key]
-            part._steps.append(key)
+            part._cell_steps.append(key)
         return part
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         _require_cell(self.cls_name, cell)
-        key = list(self._cells)[self._position(index, self.cls_name)]
-        self._put(key, cell, _prefix(self._cells))
+        key = list(self._cells)[self._cell_position(index, self.cls_name)]
+        self._cell_put(key, cell, _prefix(self._cells))
 
     def __delitem__(self, index: Any) -> None:
-        gone = self._keys(index, "int or slice")
+        gone = self._cell_keys(index, "int or slice")
         prefix = _prefix(self._cells)
         numbered = {k: k == str(i) for i, k in enumerate(self._cells)}
         left = [(k, c) for k, c in self._cells.items() if k not in gone]
         places = [str(i) if numbered[k] else k for i, (k, _) in enumerate(left)]
-        run = {p for p, (k, _) in zip(places, left) if k in self._steps}
-        self._arrange([(p, c) for p, (_, c) in zip(places, left)], prefix)
-        self.__dict__["_steps"] = [p for p in places if p in run]
+        run = {p for p, (k, _) in zip(places, left) if k in self._cell_steps}
+        self._cell_arrange([(p, c) for p, (_, c) in zip(places, left)], prefix)
+        self.__dict__["_cell_steps"] = [p for p in places if p in run]
 
     def append(self, cell: Cell) -> None:
         """Add a cell at the end.
@@ -205,7 +205,7 @@ class SequentialCell(_Numbered):
             2
         """
         super().append(cell)
-        self._steps.append(str(len(self) - 1))
+        self._cell_steps.append(str(len(self) - 1))
 
     def insert(self, index: int, cell: Cell) -> None:
         """Put a cell before the place `index`; the later ones move up.
@@ -215,14 +215,14 @@ class SequentialCell(_Numbered):
             IndexError: if there is no such place.
             ValueError: if cells have names of their own.
         """
-        place = self._position(index, self.cls_name, end=1)
+        place = self._cell_position(index, self.cls_name, end=1)
         _require_cell(self.cls_name, cell)
-        if list(self._cells) != self._steps or any(k != str(i) for i, k in enumerate(self._cells)):
+        if list(self._cells) != self._cell_steps or any(k != str(i) for i, k in enumerate(self._cells)):
             raise ValueError(f"For '{self.cls_name}', 'insert' needs numbered cells, but got {list(self._cells)}.")
         cells, prefix = list(self._cells.values()), _prefix(self._cells)
         cells.insert(place, cell)
-        self._arrange([(str(i), c) for i, c in enumerate(cells)], prefix)
-        self.__dict__["_steps"] = list(self._cells)
+        self._cell_arrange([(str(i), c) for i, c in enumerate(cells)], prefix)
+        self.__dict__["_cell_steps"] = list(self._cells)
 
     def construct(self, input_data: Any) -> Any:
         """Run the cells in order."""
@@ -257,7 +257,7 @@ class CellList(_Numbered):
             self.extend(list(args[0]) if isinstance(args[0], CellList) else args[0])
 
     def __getitem__(self, index: Any) -> Any:
-        keys = self._keys(index, "int or slice")
+        keys = self._cell_keys(index, "int or slice")
         if not isinstance(index, slice):
             return self._cells[keys[0]]
         part = CellList(auto_prefix=self._auto_prefix)
@@ -267,12 +267,12 @@ class CellList(_Numbered):
 
     def __setitem__(self, index: int, cell: Cell) -> None:
         _require_cell(self.cls_name, cell)
-        self._put(str(self._position(index, self.cls_name)), cell, _prefix(self._cells))
+        self._cell_put(str(self._cell_position(index, self.cls_name)), cell, _prefix(self._cells))
 
     def __delitem__(self, index: Any) -> None:
-        gone = self._keys(index, "int or slice")
+        gone = self._cell_keys(index, "int or slice")
         left = [c for k, c in self._cells.items() if k not in gone]
-        self._arrange([(str(i), c) for i, c in enumerate(left)], _prefix(self._cells))
+        self._cell_arrange([(str(i), c) for i, c in enumerate(left)], _prefix(self._cells))
 
     def __iadd__(self, cells: list[Cell]) -> CellList:
         return self.extend(cells)
@@ -284,10 +284,10 @@ class CellList(_Numbered):
             TypeError: if `index` is no int or `cell` no Cell.
             IndexError: if there is no such place.
         """
-        place = self._position(index, self.cls_name, end=1)
+        place = self._cell_position(index, self.cls_name, end=1)
         cells, prefix = list(self._cells.values()), _prefix(self._cells)
         cells.insert(place, _require_cell(self.cls_name, cell))
-        self._arrange([(str(i), c) for i, c in enumerate(cells)], prefix)
+        self._cell_arrange([(str(i), c) for i, c in enumerate(cells)], prefix)
 
     def extend(self, cells: list[Cell]) -> CellList:
         """Add the cells of a list at the end. Returns the list.
@@ -304,7 +304,7 @@ class CellList(_Numbered):
         for cell in cells:
             if isinstance(cell, CellDict):
                 raise TypeError(f"For '{self.cls_name}', the type of cell can not be CellDict, but got CellDict.")
-            self._put(str(len(self)), _require_cell(self.cls_name, cell), prefix)
+            self._cell_put(str(len(self)), _require_cell(self.cls_name, cell), prefix)
         return self
 
     def construct(self, *inputs: Any) -> Any:
@@ -341,22 +341,22 @@ class CellDict(_Container):
         return self._cells[key]
 
     def __setitem__(self, key: str, cell: Cell) -> None:
-        self._check_key(key)
-        self._check_cell(cell)
-        self._put(key, cell, _prefix(self._cells))
+        self._cell_check_key(key)
+        self._cell_check(cell)
+        self._cell_put(key, cell, _prefix(self._cells))
 
-    def _check_key(self, key: Any) -> None:
+    def _cell_check_key(self, key: Any) -> None:
         owner = self.cls_name
         if not isinstance(key, str):
             raise TypeError(f"For '{owner}', the type of key should be string but got {type(key).__name__}.")
         if key not in self._cells and hasattr(self, key):
             raise KeyError(f"For '{owner}', the key can not be same with the attributes of Cell, but got key {key}.")
         if "." in key:
-            raise KeyError(f'For \'{owner}\', key can not contain ".", but got key {key}')
+            raise KeyError(f"For '{owner}', key can not contain \".\", but got key {key}")
         if not key:
             raise KeyError(f"For '{owner}', key can not be empty string \"\", but got key {key}")
 
-    def _check_cell(self, cell: Any) -> None:
+    def _cell_check(self, cell: Any) -> None:
         owner = self.cls_name
         if cell is None:
             raise TypeError(f"For '{owner}', cell can not be None.")
@@ -416,7 +416,9 @@ class CellDict(_Container):
         pairs = list(cells.items()) if isinstance(cells, (Mapping, CellDict)) else list(cells)
         for i, pair in enumerate(pairs):
             if not isinstance(pair, Iterable):
-                raise TypeError(f"CellDict update sequence element #{i} should be Iterable; but got {type(pair).__name__}")
+                raise TypeError(
+                    f"CellDict update sequence element #{i} should be Iterable; but got {type(pair).__name__}"
+                )
             pair = tuple(pair)
             if len(pair) != 2:
                 raise ValueError(

@@ -1,11 +1,9 @@
-"""Linear and PReLUExt: the dense layer and the activation in their newer forms."""
+"""Linear: the dense layer in its newer form."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
-
-import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
@@ -15,7 +13,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 
-__all__ = ["Linear", "PReLUExt"]
+__all__ = ["Linear"]
 
 
 class Linear(Cell):
@@ -79,33 +77,3 @@ class Linear(Cell):
     def extend_repr(self) -> str:
         text = f"input_features={self.in_features}, output_features={self.out_features}"
         return f"{text}, has_bias={self.has_bias}" if self.has_bias else text
-
-
-class PReLUExt(Cell):
-    """max(0, x) + weight min(0, x), with a learned weight for all channels or for each.
-
-    He et al., "Delving Deep into Rectifiers", 2015. The parameter is `weight` (num_parameters,).
-
-    Args:
-        num_parameters: 1, or the number of channels (dimension 1 of the input).
-        init: first value of the weights.
-        dtype: element type of the parameter; None for float32.
-
-    Inputs:
-        input (Tensor): floats.
-
-    Outputs:
-        Tensor of the shape of `input`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.PReLUExt()(ms.Tensor([-1.0, 2.0])))
-        [-0.25  2.  ]
-    """
-
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, dtype: Any = None) -> None:
-        super().__init__()
-        self.weight = Parameter(Tensor(np.full((num_parameters,), init, np.float32), dtype=dtype), name="weight")
-
-    def construct(self, input: Tensor) -> Tensor:
-        return ops.prelu(input, self.weight)

@@ -10,7 +10,6 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_callable, check_float, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.elementwise import work_type
 from dist_ms.nn.optim.lamb import norm
@@ -34,7 +33,8 @@ class LARS(Optimizer):
     (MindSpore 2.10 has no kernel of it on the CPU.)
 
     Args:
-        optimizer: updates the parameters; its learning rate :math:`\eta` stays.
+        optimizer: updates the parameters, with its own learning rate :math:`\eta`; the attribute
+            `learning_rate` here is without meaning, as in MindSpore.
         epsilon: added to the denominator, a float.
         coefficient: c, a float.
         use_clip: limit the rate of a parameter to the optimizer's.
@@ -64,44 +64,33 @@ class LARS(Optimizer):
         lars_filter: Callable[[Parameter], bool] = _no_norm_no_bias,
     ) -> None:
         check_type(optimizer, "optimizer", "LARS", Optimizer)
-        self._share(optimizer)
+        super().__init__(0.0, [Parameter(Tensor(0.0), name="fake_param")])
         self.epsilon = check_float(epsilon, "epsilon", "LARS")
         self.coefficient = check_float(coefficient, "coefficient", "LARS")
         self.use_clip = check_bool(use_clip, "use_clip", "LARS")
-        if use_clip and self.is_group_lr and self.dynamic_lr:
+        if use_clip and optimizer.is_group_lr and optimizer.dynamic_lr:
             raise ValueError(
                 "For 'LARS', 'use_clip' must be False with learning rates of groups that change, but got True: "
                 "use fixed rates in the groups."
             )
-        self.lars_flag = tuple(bool(check_callable(lars_filter, "lars_filter", "LARS")(p)) for p in self.parameters)
+        check_callable(lars_filter, "lars_filter", "LARS")
+        self._take_over(optimizer)
+        self.lars_flag = tuple(bool(lars_filter(p)) for p in self.parameters)
 
-    def _share(self, optimizer: Optimizer) -> None:
-        """Take over the optimizer's settings, and the weight decay and loss scale from it."""
-        Cell.__init__(self, auto_prefix=False)
+    def _take_over(self, optimizer: Optimizer) -> None:
+        """Share step and parameters with the optimizer, and take the weight decay and loss scale from it."""
         self.opt = optimizer
+        self.learning_rate = Parameter(Tensor(0.0), name="fake_lr")
         for name in _SHARED:
-            if hasattr(optimizer, name):
-                object.__setattr__(self, name, getattr(optimizer, name))
-        self.grad_centralization_flags = (False,) * self.param_length
-        optimizer.decay_flags = (False,) * self.param_length
+            setattr(self, name, getattr(optimizer, name))
+        self.grad_centralization_flags = optimizer.decay_flags = (False,) * self.param_length
         optimizer.exec_weight_decay = optimizer.dynamic_weight_decay = False
         optimizer.dynamic_decay_flags = (False,) * self.param_length if self.is_group else False
         optimizer.reciprocal_scale, optimizer.grad_factor = Tensor(np.float32(1)), 1.0
 
-    @property
-    def global_step(self) -> Parameter:
-        """The optimizer's step."""
-        return self.opt.global_step
-
-    @property
-    def learning_rate(self) -> Any:
-        """The optimizer's learning rate."""
-        return self.opt.learning_rate
-
-    @property
-    def weight_decay(self) -> Any:
-        """The optimizer's weight decay."""
-        return self.opt.weight_decay
+    def get_lr(self) -> Any:
+        """The optimizer's learning rate of this step; a tuple, one per parameter, when groups have their own."""
+        return self.opt.get_lr()
 
     def begin_step(self) -> None:
         """The optimizer's own beginning."""
@@ -133,9 +122,7 @@ class LARS(Optimizer):
 
 
 _SHARED = (
-    *("_parameters", "parameters", "param_length", "_decay_sources", "decay_flags", "dynamic_decay_flags"),
-    *("exec_weight_decay", "dynamic_weight_decay", "dynamic_lr", "is_group", "is_group_lr", "is_group_params_ordered"),
-    *("loss_scale", "grad_factor", "reciprocal_scale", "need_scale", "group_params", "group_lr", "group_weight_decay"),
-    *("optim_filter", "use_parallel", "param_rank", "_unique", "assignadd", "global_step_increase_tensor"),
-    *("map_", "map_reverse", "hyper_map", "hyper_map_reverse", "grad_centralization"),
+    *("global_step", "_parameters", "parameters", "param_length", "is_group", "weight_decay", "_decay_sources"),
+    *("decay_flags", "dynamic_decay_flags", "exec_weight_decay", "dynamic_weight_decay"),
+    *("loss_scale", "grad_factor", "reciprocal_scale", "need_scale"),
 )

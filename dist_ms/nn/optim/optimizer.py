@@ -85,7 +85,7 @@ class Optimizer(OptimizerSettings):
         return tuple(decayed(g, p, decay * self.loss_scale) if decay else g for g, p, decay in rows)
 
     def _grad_sparse_indices_deduplicate(self, gradients: Any) -> Any:
-        """The gradients as they are, since they are dense; MindSpore's optimizers call it, and users' copies of them."""
+        """The gradients as they are, since they are dense; users' copies of MindSpore's optimizers call it."""
         return gradients
 
     def flatten_gradients(self, gradients: Any) -> Any:

@@ -59,9 +59,9 @@ def test_keywords_change_what_a_level_says():
     assert kinds(step("O3", keep_batchnorm_fp32=True))[1] == "_OutputTo16"
     plain = step("O2", cast_model_type=ms.float32, loss_scale_manager=None)
     assert kinds(plain)[1] == "BatchNorm2d"
-    assert plain.network._backbone._precision is None
+    assert plain.network._backbone._cell_float_type is None
     low = step("O0", cast_model_type=ms.bfloat16)
-    assert low.network._backbone._precision is ms.bfloat16
+    assert low.network._backbone._cell_float_type is ms.bfloat16
     np.testing.assert_allclose(float(low(*batch()).asnumpy()), LOSSES[0], atol=3e-2)
 
 

@@ -279,11 +279,22 @@ def test_construct_is_required():
         Misspelt()(tensor(1))
 
     class NoSelf(nn.Cell):
+        def construct(x):
+            return x
+
+    class Nothing(nn.Cell):
         def construct():
             return 3
 
-    with pytest.raises(TypeError, match="'construct' must have parameter 'self'"):
-        NoSelf()()
+    for net in (NoSelf(), Nothing()):
+        with pytest.raises(TypeError, match="'construct' must have parameter 'self'"):
+            net(tensor(1))
+
+    class Renamed(nn.Cell):
+        def construct(this, x):
+            return x * 2
+
+    assert numbers(Renamed()(tensor(1))) == [2.0]
 
 
 def test_construct_takes_any_arguments():
@@ -321,7 +332,7 @@ def test_cells_are_true_and_compare_by_identity():
             return 0
 
     net = Empty()
-    assert net and net == net and net != Empty() and len({net, net}) == 1  # noqa: PLR0124
+    assert net and net == net and net != Empty() and len({net, net}) == 1
 
 
 def test_dir_shows_parameters_children_and_buffers():
@@ -394,4 +405,4 @@ def test_many_cells_share_nothing():
     one.register_buffer("b", tensor(1))
     one.add_flags(x=1)
     one.register_forward_hook(lambda *a: None)
-    assert other.get_flags() == {} and list(other.buffers()) == [] and other._hooks is None
+    assert other.get_flags() == {} and list(other.buffers()) == [] and other._cell_hooks is None

@@ -238,10 +238,10 @@ def test_several_backward_hooks_chain():
 @pytest.mark.parametrize(
     "kind, change, error, match",
     [
-        ("backward_pre", lambda g: (g[0], g[0]), TypeError, "pre hook return value size is 2 not equal to expect output"),
+        ("backward_pre", lambda g: (g[0], g[0]), TypeError, "return value size is 2 not equal to expect output size 1"),
         ("backward_pre", lambda g: 3, TypeError, "should be a tensor but got int"),
         ("backward_pre", lambda g: [g[0]], TypeError, "should be a tensor but got list"),
-        ("backward", lambda g: (), TypeError, "backward hook return value size is 0 not equal to expect grad input size 1"),
+        ("backward", lambda g: (), TypeError, "return value size is 0 not equal to expect grad input size 1"),
         ("backward", lambda g: tensor(1, 2), ValueError, r"the shape must be \(1,\), but got \(2,\)"),
         ("backward", lambda g: Tensor([3], ms.int32), ValueError, "the type must be Float32, but got Int32"),
     ],

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dist_ms import nn
+from dist_ms import Parameter, Tensor, nn
 
 # Two steps an epoch; decay_epoch, or the like, is 2.
 MINDSPORE = [
@@ -35,8 +35,6 @@ def test_rates_equal_mindspore(make, args, options, expected):
 
 
 def test_optimizers_take_them():
-    from dist_ms import Parameter, Tensor
-
     w = Parameter(Tensor([1.0]), name="w")
     optimizer = nn.SGD([w], nn.piecewise_constant_lr([1, 2], [0.5, 0.25]))
     for _ in range(2):

@@ -1,0 +1,86 @@
+"""`mindspore.boost`: gradient accumulation is built, the other accelerations are refused when used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import nn, ops
+from dist_ms.common.checks import check_positive_int
+from dist_ms.common.refusing import refused
+from dist_ms.common.tensor import Tensor
+
+__all__ = [
+    "AutoBoost",
+    "BoostTrainOneStepCell",
+    "BoostTrainOneStepWithLossScaleCell",
+    "DimReduce",
+    "FreezeOpt",
+    "GradientAccumulation",
+    "GradientFreeze",
+    "GroupLossScaleManager",
+    "LessBN",
+    "OptimizerProcess",
+    "ParameterProcess",
+]
+
+gradient_accumulation_op = ops.MultitypeFuncGraph("gradient_accumulation_op")
+gradient_clear_op = ops.MultitypeFuncGraph("gradient_clear_op")
+
+
+@gradient_accumulation_op.register("Number", "Tensor", "Tensor")
+def _add_share(steps: int, total: Tensor, grad: Tensor) -> Tensor:
+    """Add one step's share, the gradient over the number of steps, in place."""
+    return ops.assign_add(total, grad / steps)
+
+
+@gradient_clear_op.register("Tensor")
+def _clear(total: Tensor) -> Tensor:
+    """Set to zero in place."""
+    return ops.assign(total, ops.zeros_like(total))
+
+
+class GradientAccumulation(nn.Cell):
+    """Averages the gradients of several steps, then runs the optimizer once.
+
+    Args:
+        max_accumulation_step: how many steps make one update.
+        optimizer: the optimizer whose weights the gradients belong to.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.compat.boost import GradientAccumulation
+        >>> net = ms.nn.Dense(1, 1, weight_init="ones", has_bias=False)
+        >>> step = GradientAccumulation(2, ms.nn.SGD(net.trainable_params(), 1.0))
+        >>> for grad in (1.0, 2.0):
+        ...     loss = step(ms.Tensor(0.0), (ms.Tensor([[grad]]),))
+        >>> print(net.weight.asnumpy())
+        [[-0.5]]
+    """
+
+    def __init__(self, max_accumulation_step: int, optimizer: nn.Optimizer) -> None:
+        super().__init__()
+        self._max_accumulation_step = check_positive_int(
+            max_accumulation_step, "max_accumulation_step", "GradientAccumulation"
+        )
+        self.optimizer = optimizer
+        self._accumulation_step = 0
+        self._grad_accumulation = optimizer.parameters.clone(prefix="grad_accumulation", init="zeros")
+        self.hyper_map = ops.HyperMap()
+
+    def construct(self, loss: Tensor, grads: tuple[Tensor, ...]) -> Tensor:
+        """Take one step's gradients; every `max_accumulation_step`-th call updates the weights. Returns the loss."""
+        add = ops.partial(gradient_accumulation_op, self._max_accumulation_step)
+        self.hyper_map(add, self._grad_accumulation, grads)
+        self._accumulation_step += 1
+        if self._accumulation_step >= self._max_accumulation_step:
+            self.optimizer(self._grad_accumulation)
+            self.hyper_map(gradient_clear_op, self._grad_accumulation)
+            self._accumulation_step = 0
+        return loss
+
+
+def __getattr__(name: str) -> Any:
+    """The refused names."""
+    if name in __all__:
+        return refused(name, "has none of MindSpore's boost modes", "Train with Model or nn.TrainOneStepCell.")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

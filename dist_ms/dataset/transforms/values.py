@@ -1,0 +1,91 @@
+"""Transforms of one column's values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_number_range, check_positive_int
+from dist_ms.common.dtype import to_numpy
+
+
+class Duplicate:
+    """The column twice.
+
+    Examples:
+        >>> from dist_ms.dataset import transforms
+        >>> print(transforms.Duplicate()([1, 2]))
+        (array([1, 2]), array([1, 2]))
+    """
+
+    def __call__(self, value: Any) -> tuple[np.ndarray, np.ndarray]:
+        return np.asarray(value), np.array(value)
+
+
+class Fill:
+    """An array of the same shape and type, filled with one value.
+
+    Args:
+        fill_value: the value.
+
+    Examples:
+        >>> from dist_ms.dataset import transforms
+        >>> print(transforms.Fill(3)([1.0, 2.0]))
+        [3. 3.]
+    """
+
+    def __init__(self, fill_value: Any) -> None:
+        self.fill_value = fill_value
+
+    def __call__(self, value: Any) -> np.ndarray:
+        return np.full_like(np.asarray(value), self.fill_value)
+
+
+class OneHot:
+    """Labels as rows with one 1.
+
+    Args:
+        num_classes: the rows' length.
+        smoothing_rate: what the 1 gives away to all classes alike, between 0 and 1.
+
+    Raises:
+        ValueError: if a label is not below `num_classes`.
+
+    Examples:
+        >>> from dist_ms.dataset import transforms
+        >>> print(transforms.OneHot(4)(2))
+        [0 0 1 0]
+    """
+
+    def __init__(self, num_classes: int, smoothing_rate: float = 0.0) -> None:
+        self.num_classes = check_positive_int(num_classes, "num_classes", "OneHot")
+        self.smoothing_rate = check_number_range(smoothing_rate, "smoothing_rate", "OneHot", 0, 1)
+
+    def __call__(self, label: Any) -> np.ndarray:
+        label = np.asarray(label)
+        if label.dtype.kind not in "iu" or (label.size and not 0 <= label.min() <= label.max() < self.num_classes):
+            raise ValueError(f"For 'OneHot', labels must be ints from 0 to {self.num_classes - 1}, but got {label}.")
+        rows = np.eye(self.num_classes, dtype=label.dtype)[label]
+        rate = self.smoothing_rate
+        return rows * (1 - rate) + rate / self.num_classes if rate else rows
+
+
+class TypeCast:
+    """The column in another type.
+
+    Args:
+        data_type: a dtype of mindspore or NumPy.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.dataset import transforms
+        >>> print(transforms.TypeCast(ms.int32)([1.5]))
+        [1]
+    """
+
+    def __init__(self, data_type: Any) -> None:
+        self.dtype = to_numpy(data_type)
+
+    def __call__(self, value: Any) -> np.ndarray:
+        return np.asarray(value).astype(self.dtype)

@@ -1,0 +1,69 @@
+"""SparseToDense and SparseTensorDenseMatmul: sparse tensors, by coordinates, met by dense ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+
+__all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
+
+
+class SparseToDense(Cell):
+    """The dense tensor that a COOTensor stands for.
+
+    Inputs:
+        sparse_tensor (COOTensor): coordinates and values.
+
+    Outputs:
+        Tensor of the shape of `sparse_tensor`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> sparse = ms.COOTensor(ms.Tensor([[0, 1]]), ms.Tensor([5.0]), (2, 2))
+        >>> print(ms.nn.SparseToDense()(sparse))
+        [[0. 5.]
+         [0. 0.]]
+    """
+
+    def construct(self, sparse_tensor: Any) -> Tensor:
+        return ops.SparseToDense()(sparse_tensor.indices, sparse_tensor.values, sparse_tensor.shape)
+
+
+class SparseTensorDenseMatmul(Cell):
+    """The product of a sparse matrix and a dense one.
+
+    Args:
+        adjoint_st: whether the sparse matrix is transposed (and conjugated) first.
+        adjoint_dt: whether the dense matrix is transposed (and conjugated) first.
+
+    Inputs:
+        indices (Tensor): (n, 2) int32 or int64, the places of the values.
+        values (Tensor): (n,).
+        sparse_shape (tuple): of the sparse matrix.
+        dense (Tensor): the dense matrix.
+
+    Outputs:
+        Tensor, a dense matrix.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> indices, values = ms.Tensor([[0, 1], [1, 0]], ms.int32), ms.Tensor([1.0, 2.0])
+        >>> print(ms.nn.SparseTensorDenseMatmul()(indices, values, (2, 2), ms.Tensor([[3.0], [4.0]])))
+        [[4.]
+         [6.]]
+    """
+
+    def __init__(self, adjoint_st: bool = False, adjoint_dt: bool = False) -> None:
+        super().__init__()
+        self.adj_st, self.adj_dt = adjoint_st, adjoint_dt
+        self.sparse_dense_matmul = ops.SparseTensorDenseMatmul(adjoint_st, adjoint_dt)
+
+    def construct(self, indices: Tensor, values: Tensor, sparse_shape: tuple, dense: Tensor) -> Tensor:
+        return self.sparse_dense_matmul(indices, values, sparse_shape, dense)

@@ -1,0 +1,212 @@
+"""Bounding boxes as differences from anchors, and back; boxes that overlap left out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import integers, tensor
+from dist_ms.ops.primitive import Primitive
+
+__all__ = [
+    "BoundingBoxDecode",
+    "BoundingBoxEncode",
+    "NonMaxSuppressionWithOverlaps",
+    "bounding_box_decode",
+    "bounding_box_encode",
+]
+
+_ZEROS, _ONES = (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0)
+
+
+def _boxes(owner: str, value: Any, argument: str) -> Tensor:
+    """Boxes (N, 4)."""
+    if tensor(owner, value, argument).ndim != 2 or value.shape[1] != 4:
+        raise ValueError(f"For '{owner}', '{argument}' must be (N, 4), but got shape {value.shape}.")
+    return value
+
+
+def _four(owner: str, value: Any, argument: str) -> tuple[float, ...]:
+    """A float for each coordinate; a single one counts for all."""
+    value = (float(value),) * 4 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
+    if not isinstance(value, (tuple, list)) or len(value) != 4 or not all(isinstance(v, (int, float)) for v in value):
+        raise ValueError(f"For '{owner}', '{argument}' must be 4 floats, but got {value!r}.")
+    return tuple([float(v) for v in value])
+
+
+def _middle(boxes: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Centers, widths and heights of boxes whose corners are pixels, both inside."""
+    x1, y1, x2, y2 = (boxes[:, i] for i in range(4))
+    return (x1 + x2) * 0.5, (y1 + y2) * 0.5, x2 - x1 + 1, y2 - y1 + 1
+
+
+def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Any = _ZEROS, stds: Any = _ONES) -> Tensor:
+    """Return how boxes differ from anchors: shifts in parts of the anchor's size, and logarithms of the sizes' ratios.
+
+    Args:
+        anchor_box: corners (N, 4) as (x1, y1, x2, y2).
+        groundtruth_box: corners (N, 4).
+        means: what is subtracted from the four differences.
+        stds: what they are divided by then.
+
+    Returns:
+        Tensor (N, 4).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> box = ms.Tensor([[0.0, 0.0, 3.0, 3.0]])
+        >>> print(ms.ops.bounding_box_encode(box, box + 2))
+        [[0.5 0.5 0.  0. ]]
+    """
+    owner = "bounding_box_encode"
+    px, py, pw, ph = _middle(_boxes(owner, anchor_box, "anchor_box"))
+    gx, gy, gw, gh = _middle(_boxes(owner, groundtruth_box, "groundtruth_box"))
+    if anchor_box.shape != groundtruth_box.shape:
+        raise ValueError(
+            f"For '{owner}', 'groundtruth_box' must have shape {anchor_box.shape}, but got {groundtruth_box.shape}."
+        )
+    parts = ((gx - px) / pw, (gy - py) / ph, ops.log(gw / pw), ops.log(gh / ph))
+    four = zip(parts, _four(owner, means, "means"), _four(owner, stds, "stds"))
+    return ops.stack([(p - m) / s for p, m, s in four], axis=1)
+
+
+def bounding_box_decode(
+    anchor_box: Tensor,
+    deltas: Tensor,
+    max_shape: Any,
+    means: Any = _ZEROS,
+    stds: Any = _ONES,
+    wh_ratio_clip: float = 0.016,
+) -> Tensor:
+    """Return the boxes that differ from anchors as `bounding_box_encode` tells, cut to the image.
+
+    Args:
+        anchor_box: corners (N, 4) as (x1, y1, x2, y2).
+        deltas: differences (N, 4).
+        max_shape: height and width of the image.
+        means: what is added to the four differences.
+        stds: what they are multiplied by first.
+        wh_ratio_clip: the smallest ratio of sizes, its inverse the largest.
+
+    Returns:
+        Tensor (N, 4).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> box = ms.Tensor([[0.0, 0.0, 3.0, 3.0]])
+        >>> print(ms.ops.bounding_box_decode(box, ms.Tensor([[0.5, 0.5, 0.0, 0.0]]), (10, 5)))
+        [[2. 2. 5. 5.]]
+    """
+    owner = "bounding_box_decode"
+    px, py, pw, ph = _middle(_boxes(owner, anchor_box, "anchor_box"))
+    if _boxes(owner, deltas, "deltas").shape != anchor_box.shape:
+        raise ValueError(f"For '{owner}', 'deltas' must have shape {anchor_box.shape}, but got {deltas.shape}.")
+    sizes = integers(owner, max_shape, "max_shape")
+    if len(sizes) != 2:
+        raise ValueError(f"For '{owner}', 'max_shape' must be a height and a width, but got {max_shape!r}.")
+    if not isinstance(wh_ratio_clip, float) or wh_ratio_clip <= 0:
+        raise ValueError(f"For '{owner}', 'wh_ratio_clip' must be a positive float, but got {wh_ratio_clip!r}.")
+    four = enumerate(zip(_four(owner, means, "means"), _four(owner, stds, "stds")))
+    dx, dy, dw, dh = (deltas[:, i] * s + m for i, (m, s) in four)
+    limit = abs(math.log(wh_ratio_clip))
+    gw, gh = (size * ops.exp(ops.clamp(d, -limit, limit)) for size, d in ((pw, dw), (ph, dh)))
+    gx, gy = px + pw * dx, py + ph * dy
+    corners = (gx - gw * 0.5 + 0.5, gy - gh * 0.5 + 0.5, gx + gw * 0.5 - 0.5, gy + gh * 0.5 - 0.5)
+    return ops.stack([ops.clamp(c, 0.0, float(sizes[1 - i % 2])) for i, c in enumerate(corners)], axis=1)
+
+
+class BoundingBoxEncode(Primitive):
+    """How boxes differ from anchors; see `bounding_box_encode`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> box = ms.Tensor([[0.0, 0.0, 3.0, 3.0]])
+        >>> print(ms.ops.BoundingBoxEncode()(box, box + 2))
+        [[0.5 0.5 0.  0. ]]
+    """
+
+    def __init__(self, means: Any = _ZEROS, stds: Any = _ONES) -> None:
+        self.means, self.stds = _four(self.name, means, "means"), _four(self.name, stds, "stds")
+
+    def __call__(self, anchor_box: Tensor, groundtruth_box: Tensor) -> Tensor:
+        return bounding_box_encode(anchor_box, groundtruth_box, self.means, self.stds)
+
+
+class BoundingBoxDecode(Primitive):
+    """The boxes that differ from anchors so much; see `bounding_box_decode`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> box = ms.Tensor([[0.0, 0.0, 3.0, 3.0]])
+        >>> print(ms.ops.BoundingBoxDecode((10, 10))(box, ms.Tensor([[0.5, 0.5, 0.0, 0.0]])))
+        [[2. 2. 5. 5.]]
+    """
+
+    def __init__(self, max_shape: Any, means: Any = _ZEROS, stds: Any = _ONES, wh_ratio_clip: float = 0.016) -> None:
+        self.max_shape, self.wh_ratio_clip = max_shape, wh_ratio_clip
+        self.means, self.stds = _four(self.name, means, "means"), _four(self.name, stds, "stds")
+
+    def __call__(self, anchor_box: Tensor, deltas: Tensor) -> Tensor:
+        return bounding_box_decode(anchor_box, deltas, self.max_shape, self.means, self.stds, self.wh_ratio_clip)
+
+
+class NonMaxSuppressionWithOverlaps(Primitive):
+    """The best boxes, each only if it does not overlap a better one too much.
+
+    Call:
+        overlaps (Tensor): floats (N, N), how much box i overlaps box j.
+        scores (Tensor): floats (N,).
+        max_output_size (Tensor): an integer, how many at most.
+        overlap_threshold (Tensor): a float; more overlap than this is too much.
+        score_threshold (Tensor): a float; only better scores count.
+
+    Returns:
+        Tensor of Int32 (M,), the boxes from the best.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> t = ms.Tensor
+        >>> overlaps = t([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+        >>> print(ms.ops.NonMaxSuppressionWithOverlaps()(overlaps, t([0.8, 0.9, 0.5]), t(3), t(0.5), t(0.0)))
+        [1 2]
+    """
+
+    differentiable = False
+
+    def __call__(
+        self, overlaps: Tensor, scores: Tensor, max_output_size: Any, overlap_threshold: Any, score_threshold: Any
+    ) -> Tensor:
+        shares = tensor(self.name, overlaps, "overlaps").asnumpy()
+        values = tensor(self.name, scores, "scores").asnumpy()
+        if values.ndim != 1 or shares.shape != (len(values), len(values)):
+            raise ValueError(
+                f"For '{self.name}', 'overlaps' must be (N, N) with 'scores' (N,), but got shapes {shares.shape} and "
+                f"{values.shape}."
+            )
+        most, share, least = (
+            v.asnumpy().item() if isinstance(v, Tensor) else v
+            for v in (max_output_size, overlap_threshold, score_threshold)
+        )
+        chosen: list[int] = []
+        for box in np.argsort(-values, kind="stable").tolist():
+            if len(chosen) >= most or values[box] <= least:
+                break
+            if all(shares[box, other] <= share for other in chosen):
+                chosen.append(box)
+        return wrap(np.array(chosen, np.int32))

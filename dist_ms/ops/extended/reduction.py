@@ -1,0 +1,286 @@
+"""Sums, means, extremes and the like over dimensions, with PyTorch's `dim` and `keepdim`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "logsumexp",
+    "max",
+    "mean",
+    "median",
+    "min",
+    "nansum",
+    "prod",
+    "std",
+    "std_mean",
+    "sum",
+    "var",
+    "var_mean",
+]
+
+argmax = ops.argmax
+cumprod = ops.cumprod
+logsumexp = ops.logsumexp
+sum = ops.sum
+
+
+def _axes(dim: Any) -> Any:
+    """The dimensions as `ops` takes them: lists are tuples there."""
+    return tuple(dim) if isinstance(dim, list) else dim
+
+
+def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether all elements are true, over all dimensions or those in `dim`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.all(ms.Tensor([[True, False], [True, True]]), dim=1))
+        [False  True]
+    """
+    return ops.all(input, _axes(dim), keepdim)
+
+
+def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """Whether any element is true, over all dimensions or those in `dim`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.any(ms.Tensor([[True, False], [False, False]]), dim=1))
+        [ True False]
+    """
+    return ops.any(input, _axes(dim), keepdim)
+
+
+def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The average, over all dimensions or those in `dim`.
+
+    Args:
+        input: any tensor.
+        dim: an int, tuple or list; None for all.
+        keepdim: keep the reduced dimensions with length 1.
+        dtype: what the input is cast to first.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.mean(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
+        [2. 3.]
+    """
+    return ops.mean(input if dtype is None else ops.cast(input, dtype), _axes(dim), keepdim)
+
+
+def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The product, over all dimensions or one; the arguments are those of `mean`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.prod(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
+        [3. 8.]
+    """
+    return ops.prod(input, dim, keepdim, dtype)
+
+
+def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
+    """The sum with NaN as 0; the arguments are those of `mean`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.nansum(ms.Tensor([1.0, float("nan")])))
+        1.0
+    """
+    return ops.nansum(input, _axes(dim), keepdim, dtype=input.dtype if dtype is None else dtype)
+
+
+def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The greatest element, over all dimensions or those in `dim`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.amax(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
+        [3. 4.]
+    """
+    return ops.amax(input, _axes(dim), keepdim)
+
+
+def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
+    """The least element, over all dimensions or those in `dim`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.amin(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
+        [1. 2.]
+    """
+    return ops.amin(input, _axes(dim), keepdim)
+
+
+def _extreme(elementwise: Any, along: Any, over_all: Any, input: Tensor, dim: Any, keepdim: bool, other: Any) -> Any:
+    """What max and min do: elementwise with a Tensor, of all elements, or values and places along a dimension."""
+    if isinstance(dim, Tensor):
+        return elementwise(input, dim)
+    if other is not None:
+        return elementwise(input, other)
+    return over_all(input) if dim is None else along(input, dim, keepdim)
+
+
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+    """The greatest element, those along a dimension with their places, or those of two tensors.
+
+    Args:
+        input: any tensor.
+        dim: None for the greatest of all; an int for values and places along it; a Tensor (or
+            `other`) for the greater one of each pair.
+        keepdim: keep the reduced dimension with length 1.
+
+    Returns:
+        Tensor, or a tuple of values and places.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 3.0], [4.0, 2.0]])
+        >>> print(ms.mint.max(x), *ms.mint.max(x, 1))
+        4.0 [3. 4.] [1 0]
+    """
+    return _extreme(ops.maximum, ops.max, ops.amax, input, dim, keepdim, other)
+
+
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor | None = None) -> Any:
+    """The least element, those along a dimension with their places, or those of two tensors; see `max`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 3.0], [4.0, 2.0]])
+        >>> print(ms.mint.min(x), *ms.mint.min(x, 1))
+        1.0 [1. 2.] [0 1]
+    """
+    return _extreme(ops.minimum, ops.min, ops.amin, input, dim, keepdim, other)
+
+
+def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """The place of the least element along a dimension, or in the flattened tensor; int64.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.argmin(ms.Tensor([2.0, 1.0])))
+        1
+    """
+    return ops.cast(ops.argmin(input, dim, keepdim), ops.argmax(input, dim, keepdim).dtype)
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The middle element (the lower one of two): of all, or along a dimension with its place.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 3.0, 2.0]])
+        >>> print(ms.mint.median(x), *ms.mint.median(x, 1))
+        2.0 [2.] [2]
+    """
+    return ops.median(ops.reshape(input, (-1,)), 0)[0] if dim is None else ops.median(input, dim, keepdim)
+
+
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
+    """How many elements are not 0, over all dimensions or those in `dim`; int64.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.count_nonzero(ms.Tensor([0.0, 1.0, 2.0])))
+        2
+    """
+    return ops.sum(ops.ne(input, 0), _axes(dim))
+
+
+def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The greatest of the elements so far along a dimension, and its place (int64).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.cummax(ms.Tensor([1.0, 3.0, 2.0]), 0))
+        [1. 3. 3.] [0 1 1]
+    """
+    return ops.cummax(input, dim)
+
+
+def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    """The least of the elements so far along a dimension, and its place (int64).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.cummin(ms.Tensor([3.0, 1.0, 2.0]), 0))
+        [3. 1. 1.] [0 1 1]
+    """
+    return ops.cummin(input, dim)
+
+
+def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """The sum of the elements so far along a dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.cumsum(ms.Tensor([3.0, 1.0, 2.0]), 0))
+        [3. 4. 6.]
+    """
+    return ops.cumsum(input, dim, dtype)
+
+
+def var(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
+    """The variance: the sum of squared deviations over n - correction.
+
+    Args:
+        input: floats.
+        dim: an int, tuple or list; None for all.
+        correction: what is subtracted from the number of elements.
+        keepdim: keep the reduced dimensions with length 1.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.var(ms.Tensor([1.0, 3.0])))
+        2.0
+    """
+    return ops.var(input, _axes(dim), correction, keepdim)
+
+
+def std(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
+    """The standard deviation, the square root of `var`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.std(ms.Tensor([1.0, 3.0]), correction=0))
+        1.0
+    """
+    return ops.std(input, _axes(dim), correction, keepdim)
+
+
+def var_mean(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The variance and the mean; see `var`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.var_mean(ms.Tensor([1.0, 3.0])))
+        2.0 2.0
+    """
+    return ops.var_mean(input, _axes(dim), correction, keepdim)
+
+
+def std_mean(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean; see `var`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.std_mean(ms.Tensor([1.0, 3.0]), correction=0))
+        1.0 2.0
+    """
+    return ops.std_mean(input, _axes(dim), correction, keepdim)

@@ -1,0 +1,213 @@
+"""Shapes and layouts in PyTorch's form: join, split, turn, repeat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+
+__all__ = [
+    "broadcast_to",
+    "cat",
+    "chunk",
+    "concat",
+    "flatten",
+    "meshgrid",
+    "narrow",
+    "permute",
+    "ravel",
+    "repeat_interleave",
+    "reshape",
+    "roll",
+    "split",
+    "squeeze",
+    "stack",
+    "swapaxes",
+    "t",
+    "tile",
+    "transpose",
+    "unbind",
+    "unsqueeze",
+    "diag",
+    "diff",
+]
+
+broadcast_to = ops.broadcast_to
+ravel = ops.ravel
+reshape = ops.reshape
+roll = ops.roll
+swapaxes = ops.swapaxes
+t = ops.t
+tile = ops.tile
+unbind = ops.unbind
+unsqueeze = ops.unsqueeze
+
+
+def cat(tensors: Any, dim: int = 0) -> Tensor:
+    """Join tensors along a dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.cat((ms.Tensor([1.0]), ms.Tensor([2.0]))))
+        [1. 2.]
+    """
+    return ops.cat(tensors, dim)
+
+
+concat = cat
+
+
+def stack(tensors: Any, dim: int = 0) -> Tensor:
+    """Join tensors of one shape along a new dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.stack((ms.Tensor([1.0]), ms.Tensor([2.0])), dim=1))
+        [[1. 2.]]
+    """
+    return ops.stack(tensors, dim)
+
+
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Cut a tensor into at most `chunks` parts of equal length along a dimension, the last one maybe shorter.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.chunk(ms.Tensor([1.0, 2.0, 3.0]), 2))
+        [1. 2.] [3.]
+    """
+    return ops.chunk(input, chunks, dim)
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Cut a tensor along a dimension into parts of one length (an int), or of the lengths in a list.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(*ms.mint.split(ms.Tensor([1.0, 2.0, 3.0]), [1, 2]))
+        [1.] [2. 3.]
+    """
+    return ops.split(tensor, split_size_or_sections, dim)
+
+
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` elements along a dimension, from `start`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.narrow(ms.Tensor([1.0, 2.0, 3.0]), 0, 1, 2))
+        [2. 3.]
+    """
+    return ops.narrow(input, dim, start, length)
+
+
+def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """Make one dimension of those from `start_dim` to `end_dim`; of all by default.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.flatten(ms.ops.ones((2, 3, 4)), 1).shape
+        (2, 12)
+    """
+    return ops.flatten(input, start_dim=start_dim, end_dim=end_dim)
+
+
+def squeeze(input: Tensor, dim: Any = None) -> Tensor:
+    """Drop the dimensions of length 1: all, or those in `dim` that have this length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.squeeze(ms.ops.ones((1, 2, 1)), 0).shape
+        (2, 1)
+    """
+    if dim is None:
+        return ops.squeeze(input)
+    dims = dim if isinstance(dim, (tuple, list)) else (dim,)
+    dropped = tuple(d for d in dims if not -input.ndim <= d < input.ndim or input.shape[d] == 1)
+    return ops.squeeze(input, dropped) if dropped else input
+
+
+def permute(input: Tensor, dims: Any) -> Tensor:
+    """Reorder the dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.permute(ms.ops.ones((2, 3, 4)), (2, 0, 1)).shape
+        (4, 2, 3)
+    """
+    return ops.permute(input, tuple(dims))
+
+
+def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Swap two dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.transpose(ms.ops.ones((2, 3, 4)), 0, 2).shape
+        (4, 3, 2)
+    """
+    return ops.swapaxes(input, dim0, dim1)
+
+
+def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
+    """Repeat each element in place, along a dimension or in the flattened tensor.
+
+    Args:
+        input: any tensor.
+        repeats: how often: an int for all, or a Tensor, tuple or list with one for each.
+        dim: the dimension; None for the flattened tensor.
+        output_size: the length of the result, which is known anyway here.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.repeat_interleave(ms.Tensor([1.0, 2.0]), 2))
+        [1. 1. 2. 2.]
+    """
+    return ops.repeat_interleave(input, repeats, dim)
+
+
+def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
+    """The coordinates of a grid's points, from those along each side.
+
+    Args:
+        tensors: vectors, or one tuple or list of them.
+        indexing: "ij" (also if None) for outputs of shape (len of the first, len of the second,
+            ...), "xy" for those with the first two swapped.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.mint.meshgrid(ms.Tensor([1, 2]), ms.Tensor([3, 4, 5]))[0].shape
+        (2, 3)
+    """
+    if len(tensors) == 1 and isinstance(tensors[0], (tuple, list)):
+        tensors = tuple(tensors[0])
+    return ops.meshgrid(*tensors, indexing="ij" if indexing is None else indexing)
+
+
+def diag(input: Tensor, diagonal: int = 0) -> Tensor:
+    """The square matrix with a vector on a diagonal, or the diagonal of a matrix.
+
+    Args:
+        input: (n,) or (m, n).
+        diagonal: above the main one by so much, below if negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.diag(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
+        [2.]
+    """
+    return ops.diag_embed(input, diagonal) if input.ndim == 1 else ops.diagonal(input, diagonal)
+
+
+def diff(
+    input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
+) -> Tensor:
+    """The differences of neighbours along a dimension, taken `n` times.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.diff(ms.Tensor([1.0, 4.0, 9.0])))
+        [3. 5.]
+    """
+    return ops.diff(input, n, dim, prepend, append)

@@ -1,0 +1,45 @@
+"""How the modules that MindSpore sorts its functions into find a function by its name there.
+
+`<name>_ext` and `<name>_view` are operations in PyTorch's form, the others are those of `ops`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from dist_ms import ops
+
+
+def by_name(name: str) -> Any:
+    """The function of a name, in PyTorch's form if the name ends so.
+
+    Raises:
+        AttributeError: if there is none.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.function.array_func.chunk_view is ms.mint.chunk
+        True
+    """
+    plain = name.removesuffix("_view").removesuffix("_ext")
+    if plain != name and not name.startswith("_"):
+        extended = importlib.import_module("dist_ms.ops.extended")
+        if hasattr(extended, plain):
+            return getattr(extended, plain)
+    elif not name.startswith("_") and hasattr(ops, name):
+        return getattr(ops, name)
+    raise AttributeError(f"module 'dist_ms.ops' has no function {name!r}")
+
+
+def overloaded(name: str) -> Any:
+    """The function of a name, in PyTorch's form where there is one.
+
+    Raises:
+        AttributeError: if there is none.
+    """
+    if not name.startswith("_"):
+        extended = importlib.import_module("dist_ms.ops.extended")
+        if hasattr(extended, name):
+            return getattr(extended, name)
+    return by_name(name)

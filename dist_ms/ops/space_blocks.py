@@ -1,0 +1,219 @@
+"""Blocks of pixels to channels or to the batch, and back."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import integer, integers, tensor
+from dist_ms.ops.primitive import Primitive
+
+__all__ = [
+    "BatchToSpaceND",
+    "DepthToSpace",
+    "SpaceToBatchND",
+    "SpaceToDepth",
+    "batch_to_space_nd",
+    "space_to_batch_nd",
+]
+
+
+class SpaceToDepth(Primitive):
+    """Blocks of pixels put into the channels: (N, C, H, W) to (N, C b^2, H / b, W / b).
+
+    Args:
+        block_size: b, 2 or more.
+
+    Call:
+        x (Tensor): (N, C, H, W).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if b is below 2, or does not divide height and width.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.SpaceToDepth(2)(ms.ops.ones((1, 1, 2, 4))).shape
+        (1, 4, 1, 2)
+    """
+
+    def __init__(self, block_size: int) -> None:
+        self.block_size = integer(self.name, block_size, "block_size")
+        if self.block_size < 2:
+            raise ValueError(f"For '{self.name}', 'block_size' must be 2 or more, but got {block_size}.")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        shape, b = tensor(self.name, x, "x").shape, self.block_size
+        if len(shape) != 4 or shape[2] % b or shape[3] % b:
+            raise ValueError(
+                f"For '{self.name}', 'x' must be (N, C, H, W) with H and W multiples of 'block_size' {b}, but got "
+                f"shape {shape}."
+            )
+        n, c, h, w = shape
+        parts = ops.transpose(ops.reshape(x, (n, c, h // b, b, w // b, b)), (0, 3, 5, 1, 2, 4))
+        return ops.reshape(parts, (n, c * b * b, h // b, w // b))
+
+
+class DepthToSpace(SpaceToDepth):
+    """Channels put into blocks of pixels, the inverse of `SpaceToDepth`: (N, C b^2, H, W) to (N, C, H b, W b).
+
+    Args:
+        block_size: b, 2 or more.
+
+    Call:
+        x (Tensor): (N, C b^2, H, W).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if b is below 2, or its square does not divide the channels.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.DepthToSpace(2)(ms.ops.ones((1, 4, 1, 2))).shape
+        (1, 1, 2, 4)
+    """
+
+    def __call__(self, x: Tensor) -> Tensor:
+        shape, b = tensor(self.name, x, "x").shape, self.block_size
+        if len(shape) != 4 or shape[1] % (b * b):
+            raise ValueError(
+                f"For '{self.name}', 'x' must be (N, C, H, W) with C a multiple of the square of 'block_size' {b}, "
+                f"but got shape {shape}."
+            )
+        n, c, h, w = shape
+        parts = ops.transpose(ops.reshape(x, (n, b, b, c // (b * b), h, w)), (0, 3, 4, 1, 5, 2))
+        return ops.reshape(parts, (n, c // (b * b), h * b, w * b))
+
+
+def _pairs(owner: str, value: Any, rank: int, argument: str) -> list[tuple[int, int]]:
+    """Two numbers for each dimension."""
+    if isinstance(value, Tensor):
+        value = value.asnumpy().tolist()
+    if not isinstance(value, (tuple, list)) or len(value) != rank:
+        raise ValueError(f"For '{owner}', '{argument}' must be {rank} pairs of ints, but got {value!r}.")
+    pairs = [integers(owner, pair, argument) for pair in value]
+    if any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
+        raise ValueError(f"For '{owner}', '{argument}' must be {rank} pairs of ints of 0 or more, but got {value!r}.")
+    return pairs
+
+
+def _blocks(owner: str, value: Any, ndim: int, argument: str) -> tuple[int, ...]:
+    """The block length of each of the last dimensions; a single int counts for two."""
+    value = (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
+    blocks = integers(owner, value, argument)
+    if not 0 < len(blocks) <= ndim - 1 or min(blocks) < 1:
+        raise ValueError(
+            f"For '{owner}', '{argument}' must be positive, one for each of the last dimensions, but got {value!r} "
+            f"for {ndim} dimensions."
+        )
+    return blocks
+
+
+def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor:
+    """Put blocks of the last dimensions into the batch.
+
+    Args:
+        input_x: (N, ..., *spatial).
+        block_size: the block's length in each of the last dimensions, or one int for two of them.
+        paddings: (before, after) per dimension, zeros added first.
+
+    Returns:
+        Tensor (N prod(block_size), ..., *(padded spatial / block_size)).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the blocks do not divide the padded dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.space_to_batch_nd(ms.ops.ones((1, 3, 2, 2)), [2, 2], [[0, 0], [0, 0]]).shape
+        (4, 3, 1, 1)
+    """
+    return SpaceToBatchND(block_size, paddings)(input_x)
+
+
+def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
+    """Put parts of the batch into blocks of the last dimensions: the inverse of `space_to_batch_nd`.
+
+    Args:
+        input_x: (N prod(block_shape), ..., *spatial).
+        block_shape: the block's length in each of the last dimensions, or one int for two of them.
+        crops: (before, after) per dimension, cut off at the end.
+
+    Returns:
+        Tensor (N, ..., *(spatial block_shape - crops)).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the blocks do not divide the batch, or nothing remains.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.batch_to_space_nd(ms.ops.ones((4, 3, 1, 1)), [2, 2], [[0, 0], [0, 0]]).shape
+        (1, 3, 2, 2)
+    """
+    return BatchToSpaceND(block_shape, crops)(input_x)
+
+
+class SpaceToBatchND(Primitive):
+    """Blocks of the last dimensions put into the batch; see `space_to_batch_nd`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.SpaceToBatchND([2, 2], [[0, 0], [0, 0]])(ms.ops.ones((1, 3, 2, 2))).shape
+        (4, 3, 1, 1)
+    """
+
+    def __init__(self, block_shape: Any, paddings: Any) -> None:
+        self.block_shape, self.paddings = block_shape, paddings
+
+    def __call__(self, input_x: Tensor) -> Tensor:
+        shape = tensor(self.name, input_x, "input_x").shape
+        blocks = _blocks(self.name, self.block_shape, len(shape), "block_shape")
+        pairs, m = _pairs(self.name, self.paddings, len(blocks), "paddings"), len(blocks)
+        if any(pair != (0, 0) for pair in pairs):
+            input_x = ops.pad(input_x, [n for pair in pairs[::-1] for n in pair])
+        n, middle, sizes = shape[0], input_x.shape[1:-m], input_x.shape[-m:]
+        if any(size % b for size, b in zip(sizes, blocks)):
+            raise ValueError(
+                f"For '{self.name}', 'block_shape' must divide the padded dimensions {sizes}, but got {blocks}."
+            )
+        split = [k for size, b in zip(sizes, blocks) for k in (size // b, b)]
+        first = 1 + len(middle)
+        order = (*range(first + 1, first + 2 * m, 2), *range(first), *range(first, first + 2 * m, 2))
+        parts = ops.transpose(ops.reshape(input_x, (n, *middle, *split)), order)
+        return ops.reshape(parts, (n * math.prod(blocks), *middle, *split[::2]))
+
+
+class BatchToSpaceND(Primitive):
+    """Parts of the batch put into blocks of the last dimensions; see `batch_to_space_nd`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(ms.ops.ones((4, 3, 1, 1))).shape
+        (1, 3, 2, 2)
+    """
+
+    def __init__(self, block_shape: Any, crops: Any) -> None:
+        self.block_shape, self.crops = block_shape, crops
+
+    def __call__(self, input_x: Tensor) -> Tensor:
+        shape = tensor(self.name, input_x, "input_x").shape
+        blocks = _blocks(self.name, self.block_shape, len(shape), "block_shape")
+        pairs, m = _pairs(self.name, self.crops, len(blocks), "crops"), len(blocks)
+        middle, sizes, total = shape[1:-m], shape[-m:], math.prod(blocks)
+        whole = [size * b for size, b in zip(sizes, blocks)]
+        if shape[0] % total or any(sum(pair) >= size for pair, size in zip(pairs, whole)):
+            raise ValueError(
+                f"For '{self.name}', 'block_shape' {blocks} must divide the batch and 'crops' {pairs} leave something, "
+                f"but got shape {shape}."
+            )
+        n, first = shape[0] // total, m + 1 + len(middle)
+        order = (*range(m, first), *[k for i in range(m) for k in (first + i, i)])
+        out = ops.reshape(
+            ops.transpose(ops.reshape(input_x, (*blocks, n, *middle, *sizes)), order), (n, *middle, *whole)
+        )
+        cut = [slice(a, size - b) for (a, b), size in zip(pairs, whole)]
+        return out[(slice(None),) * (1 + len(middle)) + tuple(cut)]

@@ -1,0 +1,6 @@
+"""Summaries of a training run, written as TensorBoard event files."""
+
+from dist_ms.train.summary.record import SummaryRecord
+from dist_ms.train.summary.refused import SummaryCollector, SummaryLandscape
+
+__all__ = ["SummaryCollector", "SummaryLandscape", "SummaryRecord"]

@@ -1,0 +1,170 @@
+"""SummaryRecord: values gathered by name, and written for one step into TensorBoard event files."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
+from dist_ms.common.tensor import Tensor
+
+__all__ = ["SummaryRecord"]
+
+PLUGINS = ("scalar", "tensor", "histogram", "image")
+
+
+class SummaryRecord:
+    """Writes scalars, histograms and images that TensorBoard shows; needs the package tensorboardX.
+
+    Args:
+        log_dir: the folder of the event files, made when the first step is recorded.
+        file_prefix, file_suffix: the suffix ends the file's name; the prefix is TensorBoard's own "events".
+        num_process: accepted; the files are written by one thread.
+        network: must be None: no graphs are written.
+        max_file_size: must be None: files have no limit.
+        raise_exception: whether a failure to write raises; if not, it is a warning.
+        export_options: must be None: tensors are written as histograms only.
+
+    Raises:
+        ImportError: when the first step is recorded, if tensorboardX is not installed.
+
+    Examples:
+        >>> import tempfile
+        >>> from dist_ms.train import SummaryRecord
+        >>> with SummaryRecord(tempfile.mkdtemp()) as summary:
+        ...     summary.add_value("scalar", "loss", 0.5)
+        ...     summary.set_mode("eval")
+    """
+
+    def __init__(
+        self,
+        log_dir: str,
+        file_prefix: str = "events",
+        file_suffix: str = "_MS",
+        num_process: int = 32,
+        network: Any = None,
+        max_file_size: int | None = None,
+        raise_exception: bool = False,
+        export_options: dict | None = None,
+    ) -> None:
+        for name, value in (("network", network), ("max_file_size", max_file_size), ("export_options", export_options)):
+            if value is not None:
+                raise ValueError(complaint(name, "SummaryRecord", "None", value, "dist_ms writes TensorBoard's events"))
+        check_string(file_prefix, "file_prefix", "SummaryRecord")
+        if file_prefix != "events":
+            raise ValueError(complaint("file_prefix", "SummaryRecord", "'events'", file_prefix))
+        self._log_dir = os.path.realpath(check_type(log_dir, "log_dir", "SummaryRecord", str))
+        self._suffix = check_string(file_suffix, "file_suffix", "SummaryRecord")
+        self._raises = check_bool(raise_exception, "raise_exception", "SummaryRecord")
+        check_int(num_process, "num_process", "SummaryRecord")
+        self._values: list[tuple[str, str, np.ndarray]] = []
+        self._mode, self._writer, self._closed = "train", None, False
+
+    def __enter__(self) -> SummaryRecord:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    @property
+    def log_dir(self) -> str:
+        """The folder of the event files, an absolute path."""
+        return self._log_dir
+
+    def set_mode(self, mode: str) -> None:
+        """Say whether the next steps belong to "train" or "eval"; names of eval end in "/eval".
+
+        Raises:
+            ValueError: if `mode` is neither.
+        """
+        self._mode = check_string(mode, "mode", "set_mode", ("train", "eval"))
+
+    def add_value(self, plugin: str, name: str, value: Any) -> None:
+        """Keep a value for the next `record`; a second value of the same name replaces the first.
+
+        Args:
+            plugin: "scalar" (one number), "tensor" or "histogram" (any shape), or "image" (N, C, H, W).
+            name: the value's name, without spaces around it.
+            value: a Tensor, array or number.
+
+        Raises:
+            ValueError: if `plugin` is another one, or the value's shape does not fit it.
+        """
+        check_string(plugin, "plugin", "add_value", PLUGINS)
+        if not isinstance(name, str) or not name:
+            raise ValueError(complaint("name", "add_value", "a string that is not empty", name))
+        array = np.array(value.asnumpy() if isinstance(value, Tensor) else value)
+        if plugin == "scalar" and array.size != 1:
+            raise ValueError(complaint("value", "add_value", "one number for the plugin 'scalar'", array.shape))
+        if plugin == "image" and (array.ndim != 4 or array.shape[1] not in (1, 3)):
+            raise ValueError(complaint("value", "add_value", "(N, 1 or 3, H, W) for the plugin 'image'", array.shape))
+        self._values = [v for v in self._values if v[:2] != (plugin, name)] + [(plugin, name, array)]
+
+    def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
+        """Write the values kept so far as those of a step.
+
+        Args:
+            step: the step's number.
+            train_network: must be None: no graphs are written.
+            plugin_filter: a function of a plugin's name; values of plugins it is false for are left out.
+
+        Returns:
+            bool, whether the step was written.
+
+        Raises:
+            RuntimeError: if the record is closed.
+        """
+        if self._closed:
+            raise RuntimeError("For 'SummaryRecord', 'record' was called after 'close': make a new SummaryRecord.")
+        check_int(step, "step", "record")
+        if train_network is not None:
+            raise ValueError(complaint("train_network", "record", "None", train_network, "no graphs are written"))
+        values, self._values = self._values, []
+        writer = self._open()
+        try:
+            for plugin, name, array in values:
+                if plugin_filter is None or plugin_filter(plugin):
+                    self._write(writer, plugin, name if self._mode == "train" else f"{name}/eval", array, step)
+        except OSError as error:
+            if self._raises:
+                raise
+            import warnings
+
+            warnings.warn(f"SummaryRecord could not write step {step}: {error}", RuntimeWarning, stacklevel=2)
+            return False
+        return True
+
+    def _open(self) -> Any:
+        """The writer, made when it is first needed."""
+        if self._writer is None:
+            try:
+                from tensorboardX import SummaryWriter
+            except ImportError as error:
+                raise ImportError(
+                    "For 'SummaryRecord', the package 'tensorboardX' must be installed, but it was not found: "
+                    "pip install dist_ms[summary]."
+                ) from error
+            self._writer = SummaryWriter(self._log_dir, filename_suffix=self._suffix)
+        return self._writer
+
+    def _write(self, writer: Any, plugin: str, name: str, array: np.ndarray, step: int) -> None:
+        """One value, in the form its plugin wants."""
+        if plugin == "scalar":
+            writer.add_scalar(name, array.item(), step)
+        elif plugin == "image":
+            writer.add_images(name, array, step)
+        else:
+            writer.add_histogram(name, array.astype(np.float64), step)
+
+    def flush(self) -> None:
+        """Have the file hold all that was recorded."""
+        if self._writer is not None:
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Write what is left and close the file; later calls of `record` raise."""
+        if self._writer is not None:
+            self._writer.close()
+        self._closed = True

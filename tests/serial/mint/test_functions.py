@@ -1,0 +1,194 @@
+"""dist_ms.mint's functions against NumPy."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import mint, ops
+
+A = np.array([[1.0, -2.0, 3.0], [4.0, 5.0, -6.0]], np.float32)
+B = np.array([[2.0, 3.0, 0.5], [-1.0, 2.0, 4.0]], np.float32)
+X, Y = ms.Tensor(A), ms.Tensor(B)
+
+
+def same(got, want, dtype=None):
+    want = np.asarray(want)
+    assert got.shape == want.shape
+    np.testing.assert_allclose(got.asnumpy(), want, rtol=1e-5, atol=1e-6)
+    if dtype is not None:
+        assert got.dtype == dtype
+
+
+@pytest.mark.parametrize(
+    "name, function",
+    [("sum", np.sum), ("mean", np.mean), ("amax", np.max), ("amin", np.min), ("nansum", np.nansum)],
+)
+@pytest.mark.parametrize("dim", [None, 0, -1, (0, 1), [1]])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_reductions(name, function, dim, keepdim):
+    axis = tuple(dim) if isinstance(dim, list) else dim
+    same(
+        getattr(mint, name)(X, () if dim is None and name in ("amax", "amin") else dim, keepdim),
+        function(A, axis=axis, keepdims=keepdim),
+    )
+
+
+@pytest.mark.parametrize("dim", [None, 1, (0, 1)])
+@pytest.mark.parametrize("correction", [0, 1])
+def test_spread(dim, correction):
+    var = np.var(A, axis=dim, ddof=correction)
+    same(mint.var(X, dim, correction=correction), var)
+    same(mint.std(X, dim, correction=correction), np.sqrt(var))
+    for got, want in zip(mint.std_mean(X, dim, correction=correction), (np.sqrt(var), A.mean(dim))):
+        same(got, want)
+    for got, want in zip(mint.var_mean(X, dim, correction=correction), (var, A.mean(dim))):
+        same(got, want)
+
+
+def test_dtypes_of_reductions():
+    same(mint.sum(ms.Tensor([1, 2], ms.int32)), 3, ms.int64)
+    same(mint.prod(X, 1, dtype=ms.float64), A.astype(float).prod(1), ms.float64)
+    same(mint.mean(ms.Tensor([1, 2]), dtype=ms.float32), 1.5, ms.float32)
+    same(mint.nansum(ms.Tensor([1, 2], ms.int32)), 3, ms.int32)
+    same(mint.count_nonzero(ms.Tensor([[0, 2], [3, 4]]), 1), [1, 2], ms.int64)
+
+
+def test_extremes_have_three_forms():
+    same(mint.max(X), A.max())
+    values, places = mint.max(X, 1, keepdim=True)
+    same(values, A.max(1, keepdims=True))
+    same(places, A.argmax(1)[:, None], ms.int64)
+    same(mint.max(X, Y), np.maximum(A, B))
+    same(mint.min(X, other=Y), np.minimum(A, B))
+    same(mint.argmin(X, 1), A.argmin(1), ms.int64)
+    same(mint.argmax(X), A.argmax(), ms.int64)
+    same(mint.median(X), np.sort(A.ravel())[2])
+
+
+@pytest.mark.parametrize("name, sign", [("add", 1), ("sub", -1)])
+def test_alpha(name, sign):
+    function = getattr(mint, name)
+    same(function(X, Y, alpha=0.5), A + sign * 0.5 * B)
+    same(function(X, 3, alpha=2), A + sign * 6)
+    with pytest.raises(TypeError, match="'alpha' must be a number, but got str"):
+        function(X, Y, alpha="2")
+
+
+def test_arithmetic():
+    same(mint.div(X, Y, rounding_mode="floor"), np.floor(A / B))
+    same(mint.remainder(X, Y), np.mod(A, B))
+    same(mint.fmod(X, Y), np.fmod(A, B))
+    same(mint.clamp(X, max=2), np.minimum(A, 2))
+    same(mint.addcmul(X, Y, Y, value=2), A + 2 * B * B)
+    same(mint.dot(X[0], Y[0]), A[0] @ B[0])
+    assert mint.equal(X, X) and not mint.equal(X, Y)
+    with pytest.raises(ValueError, match="'other' must have 1 dimension"):
+        mint.dot(X[0], Y)
+
+
+def test_shapes():
+    same(mint.cat((X, Y), dim=1), np.concatenate((A, B), 1))
+    same(mint.stack((X, Y), -1), np.stack((A, B), -1))
+    same(mint.transpose(X, 0, 1), A.T)
+    same(mint.flatten(X), A.ravel())
+    same(mint.select(X, -1, -1), A[:, -1])
+    same(mint.narrow(X, 1, 1, 2), A[:, 1:])
+    same(mint.squeeze(X, 1), A)
+    same(mint.squeeze(mint.ones((1, 2, 1)), (0, 1)), np.ones((2, 1)))
+    same(mint.diag(X, 1), np.diag(A, 1))
+    same(mint.diag(X[0], -1), np.diag(A[0], -1))
+    for indexing in (None, "ij", "xy"):
+        want = np.meshgrid(A[0], B[1], indexing=indexing or "ij")
+        for got, expected in zip(mint.meshgrid(X[0], Y[1], indexing=indexing), want):
+            same(got, expected)
+
+
+def test_elements():
+    index = ms.Tensor([[0, 2], [1, 1]])
+    same(mint.gather(X, 1, index), np.take_along_axis(A, index.asnumpy(), 1))
+    same(mint.take(X, ms.Tensor([5, 0])), [-6, 1])
+    want = A.copy()
+    np.add.at(want, (slice(None), [0, 0]), 2 * B[:, :2])
+    same(mint.index_add(X, 1, ms.Tensor([0, 0], ms.int32), Y[:, :2], alpha=2), want)
+    same(X, A)
+    want = A.copy()
+    np.put_along_axis(want, index.asnumpy(), 9.0, 1)
+    same(mint.scatter(X, 1, index, 9.0), want)
+    same(mint.scatter_add(X, 1, ms.Tensor([[0], [1]]), Y), A + [[2, 0, 0], [0, -1, 0]])
+    for got, expected in zip(mint.where(ms.Tensor([True, False, True])), np.where([True, False, True])):
+        same(got, expected)
+
+
+def test_order():
+    values, places = mint.sort(X, dim=1, descending=True)
+    same(values, -np.sort(-A, 1))
+    same(places, np.argsort(-A, 1), ms.int64)
+    same(mint.topk(X, 2)[0], -np.sort(-A, 1)[:, :2])
+    same(mint.kthvalue(X, 2)[0], np.sort(A, 1)[:, 1])
+    x = np.array([3, 1, 3, 2])
+    got = mint.unique(ms.Tensor(x), return_inverse=True, return_counts=True)
+    for one, want in zip(got, np.unique(x, return_inverse=True, return_counts=True)):
+        same(one, want, ms.int64)
+
+
+def test_random_numbers_follow_their_generator():
+    for draw in (
+        lambda g: mint.rand(2, 3, generator=g),
+        lambda g: mint.randn((2, 3), generator=g),
+        lambda g: mint.normal(0.0, 2.0, (2, 3), g),
+        lambda g: mint.randint(0, 100, (2, 3), generator=g),
+        lambda g: mint.randperm(6, generator=g),
+    ):
+        first, second = (draw(ms.Generator().manual_seed(5)).asnumpy() for _ in range(2))
+        np.testing.assert_array_equal(first, second)
+        g = ms.Generator().manual_seed(5)
+        draw(g)
+        assert not np.array_equal(draw(g).asnumpy(), first)
+
+
+def test_randint_takes_low_or_not():
+    for got in (mint.randint(5, (100,)), mint.randint(low=0, high=5, size=(100,)), mint.randint(0, 5, size=(100,))):
+        assert got.dtype == ms.int64
+        assert set(np.unique(got.asnumpy())) <= set(range(5))
+    assert mint.randint_like(X, 2, 3).asnumpy().tolist() == np.full_like(A, 2).tolist()
+    with pytest.raises(TypeError, match="'randint'"):
+        mint.randint((3,))
+
+
+def test_norms():
+    same(mint.norm(X), np.linalg.norm(A))
+    same(mint.norm(X, 1, 1, True), np.abs(A).sum(1, keepdims=True))
+    same(mint.linalg.matrix_norm(X, 2), np.linalg.norm(A, 2))
+    same(mint.linalg.vector_norm(X, 3, dim=0), (np.abs(A) ** 3).sum(0) ** (1 / 3))
+    same(mint.linalg.norm(X, float("inf"), 1), np.abs(A).max(1))
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: mint.index_add(x, 0, ms.Tensor([1, 1]), x * x, alpha=3),
+        lambda x: mint.select(x, 1, 0) ** 2,
+        lambda x: mint.kthvalue(x, 2)[0] * x[:, 0],
+        lambda x: mint.nn.functional.elu(x, 2.0),
+        lambda x: mint.nn.functional.kl_div(x, x * 2, "sum", True),
+    ],
+)
+def test_gradients_match_differences(function):
+    x = np.random.default_rng(0).standard_normal((2, 3))
+    got = ms.grad(lambda t: ops.sum(function(t)))(ms.Tensor(x)).asnumpy()
+    for place in np.ndindex(x.shape):
+        step = np.zeros_like(x)
+        step[place] = 1e-6
+        high, low = (ops.sum(function(ms.Tensor(x + s))).item() for s in (step, -step))
+        assert abs((high - low) / 2e-6 - got[place]) < 1e-5
+
+
+def test_mindspores_own_places_lead_to_the_same_functions():
+    assert ops.function.array_func.split_view is mint.split
+    assert ops.function.math_func.amax_ext is mint.amax
+    assert ops.function.nn_func.softmax_ext is mint.nn.functional.softmax
+    assert ops.auto_generate.select_ext_view is mint.select
+    assert ops.functional_overload.any is mint.any
+    assert ops.function.math_func.add is ops.add
+    with pytest.raises(AttributeError):
+        _ = ops.function.math_func.nothing_ext

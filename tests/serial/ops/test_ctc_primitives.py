@@ -1,0 +1,48 @@
+"""CTCLossV2, CTCGreedyDecoder and the maps between data formats."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import ops
+from dist_ms.ops.ctc_primitives import CTCGreedyDecoder, CTCLossV2, ctc_greedy_decoder
+from dist_ms.ops.format_maps import DataFormatDimMap, DataFormatVecPermute, MapUniform
+
+
+def one_hot(rows):
+    return ms.Tensor(np.eye(3, dtype=np.float32)[np.array(rows).T])
+
+
+def test_decoder_drops_blanks_and_merges():
+    x, lengths = one_hot([[0, 0, 2, 0], [1, 2, 2, 1]]), ms.Tensor([4, 3], ms.int32)
+    places, values, shape, total = CTCGreedyDecoder()(x, lengths)
+    assert places.asnumpy().tolist() == [[0, 0], [0, 1], [1, 0]] and values.asnumpy().tolist() == [0, 0, 1]
+    assert shape.asnumpy().tolist() == [2, 2] and total.asnumpy().tolist() == [[-4], [-3]]
+    assert ctc_greedy_decoder(x, lengths, False)[1].asnumpy().tolist() == [0, 0, 0, 1]
+    with pytest.raises(ValueError, match="sequence_length"):
+        ctc_greedy_decoder(x, ms.Tensor([5, 1], ms.int32))
+
+
+def test_loss_is_that_of_the_function_with_its_gradient():
+    x = ms.Tensor(np.log(np.random.RandomState(0).dirichlet(np.ones(3), (4, 2))).astype(np.float32))
+    rest = [ms.Tensor(a, ms.int32) for a in ([[1, 2], [2, 1]], [4, 3], [2, 1])]
+    loss, alpha = CTCLossV2()(x, *rest)
+    wanted, states = ops.ctc_loss(x, *rest, reduction="none")
+    np.testing.assert_array_equal(loss.asnumpy(), wanted.asnumpy())
+    np.testing.assert_array_equal(alpha.asnumpy(), states.asnumpy())
+    assert ms.grad(lambda v: CTCLossV2()(v, *rest)[0].sum())(x).asnumpy().any()
+    with pytest.raises(ValueError, match="reduction"):
+        CTCLossV2(reduction="mean")
+
+
+def test_format_maps():
+    x = ms.Tensor([0, 1, 2, 3, -4])
+    assert DataFormatDimMap()(x).asnumpy().tolist() == [0, 3, 1, 2, 0]
+    assert DataFormatDimMap("NCHW", "NHWC")(x).asnumpy().tolist() == [0, 2, 3, 1, 0]
+    rows = ms.Tensor([[1, 2], [3, 4], [5, 6], [7, 8]])
+    assert DataFormatVecPermute("NCHW", "NHWC")(rows).asnumpy().tolist() == [[1, 2], [5, 6], [7, 8], [3, 4]]
+    assert MapUniform()(ms.Tensor([0, 1, 2, 5]), 4, 2).asnumpy().tolist() == [0, 4, 1, 6]
+    with pytest.raises(ValueError, match="src_format"):
+        DataFormatDimMap("NHCW")
+    with pytest.raises(ValueError, match=r"\[-4, 4\)"):
+        DataFormatDimMap()(ms.Tensor([4]))
