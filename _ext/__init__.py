@@ -30,9 +30,7 @@ def choose_isa(supported: str, limit: str | None) -> str:
     ('v3', 'v3', 'v2')
     """
     if supported not in ISAS:
-        raise ImportError(
-            "dist_ms needs a CPU with SSE4.2 and POPCNT (x86-64-v2), this one has not."
-        )
+        raise ImportError("dist_ms needs a CPU with SSE4.2 and POPCNT (x86-64-v2), this one has not.")
     if limit and limit not in ISAS:
         raise ImportError(f"DIST_MS_MAX_ISA must be one of {', '.join(ISAS)}, but got '{limit}'.")
     return min(supported, limit or supported)

@@ -20,17 +20,13 @@ def result_size(x_shape, kernel, stride, padding, dilation):
     """Return how many windows fit in each spatial dimension."""
     return tuple(
         (n + before + after - (k - 1) * d - 1) // s + 1
-        for n, k, s, (before, after), d in zip(
-            x_shape[2:], kernel, stride, padding, dilation, strict=True
-        )
+        for n, k, s, (before, after), d in zip(x_shape[2:], kernel, stride, padding, dilation, strict=True)
     )
 
 
 def fold_windows(parts, x_shape, kernel, stride, padding, dilation):
     """Add up `parts`, shaped as `windows` returns them, where each element came from."""
-    padded = np.zeros(
-        (*x_shape[:2], *(n + b + a for n, (b, a) in zip(x_shape[2:], padding, strict=True)))
-    )
+    padded = np.zeros((*x_shape[:2], *(n + b + a for n, (b, a) in zip(x_shape[2:], padding, strict=True))))
     places = parts.shape[2 : len(x_shape)]
     for offset in itertools.product(*map(range, kernel)):
         region = tuple(
@@ -54,9 +50,7 @@ def conv_forward(x, w, bias, stride, padding, dilation, group):
     axes = (1, *range(2 + spatial, 2 + 2 * spatial))
     parts = [
         np.moveaxis(np.tensordot(part, filters, (axes, range(1, 2 + spatial))), -1, 1)
-        for part, filters in zip(
-            np.split(view, group, axis=1), np.split(np.float64(w), group), strict=True
-        )
+        for part, filters in zip(np.split(view, group, axis=1), np.split(np.float64(w), group), strict=True)
     ]
     out = np.concatenate(parts, axis=1)
     return out if bias is None else out + np.reshape(bias, (-1,) + (1,) * spatial)
@@ -65,9 +59,7 @@ def conv_forward(x, w, bias, stride, padding, dilation, group):
 def conv_backward_data(dy, w, x_shape, stride, padding, dilation, group):
     """Return the gradient of the convolution's input."""
     parts = []
-    for part, filters in zip(
-        np.split(np.float64(dy), group, axis=1), np.split(np.float64(w), group), strict=True
-    ):
+    for part, filters in zip(np.split(np.float64(dy), group, axis=1), np.split(np.float64(w), group), strict=True):
         product = np.tensordot(part, filters, (1, 0))  # (N, *places, C / group, *kernel)
         parts.append(np.moveaxis(product, dy.ndim - 1, 1))
     parts = np.concatenate(parts, axis=1)
@@ -81,9 +73,7 @@ def conv_backward_weights(x, dy, w_shape, stride, padding, dilation, group):
     axes = (0, *range(2, 2 + spatial))
     parts = [
         np.tensordot(grad, part, (axes, axes))
-        for part, grad in zip(
-            np.split(view, group, axis=1), np.split(np.float64(dy), group, axis=1), strict=True
-        )
+        for part, grad in zip(np.split(view, group, axis=1), np.split(np.float64(dy), group, axis=1), strict=True)
     ]
     return np.concatenate(parts), np.float64(dy).sum(axis=axes)
 

@@ -35,9 +35,7 @@ class _Buffer(metaclass=_BufferType):
         if data is None:
             raise ValueError("For '_Buffer', 'data' must be a Tensor, but got None.")
         if not isinstance(data, Tensor):
-            raise TypeError(
-                f"For '_Buffer', 'data' must be a Tensor, but got {type(data).__name__}."
-            )
+            raise TypeError(f"For '_Buffer', 'data' must be a Tensor, but got {type(data).__name__}.")
         buffer = object.__new__(Tensor)
         buffer._data = data.array()
         buffer._is_buffer = True

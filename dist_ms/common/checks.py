@@ -82,9 +82,7 @@ def check_type(value: Any, name: str, owner: str | None, types: type | Sequence[
         0.5
     """
     types = (types,) if isinstance(types, type) else tuple(types)
-    if (isinstance(value, bool) and bool not in types and object not in types) or not isinstance(
-        value, types
-    ):
+    if (isinstance(value, bool) and bool not in types and object not in types) or not isinstance(value, types):
         raise TypeError(complaint(name, owner, _type_names(types), _typed(value)))
     return value
 
@@ -154,9 +152,7 @@ def check_non_negative_int(value: Any, name: str, owner: str | None = None) -> i
     return value
 
 
-def _check_bounds(
-    value: Any, name: str, owner: str | None, low: Any, high: Any, bounds: str, kind: str
-) -> Any:
+def _check_bounds(value: Any, name: str, owner: str | None, low: Any, high: Any, bounds: str, kind: str) -> Any:
     above = value >= low if bounds[0] == "[" else value > low
     below = value <= high if bounds[1] == "]" else value < high
     if not (above and below):
@@ -165,9 +161,7 @@ def _check_bounds(
     return value
 
 
-def check_int_range(
-    value: Any, name: str, owner: str | None, low: int, high: int, bounds: str = "[]"
-) -> int:
+def check_int_range(value: Any, name: str, owner: str | None, low: int, high: int, bounds: str = "[]") -> int:
     """Require an int between two limits.
 
     Args:
@@ -223,18 +217,14 @@ def check_non_negative_number(value: Any, name: str, owner: str | None = None) -
     return value
 
 
-def check_number_range(
-    value: Any, name: str, owner: str | None, low: float, high: float, bounds: str = "[]"
-) -> float:
+def check_number_range(value: Any, name: str, owner: str | None, low: float, high: float, bounds: str = "[]") -> float:
     """Require an int or float between two limits; `bounds` as in `check_int_range`.
 
     Raises:
         TypeError: for another type.
         ValueError: outside the limits.
     """
-    return _check_bounds(
-        check_number(value, name, owner), name, owner, low, high, bounds, "a number"
-    )
+    return _check_bounds(check_number(value, name, owner), name, owner, low, high, bounds, "a number")
 
 
 def check_float(value: Any, name: str, owner: str | None = None) -> float:
@@ -272,9 +262,7 @@ def check_non_negative_float(value: Any, name: str, owner: str | None = None) ->
     return value
 
 
-def check_float_range(
-    value: Any, name: str, owner: str | None, low: float, high: float, bounds: str = "[]"
-) -> float:
+def check_float_range(value: Any, name: str, owner: str | None, low: float, high: float, bounds: str = "[]") -> float:
     """Require a float between two limits; `bounds` as in `check_int_range`.
 
     Raises:
@@ -284,9 +272,7 @@ def check_float_range(
     return _check_bounds(check_float(value, name, owner), name, owner, low, high, bounds, "a float")
 
 
-def check_string(
-    value: Any, name: str, owner: str | None = None, choices: Sequence[str] | None = None
-) -> str:
+def check_string(value: Any, name: str, owner: str | None = None, choices: Sequence[str] | None = None) -> str:
     """Require a string, and one of `choices` when they are given.
 
     Raises:

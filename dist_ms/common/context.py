@@ -55,9 +55,7 @@ _MEMORY = re.compile(r"[1-9][0-9]*(\.[0-9]+)?GB|0\.[0-9]*GB")
 _TARGETS = ("CPU", "GPU", "Ascend", "Davinci")
 
 
-def _refuse(
-    key: str, wanted: str, found: Any, remedy: str = "", error: type[Exception] = ValueError
-) -> None:
+def _refuse(key: str, wanted: str, found: Any, remedy: str = "", error: type[Exception] = ValueError) -> None:
     raise error(f"For 'set_context', '{key}' must be {wanted}, but got {found!r}{remedy}.")
 
 
@@ -81,9 +79,7 @@ def _int(low: int, high: int | None = None) -> Callable[[str, Any], int]:
     return check
 
 
-def _choice(
-    choices: Sequence[Any], keep: Callable[[Any], Any] = lambda v: v
-) -> Callable[[str, Any], Any]:
+def _choice(choices: Sequence[Any], keep: Callable[[Any], Any] = lambda v: v) -> Callable[[str, Any], Any]:
     def check(key: str, value: Any) -> Any:
         if not isinstance(value, type(choices[0])):
             _refuse(key, f"of the type {type(choices[0]).__name__}", value, error=TypeError)
@@ -238,9 +234,7 @@ def get_context(attr_key: str) -> Any:
         'CPU'
     """
     if not isinstance(attr_key, str):
-        raise TypeError(
-            f"For 'get_context', 'attr_key' must be a str, but got {type(attr_key).__name__}."
-        )
+        raise TypeError(f"For 'get_context', 'attr_key' must be a str, but got {type(attr_key).__name__}.")
     try:
         value = _values[attr_key]
     except KeyError:

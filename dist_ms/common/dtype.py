@@ -132,9 +132,7 @@ def to_type(dtype: Any) -> Number:
     try:
         return from_numpy(np.dtype(dtype))
     except TypeError:
-        raise TypeError(
-            f"The dtype must be a dist_ms dtype such as dist_ms.float32, but got {dtype!r}."
-        ) from None
+        raise TypeError(f"The dtype must be a dist_ms dtype such as dist_ms.float32, but got {dtype!r}.") from None
 
 
 def to_numpy(dtype: Any) -> np.dtype:
@@ -180,8 +178,7 @@ def dtype_to_pytype(type_: Type) -> type:
     if type_ in (string, list_, tuple_, type_none):
         return type_.family[0]
     raise TypeError(
-        "For 'dtype_to_pytype', 'type_' must be a number type, string, list_ or tuple_, "
-        f"but got {type_!r}."
+        f"For 'dtype_to_pytype', 'type_' must be a number type, string, list_ or tuple_, but got {type_!r}."
     )
 
 
@@ -237,11 +234,7 @@ def type_size_in_bytes(dtype: Number) -> int:
 
 def _issubclass_(type_: Type, dtype: Any) -> bool:
     """Whether a type, or a class of types, belongs to a family: `number`, or the class Int."""
-    families = (
-        dtype.family
-        if isinstance(dtype, Kind)
-        else (dtype if isinstance(dtype, type) else type(dtype),)
-    )
+    families = dtype.family if isinstance(dtype, Kind) else (dtype if isinstance(dtype, type) else type(dtype),)
     return type_ is dtype or issubclass(type_ if isinstance(type_, type) else type(type_), families)
 
 

@@ -33,10 +33,7 @@ class Generator:
             TypeError: if `seed` is no int.
         """
         if not isinstance(seed, int):
-            raise TypeError(
-                "For 'Generator.manual_seed', 'seed' must be an int, "
-                f"but got {type(seed).__name__}."
-            )
+            raise TypeError(f"For 'Generator.manual_seed', 'seed' must be an int, but got {type(seed).__name__}.")
         self._words[:] = np.uint64(seed % 2**64).astype(np.int64), 0
         return self
 
@@ -61,10 +58,7 @@ class Generator:
             RuntimeError: if `state` is no Tensor of 16 uint8 elements.
         """
         if not isinstance(state, Tensor):
-            raise RuntimeError(
-                "For 'Generator.set_state', 'state' must be a Tensor, "
-                f"but got {type(state).__name__}."
-            )
+            raise RuntimeError(f"For 'Generator.set_state', 'state' must be a Tensor, but got {type(state).__name__}.")
         array = np.ascontiguousarray(state.array())
         if array.dtype != np.uint8 or array.size != _STATE_BYTES:
             raise RuntimeError(

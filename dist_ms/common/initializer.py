@@ -56,9 +56,7 @@ __all__ = [
 ]
 
 
-def initializer(
-    init: Tensor | str | Initializer | float, shape: Any = None, dtype: Any = mstype.float32
-) -> Tensor:
+def initializer(init: Tensor | str | Initializer | float, shape: Any = None, dtype: Any = mstype.float32) -> Tensor:
     """Make a tensor that knows its shape and type and how to make its values.
 
     Args:
@@ -87,21 +85,17 @@ def initializer(
     """
     if not isinstance(init, (Tensor, str, Initializer, numbers.Number)):
         raise TypeError(
-            "For 'initializer', 'init' must be a Tensor, number, str or Initializer, "
-            f"but got {type(init).__name__}."
+            f"For 'initializer', 'init' must be a Tensor, number, str or Initializer, but got {type(init).__name__}."
         )
     if isinstance(init, Tensor):
         wanted = _lengths(shape) if shape is not None else None
         if init.shape != wanted:
             raise ValueError(
-                f"For 'initializer', 'shape' must be that of the Tensor 'init', {init.shape}, "
-                f"but got {shape}."
+                f"For 'initializer', 'shape' must be that of the Tensor 'init', {init.shape}, but got {shape}."
             )
         return init
     if shape is None:
-        raise ValueError(
-            "For 'initializer', 'shape' must be given unless 'init' is a Tensor, but got None."
-        )
+        raise ValueError("For 'initializer', 'shape' must be given unless 'init' is a Tensor, but got None.")
     if isinstance(init, str):
         init = find(init)
     elif not isinstance(init, Initializer):
@@ -114,8 +108,7 @@ def _lengths(shape: Any) -> tuple[int, ...]:
     lengths = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     if not all(isinstance(n, int) and n > 0 for n in lengths):
         raise ValueError(
-            "For 'initializer', 'shape' must be a positive int or a tuple or list of them, "
-            f"but got {shape}."
+            f"For 'initializer', 'shape' must be a positive int or a tuple or list of them, but got {shape}."
         )
     return tuple(int(n) for n in lengths)
 
@@ -128,6 +121,7 @@ def _init_random_normal(mean: float, sigma: float, shape: Any) -> np.ndarray:
 def _init_random_uniform(a: float, b: float, shape: Any) -> np.ndarray:
     """A float32 array spread evenly over [a, b), for initializers of users."""
     return generator().uniform(a, b, shape).astype(np.float32)
+
 
 # Their public place, as MindSpore prints it in a layer's representation.
 for _kind in (

@@ -86,9 +86,7 @@ class Parameter(ParameterFlags, Tensor):
         Parameter (name=n, shape=(), dtype=Int32, requires_grad=True)
     """
 
-    before_write: Any = staticmethod(
-        lambda: None
-    )  # autograd's guard of values it saved for a gradient
+    before_write: Any = staticmethod(lambda: None)  # autograd's guard of values it saved for a gradient
 
     def __init__(
         self,
@@ -102,13 +100,10 @@ class Parameter(ParameterFlags, Tensor):
     ) -> None:
         if device not in (None, "CPU"):
             raise ValueError(
-                "For 'Parameter', 'device' must be None or 'CPU', "
-                f"but got {device!r}: dist_ms runs on CPUs."
+                f"For 'Parameter', 'device' must be None or 'CPU', but got {device!r}: dist_ms runs on CPUs."
             )
         if not isinstance(storage_format, str):
-            raise TypeError(
-                f"For 'Parameter', 'storage_format' must be a str, but got {storage_format!r}."
-            )
+            raise TypeError(f"For 'Parameter', 'storage_format' must be a str, but got {storage_format!r}.")
         if parameters_cut():
             self.is_in_parallel = True
         self._take(default_input)
@@ -148,10 +143,7 @@ class Parameter(ParameterFlags, Tensor):
 
     def _take_lazy(self, source: Tensor) -> None:
         if source.init is None:
-            raise ValueError(
-                "For 'Parameter', the shape of 'default_input' must be known, "
-                f"but got {source.shape}."
-            )
+            raise ValueError(f"For 'Parameter', the shape of 'default_input' must be known, but got {source.shape}.")
         if self.is_in_parallel or values_postponed():
             self._shape, self._dtype, self.init = source._shape, source._dtype, source.init
             self.init_mode = source
@@ -166,8 +158,7 @@ class Parameter(ParameterFlags, Tensor):
     # ---- values
     def __repr__(self) -> str:
         return (
-            f"Parameter (name={self._name}, shape={self.shape}, "
-            f"dtype={self.dtype}, requires_grad={self.requires_grad})"
+            f"Parameter (name={self._name}, shape={self.shape}, dtype={self.dtype}, requires_grad={self.requires_grad})"
         )
 
     __str__ = __repr__
@@ -237,8 +228,7 @@ class Parameter(ParameterFlags, Tensor):
             incoming = np.asarray(data)
         else:
             raise TypeError(
-                "For 'Parameter.set_data', 'data' must be a Tensor, int or float, "
-                f"but got {type(data).__name__}."
+                f"For 'Parameter.set_data', 'data' must be a Tensor, int or float, but got {type(data).__name__}."
             )
         if incoming.shape != self.shape and not slice_shape:
             raise ValueError(
@@ -414,8 +404,7 @@ class ParameterTuple(tuple):
         for item in items:
             if not isinstance(item, Parameter):
                 raise TypeError(
-                    "For 'ParameterTuple', 'iterable' must hold Parameters only, "
-                    f"but got {type(item).__name__}."
+                    f"For 'ParameterTuple', 'iterable' must hold Parameters only, but got {type(item).__name__}."
                 )
         check_unique_names(items)
         return tuple.__new__(cls, items)
@@ -432,10 +421,7 @@ class ParameterTuple(tuple):
             ValueError: for other characters in it, or an unknown initializer.
         """
         if not isinstance(prefix, str):
-            raise TypeError(
-                "For 'ParameterTuple.clone', 'prefix' must be a str, "
-                f"but got {type(prefix).__name__}."
-            )
+            raise TypeError(f"For 'ParameterTuple.clone', 'prefix' must be a str, but got {type(prefix).__name__}.")
         if not _PREFIX.match(prefix):
             raise ValueError(
                 "For 'ParameterTuple.clone', 'prefix' must consist of letters, digits, '_' and '.' "

@@ -98,9 +98,7 @@ class ParameterFlags:
     @name.setter
     def name(self, value: str | None) -> None:
         if value is not None and not isinstance(value, str):
-            raise ValueError(
-                f"For 'Parameter', 'name' must be a str or None, but got {type(value).__name__}."
-            )
+            raise ValueError(f"For 'Parameter', 'name' must be a str or None, but got {type(value).__name__}.")
         value = (value or "").strip()
         if len(value) > _LONGEST_NAME:
             raise ValueError(

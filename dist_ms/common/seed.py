@@ -38,9 +38,7 @@ def set_seed(seed: int) -> None:
     if isinstance(seed, bool) or not isinstance(seed, int):
         raise TypeError(f"For 'set_seed', 'seed' must be an int, but got {type(seed).__name__}.")
     if not 0 <= seed < 2**32:
-        raise ValueError(
-            f"For 'set_seed', 'seed' must be an int in [0, 2**32 - 1], but got {seed}."
-        )
+        raise ValueError(f"For 'set_seed', 'seed' must be an int in [0, 2**32 - 1], but got {seed}.")
     np.random.seed(seed)
     _seed = seed
     _sliced_draws = 0
@@ -92,7 +90,5 @@ def seeded_for_slice(name: str, slice_index: int | None) -> Iterator[None]:
     if _seed is None:
         _sliced_draws += 1
     part = 0 if slice_index is None else 1 + slice_index
-    with seeded(
-        _seed or 0, _sliced_draws, zlib.crc32(name.encode()), part, int(slice_index is None)
-    ):
+    with seeded(_seed or 0, _sliced_draws, zlib.crc32(name.encode()), part, int(slice_index is None)):
         yield

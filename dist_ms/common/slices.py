@@ -84,9 +84,7 @@ def coordinates(device_matrix: Sequence[int], rank_id: int) -> tuple[int, ...]:
     return tuple(reversed(place))
 
 
-def cut(
-    device_matrix: Sequence[int], tensor_map: Sequence[int | Sequence[int]], rank_id: int
-) -> list[tuple[int, int]]:
+def cut(device_matrix: Sequence[int], tensor_map: Sequence[int | Sequence[int]], rank_id: int) -> list[tuple[int, int]]:
     """For each dimension of a tensor: (the part this rank holds, the number of parts).
 
     Args:
@@ -126,9 +124,7 @@ def slice_of(layout: Any, full_shape: Sequence[int], rank_id: int | None = None)
         Slice(index=1, shape=(2, 8), start=(2, 0))
     """
     if not isinstance(layout, tuple):
-        raise TypeError(
-            f"For '{_OWNER}', 'layout' must be a tuple, but got {type(layout).__name__}."
-        )
+        raise TypeError(f"For '{_OWNER}', 'layout' must be a tuple, but got {type(layout).__name__}.")
     if len(layout) < 6:
         raise ValueError(
             f"For '{_OWNER}', 'layout' must have at least 6 entries (device matrix, tensor map, "

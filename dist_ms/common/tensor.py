@@ -70,27 +70,18 @@ class Tensor(TensorForm):
         device: str | None = None,
     ) -> None:
         if device not in (None, "CPU"):
-            raise ValueError(
-                "For 'Tensor', 'device' must be None or 'CPU', "
-                f"but got {device!r}: dist_ms runs on CPUs."
-            )
+            raise ValueError(f"For 'Tensor', 'device' must be None or 'CPU', but got {device!r}: dist_ms runs on CPUs.")
         if const_arg is not False:
             self.const_arg = check_bool(const_arg, "const_arg", "Tensor")
         if dtype is not None and not isinstance(dtype, mstype.Number):
-            raise TypeError(
-                f"For 'Tensor', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}."
-            )
+            raise TypeError(f"For 'Tensor', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}.")
         if input_data is None:
             self._set_without_data(dtype, shape, init)
             return
         if shape is not None:
-            raise ValueError(
-                f"For 'Tensor', 'shape' must be None when 'input_data' is given, but got {shape}."
-            )
+            raise ValueError(f"For 'Tensor', 'shape' must be None when 'input_data' is given, but got {shape}.")
         if init is not None:
-            raise ValueError(
-                "For 'Tensor', 'init' must be None when 'input_data' is given: it makes the data."
-            )
+            raise ValueError("For 'Tensor', 'init' must be None when 'input_data' is given: it makes the data.")
         np_dtype = None if dtype is None else dtype.np
         if isinstance(input_data, Tensor):
             self._share(input_data, np_dtype)
@@ -101,16 +92,10 @@ class Tensor(TensorForm):
         """Remember shape and type, and perhaps how to make the values."""
         if dtype is None or (init is not None and shape is None):
             if init is not None:
-                raise ValueError(
-                    "For 'Tensor', 'init' needs 'shape' and 'dtype', but one of them is None."
-                )
-            raise TypeError(
-                "For 'Tensor', 'input_data' must be given, or 'shape' and 'dtype', but got None."
-            )
+                raise ValueError("For 'Tensor', 'init' needs 'shape' and 'dtype', but one of them is None.")
+            raise TypeError("For 'Tensor', 'input_data' must be given, or 'shape' and 'dtype', but got None.")
         if init is not None and not hasattr(init, "create"):
-            raise TypeError(
-                f"For 'Tensor', 'init' must be an Initializer, but got {type(init).__name__}."
-            )
+            raise TypeError(f"For 'Tensor', 'init' must be an Initializer, but got {type(init).__name__}.")
         lengths = (-2,) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
         self._shape = tuple(-1 if n is None else int(n) for n in lengths)
         self._dtype = dtype.np
@@ -144,9 +129,7 @@ class Tensor(TensorForm):
                 if min(self._shape, default=0) < 0
                 else "the operation that made it does not keep its values for the gradient"
             )
-            raise RuntimeError(
-                f"This tensor has a shape, {self._shape}, and a dtype but no data: {why}."
-            )
+            raise RuntimeError(f"This tensor has a shape, {self._shape}, and a dtype but no data: {why}.")
         self._data = self.init.create(self._shape, self._dtype)
         self.init = None
         self._plain_text = True
@@ -175,29 +158,19 @@ class Tensor(TensorForm):
         """
         if self._data is not None or self.init is None:
             if self._shape is None:
-                raise TypeError(
-                    "For 'Tensor.init_data', the tensor must be made with 'init', but it was not."
-                )
+                raise TypeError("For 'Tensor.init_data', the tensor must be made with 'init', but it was not.")
             return self
-        if slice_index is not None and (
-            isinstance(slice_index, bool) or not isinstance(slice_index, int)
-        ):
-            raise TypeError(
-                f"For 'Tensor.init_data', 'slice_index' must be an int, but got {slice_index!r}."
-            )
+        if slice_index is not None and (isinstance(slice_index, bool) or not isinstance(slice_index, int)):
+            raise TypeError(f"For 'Tensor.init_data', 'slice_index' must be an int, but got {slice_index!r}.")
         if slice_index is None and shape is None:
             self._materialise()
             return self
-        wanted = (
-            self._shape if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
-        )
+        wanted = self._shape if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
         if slice_index is None:
             self._data = self.init.create(wanted, self._dtype)
         else:
             name = f"{opt_shard_group}/{slices.rank(opt_shard_group)}" if opt_shard_group else ""
-            self._data = self.init.create_slice(
-                wanted, self._dtype, slice_index, full_shape=self._shape, name=name
-            )
+            self._data = self.init.create_slice(wanted, self._dtype, slice_index, full_shape=self._shape, name=name)
         self.init = None
         self._plain_text = True
         return self
@@ -235,10 +208,7 @@ class Tensor(TensorForm):
             [5. 1.]
         """
         if not isinstance(array, np.ndarray):
-            raise TypeError(
-                "For 'from_numpy', 'array' must be a numpy.ndarray, "
-                f"but got {type(array).__name__}."
-            )
+            raise TypeError(f"For 'from_numpy', 'array' must be a numpy.ndarray, but got {type(array).__name__}.")
         mstype.from_numpy(array.dtype)
         tensor = wrap(array)
         tensor._plain_text = True
@@ -277,9 +247,7 @@ class Tensor(TensorForm):
             [3 4 5]
         """
         if not isinstance(value, Tensor):
-            raise TypeError(
-                f"For 'assign_value', 'value' must be a Tensor, but got {type(value).__name__}."
-            )
+            raise TypeError(f"For 'assign_value', 'value' must be a Tensor, but got {type(value).__name__}.")
         self._data = value.array().copy(order="K")
         self.init = None
         self._node = None
@@ -298,10 +266,7 @@ class Tensor(TensorForm):
             mindspore.int32
         """
         if not isinstance(dtype, mstype.Number):
-            raise TypeError(
-                "For 'set_dtype', 'dtype' must be a type such as dist_ms.float32, "
-                f"but got {dtype!r}."
-            )
+            raise TypeError(f"For 'set_dtype', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}.")
         if self._data is None:
             self._dtype = dtype.np
         else:
@@ -321,13 +286,9 @@ class Tensor(TensorForm):
             RuntimeError: if it names another device than the CPU.
         """
         if to not in ("Ascend", "GPU", "CPU"):
-            raise ValueError(
-                f"For 'move_to', 'to' must be one of 'Ascend', 'GPU', 'CPU', but got {to!r}."
-            )
+            raise ValueError(f"For 'move_to', 'to' must be one of 'Ascend', 'GPU', 'CPU', but got {to!r}.")
         if to != "CPU":
-            raise RuntimeError(
-                f"For 'move_to', 'to' must be 'CPU', but got {to!r}: dist_ms runs on CPUs."
-            )
+            raise RuntimeError(f"For 'move_to', 'to' must be 'CPU', but got {to!r}: dist_ms runs on CPUs.")
         check_bool(blocking, "blocking", "move_to")
         return Tensor(self.value())
 
@@ -349,11 +310,7 @@ class Tensor(TensorForm):
         twin = _new(type(self))
         memo[id(self)] = twin
         for key, value in self._state().items():
-            twin.__dict__[key] = (
-                value.copy(order="K")
-                if isinstance(value, np.ndarray)
-                else copy.deepcopy(value, memo)
-            )
+            twin.__dict__[key] = value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
         return twin
 
     def __copy__(self) -> Tensor:

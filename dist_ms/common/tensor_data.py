@@ -49,13 +49,10 @@ def _numbers(plain: Any, shown: Any) -> np.ndarray:
         array = np.array(plain)
     except (ValueError, OverflowError) as error:
         raise TypeError(
-            "For 'Tensor', 'input_data' must be numbers in a regular nesting, "
-            f"but got {shown!r}: {error}."
+            f"For 'Tensor', 'input_data' must be numbers in a regular nesting, but got {shown!r}: {error}."
         ) from None
     if not mstype.is_known(array.dtype):
-        raise TypeError(
-            f"For 'Tensor', the elements of 'input_data' must be numbers, but got {shown!r}."
-        )
+        raise TypeError(f"For 'Tensor', the elements of 'input_data' must be numbers, but got {shown!r}.")
     return array
 
 
@@ -65,10 +62,7 @@ def _with_defaults(array: np.ndarray, np_dtype: np.dtype | None) -> np.ndarray:
 
 def _plain(items: Any) -> list:
     """Replace tensors in a nested sequence by their arrays."""
-    return [
-        _plain(i) if isinstance(i, (list, tuple)) else i.array() if hasattr(i, "array") else i
-        for i in items
-    ]
+    return [_plain(i) if isinstance(i, (list, tuple)) else i.array() if hasattr(i, "array") else i for i in items]
 
 
 def cast(array: np.ndarray, np_dtype: np.dtype | None) -> np.ndarray:

@@ -87,19 +87,14 @@ def _starts_at_limit(array: np.ndarray) -> bool:
 def _scientific(array: np.ndarray) -> Callable[[np.floating], str]:
     """Write all elements with exponents and as many digits as the longest needs, as NumPy does."""
     finite = array[np.isfinite(array)]
-    parts = [
-        np.format_float_scientific(v, np.get_printoptions()["precision"]).split("e")[0].split(".")
-        for v in finite
-    ]
+    parts = [np.format_float_scientific(v, np.get_printoptions()["precision"]).split("e")[0].split(".") for v in finite]
     before, after = (max(len(p[i]) for p in parts) for i in (0, 1))
     width = before + after + 5 if finite.size < array.size else 0
 
     def write(value: np.floating) -> str:
         if not np.isfinite(value):
             return str(value).rjust(width)
-        return np.format_float_scientific(
-            value, after, min_digits=after, pad_left=before, exp_digits=2
-        )
+        return np.format_float_scientific(value, after, min_digits=after, pad_left=before, exp_digits=2)
 
     return write
 
@@ -108,9 +103,7 @@ def _scalar(value: np.floating, trim: str) -> str:
     """A float as NumPy prints a single one: with an exponent below 1e-4 and from 1e16 on."""
     if value == 0 or 1e-4 <= abs(float(value)) < 1e16 or not np.isfinite(value):
         return np.format_float_positional(value, trim=trim)
-    return np.format_float_scientific(
-        value, trim="-" if trim == "-" else ".", exp_digits=2
-    ).replace(".e", "e")
+    return np.format_float_scientific(value, trim="-" if trim == "-" else ".", exp_digits=2).replace(".e", "e")
 
 
 def _complex_scalar(value: np.complexfloating) -> str:
@@ -176,9 +169,7 @@ def _short(value: np.generic) -> str:
     kind = value.dtype.kind
     if kind == "c":
         imaginary = _general(float(value.imag))
-        return (
-            f"{_general(float(value.real))}{imaginary if imaginary[0] == '-' else '+' + imaginary}j"
-        )
+        return f"{_general(float(value.real))}{imaginary if imaginary[0] == '-' else '+' + imaginary}j"
     return _general(float(value)) if kind in "fV" else str(value.item())
 
 

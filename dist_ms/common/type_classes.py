@@ -70,9 +70,7 @@ class Number(Type):
         """
         wanted = _COMPLEX.get(self.np, self.np if self.is_complex else None)
         if wanted is None:
-            raise TypeError(
-                f"For 'to_complex', the type must be float32, float64 or complex, but got {self!r}."
-            )
+            raise TypeError(f"For 'to_complex', the type must be float32, float64 or complex, but got {self!r}.")
         return Number.by_numpy[wanted]
 
     def to_real(self) -> Number:
@@ -190,11 +188,7 @@ class TensorType(Type):
         return "Tensor" if self._element is None else f"Tensor[{self._element}]"
 
     def __repr__(self) -> str:
-        return (
-            "mindspore.tensor"
-            if self._element is None
-            else f"mindspore.tensor[{str(self._element).lower()}]"
-        )
+        return "mindspore.tensor" if self._element is None else f"mindspore.tensor[{str(self._element).lower()}]"
 
 
 def type_by_text(text: str) -> Type:

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dist_ms import nn, ops
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.refusing import refused
 from dist_ms.common.tensor import Tensor
 
-__all__ = [
-    "AutoBoost",
-    "BoostTrainOneStepCell",
-    "BoostTrainOneStepWithLossScaleCell",
-    "DimReduce",
-    "FreezeOpt",
-    "GradientAccumulation",
-    "GradientFreeze",
-    "GroupLossScaleManager",
-    "LessBN",
-    "OptimizerProcess",
-    "ParameterProcess",
-]
+_REFUSED = {
+    name: refused(name, "has none of MindSpore's boost modes", "Train with Model or nn.TrainOneStepCell.")
+    for name in """
+    AutoBoost BoostTrainOneStepCell BoostTrainOneStepWithLossScaleCell DimReduce FreezeOpt GradientFreeze
+    GroupLossScaleManager LessBN OptimizerProcess ParameterProcess
+    """.split()
+}
+globals().update(_REFUSED)
+
+__all__ = ["GradientAccumulation", *_REFUSED]
 
 gradient_accumulation_op = ops.MultitypeFuncGraph("gradient_accumulation_op")
 gradient_clear_op = ops.MultitypeFuncGraph("gradient_clear_op")
@@ -77,10 +72,3 @@ class GradientAccumulation(nn.Cell):
             self.hyper_map(gradient_clear_op, self._grad_accumulation)
             self._accumulation_step = 0
         return loss
-
-
-def __getattr__(name: str) -> Any:
-    """The refused names."""
-    if name in __all__:
-        return refused(name, "has none of MindSpore's boost modes", "Train with Model or nn.TrainOneStepCell.")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

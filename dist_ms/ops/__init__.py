@@ -101,11 +101,13 @@ from dist_ms.ops.pooling import *
 from dist_ms.ops.pooling_functions import *
 from dist_ms.ops.pooling_primitives import *
 from dist_ms.ops.adaptive_pooling import *
+from dist_ms.ops.lstm import *
 from dist_ms.ops.unpooling import *
 from dist_ms.ops.fractional_pooling import *
 from dist_ms.ops.unfold import *
 from dist_ms.ops.interpolate import *
 from dist_ms.ops.pixel_shuffle import *
+from dist_ms.ops.image_colors import *
 from dist_ms.ops.space_blocks import *
 from dist_ms.ops.grid_sampling import *
 from dist_ms.ops.bounding_boxes import *
@@ -139,6 +141,7 @@ from dist_ms.ops import (
     tensor_methods,
     tensor_reduction_methods,
     tensor_shape_methods,
+    tensor_element_methods,
     tensor_conversion_methods,
     tensor_inplace_methods,
     sparse_methods,

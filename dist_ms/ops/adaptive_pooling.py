@@ -14,9 +14,17 @@ from dist_ms.ops.pooling_functions import batched
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.resampling import Resample, window_means
 
-__all__ = ["AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool2D", "adaptive_avg_pool1d",
-           "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d", "adaptive_max_pool2d",
-           "adaptive_max_pool3d"]
+__all__ = [
+    "AdaptiveAvgPool2D",
+    "AdaptiveAvgPool3D",
+    "AdaptiveMaxPool2D",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool3d",
+]
 
 
 def output_size_of(value: Any, rank: int, owner: str) -> tuple:
@@ -45,10 +53,12 @@ class _Adaptive(Primitive):
     def __call__(self, x: Tensor) -> Any:
         shape = arguments.tensor(self.name, x).shape
         if len(shape) not in (self._rank + 1, self._rank + 2):
-            raise ValueError(f"For '{self.name}', the input must have {self._rank + 1} or {self._rank + 2} dimensions, "
-                             f"but got shape {shape}.")
+            raise ValueError(
+                f"For '{self.name}', the input must have {self._rank + 1} or {self._rank + 2} dimensions, "
+                f"but got shape {shape}."
+            )
         arguments.floating(self.name, x.array(), complex_too=False)
-        sizes = shape[-self._rank:]
+        sizes = shape[-self._rank :]
         counts = tuple([n if c is None else c for n, c in zip(sizes, self.output_size)])
         if all(c and n and n % c == 0 for n, c in zip(sizes, counts)):
             kernel = tuple([n // c for n, c in zip(sizes, counts)])
@@ -179,8 +189,10 @@ def _check_1d(owner: str, input: Any, output_size: Any) -> int:
     if len(shape) != 3:
         raise ValueError(f"For '{owner}', 'input' must have 3 dimensions, but got shape {shape}.")
     if shape[2] == 0 or shape[2] % output_size:
-        raise ValueError(f"For '{owner}', the last length of 'input' must be a multiple of 'output_size' "
-                         f"{output_size}, but got shape {shape}.")
+        raise ValueError(
+            f"For '{owner}', the last length of 'input' must be a multiple of 'output_size' "
+            f"{output_size}, but got shape {shape}."
+        )
     return output_size
 
 

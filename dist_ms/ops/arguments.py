@@ -42,8 +42,9 @@ def floating(name: str, value: Any, argument: str = "input", complex_too: bool =
     if kind == "f" or kind == "V" or (kind == "c" and complex_too):
         return value
     wanted = "float or complex" if complex_too else "float"
-    raise TypeError(f"For '{name}', the dtype of '{argument}' must be {wanted}, but got {from_numpy(value.dtype)}; "
-                    "cast it first.")
+    raise TypeError(
+        f"For '{name}', the dtype of '{argument}' must be {wanted}, but got {from_numpy(value.dtype)}; cast it first."
+    )
 
 
 def real(name: str, value: Any, argument: str = "input") -> np.ndarray:
@@ -65,8 +66,10 @@ def integral(name: str, value: Any, argument: str = "input", bool_too: bool = Fa
     """
     if array(name, value, argument).dtype.kind in ("biu" if bool_too else "iu"):
         return value
-    raise TypeError(f"For '{name}', the dtype of '{argument}' must be an integer{' or bool' if bool_too else ''} type, "
-                    f"but got {from_numpy(value.dtype)}.")
+    raise TypeError(
+        f"For '{name}', the dtype of '{argument}' must be an integer{' or bool' if bool_too else ''} type, "
+        f"but got {from_numpy(value.dtype)}."
+    )
 
 
 def is_float(d: np.dtype) -> bool:
@@ -103,8 +106,9 @@ def integers(name: str, value: Any, argument: str) -> tuple[int, ...]:
         return tuple([integer(name, v, argument) for v in value])
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return (int(value),)
-    raise TypeError(f"For '{name}', '{argument}' must be an int, or a tuple or list of ints, "
-                    f"but got {type(value).__name__}.")
+    raise TypeError(
+        f"For '{name}', '{argument}' must be an int, or a tuple or list of ints, but got {type(value).__name__}."
+    )
 
 
 def one_axis(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:

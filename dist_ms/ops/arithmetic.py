@@ -11,9 +11,37 @@ from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
-__all__ = ["Abs", "Add", "AddN", "MulNoNan", "Mul", "Neg", "Sign", "Square", "SquaredDifference", "Sub", "abs",
-           "absolute", "accumulate_n", "add", "addn", "mul", "multiply", "neg", "negative", "positive", "sgn", "sign",
-           "square", "squared_difference", "sub", "subtract", "tensor_add", "tensor_mul", "tensor_sub"]
+__all__ = [
+    "Abs",
+    "Add",
+    "AddN",
+    "MulNoNan",
+    "Mul",
+    "Neg",
+    "Sign",
+    "Square",
+    "SquaredDifference",
+    "Sub",
+    "abs",
+    "absolute",
+    "accumulate_n",
+    "add",
+    "addn",
+    "mul",
+    "multiply",
+    "neg",
+    "negative",
+    "positive",
+    "sgn",
+    "sign",
+    "square",
+    "squared_difference",
+    "sub",
+    "subtract",
+    "tensor_add",
+    "tensor_mul",
+    "tensor_sub",
+]
 
 
 class Add(Binary):
@@ -97,8 +125,10 @@ class Mul(Binary):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(mul(dout, conjugate(y)), x) if wanted(x) else None,
-                reduce_to(mul(dout, conjugate(x)), y) if wanted(y) else None)
+        return (
+            reduce_to(mul(dout, conjugate(y)), x) if wanted(x) else None,
+            reduce_to(mul(dout, conjugate(x)), y) if wanted(y) else None,
+        )
 
 
 class Neg(Primitive):
@@ -249,8 +279,10 @@ class MulNoNan(Binary):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(MulNoNan()(dout, y), x) if wanted(x) else None,
-                reduce_to(MulNoNan()(x, dout), y) if wanted(y) else None)
+        return (
+            reduce_to(MulNoNan()(dout, y), x) if wanted(x) else None,
+            reduce_to(MulNoNan()(x, dout), y) if wanted(y) else None,
+        )
 
 
 class AddN(Primitive):
@@ -276,8 +308,9 @@ class AddN(Primitive):
         if not isinstance(x, (tuple, list)) or not all(isinstance(t, Tensor) for t in x):
             raise TypeError(f"For '{self.name}', 'x' must be a tuple or list of Tensors, but got {type(x).__name__}.")
         if not x or any(t.shape != x[0].shape for t in x):
-            raise ValueError(f"For '{self.name}', 'x' must hold Tensors of one shape, "
-                             f"but got the shapes {[t.shape for t in x]}.")
+            raise ValueError(
+                f"For '{self.name}', 'x' must hold Tensors of one shape, but got the shapes {[t.shape for t in x]}."
+            )
         return super().__call__(*x)
 
     @quiet

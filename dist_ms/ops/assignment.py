@@ -133,12 +133,18 @@ def checked(name: str, variable: Tensor, value: Any) -> np.ndarray:
         raise TypeError(f"For '{name}', 'value' must be a Tensor or a number, but got {type(value).__name__}.")
     array = as_tensor(value).array()
     if array.shape != variable.shape and not (array.size == 1 and variable.size == 1):
-        raise ValueError(f"For '{name}', 'value' must have the shape of 'variable', {variable.shape}, "
-                         f"but got {array.shape}.")
-    if isinstance(value, Tensor) and promote_types(d, array.dtype) != d and (array.dtype.kind, d.kind) not in (
-            ("f", "f"), ("V", "f"), ("f", "V")):
-        raise TypeError(f"For '{name}', 'value' must fit the dtype {from_numpy(d)} of 'variable', "
-                        f"but got {from_numpy(array.dtype)}; cast it first.")
+        raise ValueError(
+            f"For '{name}', 'value' must have the shape of 'variable', {variable.shape}, but got {array.shape}."
+        )
+    if (
+        isinstance(value, Tensor)
+        and promote_types(d, array.dtype) != d
+        and (array.dtype.kind, d.kind) not in (("f", "f"), ("V", "f"), ("f", "V"))
+    ):
+        raise TypeError(
+            f"For '{name}', 'value' must fit the dtype {from_numpy(d)} of 'variable', "
+            f"but got {from_numpy(array.dtype)}; cast it first."
+        )
     with np.errstate(all="ignore"):
         return array.reshape(variable.shape).astype(d, copy=False)
 

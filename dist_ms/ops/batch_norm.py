@@ -38,8 +38,9 @@ class BatchNormTrain(Primitive):
     def __init__(self, eps: float) -> None:
         self._eps = eps
 
-    def forward(self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray,
-                rstd: np.ndarray) -> np.ndarray:
+    def forward(
+        self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
+    ) -> np.ndarray:
         if x.size == 0:
             mean[...], rstd[...] = 0, 1 / np.sqrt(self._eps)
             return x.copy()
@@ -78,10 +79,14 @@ class BatchNormGrad(Primitive):
 
         readable = _readable(x, work)
         dx = np.empty_like(readable)
-        batch_norm.backward(laid_out_like(dy, readable), readable, contiguous(gamma, work), mean, rstd, dx, dgamma,
-                            dbeta)
-        return (dx.astype(x.dtype, copy=False), dgamma.astype(gamma.dtype, copy=False),
-                dbeta.astype(gamma.dtype, copy=False))
+        batch_norm.backward(
+            laid_out_like(dy, readable), readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta
+        )
+        return (
+            dx.astype(x.dtype, copy=False),
+            dgamma.astype(gamma.dtype, copy=False),
+            dbeta.astype(gamma.dtype, copy=False),
+        )
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
@@ -106,8 +111,9 @@ class BatchNormInfer(Primitive):
     def __init__(self, eps: float) -> None:
         self._eps = eps
 
-    def forward(self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray,
-                variance: np.ndarray) -> np.ndarray:
+    def forward(
+        self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, variance: np.ndarray
+    ) -> np.ndarray:
         if x.size == 0:
             return x.copy()
         from dist_ms._ext import batch_norm
@@ -163,8 +169,9 @@ class BatchNorm(Primitive):
         [[1.99999]]
     """
 
-    def __init__(self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1,
-                 data_format: str = "NCHW") -> None:
+    def __init__(
+        self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"
+    ) -> None:
         from dist_ms.common.checks import check_bool, check_number_range
         from dist_ms.ops.geometry import check_data_format
 
@@ -183,15 +190,18 @@ class BatchNorm(Primitive):
 
     def normalised(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         """The result and, in training, the arrays of the batch's mean, biased variance and rstd."""
-        x = arguments.floating(self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x",
-                               complex_too=False)
+        x = arguments.floating(
+            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
+        )
         if not 2 <= x.ndim <= 5:
             raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {x.shape}.")
         for given, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (variance, "variance")):
             vector = arguments.tensor(self.name, given, name)
             if vector.shape != x.shape[1:2]:
-                raise ValueError(f"For '{self.name}', '{name}' must have an element for each of the {x.shape[1]} "
-                                 f"channels of 'input_x' {x.shape}, but got shape {vector.shape}.")
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have an element for each of the {x.shape[1]} "
+                    f"channels of 'input_x' {x.shape}, but got shape {vector.shape}."
+                )
         if not self.is_training:
             return (self._infer(input_x, scale, bias, mean, variance),)
         work = working_type(x.dtype)
@@ -219,8 +229,16 @@ def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
         array[...] = new
 
 
-def batch_norm(input_x: Tensor, running_mean: Tensor, running_var: Tensor, weight: Tensor, bias: Tensor,
-               training: bool = False, momentum: float = 0.1, eps: float = 1e-5) -> Tensor:
+def batch_norm(
+    input_x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
     """Normalise (N, C, ...) per channel: (x - mean) / sqrt(variance + eps) weight + bias.
 
     Args:

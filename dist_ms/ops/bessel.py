@@ -12,10 +12,32 @@ from dist_ms.ops.arguments import floating
 from dist_ms.ops.bessel_functions import bessel_ie_array, bessel_j_array, bessel_ke_array, bessel_y_array
 from dist_ms.ops.primitive import Primitive, quiet
 
-__all__ = ["BesselI0", "BesselI0e", "BesselI1", "BesselI1e", "BesselJ0", "BesselJ1", "BesselK0", "BesselK0e",
-           "BesselK1", "BesselK1e", "BesselY0", "BesselY1", "bessel_i0", "bessel_i0e", "bessel_i1",
-           "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0", "bessel_k0e", "bessel_k1", "bessel_k1e",
-           "bessel_y0", "bessel_y1"]
+__all__ = [
+    "BesselI0",
+    "BesselI0e",
+    "BesselI1",
+    "BesselI1e",
+    "BesselJ0",
+    "BesselJ1",
+    "BesselK0",
+    "BesselK0e",
+    "BesselK1",
+    "BesselK1e",
+    "BesselY0",
+    "BesselY1",
+    "bessel_i0",
+    "bessel_i0e",
+    "bessel_i1",
+    "bessel_i1e",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_k0",
+    "bessel_k0e",
+    "bessel_k1",
+    "bessel_k1e",
+    "bessel_y0",
+    "bessel_y1",
+]
 
 
 class _Bessel(Primitive):

@@ -46,11 +46,15 @@ class BiasAdd(Primitive):
         arguments.array(self.name, input_x, "input_x")
         arguments.array(self.name, bias, "bias")
         if input_x.ndim < 2 or bias.ndim != 1 or bias.shape[0] != input_x.shape[1]:
-            raise ValueError(f"For '{self.name}', 'bias' must be a vector with an element per channel of 'input_x' "
-                             f"{input_x.shape}, but got shape {bias.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'bias' must be a vector with an element per channel of 'input_x' "
+                f"{input_x.shape}, but got shape {bias.shape}."
+            )
         if input_x.dtype != bias.dtype:
-            raise TypeError(f"For '{self.name}', 'bias' must have the dtype {from_numpy(input_x.dtype)} of 'input_x', "
-                            f"but got {from_numpy(bias.dtype)}; cast it first.")
+            raise TypeError(
+                f"For '{self.name}', 'bias' must have the dtype {from_numpy(input_x.dtype)} of 'input_x', "
+                f"but got {from_numpy(bias.dtype)}; cast it first."
+            )
         return np.add(input_x, bias.reshape(-1, *(1,) * (input_x.ndim - 2)))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

@@ -42,8 +42,15 @@ def promote_types(a: np.dtype, b: np.dtype) -> np.dtype:
 
 def scalar_type(a: np.dtype, scalar: Any) -> np.dtype:
     """The result type of a tensor and a Python number: the tensor's, unless the number's kind is higher."""
-    kind = _BOOL if isinstance(scalar, bool) else _INT if isinstance(scalar, int) else \
-        _COMPLEX if isinstance(scalar, complex) else _FLOAT
+    kind = (
+        _BOOL
+        if isinstance(scalar, bool)
+        else _INT
+        if isinstance(scalar, int)
+        else _COMPLEX
+        if isinstance(scalar, complex)
+        else _FLOAT
+    )
     if _RANKS[a.kind] >= kind:
         return a
     if kind == _COMPLEX:
@@ -115,16 +122,17 @@ def mismatch(name: str, input: Any, other: Any, error: ValueError) -> ValueError
     try:
         np.broadcast_shapes(getattr(input, "shape", ()), getattr(other, "shape", ()))
     except ValueError:
-        return ValueError(f"For '{name}', the shapes of 'input' and 'other' must broadcast: each pair of dimensions "
-                          f"must be equal or hold a 1, but got {input.shape} and {other.shape}.")
+        return ValueError(
+            f"For '{name}', the shapes of 'input' and 'other' must broadcast: each pair of dimensions "
+            f"must be equal or hold a 1, but got {input.shape} and {other.shape}."
+        )
     return error
 
 
 def broadcast_axes(shape: tuple, target: tuple) -> tuple:
     """The axes of `shape` to sum over, with kept dims, so that it fits `target` (after leading ones)."""
     lead = len(shape) - len(target)
-    return tuple(range(lead)) + tuple(
-        i + lead for i, n in enumerate(target) if n == 1 and shape[i + lead] != 1)
+    return tuple(range(lead)) + tuple(i + lead for i, n in enumerate(target) if n == 1 and shape[i + lead] != 1)
 
 
 def reduce_to(dx: Tensor, x: Any) -> Tensor | None:

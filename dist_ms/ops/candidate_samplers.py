@@ -14,9 +14,18 @@ from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Cauchy", "LogNormalReverse", "LogUniformCandidateSampler", "ParameterizedTruncatedNormal", "RandomGamma",
-           "RandomPoisson", "TruncatedNormal", "UniformCandidateSampler", "log_uniform_candidate_sampler",
-           "uniform_candidate_sampler"]
+__all__ = [
+    "Cauchy",
+    "LogNormalReverse",
+    "LogUniformCandidateSampler",
+    "ParameterizedTruncatedNormal",
+    "RandomGamma",
+    "RandomPoisson",
+    "TruncatedNormal",
+    "UniformCandidateSampler",
+    "log_uniform_candidate_sampler",
+    "uniform_candidate_sampler",
+]
 
 
 class Cauchy(Primitive):
@@ -224,24 +233,35 @@ class ParameterizedTruncatedNormal(_Seeded):
             full.append(np.broadcast_to(part.reshape(-1, *[1] * (len(size) - 1)), size).reshape(-1))
         middle, width, low, high = full
         if not (width > 0).all() or not (low < high).all():
-            raise ValueError(f"For '{self.name}', 'stdevs' must be positive and 'min' below 'max', "
-                             f"but got {stdevs}, {min} and {max}.")
+            raise ValueError(
+                f"For '{self.name}', 'stdevs' must be positive and 'min' below 'max', "
+                f"but got {stdevs}, {min} and {max}."
+            )
         draws = _truncated(self.generator(), (low - middle) / width, (high - middle) / width)
         return wrap((draws * width + middle).reshape(size).astype(mean.array().dtype))
 
 
-def _sample(name: str, classes: Any, num_true: Any, count: Any, unique: Any, size: Any, seed: Any, weights: str,
-            removing: bool = False) -> tuple:
+def _sample(
+    name: str,
+    classes: Any,
+    num_true: Any,
+    count: Any,
+    unique: Any,
+    size: Any,
+    seed: Any,
+    weights: str,
+    removing: bool = False,
+) -> tuple:
     """Classes drawn, and how often the true ones and those drawn are to be expected."""
     true = tensor(name, classes, "true_classes").array()
     num_true, count = integer(name, num_true, "num_true"), integer(name, count, "num_sampled")
     size, unique = integer(name, size, "range_max"), boolean(name, unique, "unique")
     if true.ndim != 2 or true.shape[1] != num_true:
-        raise ValueError(f"For '{name}', 'true_classes' must have the shape (batch, {num_true}), "
-                         f"but got {true.shape}.")
+        raise ValueError(f"For '{name}', 'true_classes' must have the shape (batch, {num_true}), but got {true.shape}.")
     if unique and count > size:
-        raise ValueError(f"For '{name}', 'num_sampled' must not be above 'range_max' with 'unique', "
-                         f"but got {count} and {size}.")
+        raise ValueError(
+            f"For '{name}', 'num_sampled' must not be above 'range_max' with 'unique', but got {count} and {size}."
+        )
     rng = generator_of(name, seed or None)
 
     def chance(c: np.ndarray) -> np.ndarray:
@@ -252,8 +272,9 @@ def _sample(name: str, classes: Any, num_true: Any, count: Any, unique: Any, siz
     everything = np.arange(size)
     allowed = np.setdiff1d(everything, true) if removing else everything
     if unique and count > allowed.size:
-        raise ValueError(f"For '{name}', 'num_sampled' must not be above the {allowed.size} classes left, "
-                         f"but got {count}.")
+        raise ValueError(
+            f"For '{name}', 'num_sampled' must not be above the {allowed.size} classes left, but got {count}."
+        )
     drawn, tries, seen = [], 0, set()
     probabilities = chance(allowed) / chance(allowed).sum()
     while len(drawn) < count:
@@ -273,8 +294,14 @@ def _sample(name: str, classes: Any, num_true: Any, count: Any, unique: Any, siz
     return wrap(found), expected(true), expected(found)
 
 
-def log_uniform_candidate_sampler(true_classes: Tensor, num_true: int = 1, num_sampled: int = 5, unique: bool = True,
-                                  range_max: int = 5, seed: int = 0) -> tuple:
+def log_uniform_candidate_sampler(
+    true_classes: Tensor,
+    num_true: int = 1,
+    num_sampled: int = 5,
+    unique: bool = True,
+    range_max: int = 5,
+    seed: int = 0,
+) -> tuple:
     """Draw classes, class c with probability log((c + 2) / (c + 1)) / log(range_max + 1).
 
     Args:
@@ -301,8 +328,15 @@ def log_uniform_candidate_sampler(true_classes: Tensor, num_true: int = 1, num_s
     return _sample("log_uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max, seed, "log")
 
 
-def uniform_candidate_sampler(true_classes: Tensor, num_true: int, num_sampled: int, unique: bool, range_max: int,
-                              seed: int = 0, remove_accidental_hits: bool = False) -> tuple:
+def uniform_candidate_sampler(
+    true_classes: Tensor,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    remove_accidental_hits: bool = False,
+) -> tuple:
     """Draw classes that are all equally likely.
 
     Args:
@@ -328,8 +362,9 @@ def uniform_candidate_sampler(true_classes: Tensor, num_true: int, num_sampled: 
         [0.75 0.75 0.75]
     """
     hits = boolean("uniform_candidate_sampler", remove_accidental_hits, "remove_accidental_hits")
-    return _sample("uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max, seed,
-                   "uniform", hits)
+    return _sample(
+        "uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max, seed, "uniform", hits
+    )
 
 
 class LogUniformCandidateSampler(Primitive):
@@ -342,14 +377,16 @@ class LogUniformCandidateSampler(Primitive):
         ((2,), (2, 1), (2,))
     """
 
-    def __init__(self, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5,
-                 seed: int = 0) -> None:
+    def __init__(
+        self, num_true: int = 1, num_sampled: int = 5, unique: bool = True, range_max: int = 5, seed: int = 0
+    ) -> None:
         self.num_true, self.num_sampled, self.unique = num_true, num_sampled, unique
         self.range_max, self.seed = range_max, seed
 
     def __call__(self, true_classes: Tensor) -> tuple:
-        return log_uniform_candidate_sampler(true_classes, self.num_true, self.num_sampled, self.unique,
-                                             self.range_max, self.seed)
+        return log_uniform_candidate_sampler(
+            true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
+        )
 
 
 class UniformCandidateSampler(Primitive):
@@ -362,11 +399,25 @@ class UniformCandidateSampler(Primitive):
         (2, 1) [0.75 0.75 0.75]
     """
 
-    def __init__(self, num_true: int, num_sampled: int, unique: bool, range_max: int, seed: int = 0,
-                 remove_accidental_hits: bool = False) -> None:
+    def __init__(
+        self,
+        num_true: int,
+        num_sampled: int,
+        unique: bool,
+        range_max: int,
+        seed: int = 0,
+        remove_accidental_hits: bool = False,
+    ) -> None:
         self.num_true, self.num_sampled, self.unique = num_true, num_sampled, unique
         self.range_max, self.seed, self.remove_accidental_hits = range_max, seed, remove_accidental_hits
 
     def __call__(self, true_classes: Tensor) -> tuple:
-        return uniform_candidate_sampler(true_classes, self.num_true, self.num_sampled, self.unique, self.range_max,
-                                         self.seed, self.remove_accidental_hits)
+        return uniform_candidate_sampler(
+            true_classes,
+            self.num_true,
+            self.num_sampled,
+            self.unique,
+            self.range_max,
+            self.seed,
+            self.remove_accidental_hits,
+        )

@@ -12,10 +12,46 @@ from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import Binary, promote
 from dist_ms.ops.primitive import Undifferentiable, quiet
 
-__all__ = ["ApproximateEqual", "Equal", "EqualCount", "Greater", "GreaterEqual", "IsClose", "IsFinite", "IsInf",
-           "IsNan", "Less", "LessEqual", "NotEqual", "allclose", "approximate_equal", "eq", "equal", "ge", "greater",
-           "greater_equal", "gt", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "isreal", "le",
-           "less", "less_equal", "lt", "ne", "not_equal", "signbit", "tensor_ge", "tensor_gt", "tensor_le", "tensor_lt"]
+__all__ = [
+    "ApproximateEqual",
+    "Equal",
+    "EqualCount",
+    "Greater",
+    "GreaterEqual",
+    "IsClose",
+    "IsFinite",
+    "IsInf",
+    "IsNan",
+    "Less",
+    "LessEqual",
+    "NotEqual",
+    "allclose",
+    "approximate_equal",
+    "eq",
+    "equal",
+    "ge",
+    "greater",
+    "greater_equal",
+    "gt",
+    "isclose",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "le",
+    "less",
+    "less_equal",
+    "lt",
+    "ne",
+    "not_equal",
+    "signbit",
+    "tensor_ge",
+    "tensor_gt",
+    "tensor_le",
+    "tensor_lt",
+]
 
 
 class _Comparison(Binary):
@@ -25,8 +61,10 @@ class _Comparison(Binary):
 
     def __call__(self, input: Any, other: Any) -> Tensor:
         if not isinstance(input, Tensor) and not isinstance(other, Tensor):
-            raise TypeError(f"For '{self.name}', 'input' or 'other' must be a Tensor, "
-                            f"but got {type(input).__name__} and {type(other).__name__}.")
+            raise TypeError(
+                f"For '{self.name}', 'input' or 'other' must be a Tensor, "
+                f"but got {type(input).__name__} and {type(other).__name__}."
+            )
         return super().__call__(input, other)
 
 
@@ -289,8 +327,10 @@ class IsClose(_Comparison):
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         if array(self.name, input).dtype != array(self.name, other, "other").dtype:
-            raise TypeError(f"For '{self.name}', 'input' and 'other' must have one dtype, "
-                            f"but got {from_numpy(input.dtype)} and {from_numpy(other.dtype)}.")
+            raise TypeError(
+                f"For '{self.name}', 'input' and 'other' must have one dtype, "
+                f"but got {from_numpy(input.dtype)} and {from_numpy(other.dtype)}."
+            )
         return np.isclose(input, other, self.rtol, self.atol, self.equal_nan)
 
 
@@ -344,8 +384,7 @@ isnan, isinf, isfinite = IsNan(), IsInf(), IsFinite()
 isposinf, isneginf, isreal, signbit = IsPosInf(), IsNegInf(), IsReal(), SignBit()
 
 
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
-            equal_nan: bool = False) -> Tensor:
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Tensor:
     """Tell whether |input - other| <= atol + rtol * |other|, element by element.
 
     Args:
@@ -369,8 +408,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
     return IsClose(rtol, atol, equal_nan)(input, other)
 
 
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
-             equal_nan: bool = False) -> bool:
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Tell whether all elements are close, as `isclose` defines it.
 
     Args:

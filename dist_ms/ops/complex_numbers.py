@@ -12,8 +12,22 @@ from dist_ms.ops.arguments import array, floating
 from dist_ms.ops.broadcasting import promote, reduce_to
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Angle", "Complex", "ComplexAbs", "Conj", "Imag", "Polar", "Real", "angle", "conj", "imag", "is_complex",
-           "polar", "real", "view_as_real"]
+__all__ = [
+    "Angle",
+    "Complex",
+    "ComplexAbs",
+    "Conj",
+    "Imag",
+    "Polar",
+    "Real",
+    "angle",
+    "conj",
+    "imag",
+    "is_complex",
+    "polar",
+    "real",
+    "view_as_real",
+]
 
 
 class Complex(Primitive):

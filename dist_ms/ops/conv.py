@@ -32,8 +32,9 @@ class Convolution(Primitive):
 
     keeps = (0, 1)
 
-    def __init__(self, stride: tuple, padding: Pairs | None, dilation: tuple, group: int,
-                 owner: str = "Convolution") -> None:
+    def __init__(
+        self, stride: tuple, padding: Pairs | None, dilation: tuple, group: int, owner: str = "Convolution"
+    ) -> None:
         self.name = owner
         self._stride, self._padding, self._dilation, self._group = stride, padding, dilation, group
 
@@ -49,7 +50,8 @@ class Convolution(Primitive):
         if x.shape[1] != weight.shape[1] * self._group:
             raise RuntimeError(
                 f"For '{self.name}', the channels of 'x' must be those of 'weight' {weight.shape[1]} times "
-                f"'group' {self._group}, but got {x.shape[1]} (x {x.shape}, weight {weight.shape}).")
+                f"'group' {self._group}, but got {x.shape[1]} (x {x.shape}, weight {weight.shape})."
+            )
         check_group(self.name, weight.shape[0], self._group)
         if bias is not None:
             check_bias(self.name, bias, weight)
@@ -58,7 +60,8 @@ class Convolution(Primitive):
         if min(sizes) <= 0:
             raise ValueError(
                 f"For '{self.name}', the padded 'x' must be at least as large as the dilated kernel, but got "
-                f"x {x.shape}, padding {padding}, weight {weight.shape}, dilation {self._dilation}.")
+                f"x {x.shape}, padding {padding}, weight {weight.shape}, dilation {self._dilation}."
+            )
         return convolve(x, weight, bias, self._stride, padding, self._dilation, self._group)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -86,8 +89,9 @@ class TransposedConvolution(Primitive):
 
     keeps = (0, 1)
 
-    def __init__(self, stride: tuple, padding: Pairs, dilation: tuple, group: int,
-                 owner: str = "TransposedConvolution") -> None:
+    def __init__(
+        self, stride: tuple, padding: Pairs, dilation: tuple, group: int, owner: str = "TransposedConvolution"
+    ) -> None:
         self.name = owner
         self._stride, self._padding, self._dilation, self._group = stride, padding, dilation, group
 
@@ -96,15 +100,17 @@ class TransposedConvolution(Primitive):
         check_operands(self.name, dy, weight, 2 + len(self._stride), "dy")
         check_group(self.name, weight.shape[0], self._group)
         if dy.shape[1] != weight.shape[0]:
-            raise RuntimeError(f"For '{self.name}', 'dy' must have the {weight.shape[0]} channels of 'weight', "
-                               f"but got shape {dy.shape}.")
+            raise RuntimeError(
+                f"For '{self.name}', 'dy' must have the {weight.shape[0]} channels of 'weight', "
+                f"but got shape {dy.shape}."
+            )
         sizes = output_sizes(shape[2:], weight.shape[2:], self._stride, self._padding, self._dilation)
         if (dy.shape[0], dy.shape[2:]) != (shape[0], sizes) or shape[1] != weight.shape[1] * self._group:
             raise ValueError(
                 f"For '{self.name}', an input of shape {tuple(shape)} must convolve with 'weight' {weight.shape} "
-                f"to the shape of 'dy', but got {dy.shape} and not {(shape[0], weight.shape[0], *sizes)}.")
-        return convolve_transposed(dy, weight, tuple(shape), self._stride, self._padding, self._dilation,
-                                   self._group)
+                f"to the shape of 'dy', but got {dy.shape} and not {(shape[0], weight.shape[0], *sizes)}."
+            )
+        return convolve_transposed(dy, weight, tuple(shape), self._stride, self._padding, self._dilation, self._group)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, weight, _ = inputs
@@ -126,16 +132,18 @@ class WeightGradient(Primitive):
 
     keeps = (0, 1)
 
-    def __init__(self, stride: tuple, padding: Pairs, dilation: tuple, group: int,
-                 owner: str = "WeightGradient") -> None:
+    def __init__(
+        self, stride: tuple, padding: Pairs, dilation: tuple, group: int, owner: str = "WeightGradient"
+    ) -> None:
         self.name = owner
         self._stride, self._padding, self._dilation, self._group = stride, padding, dilation, group
 
     @quiet
     def forward(self, x: Any, dy: Any, shape: tuple, with_bias: bool) -> Any:
         check_operands(self.name, x, dy, 2 + len(self._stride), "x", "dy")
-        dw, db = convolution_weights(x, dy, tuple(shape), with_bias, self._stride, self._padding,
-                                     self._dilation, self._group)
+        dw, db = convolution_weights(
+            x, dy, tuple(shape), with_bias, self._stride, self._padding, self._dilation, self._group
+        )
         return (dw, db) if with_bias else dw
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
@@ -154,27 +162,33 @@ def check_operands(name: str, x: Any, y: Any, rank: int, x_name: str = "x", y_na
     arguments.floating(name, x, x_name, complex_too=False)
     arguments.floating(name, y, y_name, complex_too=False)
     if x.dtype != y.dtype:
-        raise TypeError(f"For '{name}', '{x_name}' and '{y_name}' must have one dtype, but got "
-                        f"{from_numpy(x.dtype)} and {from_numpy(y.dtype)}; cast one of them.")
+        raise TypeError(
+            f"For '{name}', '{x_name}' and '{y_name}' must have one dtype, but got "
+            f"{from_numpy(x.dtype)} and {from_numpy(y.dtype)}; cast one of them."
+        )
     for array, array_name in ((x, x_name), (y, y_name)):
         if array.ndim != rank:
-            raise ValueError(f"For '{name}', '{array_name}' must have {rank} dimensions, but got shape "
-                             f"{array.shape}.")
+            raise ValueError(f"For '{name}', '{array_name}' must have {rank} dimensions, but got shape {array.shape}.")
 
 
 def check_group(name: str, channels: int, group: int) -> None:
     """Require that the output channels fall into the groups."""
     if channels % group:
-        raise ValueError(f"For '{name}', 'group' must divide the {channels} output channels of 'weight', "
-                         f"but got {group}.")
+        raise ValueError(
+            f"For '{name}', 'group' must divide the {channels} output channels of 'weight', but got {group}."
+        )
 
 
 def check_bias(name: str, bias: Any, weight: np.ndarray) -> None:
     """Require a bias vector with an element per output channel."""
     arguments.array(name, bias, "bias")
     if bias.shape != (weight.shape[0],):
-        raise ValueError(f"For '{name}', 'bias' must have shape ({weight.shape[0]},), one element per output "
-                         f"channel of 'weight' {weight.shape}, but got {bias.shape}.")
+        raise ValueError(
+            f"For '{name}', 'bias' must have shape ({weight.shape[0]},), one element per output "
+            f"channel of 'weight' {weight.shape}, but got {bias.shape}."
+        )
     if bias.dtype != weight.dtype:
-        raise TypeError(f"For '{name}', 'bias' must have the dtype {from_numpy(weight.dtype)} of 'weight', "
-                        f"but got {from_numpy(bias.dtype)}; cast it first.")
+        raise TypeError(
+            f"For '{name}', 'bias' must have the dtype {from_numpy(weight.dtype)} of 'weight', "
+            f"but got {from_numpy(bias.dtype)}; cast it first."
+        )

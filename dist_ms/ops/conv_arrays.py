@@ -15,8 +15,9 @@ from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
 _F32 = np.dtype(np.float32)
 
 
-def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tuple, padding: Pairs,
-             dilation: tuple, group: int) -> np.ndarray:
+def convolve(
+    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tuple, padding: Pairs, dilation: tuple, group: int
+) -> np.ndarray:
     """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel)."""
     work = working_type(x.dtype)
     sizes = output_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation)
@@ -25,8 +26,16 @@ def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tupl
         from dist_ms._ext import dnnl
 
         out = channels_last(shape, work)
-        dnnl.conv_forward(dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work),
-                          out, stride, padding, dilation, group)
+        dnnl.conv_forward(
+            dense(x, work),
+            dense(w, work),
+            None if bias is None else contiguous(bias, work),
+            out,
+            stride,
+            padding,
+            dilation,
+            group,
+        )
         return out.astype(x.dtype, copy=False)
     view = windows(x, w.shape[2:], stride, padding, dilation)
     parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, group), _matrices(w, group))]
@@ -36,8 +45,9 @@ def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tupl
     return np.moveaxis(out.reshape(shape[0], *sizes, shape[1]), -1, 1)
 
 
-def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, stride: tuple, padding: Pairs,
-                        dilation: tuple, group: int) -> np.ndarray:
+def convolve_transposed(
+    dy: np.ndarray, w: np.ndarray, shape: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int
+) -> np.ndarray:
     """The gradient (of shape `shape`) of a convolution's input, given that of its output."""
     work = working_type(dy.dtype)
     if work == _F32:
@@ -53,8 +63,16 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, stride: tup
     return add_windows(view, shape, kernel, stride, padding, dilation)
 
 
-def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, with_bias: bool, stride: tuple,
-                        padding: Pairs, dilation: tuple, group: int) -> tuple:
+def convolution_weights(
+    x: np.ndarray,
+    dy: np.ndarray,
+    shape: tuple,
+    with_bias: bool,
+    stride: tuple,
+    padding: Pairs,
+    dilation: tuple,
+    group: int,
+) -> tuple:
     """The gradients (dw of shape `shape`, db or None) of a convolution's weight and bias."""
     work = working_type(x.dtype)
     if work == _F32:
@@ -78,12 +96,11 @@ def _matrices(w: np.ndarray, group: int) -> np.ndarray:
 def _rows(view: np.ndarray, group: int) -> list[np.ndarray]:
     """Windows (N, C, *output, *kernel) as a matrix (N * output, C / group * kernel) per group."""
     rank = (view.ndim - 2) // 2
-    rows, channels = view.shape[0] * math.prod(view.shape[2:2 + rank]), view.shape[1] // group
-    columns = channels * math.prod(view.shape[2 + rank:])
+    rows, channels = view.shape[0] * math.prod(view.shape[2 : 2 + rank]), view.shape[1] // group
+    columns = channels * math.prod(view.shape[2 + rank :])
     moved = np.moveaxis(view, 1, 1 + rank)
     before = (slice(None),) * (1 + rank)
-    return [moved[(*before, slice(g * channels, (g + 1) * channels))].reshape(rows, columns)
-            for g in range(group)]
+    return [moved[(*before, slice(g * channels, (g + 1) * channels))].reshape(rows, columns) for g in range(group)]
 
 
 def _channel_rows(dy: np.ndarray, group: int) -> list[np.ndarray]:
@@ -91,4 +108,4 @@ def _channel_rows(dy: np.ndarray, group: int) -> list[np.ndarray]:
     rows = dy.shape[0] * math.prod(dy.shape[2:])
     matrix = np.moveaxis(dy, 1, -1).reshape(rows, dy.shape[1])
     channels = dy.shape[1] // group
-    return [matrix[:, g * channels:(g + 1) * channels] for g in range(group)]
+    return [matrix[:, g * channels : (g + 1) * channels] for g in range(group)]

@@ -17,19 +17,40 @@ __all__ = ["conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
 _add_bias = BiasAdd()
 
 
-def _convolve(owner: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, pad_mode: str,
-              padding: Any, dilation: Any, groups: int) -> Tensor:
+def _convolve(
+    owner: str,
+    rank: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    pad_mode: str,
+    padding: Any,
+    dilation: Any,
+    groups: int,
+) -> Tensor:
     tensor(owner, input)
     tensor(owner, weight, "weight")
-    op = Convolution(per_dimension(stride, rank, "stride", owner, ValueError),
-                     mode_padding(pad_mode, padding, rank, "padding", owner, symmetric=True),
-                     per_dimension(dilation, rank, "dilation", owner, ValueError),
-                     check_positive_int(groups, "groups", owner), owner)
+    op = Convolution(
+        per_dimension(stride, rank, "stride", owner, ValueError),
+        mode_padding(pad_mode, padding, rank, "padding", owner, symmetric=True),
+        per_dimension(dilation, rank, "dilation", owner, ValueError),
+        check_positive_int(groups, "groups", owner),
+        owner,
+    )
     return op(input, weight) if bias is None else op(input, weight, tensor(owner, bias, "bias"))
 
 
-def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, pad_mode: str = "valid",
-           padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
     """Convolve over one spatial dimension, without flipping the kernel.
 
     Args:
@@ -60,8 +81,16 @@ def conv1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: An
     return _convolve("conv1d", 1, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, pad_mode: str = "valid",
-           padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
     """Convolve over two spatial dimensions, without flipping the kernel.
 
     Args:
@@ -92,8 +121,16 @@ def conv2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: An
     return _convolve("conv2d", 2, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, pad_mode: str = "valid",
-           padding: Any = 0, dilation: Any = 1, groups: int = 1) -> Tensor:
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    pad_mode: str = "valid",
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Tensor:
     """Convolve over three spatial dimensions; see `conv2d`, with three numbers instead of two.
 
     Examples:
@@ -105,28 +142,49 @@ def conv3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: An
     return _convolve("conv3d", 3, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
-def _convolve_transposed(owner: str, rank: int, input: Any, weight: Any, bias: Any, stride: Any, padding: Any,
-                         output_padding: Any, groups: int, dilation: Any) -> Tensor:
+def _convolve_transposed(
+    owner: str,
+    rank: int,
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    output_padding: Any,
+    groups: int,
+    dilation: Any,
+) -> Tensor:
     tensor(owner, input)
     tensor(owner, weight, "weight")
     if input.ndim != rank + 2 or weight.ndim != rank + 2:
-        raise ValueError(f"For '{owner}', 'input' and 'weight' must have {rank + 2} dimensions, but got shapes "
-                         f"{input.shape} and {weight.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'input' and 'weight' must have {rank + 2} dimensions, but got shapes "
+            f"{input.shape} and {weight.shape}."
+        )
     stride = per_dimension(stride, rank, "stride", owner, ValueError)
     dilation = per_dimension(dilation, rank, "dilation", owner, ValueError)
     pairs = padding_pairs(padding, rank, "padding", owner, symmetric=True)
     extra = output_padding_of(output_padding, stride, dilation, owner)
     sizes = transposed_sizes(input.shape[2:], weight.shape[2:], stride, pairs, dilation, extra)
     if min(sizes) <= 0:
-        raise ValueError(f"For '{owner}', 'padding' must leave a positive output size, but got {padding} and "
-                         f"sizes {sizes}.")
+        raise ValueError(
+            f"For '{owner}', 'padding' must leave a positive output size, but got {padding} and sizes {sizes}."
+        )
     op = TransposedConvolution(stride, pairs, dilation, check_positive_int(groups, "groups", owner), owner)
     out = op(input, weight, (input.shape[0], weight.shape[1] * groups, *sizes))
     return out if bias is None else _add_bias(out, tensor(owner, bias, "bias"))
 
 
-def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
     """Apply the transpose of `conv1d`; see `conv_transpose2d`.
 
     Examples:
@@ -135,12 +193,21 @@ def conv_transpose1d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
         >>> print(ms.ops.conv_transpose1d(x, ms.Tensor([[[1.0, 10.0]]]), stride=2))
         [[[ 1. 10.  2. 20.]]]
     """
-    return _convolve_transposed("conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding,
-                                groups, dilation)
+    return _convolve_transposed(
+        "conv_transpose1d", 1, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
-def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
     """Apply the transpose of `conv2d`: the map its input's gradient goes through.
 
     A length n becomes (n - 1) stride - 2 padding + dilation (kernel - 1) + output_padding + 1.
@@ -169,12 +236,21 @@ def conv_transpose2d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
         >>> ms.ops.conv_transpose2d(x, w, stride=2, padding=1, output_padding=1).shape
         (1, 6, 8, 8)
     """
-    return _convolve_transposed("conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding,
-                                groups, dilation)
+    return _convolve_transposed(
+        "conv_transpose2d", 2, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )
 
 
-def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Any = 1, padding: Any = 0,
-                     output_padding: Any = 0, groups: int = 1, dilation: Any = 1) -> Tensor:
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Tensor:
     """Apply the transpose of `conv3d`; see `conv_transpose2d`.
 
     Examples:
@@ -183,5 +259,6 @@ def conv_transpose3d(input: Tensor, weight: Tensor, bias: Tensor | None = None, 
         >>> ms.ops.conv_transpose3d(x, w, stride=2).shape
         (1, 6, 4, 4, 4)
     """
-    return _convolve_transposed("conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding,
-                                groups, dilation)
+    return _convolve_transposed(
+        "conv_transpose3d", 3, input, weight, bias, stride, padding, output_padding, groups, dilation
+    )

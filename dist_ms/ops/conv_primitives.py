@@ -12,12 +12,22 @@ from dist_ms.ops.conv import Convolution, TransposedConvolution, WeightGradient
 from dist_ms.ops.geometry import check_data_format, mode_padding, per_dimension, strides_of
 from dist_ms.ops.windows import same_padding
 
-__all__ = ["Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv2DTranspose", "Conv3D",
-           "Conv3DTranspose"]
+__all__ = ["Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 
 
-def _read(op: Any, rank: int, out_channel: int, kernel_size: Any, mode: int, pad_mode: str, pad: Any,
-          stride: Any, dilation: Any, group: int, data_format: str) -> None:
+def _read(
+    op: Any,
+    rank: int,
+    out_channel: int,
+    kernel_size: Any,
+    mode: int,
+    pad_mode: str,
+    pad: Any,
+    stride: Any,
+    dilation: Any,
+    group: int,
+    data_format: str,
+) -> None:
     """Check the attributes all of them share and set MindSpore's names for them."""
     owner = type(op).__name__
     op.out_channel = check_positive_int(out_channel, "out_channel", owner)
@@ -41,11 +51,15 @@ def _check_weight(op: Any, weight: Any) -> None:
     shape = getattr(weight, "shape", ())
     if len(shape) == 2 + len(op._kernel):
         if shape[0] != op.out_channel:
-            raise RuntimeError(f"For '{op.name}', 'weight' must have 'out_channel' {op.out_channel} as its first "
-                               f"length, but got shape {shape}.")
+            raise RuntimeError(
+                f"For '{op.name}', 'weight' must have 'out_channel' {op.out_channel} as its first "
+                f"length, but got shape {shape}."
+            )
         if shape[2:] != op._kernel:
-            raise RuntimeError(f"For '{op.name}', 'weight' must have the 'kernel_size' {op._kernel} as its last "
-                               f"lengths, but got shape {shape}.")
+            raise RuntimeError(
+                f"For '{op.name}', 'weight' must have the 'kernel_size' {op._kernel} as its last "
+                f"lengths, but got shape {shape}."
+            )
 
 
 class Conv2D(Convolution):
@@ -82,10 +96,19 @@ class Conv2D(Convolution):
 
     _rank = 2
 
-    def __init__(self, out_channel: int, kernel_size: Any, mode: int = 1, pad_mode: str = "valid", pad: Any = 0,
-                 stride: Any = 1, dilation: Any = 1, group: int = 1, data_format: str = "NCHW") -> None:
-        _read(self, self._rank, out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group,
-              data_format)
+    def __init__(
+        self,
+        out_channel: int,
+        kernel_size: Any,
+        mode: int = 1,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = "NCHW",
+    ) -> None:
+        _read(self, self._rank, out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group, data_format)
 
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         _check_weight(self, weight)
@@ -104,8 +127,18 @@ class Conv3D(Conv2D):
 
     _rank = 3
 
-    def __init__(self, out_channel: int, kernel_size: Any, mode: int = 1, pad_mode: str = "valid", pad: Any = 0,
-                 stride: Any = 1, dilation: Any = 1, group: int = 1, data_format: str = "NCDHW") -> None:
+    def __init__(
+        self,
+        out_channel: int,
+        kernel_size: Any,
+        mode: int = 1,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = "NCDHW",
+    ) -> None:
         super().__init__(out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group, data_format)
 
 
@@ -134,11 +167,32 @@ class Conv2DBackpropInput(TransposedConvolution):
         (1, 4, 10, 10)
     """
 
-    def __init__(self, out_channel: int, kernel_size: Any, pad_mode: str = "valid", pad: Any = 0,
-                 pad_list: Any = None, mode: int = 1, stride: Any = 1, dilation: Any = 1, group: int = 1,
-                 data_format: str = "NCHW") -> None:
-        _read(self, 2, out_channel, kernel_size, mode, pad_mode, pad if pad_list is None else pad_list, stride,
-              dilation, group, data_format)
+    def __init__(
+        self,
+        out_channel: int,
+        kernel_size: Any,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        pad_list: Any = None,
+        mode: int = 1,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = "NCHW",
+    ) -> None:
+        _read(
+            self,
+            2,
+            out_channel,
+            kernel_size,
+            mode,
+            pad_mode,
+            pad if pad_list is None else pad_list,
+            stride,
+            dilation,
+            group,
+            data_format,
+        )
         self.pad_list = pad_list
 
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any:
@@ -187,17 +241,29 @@ class Conv3DTranspose(TransposedConvolution):
         (1, 3, 8, 8, 8)
     """
 
-    def __init__(self, in_channel: int, out_channel: int, kernel_size: Any, mode: int = 1, pad_mode: str = "valid",
-                 pad: Any = 0, stride: Any = 1, dilation: Any = 1, group: int = 1, output_padding: Any = 0,
-                 data_format: str = "NCDHW") -> None:
+    def __init__(
+        self,
+        in_channel: int,
+        out_channel: int,
+        kernel_size: Any,
+        mode: int = 1,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        output_padding: Any = 0,
+        data_format: str = "NCDHW",
+    ) -> None:
         self.in_channel = check_positive_int(in_channel, "in_channel", "Conv3DTranspose")
         _read(self, 3, out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group, data_format)
         self.output_padding = output_padding_of(output_padding, self._stride, self._dilation, "Conv3DTranspose")
 
     def __call__(self, dout: Any, weight: Any) -> Any:
         shape = getattr(dout, "shape", ())
-        sizes = transposed_sizes(shape[2:], self._kernel, self._stride, self._padding, self._dilation,
-                                 self.output_padding)
+        sizes = transposed_sizes(
+            shape[2:], self._kernel, self._stride, self._padding, self._dilation, self.output_padding
+        )
         padding = self._padding or same_padding(sizes, self._kernel, self._stride, self._dilation)
         op = TransposedConvolution(self._stride, padding, self._dilation, self._group, self.name)
         return op(dout, weight, (*shape[:1], self.out_channel, *sizes))
@@ -222,11 +288,32 @@ class Conv2DBackpropFilter(WeightGradient):
         (2, 4, 3, 3)
     """
 
-    def __init__(self, out_channel: int, kernel_size: Any, pad_mode: str = "valid", pad: Any = 0,
-                 pad_list: Any = None, mode: int = 1, stride: Any = 1, dilation: Any = 1, group: int = 1,
-                 data_format: str = "NCHW") -> None:
-        _read(self, 2, out_channel, kernel_size, mode, pad_mode, pad if pad_list is None else pad_list, stride,
-              dilation, group, data_format)
+    def __init__(
+        self,
+        out_channel: int,
+        kernel_size: Any,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        pad_list: Any = None,
+        mode: int = 1,
+        stride: Any = 1,
+        dilation: Any = 1,
+        group: int = 1,
+        data_format: str = "NCHW",
+    ) -> None:
+        _read(
+            self,
+            2,
+            out_channel,
+            kernel_size,
+            mode,
+            pad_mode,
+            pad if pad_list is None else pad_list,
+            stride,
+            dilation,
+            group,
+            data_format,
+        )
         self.pad_list = pad_list
 
     def __call__(self, out_backprop: Any, input: Any, filter_size: Any) -> Any:
@@ -245,15 +332,23 @@ def output_padding_of(value: Any, stride: tuple, dilation: tuple, owner: str) ->
     given = integers(owner, value, "output_padding")
     given = given * len(stride) if len(given) == 1 else given
     if len(given) != len(stride) or any(not 0 <= n < max(s, d) for n, s, d in zip(given, stride, dilation)):
-        raise ValueError(complaint("output_padding", owner,
-                                   f"0 or more and below the stride {stride} or the dilation {dilation}", value))
+        raise ValueError(
+            complaint(
+                "output_padding", owner, f"0 or more and below the stride {stride} or the dilation {dilation}", value
+            )
+        )
     return given
 
 
-def transposed_sizes(sizes: tuple, kernel: tuple, stride: tuple, padding: tuple | None, dilation: tuple,
-                     output_padding: tuple) -> tuple[int, ...]:
+def transposed_sizes(
+    sizes: tuple, kernel: tuple, stride: tuple, padding: tuple | None, dilation: tuple, output_padding: tuple
+) -> tuple[int, ...]:
     """The spatial sizes a transposed convolution makes; `padding` None means "same"."""
     if padding is None:
         return tuple([n * s for n, s in zip(sizes, stride)])
-    return tuple([(n - 1) * s - p[0] - p[1] + d * (k - 1) + extra + 1 for n, k, s, p, d, extra in
-                  zip(sizes, kernel, stride, padding, dilation, output_padding)])
+    return tuple(
+        [
+            (n - 1) * s - p[0] - p[1] + d * (k - 1) + extra + 1
+            for n, k, s, p, d, extra in zip(sizes, kernel, stride, padding, dilation, output_padding)
+        ]
+    )

@@ -12,8 +12,23 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integers, scalar, tensor
 from dist_ms.ops.primitive import numpy_dtype
 
-__all__ = ["arange", "eps", "eye", "fill", "fills", "full", "full_like", "linspace", "logspace", "ones", "ones_like",
-           "range", "tensor_range", "zeros", "zeros_like"]
+__all__ = [
+    "arange",
+    "eps",
+    "eye",
+    "fill",
+    "fills",
+    "full",
+    "full_like",
+    "linspace",
+    "logspace",
+    "ones",
+    "ones_like",
+    "range",
+    "tensor_range",
+    "zeros",
+    "zeros_like",
+]
 
 
 def shape_of(name: str, size: Any, argument: str) -> tuple:
@@ -280,8 +295,9 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     """
     out = arange(start, end, step)
     if out.size > maxlen:
-        raise ValueError(f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got "
-                         f"{maxlen}.")
+        raise ValueError(
+            f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got {maxlen}."
+        )
     return out
 
 
@@ -382,4 +398,4 @@ def eps(x: Tensor) -> Tensor:
         [1.1920929e-07 1.1920929e-07]
     """
     d = numpy_dtype(tensor("eps", x, "x"))
-    return wrap(np.full(x.shape, 2.0 ** -7 if d.kind == "V" else np.finfo(d).eps, d))
+    return wrap(np.full(x.shape, 2.0**-7 if d.kind == "V" else np.finfo(d).eps, d))

@@ -33,8 +33,9 @@ class LabelCrossEntropy(Primitive):
     def __init__(self, owner: str, ignore_index: int) -> None:
         self.name, self._ignore = owner, ignore_index
 
-    def forward(self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, summed: bool,
-                kept: Kept) -> np.ndarray:
+    def forward(
+        self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, summed: bool, kept: Kept
+    ) -> np.ndarray:
         from dist_ms._ext import softmax
 
         work = working_type(logits.dtype)
@@ -61,8 +62,9 @@ class LabelCrossEntropyGrad(Primitive):
     def __init__(self, ignore_index: int) -> None:
         self._ignore = ignore_index
 
-    def forward(self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray,
-                logprob: np.ndarray) -> np.ndarray:
+    def forward(
+        self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, logprob: np.ndarray
+    ) -> np.ndarray:
         from dist_ms._ext import softmax
 
         out = np.empty_like(logprob)
@@ -80,6 +82,7 @@ class LabelCrossEntropyGrad(Primitive):
 
             spread = reshaping.reshape(dy, (-1, 1))
             return spread * factor * (ops.softmax(logits, -1) - wrap(hot))
+
         return (*formula_gradient(formula, (dy, logits), dout), None, None, None)
 
 
@@ -95,8 +98,10 @@ class PickLabel(Primitive):
         ignored = labels == self._ignore
         outside = ~ignored & ((labels < 0) | (labels >= x.shape[1]))
         if outside.any():
-            raise RuntimeError(f"For '{self.name}', the labels must be in [0, {x.shape[1]}) or the ignore_index "
-                               f"{self._ignore}, but got {labels[outside][0]}.")
+            raise RuntimeError(
+                f"For '{self.name}', the labels must be in [0, {x.shape[1]}) or the ignore_index "
+                f"{self._ignore}, but got {labels[outside][0]}."
+            )
         picked = x[np.arange(x.shape[0]), np.where(ignored, 0, labels)]
         return np.where(ignored, np.zeros((), x.dtype), picked)
 
@@ -124,8 +129,14 @@ def one_hot_rows(labels: np.ndarray, ignore_index: int, columns: int, dtype: np.
     return (labels[:, None] == np.arange(columns)).astype(dtype) * (labels != ignore_index)[:, None].astype(dtype)
 
 
-def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100,
-                  reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
     """Return the cross entropy between softmax(input) and a target.
 
     With labels, row i's loss is -weight[t_i] log softmax(input_i)[t_i], 0 if t_i is
@@ -162,8 +173,7 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, i
         return _of_probabilities(owner, input, target, weight, reduction, label_smoothing)
     rows, labels, shape = _rows(owner, input, target)
     if label_smoothing:
-        return _of_labels(owner, log_softmax(rows, -1), labels, shape, weight, ignore_index, reduction,
-                          label_smoothing)
+        return _of_labels(owner, log_softmax(rows, -1), labels, shape, weight, ignore_index, reduction, label_smoothing)
     scale, total = _label_weights(owner, labels, rows.shape[1], weight, ignore_index, working_type(data.dtype))
     if reduction == "mean":
         scale = _divided(scale, total)
@@ -173,8 +183,14 @@ def cross_entropy(input: Tensor, target: Tensor, weight: Tensor | None = None, i
     return reshaping.reshape(loss, shape) if reduction == "none" else loss
 
 
-def nll_loss(inputs: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100,
-             reduction: str = "mean", label_smoothing: float = 0.0) -> Tensor:
+def nll_loss(
+    inputs: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
     """Return the negative log likelihood of labels: -weight[t_i] inputs[i, t_i].
 
     Args:
@@ -210,8 +226,9 @@ def check_options(owner: str, input: Any, target: Any, reduction: Any, ignore_in
     arguments.tensor(owner, input)
     arguments.tensor(owner, target, "target")
     if input.ndim == 0 or input.shape[min(1, input.ndim - 1)] == 0:
-        raise ValueError(f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape "
-                         f"{input.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape {input.shape}."
+        )
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_int(ignore_index, "ignore_index", owner)
     check_number(smoothing, "label_smoothing", owner)
@@ -231,17 +248,22 @@ def _rows(owner: str, input: Tensor, target: Tensor) -> tuple[Tensor, np.ndarray
     """Logits as (rows, C), labels as (rows,), and the shape of the labels."""
     labels = target.array()
     if labels.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', 'target' must be Int32 or Int64 labels, or probabilities of the dtype of "
-                        f"'input', but got {from_numpy(labels.dtype)}; cast it first.")
+        raise TypeError(
+            f"For '{owner}', 'target' must be Int32 or Int64 labels, or probabilities of the dtype of "
+            f"'input', but got {from_numpy(labels.dtype)}; cast it first."
+        )
     shape = input.shape[:1] + input.shape[2:] if input.ndim > 1 else ()
     if input.ndim == 0 or labels.shape != shape:
-        raise ValueError(f"For '{owner}', 'target' must have shape {shape}, one label per row of 'input' "
-                         f"{input.shape}, but got {labels.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'target' must have shape {shape}, one label per row of 'input' "
+            f"{input.shape}, but got {labels.shape}."
+        )
     return _matrix(input), labels.reshape(-1), shape
 
 
-def _label_weights(owner: str, labels: np.ndarray, columns: int, weight: Tensor | None, ignore_index: int,
-                   work: np.dtype) -> tuple[np.ndarray, float]:
+def _label_weights(
+    owner: str, labels: np.ndarray, columns: int, weight: Tensor | None, ignore_index: int, work: np.dtype
+) -> tuple[np.ndarray, float]:
     """The weight of each row, and the sum of those not ignored."""
     counted = labels != ignore_index
     if weight is None:
@@ -256,8 +278,10 @@ def _label_weights(owner: str, labels: np.ndarray, columns: int, weight: Tensor 
 def _class_weights(owner: str, weight: Any, columns: int) -> Tensor:
     """Require a weight per class."""
     if arguments.tensor(owner, weight, "weight").shape != (columns,):
-        raise ValueError(f"For '{owner}', 'weight' must have an element for each of the {columns} classes, but got "
-                         f"shape {weight.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'weight' must have an element for each of the {columns} classes, but got "
+            f"shape {weight.shape}."
+        )
     return weight
 
 
@@ -266,8 +290,16 @@ def _divided(scale: np.ndarray, total: float) -> np.ndarray:
     return scale / scale.dtype.type(total) if total else scale
 
 
-def _of_labels(owner: str, logprob: Tensor, labels: np.ndarray, shape: tuple, weight: Tensor | None,
-               ignore_index: int, reduction: str, smoothing: float) -> Tensor:
+def _of_labels(
+    owner: str,
+    logprob: Tensor,
+    labels: np.ndarray,
+    shape: tuple,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Tensor:
     """The loss of labels, given log probabilities (rows, C)."""
     from dist_ms import ops
 
@@ -287,14 +319,17 @@ def _of_labels(owner: str, logprob: Tensor, labels: np.ndarray, shape: tuple, we
     return loss / total if total else loss * float("nan")
 
 
-def _of_probabilities(owner: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str,
-                      smoothing: float) -> Tensor:
+def _of_probabilities(
+    owner: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
+) -> Tensor:
     """The loss of probabilities."""
     from dist_ms import ops
 
     if target.shape != input.shape or input.ndim == 0:
-        raise ValueError(f"For '{owner}', 'target' must have the shape {input.shape} of 'input' when it holds "
-                         f"probabilities, but got {target.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'target' must have the shape {input.shape} of 'input' when it holds "
+            f"probabilities, but got {target.shape}."
+        )
     rows, wanted = _matrix(input), _matrix(target)
     if smoothing:
         wanted = wanted * (1.0 - smoothing) + smoothing / rows.shape[1]

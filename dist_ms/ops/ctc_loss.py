@@ -35,8 +35,9 @@ class AlignmentLoss(Primitive):
         self.name, self._blank, self._zero_infinity = "ctc_loss", blank, zero_infinity
 
     @quiet
-    def forward(self, log_probs: np.ndarray, targets: np.ndarray, input_lengths: np.ndarray,
-                target_lengths: np.ndarray) -> tuple:
+    def forward(
+        self, log_probs: np.ndarray, targets: np.ndarray, input_lengths: np.ndarray, target_lengths: np.ndarray
+    ) -> tuple:
         states, jumps = self._states(targets)
         alpha = _forward_variables(log_probs.astype(np.float64), states, jumps, input_lengths)
         rows = np.arange(len(states))
@@ -64,8 +65,14 @@ class AlignmentLoss(Primitive):
         return ops.reshape(dout[0], (1, -1, 1)) * _Constant()(log_probs, slope), None, None, None
 
     @quiet
-    def _slope(self, log_probs: np.ndarray, targets: np.ndarray, input_lengths: np.ndarray,
-               target_lengths: np.ndarray, loss: np.ndarray) -> np.ndarray:
+    def _slope(
+        self,
+        log_probs: np.ndarray,
+        targets: np.ndarray,
+        input_lengths: np.ndarray,
+        target_lengths: np.ndarray,
+        loss: np.ndarray,
+    ) -> np.ndarray:
         """exp(log_probs) - posterior, 0 in the steps that do not count."""
         wide = log_probs.astype(np.float64)
         states, jumps = self._states(targets)
@@ -74,11 +81,15 @@ class AlignmentLoss(Primitive):
         for n in range(len(states)):
             steps, width = int(input_lengths[n]), 2 * int(target_lengths[n]) + 1
             # The backward variables are the forward ones of everything reversed.
-            back = _forward_variables(wide[:steps, n:n + 1][::-1], states[n:n + 1, :width][:, ::-1],
-                                      _reversed_jumps(jumps[n:n + 1, :width]), np.array([steps]))
+            back = _forward_variables(
+                wide[:steps, n : n + 1][::-1],
+                states[n : n + 1, :width][:, ::-1],
+                _reversed_jumps(jumps[n : n + 1, :width]),
+                np.array([steps]),
+            )
             beta = back[0, :, ::-1][::-1]
             emitted = wide[:steps, n][:, states[n, :width]]
-            total = np.logaddexp.reduce(alpha[n, steps - 1, max(width - 2, 0):width]) if steps else -np.inf
+            total = np.logaddexp.reduce(alpha[n, steps - 1, max(width - 2, 0) : width]) if steps else -np.inf
             posterior = np.exp(alpha[n, :steps, :width] + beta - emitted - total)
             for column, label in enumerate(states[n, :width]):
                 slope[:steps, n, label] -= posterior[:, column]
@@ -107,8 +118,7 @@ def _reversed_jumps(jumps: np.ndarray) -> np.ndarray:
     return back
 
 
-def _forward_variables(log_probs: np.ndarray, states: np.ndarray, jumps: np.ndarray,
-                       lengths: np.ndarray) -> np.ndarray:
+def _forward_variables(log_probs: np.ndarray, states: np.ndarray, jumps: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """log P(prefix ends in state s at step t), as (N, T, states); -inf after a sequence's end."""
     steps, rows = log_probs.shape[0], np.arange(len(states))[:, None]
     alpha = np.full((len(states), steps, states.shape[1]), -np.inf)
@@ -127,8 +137,15 @@ def _forward_variables(log_probs: np.ndarray, states: np.ndarray, jumps: np.ndar
     return alpha
 
 
-def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any, blank: int = 0,
-             reduction: str = "mean", zero_infinity: bool = False) -> tuple[Tensor, Tensor]:
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> tuple[Tensor, Tensor]:
     """Return minus the log likelihood of label sequences over all their alignments.
 
     Graves et al., "Connectionist Temporal Classification", 2006.
@@ -161,34 +178,44 @@ def ctc_loss(log_probs: Tensor, targets: Tensor, input_lengths: Any, target_leng
     owner = "ctc_loss"
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_bool(zero_infinity, "zero_infinity", owner)
-    data = arguments.floating(owner, arguments.tensor(owner, log_probs, "log_probs").array(), "log_probs",
-                              complex_too=False)
+    data = arguments.floating(
+        owner, arguments.tensor(owner, log_probs, "log_probs").array(), "log_probs", complex_too=False
+    )
     labels = arguments.tensor(owner, targets, "targets").array()
     if labels.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', 'targets' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast "
-                        "them first.")
+        raise TypeError(
+            f"For '{owner}', 'targets' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast them first."
+        )
     if data.ndim != 3 or labels.ndim != 2 or labels.shape[0] != data.shape[1]:
-        raise ValueError(f"For '{owner}', 'log_probs' must be (T, N, C) and 'targets' (N, S), but got shapes "
-                         f"{data.shape} and {labels.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'log_probs' must be (T, N, C) and 'targets' (N, S), but got shapes "
+            f"{data.shape} and {labels.shape}."
+        )
     steps, rows, classes = data.shape
     if steps == 0 or classes == 0:
         raise ValueError(f"For '{owner}', 'log_probs' must have steps and classes, but got shape {data.shape}.")
     if not 0 <= check_int(blank, "blank", owner) < classes:
         raise ValueError(complaint("blank", owner, f"an int in [0, {classes})", blank))
     lengths = []
-    for given, name, most in ((input_lengths, "input_lengths", steps), (target_lengths, "target_lengths",
-                                                                       labels.shape[1])):
+    for given, name, most in (
+        (input_lengths, "input_lengths", steps),
+        (target_lengths, "target_lengths", labels.shape[1]),
+    ):
         values = np.array(arguments.integers(owner, given, name), np.int64)
         if values.shape != (rows,):
-            raise ValueError(f"For '{owner}', '{name}' must have an element for each of the {rows} sequences, but got "
-                             f"shape {values.shape}.")
+            raise ValueError(
+                f"For '{owner}', '{name}' must have an element for each of the {rows} sequences, but got "
+                f"shape {values.shape}."
+            )
         if rows and not (values.min() >= 0 and values.max() <= most):
             raise RuntimeError(f"For '{owner}', '{name}' must be in [0, {most}], but got {values.tolist()}.")
         lengths.append(values)
     counted = labels[np.arange(labels.shape[1]) < lengths[1][:, None]]
     if counted.size and not (counted.min() >= 0 and counted.max() < classes):
-        raise RuntimeError(f"For '{owner}', the labels must be in [0, {classes}), but got values from {counted.min()} "
-                           f"to {counted.max()}.")
+        raise RuntimeError(
+            f"For '{owner}', the labels must be in [0, {classes}), but got values from {counted.min()} "
+            f"to {counted.max()}."
+        )
     safe = np.clip(labels, 0, classes - 1)
     loss, alpha = AlignmentLoss(blank, zero_infinity)(log_probs, safe, *lengths)
     if reduction == "mean":

@@ -10,8 +10,21 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Assert", "CheckNumerics", "Depend", "FloatStatus", "Identity", "NPUAllocFloatStatus",
-           "NPUClearFloatStatus", "NPUGetFloatStatus", "Print", "deepcopy", "depend", "identity", "print_"]
+__all__ = [
+    "Assert",
+    "CheckNumerics",
+    "Depend",
+    "FloatStatus",
+    "Identity",
+    "NPUAllocFloatStatus",
+    "NPUClearFloatStatus",
+    "NPUGetFloatStatus",
+    "Print",
+    "deepcopy",
+    "depend",
+    "identity",
+    "print_",
+]
 
 
 def print_(*input_x: Any) -> None:
@@ -67,12 +80,13 @@ class Assert(Primitive):
 
     def __call__(self, condition: Any, input_data: Any) -> None:
         if not isinstance(condition, (Tensor, bool, np.bool_)):
-            raise TypeError(f"For '{self.name}', 'condition' must be a Tensor or a bool, "
-                            f"but got {type(condition).__name__}.")
+            raise TypeError(
+                f"For '{self.name}', 'condition' must be a Tensor or a bool, but got {type(condition).__name__}."
+            )
         if not (bool(condition.array().all()) if isinstance(condition, Tensor) else condition):
             print("For 'Assert' condition is false.", flush=True)
             for value in input_data:
-                shown = value.array().reshape(-1)[:self.summarize] if isinstance(value, Tensor) else value
+                shown = value.array().reshape(-1)[: self.summarize] if isinstance(value, Tensor) else value
                 print("input data:", shown, flush=True)
             raise RuntimeError("For 'Assert', 'condition' must be true, but got false.")
 
@@ -196,8 +210,10 @@ class _OtherHardware(Primitive):
     """An operation of Ascend processors. It can be made anywhere, but runs nowhere here."""
 
     def __call__(self, *args: Any) -> Tensor:
-        raise RuntimeError(f"For '{self.name}', the device must be Ascend, but dist_ms runs on CPUs. Use "
-                           "'ops.isfinite' or 'amp.all_finite' to find overflows.")
+        raise RuntimeError(
+            f"For '{self.name}', the device must be Ascend, but dist_ms runs on CPUs. Use "
+            "'ops.isfinite' or 'amp.all_finite' to find overflows."
+        )
 
 
 class NPUAllocFloatStatus(_OtherHardware):

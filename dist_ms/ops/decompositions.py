@@ -15,8 +15,17 @@ from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reshaping import expand_dims
 from dist_ms.ops.transposing import swapaxes
 
-__all__ = ["LogMatrixDeterminant", "MatrixDeterminant", "MatrixInverse", "det", "inverse", "log_matrix_determinant",
-           "logdet", "matrix_determinant", "slogdet"]
+__all__ = [
+    "LogMatrixDeterminant",
+    "MatrixDeterminant",
+    "MatrixInverse",
+    "det",
+    "inverse",
+    "log_matrix_determinant",
+    "logdet",
+    "matrix_determinant",
+    "slogdet",
+]
 
 
 def square_matrices(name: str, x: Any) -> np.ndarray:

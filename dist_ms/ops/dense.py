@@ -61,19 +61,24 @@ class Dense(Primitive):
         arguments.floating(self.name, input, "input", complex_too=False)
         arguments.floating(self.name, weight, "weight", complex_too=False)
         if input.dtype != weight.dtype:
-            raise TypeError(f"For '{self.name}', 'input' and 'weight' must have one dtype, but got "
-                            f"{from_numpy(input.dtype)} and {from_numpy(weight.dtype)}; cast one of them.")
+            raise TypeError(
+                f"For '{self.name}', 'input' and 'weight' must have one dtype, but got "
+                f"{from_numpy(input.dtype)} and {from_numpy(weight.dtype)}; cast one of them."
+            )
         if weight.ndim != 2 or input.ndim < 1 or input.shape[-1] != weight.shape[1]:
-            raise ValueError(f"For '{self.name}', the last length of 'input' must be that of the matrix 'weight' "
-                             f"{weight.shape}, but got shape {input.shape}.")
+            raise ValueError(
+                f"For '{self.name}', the last length of 'input' must be that of the matrix 'weight' "
+                f"{weight.shape}, but got shape {input.shape}."
+            )
         if bias is not None:
             arguments.array(self.name, bias, "bias")
             if bias.dtype != weight.dtype:
-                raise TypeError(f"For '{self.name}', 'bias' must have the dtype {from_numpy(weight.dtype)} of "
-                                f"'weight', but got {from_numpy(bias.dtype)}; cast it first.")
+                raise TypeError(
+                    f"For '{self.name}', 'bias' must have the dtype {from_numpy(weight.dtype)} of "
+                    f"'weight', but got {from_numpy(bias.dtype)}; cast it first."
+                )
             if bias.shape != weight.shape[:1]:
-                raise ValueError(f"For '{self.name}', 'bias' must have shape {weight.shape[:1]}, but got "
-                                 f"{bias.shape}.")
+                raise ValueError(f"For '{self.name}', 'bias' must have shape {weight.shape[:1]}, but got {bias.shape}.")
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]
@@ -94,8 +99,9 @@ class Dense(Primitive):
 def _readable(matrix: np.ndarray) -> np.ndarray:
     """The matrix, copied if its strides are negative, zero or overlapping."""
     rows, columns = matrix.strides
-    plain = (columns == matrix.itemsize and rows >= columns * matrix.shape[1]) or \
-        (rows == matrix.itemsize and columns >= rows * matrix.shape[0])
+    plain = (columns == matrix.itemsize and rows >= columns * matrix.shape[1]) or (
+        rows == matrix.itemsize and columns >= rows * matrix.shape[0]
+    )
     return matrix if plain else np.ascontiguousarray(matrix)
 
 
@@ -147,10 +153,15 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         >>> print(ms.ops.bidense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]]), w))
         [[21.]]
     """
-    if weight.ndim != 3 or input1.shape[:-1] != input2.shape[:-1] or \
-            (input1.shape[-1], input2.shape[-1]) != weight.shape[1:]:
-        raise ValueError(f"For 'bidense', the lengths must be (..., in1), (..., in2) and (out, in1, in2), but got "
-                         f"{input1.shape}, {input2.shape} and {weight.shape}.")
+    if (
+        weight.ndim != 3
+        or input1.shape[:-1] != input2.shape[:-1]
+        or (input1.shape[-1], input2.shape[-1]) != weight.shape[1:]
+    ):
+        raise ValueError(
+            f"For 'bidense', the lengths must be (..., in1), (..., in2) and (out, in1, in2), but got "
+            f"{input1.shape}, {input2.shape} and {weight.shape}."
+        )
     # All pairs of the two inputs' elements are the input of a dense layer.
     pairs = reshaping.expand_dims(input1, -1) * reshaping.expand_dims(input2, -2)
     flat = reshaping.reshape(pairs, (*input1.shape[:-1], math.prod(weight.shape[1:])))

@@ -43,8 +43,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     if number("cdist", p, "p") < 0:
         raise ValueError(f"For 'cdist', 'p' must not be negative, but got {p}.")
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
-        raise ValueError(f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
-                         f"but got the shapes {x1.shape} and {x2.shape}.")
+        raise ValueError(
+            f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
+            f"but got the shapes {x1.shape} and {x2.shape}."
+        )
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
 
 
@@ -101,8 +103,9 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     """
     floating("pdist", tensor("pdist", input).array(), complex_too=False)
     if number("pdist", p, "p") < 0 or input.ndim < 2:
-        raise ValueError(f"For 'pdist', 'p' must not be negative and 'input' have rows, "
-                         f"but got {p} and the shape {input.shape}.")
+        raise ValueError(
+            f"For 'pdist', 'p' must not be negative and 'input' have rows, but got {p} and the shape {input.shape}."
+        )
     first, second = np.triu_indices(input.shape[-2], 1)
     return VectorNorm(p)(sub(GetItem((..., first, slice(None)))(input), GetItem((..., second, slice(None)))(input)), -1)
 

@@ -14,9 +14,22 @@ from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Bernoulli", "Gamma", "Multinomial", "Poisson", "RandomCategorical", "RandomShuffle", "Randperm",
-           "StandardLaplace", "StandardNormal", "UniformInt", "UniformReal", "bernoulli", "multinomial",
-           "random_categorical"]
+__all__ = [
+    "Bernoulli",
+    "Gamma",
+    "Multinomial",
+    "Poisson",
+    "RandomCategorical",
+    "RandomShuffle",
+    "Randperm",
+    "StandardLaplace",
+    "StandardNormal",
+    "UniformInt",
+    "UniformReal",
+    "bernoulli",
+    "multinomial",
+    "random_categorical",
+]
 
 
 def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
@@ -91,20 +104,29 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
     weights = tensor("multinomial", input).array().astype(np.float64)
     count = integer("multinomial", num_samples, "num_samples")
     boolean("multinomial", replacement, "replacement")
-    if weights.ndim not in (1, 2) or not np.isfinite(weights).all() or (weights < 0).any() \
-            or (weights.sum(-1) <= 0).any() or count < 1:
-        raise ValueError("For 'multinomial', 'input' must have 1 or 2 dimensions, no negative weights and not "
-                         f"only zeros, and 'num_samples' must be positive, but got {input} and {num_samples}.")
+    if (
+        weights.ndim not in (1, 2)
+        or not np.isfinite(weights).all()
+        or (weights < 0).any()
+        or (weights.sum(-1) <= 0).any()
+        or count < 1
+    ):
+        raise ValueError(
+            "For 'multinomial', 'input' must have 1 or 2 dimensions, no negative weights and not "
+            f"only zeros, and 'num_samples' must be positive, but got {input} and {num_samples}."
+        )
     if not replacement and count > (weights > 0).sum(-1).min():
-        raise ValueError(f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
-                         f"replacement, but got {count} for the shape {weights.shape}.")
+        raise ValueError(
+            f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
+            f"replacement, but got {count} for the shape {weights.shape}."
+        )
     rng = generator_of("multinomial", seed)
     rows = np.atleast_2d(weights)
     if replacement:
         steps = np.cumsum(rows, -1)
         marks = rng.random((len(rows), count)) * steps[:, -1:]
         out = (marks[:, :, None] >= steps[:, None, :]).sum(-1)
-    else:       # the smallest of exponential clocks that run at the weights' rates
+    else:  # the smallest of exponential clocks that run at the weights' rates
         with np.errstate(divide="ignore"):
             clocks = rng.standard_exponential(rows.shape) / rows
         out = np.argsort(clocks, -1)[:, :count]

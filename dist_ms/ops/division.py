@@ -13,10 +13,34 @@ from dist_ms.ops.arithmetic import conjugate, mul, neg
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.primitive import quiet, wanted
 
-__all__ = ["Div", "DivNoNan", "FloorDiv", "FloorMod", "Mod", "RealDiv", "TruncateDiv", "TruncateMod", "Xdivy", "div",
-           "div_no_nan", "divide", "floor_div", "floor_divide", "floor_mod", "floordiv", "floormod", "fmod",
-           "remainder", "tensor_div", "tensor_floordiv", "tensor_mod", "true_divide", "truncate_div", "truncate_mod",
-           "xdivy"]
+__all__ = [
+    "Div",
+    "DivNoNan",
+    "FloorDiv",
+    "FloorMod",
+    "Mod",
+    "RealDiv",
+    "TruncateDiv",
+    "TruncateMod",
+    "Xdivy",
+    "div",
+    "div_no_nan",
+    "divide",
+    "floor_div",
+    "floor_divide",
+    "floor_mod",
+    "floordiv",
+    "floormod",
+    "fmod",
+    "remainder",
+    "tensor_div",
+    "tensor_floordiv",
+    "tensor_mod",
+    "true_divide",
+    "truncate_div",
+    "truncate_mod",
+    "xdivy",
+]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -48,8 +72,7 @@ class Div(Binary):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         dx = true_divide(dout, conjugate(y))
-        return (reduce_to(dx, x),
-                reduce_to(neg(mul(dx, conjugate(true_divide(x, y)))), y) if wanted(y) else None)
+        return (reduce_to(dx, x), reduce_to(neg(mul(dx, conjugate(true_divide(x, y)))), y) if wanted(y) else None)
 
 
 class RealDiv(Div):
@@ -95,8 +118,7 @@ class DivNoNan(Div):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         dx = div_no_nan(dout, y)
-        return (reduce_to(dx, x),
-                reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)
+        return (reduce_to(dx, x), reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)
 
 
 class Xdivy(Div):
@@ -127,8 +149,7 @@ class Xdivy(Div):
 
         x, y = inputs
         dx = mul(div_no_nan(dout, y), not_equal(x, 0))
-        return (reduce_to(dx, x),
-                reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)
+        return (reduce_to(dx, x), reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)
 
 
 class FloorDiv(Binary):
@@ -200,14 +221,15 @@ class FloorMod(Binary):
     def _numbers(self, x: Any, y: Any) -> tuple:
         x, y = promote(x, y)
         if x.dtype.kind in "bc":
-            raise TypeError(f"For '{self.name}', the common dtype of the operands must be an integer or float type, "
-                            f"but got {from_numpy(x.dtype)}.")
+            raise TypeError(
+                f"For '{self.name}', the common dtype of the operands must be an integer or float type, "
+                f"but got {from_numpy(x.dtype)}."
+            )
         return x, y
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(dout, x),
-                reduce_to(neg(mul(dout, self.quotient(x, y))), y) if wanted(y) else None)
+        return (reduce_to(dout, x), reduce_to(neg(mul(dout, self.quotient(x, y))), y) if wanted(y) else None)
 
     @staticmethod
     def quotient(x: Any, y: Any) -> Tensor:

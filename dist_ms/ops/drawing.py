@@ -16,8 +16,19 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, number, tensor
 from dist_ms.ops.creation import shape_of
 
-__all__ = ["normal", "rand", "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "shuffle",
-           "standard_normal", "uniform"]
+__all__ = [
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "shuffle",
+    "standard_normal",
+    "uniform",
+]
 
 
 def generator_of(name: str, seed: Any) -> np.random.Generator:
@@ -288,8 +299,7 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
     return randn(tensor("randn_like", input).shape, dtype=dtype or input.dtype, seed=seed)
 
 
-def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
-                 dtype: Number | None = None) -> Tensor:
+def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw integers from [low, high) in the shape of a tensor.
 
     Args:
@@ -338,8 +348,11 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
     n = integer("randperm", n, "n")
     if n < 0:
         raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
-    rng = generator_of("randperm", None) if seed in (0, -1) and offset == 0 else \
-        np.random.Generator(np.random.Philox(key=[seed % 2**64, offset % 2**64]))
+    rng = (
+        generator_of("randperm", None)
+        if seed in (0, -1) and offset == 0
+        else np.random.Generator(np.random.Philox(key=[seed % 2**64, offset % 2**64]))
+    )
     return wrap(rng.permutation(n).astype(dtype.np))
 
 

@@ -220,8 +220,9 @@ def _drop_channels(owner: str, input: Tensor, p: float, training: bool, ranks: t
     check_bool(training, "training", owner)
     check_number_range(p, "p", owner, 0, 1)
     if arguments.tensor(owner, input).ndim not in ranks:
-        raise ValueError(f"For '{owner}', 'input' must have {' or '.join(map(str, ranks))} dimensions, but got shape "
-                         f"{input.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'input' must have {' or '.join(map(str, ranks))} dimensions, but got shape {input.shape}."
+        )
     if not training:
         return input
     if len(ranks) == 2 and input.ndim == ranks[0]:

@@ -17,7 +17,7 @@ from dist_ms.ops.triangles import diagonal
 
 __all__ = ["Einsum", "einsum"]
 
-_SPARE = "".join(map(chr, range(0x100, 0x180)))     # letters that stand for the dimensions of "..."
+_SPARE = "".join(map(chr, range(0x100, 0x180)))  # letters that stand for the dimensions of "..."
 
 
 class Contraction(Primitive):
@@ -50,7 +50,7 @@ class Contraction(Primitive):
             known = set(self.result).union(*[t for _, t in others])
             there = "".join(c for c in term if c in known)
             dx = Contraction((self.result, *[t for _, t in others]), there)(dout, *[o for o, _ in others])
-            if there != term:       # letters that stand alone: every place got the same
+            if there != term:  # letters that stand alone: every place got the same
                 lengths = x.shape
                 dx = reshape(dx, tuple([n if c in known else 1 for c, n in zip(term, lengths)]))
                 dx = BroadcastTo(lengths)(dx)
@@ -98,8 +98,9 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     inputs = _broadcast(equation, inputs, names)
     missing = [c for c in result if not any(c in t for t in names)]
     if missing or len(set(result)) < len(result):
-        raise ValueError(f"For 'einsum', each letter of the result must come once, and in a term, but got "
-                         f"'{equation}'.")
+        raise ValueError(
+            f"For 'einsum', each letter of the result must come once, and in a term, but got '{equation}'."
+        )
     if len(inputs) == 1 and sorted(names[0]) == sorted(result):
         return transpose(inputs[0], tuple(names[0].index(c) for c in result))
     return Contraction(tuple(names), result)(*inputs)
@@ -110,17 +111,21 @@ def _parse(equation: str, operands: tuple) -> tuple[list[str], str]:
     left, arrow, right = equation.partition("->")
     terms = left.split(",")
     if len(terms) != len(operands) or not operands:
-        raise ValueError(f"For 'einsum', 'equation' must have one term per operand, but got '{equation}' for "
-                         f"{len(operands)} operands.")
+        raise ValueError(
+            f"For 'einsum', 'equation' must have one term per operand, but got '{equation}' for "
+            f"{len(operands)} operands."
+        )
     if not all(c.isalpha() and c.isascii() for t in [*terms, right] for c in t.replace("...", "", 1)):
-        raise ValueError(f"For 'einsum', 'equation' must be made of letters, ',', '->' and '...', but got "
-                         f"'{equation}'.")
+        raise ValueError(
+            f"For 'einsum', 'equation' must be made of letters, ',', '->' and '...', but got '{equation}'."
+        )
     widest, out = 0, []
     for o, term in zip(operands, terms):
         extra = o.ndim - len(term.replace("...", ""))
         if extra < 0 or (extra and "..." not in term):
-            raise ValueError(f"For 'einsum', the term '{term}' must name all dimensions of its operand, "
-                             f"but got the shape {o.shape}.")
+            raise ValueError(
+                f"For 'einsum', the term '{term}' must name all dimensions of its operand, but got the shape {o.shape}."
+            )
         widest = max(widest, extra)
         out.append(term.replace("...", _SPARE[-extra:] if extra else ""))
     if arrow:
@@ -136,9 +141,11 @@ def _diagonal(equation: str, x: Tensor, term: str) -> tuple[Tensor, str]:
     first = term.index(letter)
     second = term.index(letter, first + 1)
     if x.shape[first] != x.shape[second]:
-        raise ValueError(f"For 'einsum', the dimensions '{letter}' of one operand must be equal in '{equation}', "
-                         f"but got the shape {x.shape}.")
-    return diagonal(x, 0, first, second), term[:first] + term[first + 1:second] + term[second + 1:] + letter
+        raise ValueError(
+            f"For 'einsum', the dimensions '{letter}' of one operand must be equal in '{equation}', "
+            f"but got the shape {x.shape}."
+        )
+    return diagonal(x, 0, first, second), term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
 
 
 def _broadcast(equation: str, inputs: list, names: list) -> list:
@@ -149,10 +156,14 @@ def _broadcast(equation: str, inputs: list, names: list) -> list:
             if lengths.setdefault(c, n) == 1:
                 lengths[c] = n
             elif n not in (1, lengths[c]):
-                raise ValueError(f"For 'einsum', the dimensions '{c}' must have one length in '{equation}', "
-                                 f"but got {lengths[c]} and {n}.")
-    return [x if all(lengths[c] == n for c, n in zip(term, x.shape))
-            else BroadcastTo(tuple([lengths[c] for c in term]))(x) for x, term in zip(inputs, names)]
+                raise ValueError(
+                    f"For 'einsum', the dimensions '{c}' must have one length in '{equation}', "
+                    f"but got {lengths[c]} and {n}."
+                )
+    return [
+        x if all(lengths[c] == n for c, n in zip(term, x.shape)) else BroadcastTo(tuple([lengths[c] for c in term]))(x)
+        for x, term in zip(inputs, names)
+    ]
 
 
 class Einsum(Primitive):

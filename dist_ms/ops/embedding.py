@@ -82,8 +82,9 @@ def check_ids(owner: str, ids: Any) -> np.ndarray:
     """Require int32 or int64 indices."""
     arguments.array(owner, ids, "ids")
     if ids.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', the indices must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast "
-                        "them first.")
+        raise TypeError(
+            f"For '{owner}', the indices must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast them first."
+        )
     return ids
 
 
@@ -108,8 +109,14 @@ def take_rows_or_zeros(owner: str, table: Tensor, indices: Tensor) -> Tensor:
 _take_rows = TakeRows()
 
 
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, scale_grad_by_freq: bool = False) -> Tensor:
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+) -> Tensor:
     """Return the rows of a table at the given indices.
 
     Args:

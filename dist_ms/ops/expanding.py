@@ -42,18 +42,24 @@ class BroadcastTo(Primitive):
             return input
         lead = len(shape) - len(given)
         if lead < 0:
-            raise ValueError(f"For '{self.name}', 'shape' must have at least the {len(given)} dimensions of 'input', "
-                             f"but got {shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'shape' must have at least the {len(given)} dimensions of 'input', "
+                f"but got {shape}."
+            )
         if -1 in shape:
             if -1 in shape[:lead]:
-                raise ValueError(f"For '{self.name}', -1 in 'shape' must stand for a dimension 'input' has, "
-                                 f"but got {shape} for an input of shape {given}.")
+                raise ValueError(
+                    f"For '{self.name}', -1 in 'shape' must stand for a dimension 'input' has, "
+                    f"but got {shape} for an input of shape {given}."
+                )
             shape = tuple([given[i - lead] if n == -1 else n for i, n in enumerate(shape)])
         try:
             return np.broadcast_to(input, shape)
         except ValueError:
-            raise ValueError(f"For '{self.name}', each dimension of 'input' must be 1 or equal that of 'shape', "
-                             f"but got {given} and {self.shape}.") from None
+            raise ValueError(
+                f"For '{self.name}', each dimension of 'input' must be 1 or equal that of 'shape', "
+                f"but got {given} and {self.shape}."
+            ) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return (reduce_to(dout, inputs[0]),)

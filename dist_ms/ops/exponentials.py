@@ -16,8 +16,27 @@ from dist_ms.ops.division import true_divide
 from dist_ms.ops.powers import as_float
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
-__all__ = ["Exp", "Expm1", "Log", "Log1p", "Logit", "Xlogy", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2",
-           "logaddexp", "logaddexp2", "logit", "tensor_exp", "tensor_expm1", "xlogy"]
+__all__ = [
+    "Exp",
+    "Expm1",
+    "Log",
+    "Log1p",
+    "Logit",
+    "Xlogy",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "logaddexp",
+    "logaddexp2",
+    "logit",
+    "tensor_exp",
+    "tensor_expm1",
+    "xlogy",
+]
 
 
 class Exp(Primitive):
@@ -217,8 +236,7 @@ class Xlogy(Binary):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         dx = mul(dout, ops.xlogy(ops.cast(ops.not_equal(x, 0), dout.dtype), y))
-        return (reduce_to(dx, x),
-                reduce_to(mul(dout, ops.xdivy(x, y)), y) if wanted(y) else None)
+        return (reduce_to(dx, x), reduce_to(mul(dout, ops.xdivy(x, y)), y) if wanted(y) else None)
 
 
 class Logit(Primitive):

@@ -15,8 +15,21 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
 
-__all__ = ["Fmax", "Fmin", "Maximum", "Minimum", "NanToNum", "clamp", "clip", "clip_by_value", "fmax", "fmin",
-           "maximum", "minimum", "nan_to_num"]
+__all__ = [
+    "Fmax",
+    "Fmin",
+    "Maximum",
+    "Minimum",
+    "NanToNum",
+    "clamp",
+    "clip",
+    "clip_by_value",
+    "fmax",
+    "fmin",
+    "maximum",
+    "minimum",
+    "nan_to_num",
+]
 
 
 class _Extreme(Binary):
@@ -266,13 +279,15 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
         [0.  0.5 1. ]
     """
     if clip_value_min is None and clip_value_max is None:
-        raise ValueError("For 'clip_by_value', 'clip_value_min' or 'clip_value_max' must be given, "
-                         "but got None for both.")
+        raise ValueError(
+            "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' must be given, but got None for both."
+        )
     if isinstance(x, (tuple, list)):
         return type(x)(clip_by_value(t, clip_value_min, clip_value_max) for t in x)
     if not isinstance(x, Tensor):
-        raise TypeError(f"For 'clip_by_value', 'x' must be a Tensor, or a tuple or list of them, "
-                        f"but got {type(x).__name__}.")
+        raise TypeError(
+            f"For 'clip_by_value', 'x' must be a Tensor, or a tuple or list of them, but got {type(x).__name__}."
+        )
     if clip_value_min is not None:
         x = maximum(x, clip_value_min)
     return x if clip_value_max is None else minimum(x, clip_value_max)
@@ -281,8 +296,9 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
 clip = clamp
 
 
-def nan_to_num(input: Tensor, nan: float | None = None, posinf: float | None = None,
-               neginf: float | None = None) -> Tensor:
+def nan_to_num(
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
     """Replace NaN and the infinities by numbers.
 
     Args:

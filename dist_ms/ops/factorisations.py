@@ -69,8 +69,10 @@ class Svd(Primitive):
         ds, du, dv = dout
         if self.full_matrices and rows != columns:
             if du.array().any() or dv.array().any():
-                raise RuntimeError(f"For '{self.name}', U and V have no gradient with 'full_matrices' "
-                                   f"for matrices that are not square, but got {inputs[0].shape}.")
+                raise RuntimeError(
+                    f"For '{self.name}', U and V have no gradient with 'full_matrices' "
+                    f"for matrices that are not square, but got {inputs[0].shape}."
+                )
             k = min(rows, columns)
             u, v, du, dv = u[..., :k], v[..., :k], du[..., :k], dv[..., :k]
         across, down = ops.expand_dims(s, -2), ops.expand_dims(s, -1)
@@ -80,8 +82,7 @@ class Svd(Primitive):
         turn_u, turn_v = ops.matmul(ops.adjoint(u), du), ops.matmul(ops.adjoint(v), dv)
         inner = ops.mul(ops.true_divide(ops.sub(turn_u, ops.adjoint(turn_u)), gaps), across)
         inner = ops.add(inner, ops.mul(ops.true_divide(ops.sub(turn_v, ops.adjoint(turn_v)), gaps), down))
-        out = ops.matmul(ops.matmul(u, ops.add(inner, ops.mul(unit, ops.expand_dims(ds, -2)))),
-                         ops.adjoint(v))
+        out = ops.matmul(ops.matmul(u, ops.add(inner, ops.mul(unit, ops.expand_dims(ds, -2)))), ops.adjoint(v))
         if rows > columns:
             rest = ops.true_divide(ops.sub(du, ops.matmul(u, turn_u)), across)
             out = ops.add(out, ops.matmul(rest, ops.adjoint(v)))
@@ -150,8 +151,10 @@ class Qr(Primitive):
         rows, columns = inputs[0].shape[-2:]
         (q, r), (dq, dr) = output, dout
         if self.full_matrices and rows > columns:
-            raise RuntimeError(f"For '{self.name}', there is no gradient with 'full_matrices' for matrices with "
-                               f"more rows than columns, but got {inputs[0].shape}.")
+            raise RuntimeError(
+                f"For '{self.name}', there is no gradient with 'full_matrices' for matrices with "
+                f"more rows than columns, but got {inputs[0].shape}."
+            )
         if rows >= columns:
             return _qr_gradient(q, r, dq, dr)
         # A = [X Y], X square: Q R' = X, and R = [R' Q^H Y]
@@ -257,8 +260,10 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
     x, tau = _matrices("orgqr", tensor("orgqr", input).array()), floating("orgqr", tensor("orgqr", input2).array())
     rows, columns = x.shape[-2:]
     if columns > rows or tau.ndim != x.ndim - 1 or tau.shape[-1] > columns:
-        raise ValueError("For 'orgqr', 'input' must have at least as many rows as columns and 'input2' a number for "
-                         f"each column at most, but got the shapes {x.shape} and {tau.shape}.")
+        raise ValueError(
+            "For 'orgqr', 'input' must have at least as many rows as columns and 'input2' a number for "
+            f"each column at most, but got the shapes {x.shape} and {tau.shape}."
+        )
     unit = np.eye(rows, columns, dtype=input.array().dtype)
     vectors = ops.add(ops.tril(input, -1), wrap(unit))
     out = wrap(np.broadcast_to(unit, x.shape).copy())

@@ -16,8 +16,30 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, integers, many_axes, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn",
-           "ifftshift", "ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"]
+__all__ = [
+    "fft",
+    "fft2",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "hfft2",
+    "hfftn",
+    "ifft",
+    "ifft2",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "ihfft2",
+    "ihfftn",
+    "irfft",
+    "irfft2",
+    "irfftn",
+    "rfft",
+    "rfft2",
+    "rfftfreq",
+    "rfftn",
+]
 
 # The scale of the way back, whose other factor the way there has.
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
@@ -53,11 +75,7 @@ class ComplexTransform(Primitive):
         self.axes, self.norm, self.inverse = axes, norm, inverse
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        # Summed in double precision, so that the result is right to its last bit.
-        double = x.dtype in (np.float64, np.complex128)
-        full = x if double else x.astype(np.complex128)
-        out = (np.fft.ifftn if self.inverse else np.fft.fftn)(full, axes=self.axes, norm=self.norm)
-        return out if double else out.astype(np.complex64)
+        return (np.fft.ifftn if self.inverse else np.fft.fftn)(x, axes=self.axes, norm=self.norm)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         back = ComplexTransform(self.axes, _OPPOSITE[self.norm], not self.inverse)(dout)
@@ -182,25 +200,34 @@ _ARGUMENTS = """
 def _transform(name: str, summary: str, general: Callable, flag: bool, rank: int | None) -> Callable:
     """Make one function of the family: of `rank` dimensions, None for any number."""
     if rank == 1:
+
         def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
             size = None if n is None else (integer(name, n, "n"),)
             return general(name, input, size, (integer(name, dim, "dim"),), None, norm, flag)
     elif rank == 2:
+
         def function(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
             return general(name, input, s, dim, (-2, -1), norm, flag)
     else:
+
         def function(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None) -> Tensor:
             return general(name, input, s, dim, None, norm, flag)
+
     shape = (4,) if rank == 1 else (2, 4)
     last = {_complex: 4, _to_half: 3, _to_real: 6}[general]
     text = _ARGUMENTS.format(
-        name=name, shape=shape, shape_out=(*shape[:-1], last),
-        size="n: the length the dimension is cut or lengthened to first." if rank == 1
+        name=name,
+        shape=shape,
+        shape_out=(*shape[:-1], last),
+        size="n: the length the dimension is cut or lengthened to first."
+        if rank == 1
         else "s: the lengths the dimensions are cut or lengthened to first.",
-        dim="dim: the dimension." if rank == 1 else "dim: the dimensions; None for " +
-        ("the last two." if rank == 2 else "the last len(s), or all."),
+        dim="dim: the dimension."
+        if rank == 1
+        else "dim: the dimensions; None for " + ("the last two." if rank == 2 else "the last len(s), or all."),
         result="real" if general is _to_real else "complex",
-        real=" or holds complex numbers" if general is _to_half else "")
+        real=" or holds complex numbers" if general is _to_half else "",
+    )
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{summary}\n{text}"
     return function

@@ -69,7 +69,7 @@ def polygamma_array(n: int, x: np.ndarray) -> np.ndarray:
     lift = np.where(low, np.ceil(1 - y), 0.0)
     z0 = y + lift
     z, steps = _raised(z0)
-    tail = 1 / (n * z ** n) + 0.5 / z ** (n + 1)
+    tail = 1 / (n * z**n) + 0.5 / z ** (n + 1)
     for k, b in enumerate(_BERNOULLI, 1):
         tail = tail + b * math.prod(range(n + 1, n + 2 * k)) / math.factorial(2 * k) / z ** (n + 2 * k)
     total = tail

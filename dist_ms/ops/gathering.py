@@ -13,8 +13,20 @@ from dist_ms.ops.indexing import add_rows
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reshaping import reshape
 
-__all__ = ["EmbeddingLookup", "Gather", "GatherD", "GatherNd", "GatherV2", "SparseGatherV2", "gather", "gather_d",
-           "gather_elements", "gather_nd", "index_select", "take"]
+__all__ = [
+    "EmbeddingLookup",
+    "Gather",
+    "GatherD",
+    "GatherNd",
+    "GatherV2",
+    "SparseGatherV2",
+    "gather",
+    "gather_d",
+    "gather_elements",
+    "gather_nd",
+    "index_select",
+    "take",
+]
 
 
 class Gather(Primitive):
@@ -52,7 +64,7 @@ class Gather(Primitive):
         batch = self._batch(x.ndim, i.ndim, axis)
         if not batch:
             return np.take(x, i, axis) if axis else x[i]
-        out = np.empty(x.shape[:axis] + i.shape[batch:] + x.shape[axis + 1:], x.dtype)
+        out = np.empty(x.shape[:axis] + i.shape[batch:] + x.shape[axis + 1 :], x.dtype)
         for place in np.ndindex(*x.shape[:batch]):
             out[place] = np.take(x[place], i[place], axis - batch)
         return out
@@ -60,9 +72,11 @@ class Gather(Primitive):
     def _batch(self, x_ndim: int, i_ndim: int, axis: int) -> int:
         batch = self.batch_dims + i_ndim if self.batch_dims < 0 else self.batch_dims
         if not 0 <= batch <= min(i_ndim, axis) or batch > x_ndim:
-            raise ValueError(f"For '{self.name}', 'batch_dims' must not exceed 'axis' {axis} or the {i_ndim} "
-                             f"dimensions "
-                             f"of 'input_indices', but got {self.batch_dims}.")
+            raise ValueError(
+                f"For '{self.name}', 'batch_dims' must not exceed 'axis' {axis} or the {i_ndim} "
+                f"dimensions "
+                f"of 'input_indices', but got {self.batch_dims}."
+            )
         return batch
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -91,8 +105,9 @@ class AddSlices(Primitive):
             out = np.zeros(self.shape, slices.dtype)
             add_rows(out, indices, slices)
             return out
-        moved = np.zeros((*self.shape[:batch], self.shape[axis], *self.shape[batch:axis], *self.shape[axis + 1:]),
-                         slices.dtype)
+        moved = np.zeros(
+            (*self.shape[:batch], self.shape[axis], *self.shape[batch:axis], *self.shape[axis + 1 :]), slices.dtype
+        )
         width = indices.ndim - batch
         slices = np.moveaxis(slices, range(axis, axis + width), range(batch, batch + width))
         for place in np.ndindex(*self.shape[:batch]):
@@ -197,8 +212,10 @@ class GatherD(Primitive):
         axis = one_axis(self.name, dim, array(self.name, x, "x").ndim, "dim")
         integral(self.name, index, "index")
         if index.ndim != x.ndim or any(n > m for i, (n, m) in enumerate(zip(index.shape, x.shape)) if i != axis):
-            raise ValueError(f"For '{self.name}', 'index' must have as many dimensions as 'x', none longer but {axis}, "
-                             f"but got the shapes {index.shape} and {x.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'index' must have as many dimensions as 'x', none longer but {axis}, "
+                f"but got the shapes {index.shape} and {x.shape}."
+            )
         if not x.ndim:
             return x.copy()
         check_bounds(self.name, index, x.shape[axis])
@@ -281,8 +298,10 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
     integral(name, indices, "indices")
     width = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or width > len(shape):
-        raise ValueError(f"For '{name}', the last dimension of 'indices' must be at most {len(shape)}, "
-                         f"but got the shape {indices.shape}.")
+        raise ValueError(
+            f"For '{name}', the last dimension of 'indices' must be at most {len(shape)}, "
+            f"but got the shape {indices.shape}."
+        )
     bounds = np.array(shape[:width])
     if indices.size:
         wrong = (indices < 0) | (indices >= bounds)
@@ -296,8 +315,9 @@ def check_bounds(name: str, index: np.ndarray, length: int, argument: str = "ind
     """Raise IndexError if an index is outside [-length, length)."""
     if index.size and (index.min() < -length or index.max() >= length):
         wrong = index[(index < -length) | (index >= length)].flat[0]
-        raise IndexError(f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got "
-                         f"{wrong}.")
+        raise IndexError(
+            f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got {wrong}."
+        )
 
 
 _gather, _gather_d, _gather_nd = Gather(), GatherD(), GatherNd()

@@ -67,8 +67,7 @@ def padding_pairs(value: Any, rank: int, name: str, owner: str, symmetric: bool 
     return tuple([(value[2 * i], value[2 * i + 1]) for i in range(rank)])
 
 
-def mode_padding(pad_mode: str, value: Any, rank: int, name: str, owner: str,
-                 symmetric: bool = False) -> Pairs | None:
+def mode_padding(pad_mode: str, value: Any, rank: int, name: str, owner: str, symmetric: bool = False) -> Pairs | None:
     """The padding of "valid" (none), "pad" (`value`) and "same" (None: known with the sizes).
 
     Raises:
@@ -80,8 +79,9 @@ def mode_padding(pad_mode: str, value: Any, rank: int, name: str, owner: str,
     if pad_mode == "pad":
         return pairs
     if any(n for pair in pairs for n in pair):
-        raise ValueError(complaint(name, owner, f"0 when 'pad_mode' is {pad_mode!r}", value,
-                                   "Use pad_mode='pad' to pad by hand."))
+        raise ValueError(
+            complaint(name, owner, f"0 when 'pad_mode' is {pad_mode!r}", value, "Use pad_mode='pad' to pad by hand.")
+        )
     return None if pad_mode == "same" else ((0, 0),) * rank
 
 
@@ -92,6 +92,13 @@ def check_data_format(value: Any, owner: str, only: str) -> str:
         ValueError: for another one.
     """
     if value != only:
-        raise ValueError(complaint("data_format", owner, f"{only!r}", repr(value),
-                                   "Other formats need a GPU; memory is channels-last anyway."))
+        raise ValueError(
+            complaint(
+                "data_format",
+                owner,
+                f"{only!r}",
+                repr(value),
+                "Other formats need a GPU; memory is channels-last anyway.",
+            )
+        )
     return value

@@ -9,8 +9,18 @@ from dist_ms.ops import arguments
 from dist_ms.ops.activation import tanh
 from dist_ms.ops.elementwise import PiecewiseLinear, Smooth
 
-__all__ = ["HShrink", "HSigmoid", "HSwish", "SoftShrink", "hardshrink", "hardsigmoid", "hardswish", "hardtanh",
-           "softshrink", "tanhshrink"]
+__all__ = [
+    "HShrink",
+    "HSigmoid",
+    "HSwish",
+    "SoftShrink",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "softshrink",
+    "tanhshrink",
+]
 
 
 class HSigmoid(PiecewiseLinear):

@@ -28,8 +28,10 @@ class _OfTwo(Primitive):
     def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
         a, x = floating(self.name, input, "input", False), floating(self.name, other, "other", False)
         if a.dtype != x.dtype:
-            raise TypeError(f"For '{self.name}', 'input' and 'other' must have the same dtype, "
-                            f"but got {a.dtype.name} and {x.dtype.name}.")
+            raise TypeError(
+                f"For '{self.name}', 'input' and 'other' must have the same dtype, "
+                f"but got {a.dtype.name} and {x.dtype.name}."
+            )
         wide = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
         return np.asarray(self.value(*wide)).astype(a.dtype)
 
@@ -77,8 +79,10 @@ class Igamma(_OfTwo):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         a, x = inputs
-        return (reduce_to(ops.mul(dout, _by_a(a, x)), a) if wanted(a) else None,
-                reduce_to(ops.mul(dout, _density(a, x)), x) if wanted(x) else None)
+        return (
+            reduce_to(ops.mul(dout, _by_a(a, x)), a) if wanted(a) else None,
+            reduce_to(ops.mul(dout, _density(a, x)), x) if wanted(x) else None,
+        )
 
 
 class Igammac(_OfTwo):

@@ -89,7 +89,7 @@ class SetItem(Primitive):
         dvalue = None
         if wanted(value):
             taken = survivors(GetItem(self.index)(dout), self.index, dout.shape)
-            extra = len(value.shape) - len(taken.shape)     # x[0] = tensor of shape (1,)
+            extra = len(value.shape) - len(taken.shape)  # x[0] = tensor of shape (1,)
             dvalue = reduce_to(ops.reshape(taken, (1,) * extra + taken.shape) if extra > 0 else taken, value)
         return SetItem(self.index)(dout, zero), dvalue
 
@@ -141,8 +141,9 @@ def store(out: np.ndarray, index: Any, value: Any) -> None:
     except IndexError as error:
         raise IndexError(f"For 'Tensor.__setitem__', {error}; the shape is {out.shape}.") from None
     except ValueError as error:
-        raise ValueError(f"For 'Tensor.__setitem__', the shape of the value must broadcast to that of the indexed "
-                         f"elements: {error}.") from None
+        raise ValueError(
+            f"For 'Tensor.__setitem__', the shape of the value must broadcast to that of the indexed elements: {error}."
+        ) from None
 
 
 def numpy_index(index: Any) -> Any:
@@ -153,8 +154,9 @@ def numpy_index(index: Any) -> Any:
     """
     if type(index) is int or (type(index) is slice and _plain(index)):
         return index
-    if isinstance(index, list) and any(isinstance(i, (list, tuple, slice, Tensor)) or i is None or i is ...
-                                       for i in index):
+    if isinstance(index, list) and any(
+        isinstance(i, (list, tuple, slice, Tensor)) or i is None or i is ... for i in index
+    ):
         index = tuple(index)
     if isinstance(index, tuple):
         return tuple([_part(i) for i in index])
@@ -179,8 +181,10 @@ def _part(part: Any) -> Any:
             part = part.astype(np.int64)
     if not isinstance(part, np.ndarray) or part.dtype.kind not in "biu":
         kind = f"{type(part).__name__} of {part.dtype}" if isinstance(part, np.ndarray) else type(part).__name__
-        raise IndexError("A tensor's index must be ints, slices, None, Ellipsis, bools, or tensors or lists of ints "
-                         f"or bools, but got {kind}.")
+        raise IndexError(
+            "A tensor's index must be ints, slices, None, Ellipsis, bools, or tensors or lists of ints "
+            f"or bools, but got {kind}."
+        )
     if part.ndim == 0:
         return bool(part) if part.dtype.kind == "b" else int(part)
     return part
@@ -212,7 +216,7 @@ def setitem(self: Tensor, index: Any, value: Any) -> None:
     if recording.on:
         rebind(self, SetItem(index)(self, ops.casting.cast_array(value, self.array().dtype)))
         viewed = self.__dict__.get("_viewed")
-        if viewed is not None:      # the tensor shares its values with the one it was read from
+        if viewed is not None:  # the tensor shares its values with the one it was read from
             base, where = viewed
             piece = GetItem(where)(base)
             setitem(piece, index, value)
@@ -235,8 +239,10 @@ def _value(value: Any) -> Tensor:
     if isinstance(value, str):
         raise IndexError(f"For 'Tensor.__setitem__', the value must be a number or a Tensor, but got {value!r}.")
     if value is None or not isinstance(value, (bool, int, float, complex, np.generic, np.ndarray, list, tuple)):
-        raise TypeError("For 'Tensor.__setitem__', the value must be a number, a Tensor, an array, a list or a tuple, "
-                        f"but got {type(value).__name__}.")
+        raise TypeError(
+            "For 'Tensor.__setitem__', the value must be a number, a Tensor, an array, a list or a tuple, "
+            f"but got {type(value).__name__}."
+        )
     return wrap(to_array(value))
 
 

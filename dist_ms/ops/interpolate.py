@@ -42,8 +42,14 @@ def _sizes(owner: str, sizes: tuple, size: Any, scale_factor: Any, recompute: An
     return given, tuple([1 / f for f in factors])
 
 
-def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-                align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> Tensor:
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
     """Return a (N, C, *spatial) tensor at another spatial size.
 
     Args:
@@ -75,8 +81,10 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
     if not 3 <= data.ndim <= 5:
         raise ValueError(f"For '{owner}', 'input' must have 3 to 5 dimensions, but got shape {data.shape}.")
     if data.ndim - 2 not in _RANKS.get(mode, (1, 2, 3)):
-        raise ValueError(f"For '{owner}', 'mode' {mode!r} must go with an input of {_RANKS[mode][0] + 2} dimensions, "
-                         f"but got shape {data.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'mode' {mode!r} must go with an input of {_RANKS[mode][0] + 2} dimensions, "
+            f"but got shape {data.shape}."
+        )
     for given, name in ((align_corners, "align_corners"), (recompute_scale_factor, "recompute_scale_factor")):
         if given is not None:
             check_bool(given, name, owner)
@@ -85,8 +93,9 @@ def interpolate(input: Tensor, size: Any = None, scale_factor: Any = None, mode:
     if recompute_scale_factor and size is not None:
         raise ValueError(complaint("recompute_scale_factor", owner, "None or False when 'size' is given", True))
     if 0 in data.shape[2:]:
-        raise ValueError(f"For '{owner}', 'input' must have elements in its spatial dimensions, but got shape "
-                         f"{data.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'input' must have elements in its spatial dimensions, but got shape {data.shape}."
+        )
     counts, ratios = _sizes(owner, data.shape[2:], size, scale_factor, recompute_scale_factor)
     matrices = [_matrix(mode, n, m, r, bool(align_corners)) for n, m, r in zip(data.shape[2:], counts, ratios)]
     return Resample(owner, matrices)(input)
@@ -101,8 +110,14 @@ def _matrix(mode: str, length: int, count: int, ratio: float, align_corners: boo
     return (cubic if mode == "bicubic" else linear)(length, count, ratio, align_corners)
 
 
-def upsample(input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
-             align_corners: bool | None = None, recompute_scale_factor: bool | None = None) -> Tensor:
+def upsample(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
     """Return a (N, C, *spatial) tensor at another size; the same as `interpolate`.
 
     Examples:

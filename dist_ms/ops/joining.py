@@ -14,8 +14,21 @@ from dist_ms.ops.indexing import GetItem
 from dist_ms.ops.primitive import Primitive, wanted
 from dist_ms.ops.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
 
-__all__ = ["Concat", "Pack", "ParallelConcat", "Stack", "block_diag", "cat", "column_stack", "concat", "dstack",
-           "hstack", "row_stack", "stack", "vstack"]
+__all__ = [
+    "Concat",
+    "Pack",
+    "ParallelConcat",
+    "Stack",
+    "block_diag",
+    "cat",
+    "column_stack",
+    "concat",
+    "dstack",
+    "hstack",
+    "row_stack",
+    "stack",
+    "vstack",
+]
 
 
 class Concat(Primitive):
@@ -52,8 +65,10 @@ class Concat(Primitive):
         try:
             return np.concatenate(_same_type(tensors), axis)
         except ValueError:
-            raise ValueError(f"For '{self.name}', 'tensors' must have equal shapes but for dimension {axis}, "
-                             f"but got {[t.shape for t in tensors]}.") from None
+            raise ValueError(
+                f"For '{self.name}', 'tensors' must have equal shapes but for dimension {axis}, "
+                f"but got {[t.shape for t in tensors]}."
+            ) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.name, self.axis, len(inputs[0].shape))
@@ -105,8 +120,12 @@ class Stack(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.name, self.axis, len(inputs[0].shape) + 1)
-        return tuple([reduce_to(GetItem((slice(None),) * axis + (i,))(dout), x) if wanted(x) else None
-                      for i, x in enumerate(inputs)])
+        return tuple(
+            [
+                reduce_to(GetItem((slice(None),) * axis + (i,))(dout), x) if wanted(x) else None
+                for i, x in enumerate(inputs)
+            ]
+        )
 
 
 class Pack(Stack):
@@ -143,8 +162,9 @@ def sequence(name: str, tensors: Any, argument: str = "tensors") -> Any:
         ValueError: if it is empty.
     """
     if not isinstance(tensors, (tuple, list)):
-        raise TypeError(f"For '{name}', '{argument}' must be a tuple or list of Tensors, "
-                        f"but got {type(tensors).__name__}.")
+        raise TypeError(
+            f"For '{name}', '{argument}' must be a tuple or list of Tensors, but got {type(tensors).__name__}."
+        )
     if not tensors:
         raise ValueError(f"For '{name}', '{argument}' must hold at least one Tensor, but got none.")
     for t in tensors:
@@ -293,8 +313,10 @@ def column_stack(tensors: Any) -> Tensor:
         [[1 3]
          [2 4]]
     """
-    columns = [expand_dims(t, 1) if t.ndim == 1 else reshape(t, (1, 1)) if t.ndim == 0 else t
-               for t in sequence("column_stack", tensors)]
+    columns = [
+        expand_dims(t, 1) if t.ndim == 1 else reshape(t, (1, 1)) if t.ndim == 0 else t
+        for t in sequence("column_stack", tensors)
+    ]
     return concat(columns, 1)
 
 
@@ -318,8 +340,9 @@ def block_diag(*inputs: Tensor) -> Tensor:
     """
     blocks = atleast_2d(sequence("block_diag", inputs, "inputs"))
     if any(b.ndim > 2 for b in blocks):
-        raise ValueError(f"For 'block_diag', 'inputs' must have at most 2 dimensions, "
-                         f"but got {[b.ndim for b in blocks]}.")
+        raise ValueError(
+            f"For 'block_diag', 'inputs' must have at most 2 dimensions, but got {[b.ndim for b in blocks]}."
+        )
     width, rows, left = sum(b.shape[1] for b in blocks), [], 0
     for b in blocks:
         right = width - left - b.shape[1]

@@ -33,15 +33,17 @@ class RowNorm(Primitive):
     def __init__(self, eps: float) -> None:
         self._eps = eps
 
-    def forward(self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray,
-                rstd: np.ndarray) -> np.ndarray:
+    def forward(
+        self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
+    ) -> np.ndarray:
         from dist_ms._ext import layer_norm
 
         work = mean.dtype
         rows = contiguous(x, work).reshape(mean.size, gamma.size)
         out = np.empty_like(rows)
-        layer_norm.forward(rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps,
-                           out, mean, rstd)
+        layer_norm.forward(
+            rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
+        )
         return out.reshape(x.shape).astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -69,11 +71,21 @@ class RowNormGrad(Primitive):
         rows = contiguous(x, work).reshape(mean.size, gamma.size)
         dx = np.empty_like(rows)
         dgamma, dbeta = np.empty(gamma.size, work), np.empty(gamma.size, work)
-        layer_norm.backward(contiguous(dy, work).reshape(rows.shape), rows, contiguous(gamma, work).reshape(-1), mean,
-                            rstd, dx, dgamma, dbeta)
-        return (dx.reshape(x.shape).astype(x.dtype, copy=False),
-                dgamma.reshape(gamma.shape).astype(gamma.dtype, copy=False),
-                dbeta.reshape(gamma.shape).astype(gamma.dtype, copy=False))
+        layer_norm.backward(
+            contiguous(dy, work).reshape(rows.shape),
+            rows,
+            contiguous(gamma, work).reshape(-1),
+            mean,
+            rstd,
+            dx,
+            dgamma,
+            dbeta,
+        )
+        return (
+            dx.reshape(x.shape).astype(x.dtype, copy=False),
+            dgamma.reshape(gamma.shape).astype(gamma.dtype, copy=False),
+            dbeta.reshape(gamma.shape).astype(gamma.dtype, copy=False),
+        )
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
@@ -156,13 +168,16 @@ class LayerNorm(Primitive):
         params = self._axis("begin_params_axis", self.begin_params_axis, ndim)
         for given, name in ((gamma, "gamma"), (beta, "beta")):
             if arguments.tensor(self.name, given, name).shape != x.shape[params:]:
-                raise ValueError(f"For '{self.name}', '{name}' must have the shape {x.shape[params:]} of 'input_x' "
-                                 f"{x.shape} from axis {params} on, but got {given.shape}.")
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape {x.shape[params:]} of 'input_x' "
+                    f"{x.shape} from axis {params} on, but got {given.shape}."
+                )
         if first == params:
             return *normalised_rows(self.name, x, gamma, beta, self.epsilon, first), first
         shape, d = x.shape[first:], x.array().dtype
-        plain, mean, rstd = normalised_rows(self.name, x, wrap(np.ones(shape, d)), wrap(np.zeros(shape, d)),
-                                            self.epsilon, first)
+        plain, mean, rstd = normalised_rows(
+            self.name, x, wrap(np.ones(shape, d)), wrap(np.zeros(shape, d)), self.epsilon, first
+        )
         return plain * gamma + beta, mean, rstd, first
 
     def _axis(self, name: str, axis: int, ndim: int) -> int:
@@ -171,8 +186,9 @@ class LayerNorm(Primitive):
         return axis if axis >= 0 else axis + ndim
 
 
-def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None,
-               eps: float = 1e-5) -> Tensor:
+def layer_norm(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Normalise over the last dimensions: (x - mean) / sqrt(variance + eps) weight + bias.
 
     Args:
@@ -197,14 +213,16 @@ def layer_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = Non
     shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
     first = arguments.tensor("layer_norm", input).ndim - len(shape)
     if not shape or first < 0 or input.shape[first:] != shape:
-        raise ValueError(f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, "
-                         f"but got {shape}.")
+        raise ValueError(
+            f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
+        )
     vectors = []
     for given, name, fill in ((weight, "weight", 1), (bias, "bias", 0)):
         if given is None:
             given = wrap(np.full(shape, fill, input.array().dtype))
         elif given.shape != shape:
-            raise ValueError(f"For 'layer_norm', '{name}' must have the shape {shape} of 'normalized_shape', but got "
-                             f"{given.shape}.")
+            raise ValueError(
+                f"For 'layer_norm', '{name}' must have the shape {shape} of 'normalized_shape', but got {given.shape}."
+            )
         vectors.append(given)
     return normalised_rows("layer_norm", input, *vectors, eps, first)[0]

@@ -12,8 +12,9 @@ from dist_ms.ops.loss import check_pair, reduced
 __all__ = ["gaussian_nll_loss"]
 
 
-def gaussian_nll_loss(x: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6,
-                      reduction: str = "mean") -> Tensor:
+def gaussian_nll_loss(
+    x: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
+) -> Tensor:
     """Return 0.5 (log v + (x - target)^2 / v) with v = max(var, eps).
 
     Args:
@@ -49,8 +50,10 @@ def gaussian_nll_loss(x: Tensor, target: Tensor, var: Tensor, full: bool = False
         if var.shape == x.shape[:-1]:
             var = ops.reshape(var, (*var.shape, 1))
         elif var.shape != (*x.shape[:-1], 1):
-            raise ValueError(f"For '{owner}', 'var' must have the shape {x.shape} of 'x', that without the last "
-                             f"dimension or with length 1 there, but got {var.shape}.")
+            raise ValueError(
+                f"For '{owner}', 'var' must have the shape {x.shape} of 'x', that without the last "
+                f"dimension or with length 1 there, but got {var.shape}."
+            )
     if var.size and var.array().min() < 0:
         raise ValueError(f"For '{owner}', 'var' must not be negative, but got {var.array().min()}.")
     variance = ops.maximum(var, eps)

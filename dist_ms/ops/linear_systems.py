@@ -12,8 +12,21 @@ from dist_ms.ops.arguments import boolean, floating, integral, tensor
 from dist_ms.ops.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive, wanted
 
-__all__ = ["LuSolve", "LuUnpack", "Lstsq", "MatrixPower", "MatrixSolve", "MatrixSolveLs", "MatrixTriangularSolve",
-           "cond", "lstsq", "lu_solve", "lu_unpack", "matrix_solve", "pinv"]
+__all__ = [
+    "LuSolve",
+    "LuUnpack",
+    "Lstsq",
+    "MatrixPower",
+    "MatrixSolve",
+    "MatrixSolveLs",
+    "MatrixTriangularSolve",
+    "cond",
+    "lstsq",
+    "lu_solve",
+    "lu_unpack",
+    "matrix_solve",
+    "pinv",
+]
 
 
 class MatrixSolve(Primitive):
@@ -314,8 +327,10 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
     if x.dtype != a.dtype:
         raise TypeError(f"For 'lstsq', 'input' and 'A' must have the same dtype, but got {input.dtype} and {A.dtype}.")
     if x.ndim != 2 or a.ndim not in (1, 2) or a.shape[0] != x.shape[0]:
-        raise ValueError("For 'lstsq', 'input' must be a matrix and 'A' a vector or matrix with as many rows, "
-                         f"but got the shapes {x.shape} and {a.shape}.")
+        raise ValueError(
+            "For 'lstsq', 'input' must be a matrix and 'A' a vector or matrix with as many rows, "
+            f"but got the shapes {x.shape} and {a.shape}."
+        )
     return ops.matmul(pinv(input), ops.expand_dims(A, -1) if a.ndim == 1 else A)
 
 
@@ -323,8 +338,11 @@ class Lstsq(Primitive):
     """Least squares: `lstsq` as a primitive.
 
     Args:
-        fast: accepted; there is one method.
-        l2_regularizer: accepted; it plays no part, as in MindSpore.
+        fast: must be True.
+        l2_regularizer: must be 0; see `MatrixSolveLs`.
+
+    Raises:
+        TypeError: if an argument is anything else.
 
     Examples:
         >>> import dist_ms as ms
@@ -333,7 +351,12 @@ class Lstsq(Primitive):
     """
 
     def __init__(self, fast: bool = True, l2_regularizer: float = 0.0) -> None:
-        self.fast, self.l2_regularizer = boolean(self.name, fast, "fast"), l2_regularizer
+        if fast is not True or l2_regularizer != 0:
+            raise TypeError(
+                f"For '{self.name}', 'fast' must be True and 'l2_regularizer' 0, "
+                f"but got {fast} and {l2_regularizer}; use MatrixSolveLs."
+            )
+        self.fast, self.l2_regularizer = fast, l2_regularizer
 
     def __call__(self, x: Tensor, a: Tensor) -> Tensor:
         return lstsq(x, a)

@@ -11,10 +11,31 @@ from dist_ms.ops.arguments import array, integral
 from dist_ms.ops.broadcasting import Binary, promote
 from dist_ms.ops.primitive import Undifferentiable
 
-__all__ = ["BitwiseAnd", "BitwiseOr", "BitwiseXor", "Invert", "LeftShift", "LogicalAnd", "LogicalNot", "LogicalOr",
-           "LogicalXor", "PopulationCount", "RightShift", "bitwise_and", "bitwise_left_shift", "bitwise_not",
-           "bitwise_or", "bitwise_right_shift", "bitwise_xor", "invert", "logical_and", "logical_not", "logical_or",
-           "logical_xor", "population_count"]
+__all__ = [
+    "BitwiseAnd",
+    "BitwiseOr",
+    "BitwiseXor",
+    "Invert",
+    "LeftShift",
+    "LogicalAnd",
+    "LogicalNot",
+    "LogicalOr",
+    "LogicalXor",
+    "PopulationCount",
+    "RightShift",
+    "bitwise_and",
+    "bitwise_left_shift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "invert",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "population_count",
+]
 
 
 class _Logic(Binary):
@@ -99,9 +120,11 @@ class _Bits(Binary):
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
         if x.dtype.kind not in self.kinds:
-            raise TypeError(f"For '{self.name}', the operands must be "
-                            f"integers{' or bools' if 'b' in self.kinds else ''}, "
-                            f"but their common dtype is {from_numpy(x.dtype)}.")
+            raise TypeError(
+                f"For '{self.name}', the operands must be "
+                f"integers{' or bools' if 'b' in self.kinds else ''}, "
+                f"but their common dtype is {from_numpy(x.dtype)}."
+            )
         return self.combine(x, y)
 
 

@@ -12,8 +12,21 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, floating, integer, integral, one_axis, one_of, tensor
 from dist_ms.ops.primitive import Primitive, Undifferentiable, quiet
 
-__all__ = ["CheckValid", "Coalesce", "IOU", "InTopK", "ListDiff", "LowerBound", "NthElement", "ScatterAddWithAxis",
-           "SubAndFilter", "UpperBound", "check_valid", "intopk", "iou"]
+__all__ = [
+    "CheckValid",
+    "Coalesce",
+    "IOU",
+    "InTopK",
+    "ListDiff",
+    "LowerBound",
+    "NthElement",
+    "ScatterAddWithAxis",
+    "SubAndFilter",
+    "UpperBound",
+    "check_valid",
+    "intopk",
+    "iou",
+]
 
 
 class ListDiff(Undifferentiable):
@@ -67,8 +80,10 @@ class InTopK(Undifferentiable):
 
     def forward(self, x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
         if floating(self.name, x1, "x1", False).ndim != 2 or integral(self.name, x2, "x2").shape != x1.shape[:1]:
-            raise ValueError(f"For '{self.name}', 'x1' must be a matrix and 'x2' name a column for each row, "
-                             f"but got the shapes {x1.shape} and {x2.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'x1' must be a matrix and 'x2' name a column for each row, "
+                f"but got the shapes {x1.shape} and {x2.shape}."
+            )
         inside = (x2 >= 0) & (x2 < x1.shape[1])
         own = np.take_along_axis(x1, np.where(inside, x2, 0)[:, None], 1)
         return inside & np.isfinite(own[:, 0]) & ((x1 > own).sum(1) < self.k)
@@ -136,8 +151,10 @@ class _Bound(Undifferentiable):
 
     def forward(self, sorted_x: np.ndarray, values: np.ndarray) -> np.ndarray:
         if sorted_x.ndim != 2 or values.ndim != 2 or len(sorted_x) != len(values):
-            raise ValueError(f"For '{self.name}', 'sorted_x' and 'values' must be matrices with equally many rows, "
-                             f"but got the shapes {sorted_x.shape} and {values.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'sorted_x' and 'values' must be matrices with equally many rows, "
+                f"but got the shapes {sorted_x.shape} and {values.shape}."
+            )
         rows = [np.searchsorted(row, value, self.side) for row, value in zip(sorted_x, values)]
         return np.array(rows, self.out_type.np).reshape(values.shape)
 
@@ -242,8 +259,10 @@ class CheckValid(Undifferentiable):
 
     def forward(self, bboxes: np.ndarray, img_metas: np.ndarray) -> np.ndarray:
         if bboxes.ndim != 2 or bboxes.shape[1] != 4 or img_metas.shape != (3,):
-            raise ValueError(f"For '{self.name}', 'bboxes' must have the shape (number, 4) and 'img_metas' (3,), "
-                             f"but got {bboxes.shape} and {img_metas.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'bboxes' must have the shape (number, 4) and 'img_metas' (3,), "
+                f"but got {bboxes.shape} and {img_metas.shape}."
+            )
         height, width = img_metas[:2] * img_metas[2]
         left, top, right, bottom = bboxes.T
         return (left >= 0) & (top >= 0) & (right <= width - 1) & (bottom <= height - 1)
@@ -279,8 +298,9 @@ class IOU(Undifferentiable):
         a = floating(self.name, anchor_boxes, "anchor_boxes", False)
         g = floating(self.name, gt_boxes, "gt_boxes", False)
         if a.ndim != 2 or a.shape[1] != 4 or g.ndim != 2 or g.shape[1] != 4:
-            raise ValueError(f"For '{self.name}', boxes must have the shape (number, 4), "
-                             f"but got {a.shape} and {g.shape}.")
+            raise ValueError(
+                f"For '{self.name}', boxes must have the shape (number, 4), but got {a.shape} and {g.shape}."
+            )
         first, second = a[None].astype(np.float64), g[:, None].astype(np.float64)
 
         def area(low: np.ndarray, high: np.ndarray) -> np.ndarray:

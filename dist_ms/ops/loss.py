@@ -13,8 +13,15 @@ from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.smooth_activation import Softplus
 from dist_ms.ops.vjp import wanted
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_with_logits", "huber_loss", "kl_div", "l1_loss", "mse_loss",
-           "smooth_l1_loss"]
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "smooth_l1_loss",
+]
 
 _softplus = Softplus()
 
@@ -28,8 +35,9 @@ def reduced(loss: Tensor, reduction: str) -> Tensor:
     return ops.ReduceMean()(loss) if reduction == "mean" else ops.ReduceSum()(loss)
 
 
-def check_pair(owner: str, input: Any, target: Any, reduction: Any, first: str = "input",
-               second: str = "target") -> None:
+def check_pair(
+    owner: str, input: Any, target: Any, reduction: Any, first: str = "input", second: str = "target"
+) -> None:
     """Check two tensors and a reduction."""
     arguments.tensor(owner, input, first)
     arguments.tensor(owner, target, second)
@@ -39,8 +47,9 @@ def check_pair(owner: str, input: Any, target: Any, reduction: Any, first: str =
 def check_same_shape(owner: str, input: Tensor, target: Tensor, first: str = "input", second: str = "target") -> None:
     """Require equal shapes."""
     if input.shape != target.shape:
-        raise ValueError(f"For '{owner}', '{second}' must have the shape {input.shape} of '{first}', but got "
-                         f"{target.shape}.")
+        raise ValueError(
+            f"For '{owner}', '{second}' must have the shape {input.shape} of '{first}', but got {target.shape}."
+        )
 
 
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
@@ -187,8 +196,9 @@ class LogLoss(Primitive):
         return dx, dy
 
 
-def binary_cross_entropy(logits: Tensor, labels: Tensor, weight: Tensor | None = None,
-                         reduction: str = "mean") -> Tensor:
+def binary_cross_entropy(
+    logits: Tensor, labels: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
     """Return -weight (labels log x + (1 - labels) log(1 - x)) for probabilities x.
 
     Args:
@@ -215,14 +225,21 @@ def binary_cross_entropy(logits: Tensor, labels: Tensor, weight: Tensor | None =
     check_same_shape(owner, logits, labels, "logits", "labels")
     x = arguments.floating(owner, logits.array(), "logits", complex_too=False)
     if x.size and not (x.min() >= 0 and x.max() <= 1):
-        raise RuntimeError(f"For '{owner}', 'logits' must be in [0, 1], but got values from {x.min()} to {x.max()}; "
-                           "apply a sigmoid, or use binary_cross_entropy_with_logits.")
+        raise RuntimeError(
+            f"For '{owner}', 'logits' must be in [0, 1], but got values from {x.min()} to {x.max()}; "
+            "apply a sigmoid, or use binary_cross_entropy_with_logits."
+        )
     loss = LogLoss()(logits, labels)
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
-def binary_cross_entropy_with_logits(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                                     pos_weight: Tensor | None = None, reduction: str = "mean") -> Tensor:
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """Return the binary cross entropy between sigmoid(input) and a target.
 
     weight ((1 - y) x + (1 + (pos_weight - 1) y) log(1 + exp(-x))), without overflow.

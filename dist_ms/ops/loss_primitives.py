@@ -20,9 +20,19 @@ from dist_ms.ops.margin_loss import (
 )
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["BCEWithLogitsLoss", "BinaryCrossEntropy", "KLDivLoss", "L2Loss", "MultiMarginLoss",
-           "MultilabelMarginLoss", "NLLLoss", "SigmoidCrossEntropyWithLogits", "SmoothL1Loss", "SoftMarginLoss",
-           "TripletMarginLoss"]
+__all__ = [
+    "BCEWithLogitsLoss",
+    "BinaryCrossEntropy",
+    "KLDivLoss",
+    "L2Loss",
+    "MultiMarginLoss",
+    "MultilabelMarginLoss",
+    "NLLLoss",
+    "SigmoidCrossEntropyWithLogits",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+]
 
 
 class _Reduced(Primitive):
@@ -65,8 +75,9 @@ class BCEWithLogitsLoss(_Reduced):
         0.6931472
     """
 
-    def __call__(self, input: Tensor, target: Tensor, weight: Tensor | None = None,
-                 pos_weight: Tensor | None = None) -> Tensor:
+    def __call__(
+        self, input: Tensor, target: Tensor, weight: Tensor | None = None, pos_weight: Tensor | None = None
+    ) -> Tensor:
         return binary_cross_entropy_with_logits(input, target, weight, pos_weight, self.reduction)
 
 
@@ -141,8 +152,9 @@ class L2Loss(Primitive):
     """
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        arguments.floating(self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x",
-                           complex_too=False)
+        arguments.floating(
+            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
+        )
         return reduced(input_x * input_x, "sum") * 0.5
 
 
@@ -268,5 +280,6 @@ class TripletMarginLoss(Primitive):
         self.reduction = check_string(reduction, "reduction", "TripletMarginLoss", ["none", "mean", "sum"])
 
     def __call__(self, x: Tensor, positive: Tensor, negative: Tensor, margin: Any) -> Tensor:
-        return triplet_margin_loss(x, positive, negative, arguments.scalar(margin), self.p, self.eps, self.swap,
-                                   self.reduction)
+        return triplet_margin_loss(
+            x, positive, negative, arguments.scalar(margin), self.p, self.eps, self.swap, self.reduction
+        )

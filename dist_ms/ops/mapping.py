@@ -75,16 +75,19 @@ class MultitypeFuncGraph:
         def add(function: Callable) -> Callable:
             self.entries.append((tests, function))
             return function
+
         return add
 
     def __call__(self, *args: Any) -> Any:
         for tests, function in self.entries:
             if len(tests) == len(args) and all(test(a) for test, a in zip(tests, args)):
                 return function(*args)
-        if len(self.entries) == 1:      # as in MindSpore: a single body takes any argument
+        if len(self.entries) == 1:  # as in MindSpore: a single body takes any argument
             return self.entries[0][1](*args)
-        raise ValueError(f"For '{self.name}', no registered function takes the argument types "
-                         f"({', '.join(type(a).__name__ for a in args)}).")
+        raise ValueError(
+            f"For '{self.name}', no registered function takes the argument types "
+            f"({', '.join(type(a).__name__ for a in args)})."
+        )
 
 
 def _test(name: Any) -> Callable[[Any], bool]:
@@ -95,7 +98,7 @@ def _test(name: Any) -> Callable[[Any], bool]:
         return lambda v: isinstance(v, Tensor) and from_numpy(v.array().dtype) == name
     if isinstance(name, type):
         return lambda v: isinstance(v, name)
-    if isinstance(name, str):       # a class known only by name, such as RowTensor
+    if isinstance(name, str):  # a class known only by name, such as RowTensor
         return lambda v: name in {c.__name__ for c in type(v).__mro__}
     raise TypeError(f"For 'register', a type's name must be a str, a dtype or a class, but got {name!r}.")
 
@@ -120,8 +123,10 @@ class HyperMap:
 
     def __init__(self, ops: Callable | None = None, reverse: bool = False) -> None:
         if ops is not None and not callable(ops):
-            raise TypeError(f"For '{type(self).__name__}', 'ops' must be a MultitypeFuncGraph or None, "
-                            f"but got {type(ops).__name__}.")
+            raise TypeError(
+                f"For '{type(self).__name__}', 'ops' must be a MultitypeFuncGraph or None, "
+                f"but got {type(ops).__name__}."
+            )
         self.ops, self.reverse = ops, reverse
 
     def __call__(self, *args: Any) -> Any:
@@ -132,8 +137,9 @@ class HyperMap:
         if not (top or self.deep) or not all(isinstance(v, (tuple, list)) for v in values):
             return function(*values)
         if len({len(v) for v in values}) > 1:
-            raise ValueError(f"For '{type(self).__name__}', the sequences must have one length, "
-                             f"but got {[len(v) for v in values]}.")
+            raise ValueError(
+                f"For '{type(self).__name__}', the sequences must have one length, but got {[len(v) for v in values]}."
+            )
         return tuple([self._apply(function, row, False) for row in zip(*values)])
 
 
@@ -188,8 +194,13 @@ class Partial(Primitive):
         return partial(func, *args, **kwargs)
 
 
-def constexpr(fn: Callable | None = None, get_instance: bool = True, name: str | None = None,
-              reuse_result: bool = True, check: bool = True) -> Callable:
+def constexpr(
+    fn: Callable | None = None,
+    get_instance: bool = True,
+    name: str | None = None,
+    reuse_result: bool = True,
+    check: bool = True,
+) -> Callable:
     """Mark a function of Python values, which a compiler may compute beforehand. Here it just runs.
 
     Args:
@@ -237,4 +248,5 @@ def prim_attr_register(fn: Callable) -> Callable:
         for key, value in list(bound.arguments.items())[1:]:
             setattr(self, key, value)
         fn(self, *args, **kwargs)
+
     return init

@@ -14,14 +14,23 @@ from dist_ms.ops.cross_entropy import PickLabel
 from dist_ms.ops.loss import check_pair, check_same_shape, reduced
 from dist_ms.ops.smooth_activation import Softplus
 
-__all__ = ["cosine_embedding_loss", "hinge_embedding_loss", "margin_ranking_loss", "multi_margin_loss",
-           "multilabel_margin_loss", "multilabel_soft_margin_loss", "soft_margin_loss", "triplet_margin_loss"]
+__all__ = [
+    "cosine_embedding_loss",
+    "hinge_embedding_loss",
+    "margin_ranking_loss",
+    "multi_margin_loss",
+    "multilabel_margin_loss",
+    "multilabel_soft_margin_loss",
+    "soft_margin_loss",
+    "triplet_margin_loss",
+]
 
 _softplus = Softplus()
 
 
-def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                          reduction: str = "mean") -> Tensor:
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
     """Return 1 - cos(x1, x2) where target is 1, max(0, cos(x1, x2) - margin) where it is -1.
 
     Args:
@@ -52,10 +61,12 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     if not -1 <= check_number(margin, "margin", owner) <= 1:
         raise ValueError(complaint("margin", owner, "a number in [-1, 1]", margin))
     axis = 1 if input1.ndim > 1 else 0
-    wanted = input1.shape[:axis] + input1.shape[axis + 1:]
+    wanted = input1.shape[:axis] + input1.shape[axis + 1 :]
     if target.shape != wanted:
-        raise ValueError(f"For '{owner}', 'target' must have shape {wanted}, that of 'input1' without the dimension of "
-                         f"the vectors, but got {target.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'target' must have shape {wanted}, that of 'input1' without the dimension of "
+            f"the vectors, but got {target.shape}."
+        )
     total = ops.ReduceSum()
     square1, square2 = total(input1 * input1, axis) + 1e-8, total(input2 * input2, axis) + 1e-8
     cosine = total(input1 * input2, axis) * ops.rsqrt(square1 * square2)
@@ -65,8 +76,9 @@ def cosine_embedding_loss(input1: Tensor, input2: Tensor, target: Tensor, margin
     return reduced(alike + apart, reduction)
 
 
-def margin_ranking_loss(input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0,
-                        reduction: str = "mean") -> Tensor:
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
     """Return max(0, -target (input1 - input2) + margin).
 
     Args:
@@ -132,16 +144,19 @@ def _class_labels(owner: str, input: Any, target: Any) -> np.ndarray:
     arguments.floating(owner, arguments.tensor(owner, input).array(), complex_too=False)
     labels = arguments.tensor(owner, target, "target").array()
     if labels.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', 'target' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast it "
-                        "first.")
+        raise TypeError(
+            f"For '{owner}', 'target' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast it first."
+        )
     if input.ndim != 2 or labels.shape != input.shape[:1]:
-        raise ValueError(f"For '{owner}', 'input' must be (N, C) and 'target' (N,), but got shapes {input.shape} and "
-                         f"{labels.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'input' must be (N, C) and 'target' (N,), but got shapes {input.shape} and {labels.shape}."
+        )
     return labels
 
 
-def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Tensor | None = None,
-                      reduction: str = "mean") -> Tensor:
+def multi_margin_loss(
+    input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
     """Return the multi-class hinge loss: sum over i != y of max(0, margin - x[y] + x[i])^p / C.
 
     Args:
@@ -173,7 +188,7 @@ def multi_margin_loss(input: Tensor, target: Tensor, p: int = 1, margin: float =
     if p not in (1, 2):
         raise ValueError(complaint("p", owner, "1 or 2", p))
     columns, d = input.shape[1], input.array().dtype
-    own = reshaping.reshape(PickLabel(owner, -2**62)(input, labels), (-1, 1))
+    own = reshaping.reshape(PickLabel(owner, -(2**62))(input, labels), (-1, 1))
     gap = ops.maximum(check_number(margin, "margin", owner) - own + input, 0.0)
     others = wrap((labels[:, None] != np.arange(columns)).astype(d))
     loss = ops.ReduceSum()((gap if p == 1 else gap * gap) * others, 1) / columns
@@ -223,11 +238,14 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
 def labels_as_mask(owner: str, labels: np.ndarray) -> np.ndarray:
     """Which classes are labels: in each row those listed before the first -1."""
     if labels.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', 'target' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast it "
-                        "first.")
+        raise TypeError(
+            f"For '{owner}', 'target' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast it first."
+        )
     if labels.size and not (labels.min() >= -1 and labels.max() < labels.shape[1]):
-        raise RuntimeError(f"For '{owner}', 'target' must be in [-1, {labels.shape[1]}), but got values from "
-                           f"{labels.min()} to {labels.max()}.")
+        raise RuntimeError(
+            f"For '{owner}', 'target' must be in [-1, {labels.shape[1]}), but got values from "
+            f"{labels.min()} to {labels.max()}."
+        )
     listed = np.cumprod(labels >= 0, axis=1).astype(bool)
     mask = np.zeros(labels.shape, bool)
     rows = np.broadcast_to(np.arange(labels.shape[0])[:, None], labels.shape)
@@ -235,8 +253,9 @@ def labels_as_mask(owner: str, labels: np.ndarray) -> np.ndarray:
     return mask
 
 
-def multilabel_soft_margin_loss(input: Tensor, target: Tensor, weight: Tensor | None = None,
-                                reduction: str = "mean") -> Tensor:
+def multilabel_soft_margin_loss(
+    input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
     """Return the mean over classes of the binary cross entropy of sigmoid(input) and target.
 
     Args:
@@ -293,8 +312,16 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> 
     return reduced(_softplus(-(target * input)), reduction)
 
 
-def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: int = 2,
-                        eps: float = 1e-6, swap: bool = False, reduction: str = "mean") -> Tensor:
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: int = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
     """Return max(0, d(anchor, positive) - d(anchor, negative) + margin), d(a, b) = ||a - b + eps||_p.
 
     Args:
@@ -333,6 +360,7 @@ def triplet_margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, marg
         if p == 1:
             return ops.ReduceSum()(difference, -1)
         return ops.pow(ops.ReduceSum()(ops.pow(difference, p), -1), 1.0 / p)
+
     far = distance(anchor, negative)
     if swap:
         far = ops.minimum(far, distance(positive, negative))

@@ -55,16 +55,19 @@ class MatMul(Primitive):
         a = input.swapaxes(-1, -2) if self.transpose_a else input
         b = mat2.swapaxes(-1, -2) if self.transpose_b else mat2
         if a.shape[-1] != b.shape[-2]:
-            raise ValueError(f"For '{self.name}', the inner lengths of 'input' and 'mat2' must be equal, but got "
-                             f"{a.shape[-1]} and {b.shape[-2]} (shapes {input.shape} and {mat2.shape}, "
-                             f"transpose_a={self.transpose_a}, transpose_b={self.transpose_b}).")
+            raise ValueError(
+                f"For '{self.name}', the inner lengths of 'input' and 'mat2' must be equal, but got "
+                f"{a.shape[-1]} and {b.shape[-2]} (shapes {input.shape} and {mat2.shape}, "
+                f"transpose_a={self.transpose_a}, transpose_b={self.transpose_b})."
+            )
         return product(a, b)
 
     def check_ranks(self, first: int, second: int) -> None:
         """Raise ValueError unless both inputs are matrices."""
         if first != 2 or second != 2:
-            raise ValueError(f"For '{self.name}', 'input' and 'mat2' must have 2 dimensions, but got {first} and "
-                             f"{second}.")
+            raise ValueError(
+                f"For '{self.name}', 'input' and 'mat2' must have 2 dimensions, but got {first} and {second}."
+            )
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         a, b = inputs
@@ -104,8 +107,9 @@ class BatchMatMul(MatMul):
     def check_ranks(self, first: int, second: int) -> None:
         """Raise ValueError if an input is less than a matrix."""
         if first < 2 or second < 2:
-            raise ValueError(f"For '{self.name}', 'input' and 'mat2' must have at least 2 dimensions, "
-                             f"but got {first} and {second}.")
+            raise ValueError(
+                f"For '{self.name}', 'input' and 'mat2' must have at least 2 dimensions, but got {first} and {second}."
+            )
 
 
 def same_dtype(name: str, a: Any, b: Any) -> None:
@@ -113,8 +117,10 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
     array(name, a)
     array(name, b, "mat2")
     if a.dtype != b.dtype:
-        raise TypeError(f"For '{name}', 'input' and 'mat2' must have one dtype, "
-                        f"but got {from_numpy(a.dtype)} and {from_numpy(b.dtype)}; cast one of them.")
+        raise TypeError(
+            f"For '{name}', 'input' and 'mat2' must have one dtype, "
+            f"but got {from_numpy(a.dtype)} and {from_numpy(b.dtype)}; cast one of them."
+        )
     if a.dtype.kind == "b":
         raise TypeError(f"For '{name}', the dtype of 'input' must be a number type, but got Bool; cast it first.")
 
@@ -134,7 +140,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         out[...] = 0
         return out
     rank = len(lead)
-    if rank:        # one leading dimension, as oneDNN knows few
+    if rank:  # one leading dimension, as oneDNN knows few
         a, b = (_batched(x, lead) for x in (a, b))
         dnnl.matmul(_readable(a), _readable(b), out.reshape(-1, *out.shape[-2:]))
     else:
@@ -147,8 +153,10 @@ def _plain(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     try:
         return np.matmul(a, b)
     except ValueError as error:
-        raise ValueError(f"For 'MatMul', the leading dimensions of the operands must broadcast, "
-                         f"but got the shapes {a.shape} and {b.shape}.") from error
+        raise ValueError(
+            f"For 'MatMul', the leading dimensions of the operands must broadcast, "
+            f"but got the shapes {a.shape} and {b.shape}."
+        ) from error
 
 
 def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
@@ -202,15 +210,16 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         _check_inner(a.shape, b.shape)
         return _matmul(a, b)
     if not a.ndim or not b.ndim:
-        raise ValueError(f"For 'matmul', 'input' and 'other' must have at least 1 dimension, "
-                         f"but got {a.ndim} and {b.ndim}.")
+        raise ValueError(
+            f"For 'matmul', 'input' and 'other' must have at least 1 dimension, but got {a.ndim} and {b.ndim}."
+        )
     row, column = a.ndim == 1, b.ndim == 1
     if row:
         a = reshape(a, (1, a.shape[0]))
     if column:
         b = reshape(b, (b.shape[0], 1))
     _check_inner(a.shape, b.shape)
-    if b.ndim == 2:     # one product of one tall matrix
+    if b.ndim == 2:  # one product of one tall matrix
         out = _matmul(reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         shape = a.shape[:-1] + b.shape[-1:]
     else:
@@ -225,8 +234,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
 def _check_inner(a: tuple, b: tuple) -> None:
     if a[-1] != b[-2]:
-        raise RuntimeError(f"For 'matmul', the last dimension of 'input' must equal the last but one of 'other', "
-                           f"but got the shapes {a} and {b}.")
+        raise RuntimeError(
+            f"For 'matmul', the last dimension of 'input' must equal the last but one of 'other', "
+            f"but got the shapes {a} and {b}."
+        )
 
 
 def mm(input: Tensor, mat2: Tensor) -> Tensor:
@@ -318,8 +329,9 @@ class Ger(Primitive):
     def forward(self, input: np.ndarray, vec2: np.ndarray) -> np.ndarray:
         same_dtype(self.name, input, vec2)
         if input.ndim != 1 or vec2.ndim != 1:
-            raise ValueError(f"For '{self.name}', 'input' and 'vec2' must have 1 dimension, "
-                             f"but got {input.ndim} and {vec2.ndim}.")
+            raise ValueError(
+                f"For '{self.name}', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}."
+            )
         return np.outer(input, vec2)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -351,8 +363,9 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
          [6 8]]
     """
     if tensor("outer", input).ndim != 1 or tensor("outer", vec2, "vec2").ndim != 1:
-        raise ValueError(f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and "
-                         f"{vec2.ndim}.")
+        raise ValueError(
+            f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}."
+        )
     return mul(reshape(input, (-1, 1)), vec2)
 
 
@@ -377,11 +390,14 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
     if tensor("inner", input).ndim == 0 or tensor("inner", other, "other").ndim == 0:
         return mul(input, other)
     if input.shape[-1] != other.shape[-1]:
-        raise ValueError(f"For 'inner', the last dimensions of 'input' and 'other' must be equal, "
-                         f"but got the shapes {input.shape} and {other.shape}.")
+        raise ValueError(
+            f"For 'inner', the last dimensions of 'input' and 'other' must be equal, "
+            f"but got the shapes {input.shape} and {other.shape}."
+        )
     k = input.shape[-1]
-    out = MatMul(transpose_b=True)(reshape(input, (math.prod(input.shape[:-1]), k)),
-                                   reshape(other, (math.prod(other.shape[:-1]), k)))
+    out = MatMul(transpose_b=True)(
+        reshape(input, (math.prod(input.shape[:-1]), k)), reshape(other, (math.prod(other.shape[:-1]), k))
+    )
     return reshape(out, input.shape[:-1] + other.shape[:-1])
 
 

@@ -16,8 +16,16 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integers, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["MatrixBandPart", "MatrixDiagPartV3", "MatrixDiagV3", "MatrixSetDiagV3", "matrix_band_part", "matrix_diag",
-           "matrix_diag_part", "matrix_set_diag"]
+__all__ = [
+    "MatrixBandPart",
+    "MatrixDiagPartV3",
+    "MatrixDiagV3",
+    "MatrixSetDiagV3",
+    "matrix_band_part",
+    "matrix_diag",
+    "matrix_diag_part",
+    "matrix_set_diag",
+]
 
 _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
@@ -70,8 +78,9 @@ def _padding(value: Any, x: Tensor) -> Tensor:
     return ops.cast(value if isinstance(value, Tensor) else Tensor(value), x.dtype)
 
 
-def matrix_diag(x: Tensor, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padding_value: Any = 0,
-                align: str = "RIGHT_LEFT") -> Tensor:
+def matrix_diag(
+    x: Tensor, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+) -> Tensor:
     """Make matrices of their diagonals.
 
     Args:
@@ -106,8 +115,10 @@ def matrix_diag(x: Tensor, k: Any = 0, num_rows: Any = -1, num_cols: Any = -1, p
     rows, columns = least_rows if rows == -1 else rows, least_columns if columns == -1 else columns
     places = _places("matrix_diag", (low, high), rows, columns, align)
     if places.shape[-1] != longest:
-        raise ValueError(f"For 'matrix_diag', the diagonals of matrices of shape {(rows, columns)} must be "
-                         f"{places.shape[-1]} long, but got the shape {x.shape}.")
+        raise ValueError(
+            f"For 'matrix_diag', the diagonals of matrices of shape {(rows, columns)} must be "
+            f"{places.shape[-1]} long, but got the shape {x.shape}."
+        )
     out = _picked(_flat(x, dims), _sources(places, rows, columns), _padding(padding_value, x))
     return ops.reshape(out, (*out.shape[:-1], rows, columns))
 
@@ -163,8 +174,10 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
          [3 9]]
     """
     if tensor("matrix_set_diag", x, "x").dtype != tensor("matrix_set_diag", diagonal, "diagonal").dtype:
-        raise TypeError("For 'matrix_set_diag', 'x' and 'diagonal' must have the same dtype, "
-                        f"but got {x.dtype} and {diagonal.dtype}.")
+        raise TypeError(
+            "For 'matrix_set_diag', 'x' and 'diagonal' must have the same dtype, "
+            f"but got {x.dtype} and {diagonal.dtype}."
+        )
     if len(x.shape) < 2:
         raise ValueError(f"For 'matrix_set_diag', 'x' must hold matrices, but got the shape {x.shape}.")
     low, high = _range("matrix_set_diag", k)

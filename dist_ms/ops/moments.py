@@ -20,8 +20,22 @@ from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.reduction import ReduceMean, ReduceSum, Reduction
 from dist_ms.ops.reshaping import expand_dims, reshape
 
-__all__ = ["Median", "ReduceStd", "cov", "logsumexp", "median", "nanmean", "nanmedian", "nanquantile", "nansum",
-           "quantile", "std", "std_mean", "var", "var_mean"]
+__all__ = [
+    "Median",
+    "ReduceStd",
+    "cov",
+    "logsumexp",
+    "median",
+    "nanmean",
+    "nanmedian",
+    "nanquantile",
+    "nansum",
+    "quantile",
+    "std",
+    "std_mean",
+    "var",
+    "var_mean",
+]
 
 
 def _spread(name: str, input: Tensor, axis: Any, ddof: Any, keepdims: bool) -> tuple[Tensor, Tensor]:
@@ -226,8 +240,9 @@ class Median(Primitive):
     keeps = ()
     keeps_output = True
 
-    def __init__(self, global_median: bool = False, axis: int = 0, keep_dims: bool = False,
-                 ignore_nan: bool = False) -> None:
+    def __init__(
+        self, global_median: bool = False, axis: int = 0, keep_dims: bool = False, ignore_nan: bool = False
+    ) -> None:
         self.global_median, self.axis, self.keep_dims, self.ignore_nan = global_median, axis, keep_dims, ignore_nan
 
     def __call__(self, x: Tensor) -> tuple:
@@ -243,10 +258,13 @@ class Median(Primitive):
         length = x.shape[axis]
         if not length:
             raise ValueError(f"For '{self.name}', the dimension must not be empty, but got the shape {x.shape}.")
-        order = np.argsort(x, axis, kind="stable")      # NaNs come last
+        order = np.argsort(x, axis, kind="stable")  # NaNs come last
         missing = np.isnan(x).sum(axis, keepdims=True) if x.dtype.kind in "fV" else np.zeros((), np.int64)
-        middle = np.maximum(length - missing - 1, 0) // 2 if self.ignore_nan else \
-            np.where(missing > 0, length - 1, (length - 1) // 2)
+        middle = (
+            np.maximum(length - missing - 1, 0) // 2
+            if self.ignore_nan
+            else np.where(missing > 0, length - 1, (length - 1) // 2)
+        )
         shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
         place = np.take_along_axis(order, np.broadcast_to(middle, shape), axis)
         value = np.take_along_axis(x, place, axis)
@@ -388,7 +406,7 @@ def _quantile(name: str, input: Tensor, q: Any, axis: int | None, keepdims: bool
     skip = name == "nanquantile"
     count = n - (np.isnan(data).sum(-1) if skip else 0)
     position = parts[(...,) + (None,) * (rows.ndim - 1)] * np.maximum(count - 1, 0)
-    if not skip:        # a NaN anywhere makes the result NaN: it is last in order
+    if not skip:  # a NaN anywhere makes the result NaN: it is last in order
         position = np.where(np.isnan(data).any(-1), n - 1, position)
     position = np.broadcast_to(position, parts.shape + rows.shape[:-1])
     ordered = ops.sort(rows)[0]
@@ -396,8 +414,10 @@ def _quantile(name: str, input: Tensor, q: Any, axis: int | None, keepdims: bool
     weight = wrap(np.asarray(position - low, numpy_dtype(input)))
     outs = []
     for i in np.ndindex(*parts.shape):
-        a, b = (ops.squeeze(ops.gather_d(ordered, rows.ndim - 1, wrap(p[i][..., None])), -1)
-                for p in (low, np.minimum(low + 1, n - 1)))
+        a, b = (
+            ops.squeeze(ops.gather_d(ordered, rows.ndim - 1, wrap(p[i][..., None])), -1)
+            for p in (low, np.minimum(low + 1, n - 1))
+        )
         w = weight[i] if i else weight
         out = ops.where(ops.equal(w, 0), a, ops.add(a, mul(w, sub(b, a))))
         if keepdims:
@@ -426,8 +446,9 @@ def nanquantile(input: Tensor, q: Any, axis: int | None = None, keepdims: bool =
     return _quantile("nanquantile", input, q, axis, keepdims)
 
 
-def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
-        aweights: Tensor | None = None) -> Tensor:
+def cov(
+    input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Tensor:
     """Return the covariances of variables, the rows of a matrix, over observations, its columns.
 
     Args:

@@ -22,12 +22,15 @@ def _check_channels(owner: str, input: Any, vectors: dict) -> None:
         raise ValueError(f"For '{owner}', 'input' must have at least 2 dimensions, but got shape {shape}.")
     for name, vector in vectors.items():
         if vector is not None and arguments.tensor(owner, vector, name).shape != shape[1:2]:
-            raise ValueError(f"For '{owner}', '{name}' must have an element for each of the {shape[1]} channels of "
-                             f"'input' {shape}, but got shape {vector.shape}.")
+            raise ValueError(
+                f"For '{owner}', '{name}' must have an element for each of the {shape[1]} channels of "
+                f"'input' {shape}, but got shape {vector.shape}."
+            )
 
 
-def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None,
-               eps: float = 1e-5) -> Tensor:
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
     """Normalise groups of channels: (x - mean) / sqrt(variance + eps) weight + bias.
 
     Wu and He, "Group Normalization", 2018; mean and biased variance per sample and group.
@@ -55,8 +58,9 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     _check_channels("group_norm", input, {"weight": weight, "bias": bias})
     shape = input.shape
     if shape[1] % num_groups:
-        raise ValueError(complaint("num_groups", "group_norm", f"a divisor of the {shape[1]} channels of 'input'",
-                                   num_groups))
+        raise ValueError(
+            complaint("num_groups", "group_norm", f"a divisor of the {shape[1]} channels of 'input'", num_groups)
+        )
     data = arguments.floating("group_norm", input.array(), complex_too=False)
     rows = reshaping.reshape(input, (shape[0] * num_groups, data.size // max(shape[0] * num_groups, 1)))
     one, zero = np.ones(rows.shape[1:], data.dtype), np.zeros(rows.shape[1:], data.dtype)
@@ -68,8 +72,7 @@ def group_norm(input: Tensor, num_groups: int, weight: Tensor | None = None, bia
     return out if bias is None else out + reshaping.reshape(bias, column)
 
 
-def instance_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None,
-                  eps: float = 1e-5) -> Tensor:
+def instance_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
     """Normalise each channel of each sample: (x - mean) / sqrt(variance + eps) weight + bias.
 
     Ulyanov, Vedaldi and Lempitsky, "Instance Normalization", 2016; biased variance.
@@ -130,8 +133,9 @@ class RmsNorm(Primitive):
         arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
         first = x.ndim - arguments.tensor(self.name, gamma, "gamma").ndim
         if first < 0 or x.shape[first:] != gamma.shape:
-            raise ValueError(f"For '{self.name}', 'gamma' must have the last lengths of 'x' {x.shape}, but got shape "
-                             f"{gamma.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'gamma' must have the last lengths of 'x' {x.shape}, but got shape {gamma.shape}."
+            )
         square = ops.ReduceMean(keep_dims=True)(x * x, tuple(range(first, x.ndim)))
         rstd = ops.rsqrt(square + self.epsilon)
         return x * rstd * gamma, rstd
@@ -192,8 +196,9 @@ class L2Normalize(Primitive):
     def __call__(self, input_x: Tensor) -> Tensor:
         from dist_ms import ops
 
-        arguments.floating(self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x",
-                           complex_too=False)
+        arguments.floating(
+            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
+        )
         axis = arguments.one_axis(self.name, self.axis[0], input_x.ndim)
         square = ops.ReduceSum(keep_dims=True)(input_x * input_x, axis)
         return input_x * ops.rsqrt(ops.maximum(square, self.epsilon))
@@ -225,8 +230,14 @@ class LRN(Primitive):
         [[[[0.70710677]]]]
     """
 
-    def __init__(self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
-                 norm_region: str = "ACROSS_CHANNELS") -> None:
+    def __init__(
+        self,
+        depth_radius: int = 5,
+        bias: float = 1.0,
+        alpha: float = 1.0,
+        beta: float = 0.5,
+        norm_region: str = "ACROSS_CHANNELS",
+    ) -> None:
         from dist_ms.common.checks import check_float, check_non_negative_int, check_string
 
         self.depth_radius = check_non_negative_int(depth_radius, "depth_radius", "LRN")
@@ -249,8 +260,14 @@ class LRN(Primitive):
         return x * ops.pow(self.bias + self.alpha * total, -self.beta)
 
 
-def lrn(x: Tensor, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
-        norm_region: str = "ACROSS_CHANNELS") -> Tensor:
+def lrn(
+    x: Tensor,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    norm_region: str = "ACROSS_CHANNELS",
+) -> Tensor:
     """Normalise by the squares of near channels: see `LRN`.
 
     Args:

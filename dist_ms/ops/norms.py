@@ -19,8 +19,19 @@ from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reduction import ReduceSum, Reduction
 from dist_ms.ops.reshaping import reshape
 
-__all__ = ["L2Loss", "LpNorm", "Renorm", "SquareSumAll", "clip_by_global_norm", "clip_by_norm", "dist",
-           "matrix_norm", "norm", "renorm", "vector_norm"]
+__all__ = [
+    "L2Loss",
+    "LpNorm",
+    "Renorm",
+    "SquareSumAll",
+    "clip_by_global_norm",
+    "clip_by_norm",
+    "dist",
+    "matrix_norm",
+    "norm",
+    "renorm",
+    "vector_norm",
+]
 
 
 class VectorNorm(Reduction):
@@ -51,7 +62,7 @@ class VectorNorm(Reduction):
         elif self.p == 2:
             out = np.sqrt(np.square(size).sum(axes, keepdims=keep))
         else:
-            out = (size ** self.p).sum(axes, keepdims=keep) ** (1 / self.p)
+            out = (size**self.p).sum(axes, keepdims=keep) ** (1 / self.p)
         return np.asarray(out).astype(size.real.dtype if x.dtype.kind == "c" else x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
@@ -103,8 +114,9 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
     return VectorNorm(ord, boolean("vector_norm", keepdims, "keepdims"))(x, () if axis is None else axis)
 
 
-def matrix_norm(A: Tensor, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *,
-                dtype: Any = None) -> Tensor:
+def matrix_norm(
+    A: Tensor, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
+) -> Tensor:
     """Return a norm of matrices.
 
     Args:
@@ -177,8 +189,9 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
     if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):
         return matrix_norm(x, ord, axes or (0, 1), keepdim)
     if axes is None and x.ndim > 2:
-        raise ValueError(f"For 'norm', 'A' must have 1 or 2 dimensions when 'ord' is given without 'dim', but got "
-                         f"{x.ndim}.")
+        raise ValueError(
+            f"For 'norm', 'A' must have 1 or 2 dimensions when 'ord' is given without 'dim', but got {x.ndim}."
+        )
     return vector_norm(x, ord, axes, keepdim)
 
 
@@ -371,10 +384,13 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)):
         raise TypeError(f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}.")
     if clip_norm <= 0 or use_norm is not None:
-        raise ValueError(f"For 'clip_by_global_norm', 'clip_norm' must be positive and 'use_norm' None, "
-                         f"but got {clip_norm} and {use_norm}.")
+        raise ValueError(
+            f"For 'clip_by_global_norm', 'clip_norm' must be positive and 'use_norm' None, "
+            f"but got {clip_norm} and {use_norm}."
+        )
     several = ops.joining.sequence("clip_by_global_norm", x, "x")
-    squares = ops.addn([cast_array(ReduceSum()(square(cast_array(t, np.dtype(np.float32)))), np.dtype(np.float32))
-                        for t in several])
+    squares = ops.addn(
+        [cast_array(ReduceSum()(square(cast_array(t, np.dtype(np.float32)))), np.dtype(np.float32)) for t in several]
+    )
     scale = true_divide(clip_norm, ops.maximum(ops.sqrt(squares), clip_norm))
     return tuple([mul(t, ops.cast(scale, from_numpy(array("x", t.array()).dtype))) for t in several])

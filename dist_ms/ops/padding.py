@@ -70,7 +70,7 @@ class Mirrored(Primitive):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         for axis, source in enumerate(self.sources(inputs[0].shape)):
             if self.widths[axis] != (0, 0):
-                shape = (*dout.shape[:axis], inputs[0].shape[axis], *dout.shape[axis + 1:])
+                shape = (*dout.shape[:axis], inputs[0].shape[axis], *dout.shape[axis + 1 :])
                 dout = ops.gathering.AddSlices(shape, axis, 0)(dout, Tensor(source))
         return dout
 
@@ -104,8 +104,10 @@ class Pad(Primitive):
 
     def __call__(self, input_x: Tensor) -> Tensor:
         if len(self.paddings) != tensor(self.name, input_x, "input_x").ndim:
-            raise ValueError(f"For '{self.name}', 'paddings' must have one pair per dimension of 'input_x', "
-                             f"but got {len(self.paddings)} for the shape {input_x.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'paddings' must have one pair per dimension of 'input_x', "
+                f"but got {len(self.paddings)} for the shape {input_x.shape}."
+            )
         return Border(self.paddings)(input_x)
 
 
@@ -135,9 +137,11 @@ class MirrorPad(Primitive):
         widths = paddings.array() if isinstance(paddings, Tensor) else np.array(paddings)
         shape = tensor(self.name, input_x, "input_x").shape
         if widths.shape != (len(shape), 2) or (widths < 0).any():
-            raise ValueError(f"For '{self.name}', 'paddings' must have the shape ({len(shape)}, 2) and no negative "
-                             f"width, "
-                             f"but got {widths.tolist()}.")
+            raise ValueError(
+                f"For '{self.name}', 'paddings' must have the shape ({len(shape)}, 2) and no negative "
+                f"width, "
+                f"but got {widths.tolist()}."
+            )
         pairs = tuple([(int(a), int(b)) for a, b in widths])
         _check_mirror(self.name, pairs, shape, self.mode.lower())
         return Mirrored(pairs, self.mode.lower())(input_x)
@@ -148,9 +152,11 @@ def _check_mirror(name: str, widths: tuple, shape: tuple, mode: str) -> None:
     spare = 1 if mode == "reflect" else 0
     for (a, b), n in zip(widths, shape):
         if mode != "replicate" and max(a, b) > n - spare:
-            raise ValueError(f"For '{name}', a width of the '{mode}' padding must not exceed {n - spare} for a "
-                             f"dimension "
-                             f"of length {n}, but got {(a, b)}.")
+            raise ValueError(
+                f"For '{name}', a width of the '{mode}' padding must not exceed {n - spare} for a "
+                f"dimension "
+                f"of length {n}, but got {(a, b)}."
+            )
 
 
 def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
@@ -180,10 +186,10 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     flat = integers("pad", padding, "padding")
     ndim = tensor("pad", input_x, "input_x").ndim
     if len(flat) % 2 or len(flat) > 2 * ndim:
-        raise ValueError(f"For 'pad', 'padding' must hold pairs of widths for at most {ndim} dimensions, but got "
-                         f"{padding}.")
-    widths = ((0, 0),) * (ndim - len(flat) // 2) + tuple(
-        [flat[i:i + 2] for i in range(len(flat) - 2, -1, -2)])
+        raise ValueError(
+            f"For 'pad', 'padding' must hold pairs of widths for at most {ndim} dimensions, but got {padding}."
+        )
+    widths = ((0, 0),) * (ndim - len(flat) // 2) + tuple([flat[i : i + 2] for i in range(len(flat) - 2, -1, -2)])
     one_of("pad", mode, "mode", ("constant", "reflect", "replicate", "circular"))
     if mode == "constant":
         return Border(widths, 0 if value is None else scalar(value))(input_x)
@@ -192,8 +198,10 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     if any(n < 0 for n in flat):
         raise ValueError(f"For 'pad', 'padding' must not be negative in mode '{mode}', but got {padding}.")
     if input_x.ndim < len(flat) // 2 + 1 and mode != "reflect" and input_x.ndim > 1:
-        raise ValueError(f"For 'pad', '{mode}' must leave the first dimension alone, but got {padding} for the shape "
-                         f"{input_x.shape}.")
+        raise ValueError(
+            f"For 'pad', '{mode}' must leave the first dimension alone, but got {padding} for the shape "
+            f"{input_x.shape}."
+        )
     _check_mirror("pad", widths, input_x.shape, mode)
     return Mirrored(widths, mode)(input_x)
 
@@ -276,8 +284,10 @@ class Padding(Primitive):
     def __call__(self, x: Tensor) -> Tensor:
         shape = tensor(self.name, x, "x").shape
         if len(shape) < 2 or shape[-1] != 1:
-            raise ValueError(f"For '{self.name}', 'x' must have at least 2 dimensions, the last of length 1, "
-                             f"but got the shape {shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'x' must have at least 2 dimensions, the last of length 1, "
+                f"but got the shape {shape}."
+            )
         return Border(((0, 0),) * (len(shape) - 1) + ((0, self.pad_dim_size - 1),))(x)
 
 

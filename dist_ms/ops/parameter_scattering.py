@@ -14,11 +14,36 @@ from dist_ms.ops.gathering import nd_index
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.scattering import check_updates
 
-__all__ = ["ScatterAdd", "ScatterDiv", "ScatterMax", "ScatterMin", "ScatterMul", "ScatterNdAdd", "ScatterNdDiv",
-           "ScatterNdMax", "ScatterNdMin", "ScatterNdMul", "ScatterNdSub", "ScatterNdUpdate",
-           "ScatterNonAliasingAdd", "ScatterSub", "ScatterUpdate", "scatter_add", "scatter_div", "scatter_max",
-           "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_div", "scatter_nd_max", "scatter_nd_min",
-           "scatter_nd_mul", "scatter_nd_sub", "scatter_nd_update", "scatter_update"]
+__all__ = [
+    "ScatterAdd",
+    "ScatterDiv",
+    "ScatterMax",
+    "ScatterMin",
+    "ScatterMul",
+    "ScatterNdAdd",
+    "ScatterNdDiv",
+    "ScatterNdMax",
+    "ScatterNdMin",
+    "ScatterNdMul",
+    "ScatterNdSub",
+    "ScatterNdUpdate",
+    "ScatterNonAliasingAdd",
+    "ScatterSub",
+    "ScatterUpdate",
+    "scatter_add",
+    "scatter_div",
+    "scatter_max",
+    "scatter_min",
+    "scatter_mul",
+    "scatter_nd_add",
+    "scatter_nd_div",
+    "scatter_nd_max",
+    "scatter_nd_min",
+    "scatter_nd_mul",
+    "scatter_nd_sub",
+    "scatter_nd_update",
+    "scatter_update",
+]
 
 
 class ParameterScatter(Primitive):
@@ -50,8 +75,10 @@ class ParameterScatter(Primitive):
         places = integral(self.name, tensor(self.name, indices, "indices").array(), "indices")
         values = tensor(self.name, updates, "updates").array()
         if values.dtype != old.dtype:
-            raise TypeError(f"For '{self.name}', 'updates' must have the dtype of 'input_x', {from_numpy(old.dtype)}, "
-                            f"but got {from_numpy(values.dtype)}.")
+            raise TypeError(
+                f"For '{self.name}', 'updates' must have the dtype of 'input_x', {from_numpy(old.dtype)}, "
+                f"but got {from_numpy(values.dtype)}."
+            )
         if not self.rows_of_indices:
             places = places[..., None]
         index = nd_index(self.name, places, old.shape)
@@ -270,8 +297,10 @@ scatter_nd_update, _nd_add, _nd_sub = ScatterNdUpdate(), ScatterNdAdd(), Scatter
 
 def _functional(primitive: ParameterScatter, what: str, operation: str, printed: str) -> Any:
     """The function of a ScatterNd primitive, which also takes `use_locking`."""
+
     def scatter(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor:
         return primitive(input_x, indices, updates)
+
     scatter.__doc__ = f"""{what}
 
     Args:

@@ -37,8 +37,10 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     r = check_positive_int(upscale_factor, "upscale_factor", "pixel_shuffle")
     shape = tensor("pixel_shuffle", input).shape
     if len(shape) < 3 or shape[-3] % (r * r):
-        raise ValueError(f"For 'pixel_shuffle', 'input' must be (..., C r^2, H, W) with 'upscale_factor' r = {r}, but "
-                         f"got shape {shape}.")
+        raise ValueError(
+            f"For 'pixel_shuffle', 'input' must be (..., C r^2, H, W) with 'upscale_factor' r = {r}, but "
+            f"got shape {shape}."
+        )
     lead, (c, h, w) = shape[:-3], shape[-3:]
     n, at = len(lead), tuple(range(len(lead)))
     parts = reshape(input, (*lead, c // (r * r), r, r, h, w))
@@ -67,8 +69,10 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     r = check_positive_int(downscale_factor, "downscale_factor", "pixel_unshuffle")
     shape = tensor("pixel_unshuffle", input).shape
     if len(shape) < 3 or shape[-1] % r or shape[-2] % r:
-        raise ValueError(f"For 'pixel_unshuffle', 'input' must be (..., C, H r, W r) with 'downscale_factor' r = {r}, "
-                         f"but got shape {shape}.")
+        raise ValueError(
+            f"For 'pixel_unshuffle', 'input' must be (..., C, H r, W r) with 'downscale_factor' r = {r}, "
+            f"but got shape {shape}."
+        )
     lead, (c, h, w) = shape[:-3], shape[-3:]
     n, at = len(lead), tuple(range(len(lead)))
     parts = reshape(input, (*lead, c, h // r, r, w // r, r))
@@ -99,7 +103,9 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     check_positive_int(groups, "groups", "channel_shuffle")
     shape = tensor("channel_shuffle", x, "x").shape
     if len(shape) < 3 or shape[1] % groups:
-        raise ValueError(f"For 'channel_shuffle', 'x' must be (N, C, ...) with C a multiple of 'groups' {groups}, but "
-                         f"got shape {shape}.")
+        raise ValueError(
+            f"For 'channel_shuffle', 'x' must be (N, C, ...) with C a multiple of 'groups' {groups}, but "
+            f"got shape {shape}."
+        )
     parts = reshape(x, (shape[0], groups, shape[1] // groups, *shape[2:]))
     return reshape(transpose(parts, (0, 2, 1, *range(3, parts.ndim))), shape)

@@ -47,16 +47,20 @@ class Pool:
             padding = ceil_padding(sizes, self.kernel, self.stride, padding, self.dilation)
         counts = output_sizes(sizes, self.kernel, self.stride, padding, self.dilation)
         if min(counts) <= 0 or 0 in sizes:
-            raise self.size_error(f"For '{self.owner}', the padded input must be at least as large as 'kernel_size' "
-                             f"{self.kernel}, but got shape {shape}, padding {padding}, dilation {self.dilation}.")
+            raise self.size_error(
+                f"For '{self.owner}', the padded input must be at least as large as 'kernel_size' "
+                f"{self.kernel}, but got shape {shape}, padding {padding}, dilation {self.dilation}."
+            )
         return padding, counts
 
     def check_padding(self) -> Pool:
         """Require padding of at most half the kernel, so that every window has an element."""
         for (before, after), k in zip(self.padding or (), self.kernel):
             if max(before, after) > k // 2:
-                raise ValueError(f"For '{self.owner}', 'padding' must be at most half of 'kernel_size' {self.kernel}, "
-                                 f"but got {self.padding}.")
+                raise ValueError(
+                    f"For '{self.owner}', 'padding' must be at most half of 'kernel_size' {self.kernel}, "
+                    f"but got {self.padding}."
+                )
         return self
 
 
@@ -80,8 +84,9 @@ class MaxPooling(Primitive):
         from dist_ms._ext import dnnl
 
         out = channels_last((*x.shape[:2], *counts), _F32)
-        kept.value = dnnl.pool_forward("max", dense(x, _F32), out, self._pool.kernel, self._pool.stride, padding,
-                                       self._pool.dilation)
+        kept.value = dnnl.pool_forward(
+            "max", dense(x, _F32), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
+        )
         return out.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -106,8 +111,9 @@ class MaxPoolGrad(Primitive):
 
         padding, _ = self._pool.placed(x.shape)
         dx = channels_last(x.shape, _F32)
-        dnnl.pool_backward("max", dense(dy, _F32), dx, places, self._pool.kernel, self._pool.stride, padding,
-                           self._pool.dilation)
+        dnnl.pool_backward(
+            "max", dense(dy, _F32), dx, places, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
+        )
         return dx.astype(dy.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -207,8 +213,16 @@ class AvgPooling(Primitive):
 
         kind, scale = self._kernel(shape[2:], padding, counts)
         dx = channels_last(shape, _F32)
-        dnnl.pool_backward(kind, dense(dy if scale is None else dy * scale, _F32), dx, None, pool.kernel, pool.stride,
-                           padding, pool.dilation)
+        dnnl.pool_backward(
+            kind,
+            dense(dy if scale is None else dy * scale, _F32),
+            dx,
+            None,
+            pool.kernel,
+            pool.stride,
+            padding,
+            pool.dilation,
+        )
         return dx.astype(dy.dtype, copy=False)
 
     def _kernel(self, sizes: tuple, padding: Pairs, counts: tuple) -> tuple:

@@ -36,8 +36,15 @@ def avg_pool(pool: Pool, x: Tensor, count_include_pad: bool, divisor_override: i
     return batched(AvgPooling(pool, count_include_pad, divisor), x, len(pool.kernel))
 
 
-def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               return_indices: bool = False, ceil_mode: bool = False) -> Any:
+def max_pool2d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    return_indices: bool = False,
+    ceil_mode: bool = False,
+) -> Any:
     """Return the maximum over sliding windows of the last two dimensions.
 
     Args:
@@ -64,8 +71,15 @@ def max_pool2d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     return max_pool(pool_of("max_pool2d", 2, kernel_size, stride, padding, dilation, ceil_mode), x, return_indices)
 
 
-def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False, return_indices: bool = False) -> Any:
+def max_pool3d(
+    x: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
     """Return the maximum over sliding windows of the last three dimensions; see `max_pool2d`.
 
     Examples:
@@ -76,8 +90,14 @@ def max_pool3d(x: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0
     return max_pool(pool_of("max_pool3d", 3, kernel_size, stride, padding, dilation, ceil_mode), x, return_indices)
 
 
-def avg_pool1d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True) -> Tensor:
+def avg_pool1d(
+    input_x: Tensor,
+    kernel_size: Any = 1,
+    stride: Any = 1,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
     """Return the mean over sliding windows of the last dimension.
 
     Args:
@@ -104,8 +124,15 @@ def avg_pool1d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
     return avg_pool(pool, input_x, count_include_pad, 0)
 
 
-def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int = 0) -> Tensor:
+def avg_pool2d(
+    input_x: Tensor,
+    kernel_size: Any = 1,
+    stride: Any = 1,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int = 0,
+) -> Tensor:
     """Return the mean over sliding windows of the last two dimensions.
 
     Args:
@@ -133,8 +160,15 @@ def avg_pool2d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
     return avg_pool(pool, input_x, count_include_pad, divisor_override)
 
 
-def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: int = 0) -> Tensor:
+def avg_pool3d(
+    input_x: Tensor,
+    kernel_size: Any = 1,
+    stride: Any = 1,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int = 0,
+) -> Tensor:
     """Return the mean over sliding windows of the last three dimensions; see `avg_pool2d`.
 
     Examples:
@@ -146,8 +180,9 @@ def avg_pool3d(input_x: Tensor, kernel_size: Any = 1, stride: Any = 1, padding: 
     return avg_pool(pool, input_x, count_include_pad, divisor_override)
 
 
-def _lp_pool(owner: str, rank: int, x: Tensor, norm_type: float, kernel_size: Any, stride: Any,
-             ceil_mode: bool) -> Tensor:
+def _lp_pool(
+    owner: str, rank: int, x: Tensor, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
+) -> Tensor:
     from dist_ms import ops
 
     check_number(norm_type, "norm_type", owner)
@@ -158,8 +193,9 @@ def _lp_pool(owner: str, rank: int, x: Tensor, norm_type: float, kernel_size: An
     return ops.pow(mean, 1.0 / norm_type)
 
 
-def lp_pool1d(x: Tensor, norm_type: float, kernel_size: int, stride: int | None = None,
-              ceil_mode: bool = False) -> Tensor:
+def lp_pool1d(
+    x: Tensor, norm_type: float, kernel_size: int, stride: int | None = None, ceil_mode: bool = False
+) -> Tensor:
     """Return (sum of x^p)^(1/p) over sliding windows of the last dimension.
 
     Args:

@@ -50,8 +50,9 @@ class MaxPool(_Pooling):
         [[[[4.]]]]
     """
 
-    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid",
-                 data_format: str = "NCHW") -> None:
+    def __init__(
+        self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"
+    ) -> None:
         self._op = MaxPooling(_read(self, kernel_size, strides, pad_mode, data_format))
 
 
@@ -77,8 +78,9 @@ class AvgPool(_Pooling):
         [[[[2.5]]]]
     """
 
-    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID",
-                 data_format: str = "NCHW") -> None:
+    def __init__(
+        self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", data_format: str = "NCHW"
+    ) -> None:
         pool = _read(self, kernel_size, strides, pad_mode, data_format, RuntimeError)
         self._op = AvgPooling(pool, count_padding=False)
 
@@ -104,8 +106,9 @@ class MaxPoolWithArgmax(_Pooling):
         [[[[3]]]]
     """
 
-    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid",
-                 data_format: str = "NCHW") -> None:
+    def __init__(
+        self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", data_format: str = "NCHW"
+    ) -> None:
         self._op = MaxPoolingWithIndices(_read(self, kernel_size, strides, pad_mode, data_format))
 
     def __call__(self, x: Tensor) -> tuple:
@@ -114,27 +117,30 @@ class MaxPoolWithArgmax(_Pooling):
         return out, wrap((index.array() + first).astype(np.int32))
 
 
-def _read(op: Primitive, kernel_size: Any, strides: Any, pad_mode: str, data_format: str,
-          size_error: type = ValueError) -> Pool:
+def _read(
+    op: Primitive, kernel_size: Any, strides: Any, pad_mode: str, data_format: str, size_error: type = ValueError
+) -> Pool:
     """Check and name the attributes of a 2-D pooling."""
     owner = type(op).__name__
     kernel, stride = _window(kernel_size, 2, "kernel_size", owner), _window(strides, 2, "strides", owner)
     op.kernel_size, op.strides = (1, 1, *kernel), (1, 1, *stride)
-    op.pad_mode = check_string(pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner,
-                               ["VALID", "SAME"])
+    op.pad_mode = check_string(
+        pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner, ["VALID", "SAME"]
+    )
     op.data_format = check_data_format(data_format, owner, "NCHW")
     padding = None if op.pad_mode == "SAME" else ((0, 0), (0, 0))
     return Pool(kernel, stride, padding, (1, 1), owner=owner, size_error=size_error)
 
 
-def _read_3d(op: Primitive, kernel_size: Any, strides: Any, pad_mode: str, pad: Any, ceil_mode: Any,
-             data_format: str) -> Pool:
+def _read_3d(
+    op: Primitive, kernel_size: Any, strides: Any, pad_mode: str, pad: Any, ceil_mode: Any, data_format: str
+) -> Pool:
     """Check and name the attributes of a 3-D pooling."""
     owner = type(op).__name__
-    op.kernel_size, op.strides = (_window(kernel_size, 3, "kernel_size", owner),
-                                  _window(strides, 3, "strides", owner))
-    op.pad_mode = check_string(pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner,
-                               ["VALID", "SAME", "PAD"])
+    op.kernel_size, op.strides = (_window(kernel_size, 3, "kernel_size", owner), _window(strides, 3, "strides", owner))
+    op.pad_mode = check_string(
+        pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner, ["VALID", "SAME", "PAD"]
+    )
     padding = mode_padding(op.pad_mode.lower(), pad, 3, "pad", owner)
     op.data_format = check_data_format(data_format, owner, "NCDHW")
     return Pool(op.kernel_size, op.strides, padding, (1, 1, 1), bool(ceil_mode), owner).check_padding()
@@ -164,8 +170,15 @@ class MaxPool3D(_Pooling):
         (1, 1, 2, 2, 2)
     """
 
-    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "VALID", pad_list: Any = 0,
-                 ceil_mode: bool | None = None, data_format: str = "NCDHW") -> None:
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        strides: Any = 1,
+        pad_mode: str = "VALID",
+        pad_list: Any = 0,
+        ceil_mode: bool | None = None,
+        data_format: str = "NCDHW",
+    ) -> None:
         self._op = MaxPooling(_read_3d(self, kernel_size, strides, pad_mode, pad_list, ceil_mode, data_format))
 
 
@@ -195,23 +208,34 @@ class AvgPool3D(_Pooling):
         [[[[[1.]]]]]
     """
 
-    def __init__(self, kernel_size: Any = 1, strides: Any = 1, pad_mode: str = "valid", pad: Any = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int = 0,
-                 data_format: str = "NCDHW") -> None:
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        strides: Any = 1,
+        pad_mode: str = "valid",
+        pad: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int = 0,
+        data_format: str = "NCDHW",
+    ) -> None:
         check_bool(ceil_mode, "ceil_mode", "AvgPool3D")
         check_bool(count_include_pad, "count_include_pad", "AvgPool3D")
         check_non_negative_int(divisor_override, "divisor_override", "AvgPool3D")
-        self._op = AvgPooling(_read_3d(self, kernel_size, strides, pad_mode, pad, ceil_mode, data_format),
-                              count_include_pad, divisor_override)
+        self._op = AvgPooling(
+            _read_3d(self, kernel_size, strides, pad_mode, pad, ceil_mode, data_format),
+            count_include_pad,
+            divisor_override,
+        )
 
 
-def pool_of(owner: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
-            ceil_mode: bool) -> Pool:
+def pool_of(owner: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Pool:
     """The windows of a functional pooling: symmetric padding, an int or tuple for each number."""
     check_bool(ceil_mode, "ceil_mode", owner)
     kernel = per_dimension(kernel_size, rank, "kernel_size", owner, ValueError)
     stride = kernel if stride is None else per_dimension(stride, rank, "stride", owner, ValueError)
     symmetric = not (isinstance(padding, (tuple, list)) and len(padding) == 2 * rank)
     pairs = mode_padding("pad", padding, rank, "padding", owner, symmetric)
-    return Pool(kernel, stride, pairs, per_dimension(dilation, rank, "dilation", owner, ValueError), ceil_mode,
-                owner).check_padding()
+    return Pool(
+        kernel, stride, pairs, per_dimension(dilation, rank, "dilation", owner, ValueError), ceil_mode, owner
+    ).check_padding()

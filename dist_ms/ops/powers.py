@@ -15,8 +15,23 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.division import true_divide
 from dist_ms.ops.primitive import Primitive, as_tensor, quiet, wanted
 
-__all__ = ["Hypot", "Inv", "Pow", "Reciprocal", "Rsqrt", "Sqrt", "float_power", "hypot", "inv", "pow", "pows",
-           "reciprocal", "rsqrt", "sqrt", "tensor_pow"]
+__all__ = [
+    "Hypot",
+    "Inv",
+    "Pow",
+    "Reciprocal",
+    "Rsqrt",
+    "Sqrt",
+    "float_power",
+    "hypot",
+    "inv",
+    "pow",
+    "pows",
+    "reciprocal",
+    "rsqrt",
+    "sqrt",
+    "tensor_pow",
+]
 
 _FLOAT32 = np.dtype(np.float32)
 
@@ -61,8 +76,13 @@ class Pow(Binary):
             dx = reduce_to(mul(dout, conjugate(mul(slope, y))), x)
         if wanted(y):
             # Where the base is 0 the power does not depend on the exponent (as long as that is positive).
-            log = ops.log(ops.where(ops.equal(x, 0), ops.ones_like(as_tensor(x)), x)) if isinstance(x, Tensor) \
-                else float(np.log(x)) if x > 0 else 0.0
+            log = (
+                ops.log(ops.where(ops.equal(x, 0), ops.ones_like(as_tensor(x)), x))
+                if isinstance(x, Tensor)
+                else float(np.log(x))
+                if x > 0
+                else 0.0
+            )
             dy = reduce_to(mul(dout, conjugate(mul(pow(x, y), log))), y)
         return dx, dy
 
@@ -193,8 +213,10 @@ class Hypot(Binary):
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, y = inputs
-        return (reduce_to(mul(dout, true_divide(x, output)), x) if wanted(x) else None,
-                reduce_to(mul(dout, true_divide(y, output)), y) if wanted(y) else None)
+        return (
+            reduce_to(mul(dout, true_divide(x, output)), x) if wanted(x) else None,
+            reduce_to(mul(dout, true_divide(y, output)), y) if wanted(y) else None,
+        )
 
 
 def as_float(name: str, value: Any) -> np.ndarray:
@@ -225,8 +247,11 @@ def float_power(input: Any, exponent: Any) -> Tensor:
         Float64
     """
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
-        raise TypeError("For 'float_power', 'input' or 'exponent' must be a Tensor, "
-                        f"but got {type(input).__name__} and {type(exponent).__name__}.")
-    widened = [ops.cast(x, float64) if isinstance(x, Tensor) and x.array().dtype.kind != "c" else x
-               for x in (input, exponent)]
+        raise TypeError(
+            "For 'float_power', 'input' or 'exponent' must be a Tensor, "
+            f"but got {type(input).__name__} and {type(exponent).__name__}."
+        )
+    widened = [
+        ops.cast(x, float64) if isinstance(x, Tensor) and x.array().dtype.kind != "c" else x for x in (input, exponent)
+    ]
     return pow(*widened)

@@ -116,8 +116,7 @@ class Primitive:
 
     def __repr__(self) -> str:
         hidden = ("name", "attrs", "input_names", "output_names", "instance_name")
-        attributes = ", ".join(f"{k}={v}" for k, v in vars(self).items()
-                               if not k.startswith("_") and k not in hidden)
+        attributes = ", ".join(f"{k}={v}" for k, v in vars(self).items() if not k.startswith("_") and k not in hidden)
         return f"Prim[{self.name}]<{attributes}>" if attributes else f"Prim[{self.name}]"
 
 

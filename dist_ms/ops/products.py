@@ -17,8 +17,25 @@ from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reshaping import expand_dims, reshape
 from dist_ms.ops.transposing import movedim, transpose
 
-__all__ = ["Addcdiv", "Addcmul", "Cross", "Lerp", "addcdiv", "addcmul", "batch_dot", "cross", "diff", "dot", "kron",
-           "ldexp", "lerp", "matrix_power", "tensor_dot", "trapz", "vander"]
+__all__ = [
+    "Addcdiv",
+    "Addcmul",
+    "Cross",
+    "Lerp",
+    "addcdiv",
+    "addcmul",
+    "batch_dot",
+    "cross",
+    "diff",
+    "dot",
+    "kron",
+    "ldexp",
+    "lerp",
+    "matrix_power",
+    "tensor_dot",
+    "trapz",
+    "vander",
+]
 
 
 def dot(input: Tensor, other: Tensor) -> Tensor:
@@ -40,11 +57,14 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
         [[11.]]
     """
     if tensor("dot", input).ndim < 2 or tensor("dot", other, "other").ndim < 2:
-        raise ValueError(f"For 'dot', 'input' and 'other' must have at least 2 dimensions, "
-                         f"but got {input.ndim} and {other.ndim}.")
+        raise ValueError(
+            f"For 'dot', 'input' and 'other' must have at least 2 dimensions, but got {input.ndim} and {other.ndim}."
+        )
     if input.shape[-1] != other.shape[-2]:
-        raise ValueError(f"For 'dot', the last dimension of 'input' must equal the last but one of 'other', "
-                         f"but got the shapes {input.shape} and {other.shape}.")
+        raise ValueError(
+            f"For 'dot', the last dimension of 'input' must equal the last but one of 'other', "
+            f"but got the shapes {input.shape} and {other.shape}."
+        )
     return tensor_dot(input, other, ((-1,), (-2,)))
 
 
@@ -79,8 +99,10 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
         first = tuple([one_axis("tensor_dot", a, a_ndim, "axes") for a in pair[0]])
         second = tuple([one_axis("tensor_dot", a, b_ndim, "axes") for a in pair[1]])
     if [x1.shape[a] for a in first] != [x2.shape[b] for b in second]:
-        raise ValueError(f"For 'tensor_dot', the dimensions 'axes' names must have equal lengths, "
-                         f"but got {axes} for the shapes {x1.shape} and {x2.shape}.")
+        raise ValueError(
+            f"For 'tensor_dot', the dimensions 'axes' names must have equal lengths, "
+            f"but got {axes} for the shapes {x1.shape} and {x2.shape}."
+        )
     free1 = tuple([i for i in range(a_ndim) if i not in first])
     free2 = tuple([i for i in range(b_ndim) if i not in second])
     inner = math.prod([x1.shape[a] for a in first])
@@ -112,18 +134,22 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
     """
     n1, n2 = tensor("batch_dot", x1, "x1").ndim, tensor("batch_dot", x2, "x2").ndim
     if n1 < 2 or n2 < 2 or x1.shape[0] != x2.shape[0]:
-        raise ValueError(f"For 'batch_dot', the inputs must have one batch size and at least 2 dimensions, "
-                         f"but got the shapes {x1.shape} and {x2.shape}.")
+        raise ValueError(
+            f"For 'batch_dot', the inputs must have one batch size and at least 2 dimensions, "
+            f"but got the shapes {x1.shape} and {x2.shape}."
+        )
     if axes is None:
         axes = (n1 - 1, n2 - 1 if n2 == 2 else n2 - 2)
     pair = (axes, axes) if isinstance(axes, int) else integers("batch_dot", axes, "axes")
     a, b = one_axis("batch_dot", pair[0], n1, "axes"), one_axis("batch_dot", pair[1], n2, "axes")
     if not a or not b or x1.shape[a] != x2.shape[b]:
-        raise ValueError(f"For 'batch_dot', 'axes' must be dimensions of equal length after the batch, "
-                         f"but got {axes} for the shapes {x1.shape} and {x2.shape}.")
+        raise ValueError(
+            f"For 'batch_dot', 'axes' must be dimensions of equal length after the batch, "
+            f"but got {axes} for the shapes {x1.shape} and {x2.shape}."
+        )
     k, batch = x1.shape[a], x1.shape[0]
-    free1 = x1.shape[1:a] + x1.shape[a + 1:]
-    free2 = x2.shape[1:b] + x2.shape[b + 1:]
+    free1 = x1.shape[1:a] + x1.shape[a + 1 :]
+    free2 = x2.shape[1:b] + x2.shape[b + 1 :]
     left = reshape(movedim(x1, a, -1), (batch, math.prod(free1), k))
     right = reshape(movedim(x2, b, 1), (batch, k, math.prod(free2)))
     return reshape(matmul(left, right), (batch, *free1, *free2) if free1 or free2 else (batch, 1))
@@ -149,7 +175,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         [0. 0. 1.]
     """
     shape = np.broadcast_shapes(tensor("cross", input).shape, tensor("cross", other, "other").shape)
-    if dim is None or dim == -65530:    # MindSpore's mark for "not given"
+    if dim is None or dim == -65530:  # MindSpore's mark for "not given"
         if 3 not in shape:
             raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")
         axis = shape.index(3)

@@ -105,8 +105,9 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     if tensor("addbmm", batch1, "batch1").ndim == tensor("addbmm", batch2, "batch2").ndim == 2:
         return _plus(input, ops.ReduceSum()(mm(batch1, batch2), 0), beta, alpha)
     if batch1.ndim != 3 or batch2.ndim != 3:
-        raise ValueError(f"For 'addbmm', 'batch1' and 'batch2' must have 3 dimensions, "
-                         f"but got {batch1.ndim} and {batch2.ndim}.")
+        raise ValueError(
+            f"For 'addbmm', 'batch1' and 'batch2' must have 3 dimensions, but got {batch1.ndim} and {batch2.ndim}."
+        )
     b, m, k = batch1.shape
     if batch2.shape[:2] != (b, k):
         raise ValueError(f"For 'addbmm', 'batch2' must have the shape ({b}, {k}, n), but got {batch2.shape}.")

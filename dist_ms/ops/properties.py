@@ -11,9 +11,30 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 
-__all__ = ["DType", "DynamicShape", "Rank", "ScalarCast", "ScalarToArray", "ScalarToTensor", "Shape", "Size",
-           "TensorShape", "TupleToArray", "dtype", "dyn_shape", "is_floating_point", "is_tensor", "numel", "rank",
-           "scalar_to_array", "scalar_to_tensor", "shape", "shape_", "size", "tuple_to_array"]
+__all__ = [
+    "DType",
+    "DynamicShape",
+    "Rank",
+    "ScalarCast",
+    "ScalarToArray",
+    "ScalarToTensor",
+    "Shape",
+    "Size",
+    "TensorShape",
+    "TupleToArray",
+    "dtype",
+    "dyn_shape",
+    "is_floating_point",
+    "is_tensor",
+    "numel",
+    "rank",
+    "scalar_to_array",
+    "scalar_to_tensor",
+    "shape",
+    "shape_",
+    "size",
+    "tuple_to_array",
+]
 
 
 def shape(input_x: Tensor) -> tuple[int, ...]:
@@ -372,7 +393,8 @@ class ScalarCast(Primitive):
 
     def __call__(self, input_x: Any, input_y: Number) -> Any:
         if not isinstance(input_x, (bool, int, float)):
-            raise TypeError(f"For '{self.name}', 'input_x' must be a bool, int or float, but got "
-                            f"{type(input_x).__name__}.")
+            raise TypeError(
+                f"For '{self.name}', 'input_x' must be a bool, int or float, but got {type(input_x).__name__}."
+            )
         with np.errstate(all="ignore"):
             return np.asarray(input_x).astype(input_y.np).item()

@@ -11,8 +11,18 @@ from dist_ms.ops.arguments import array, integer, integers, integral, many_axes,
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.transposing import swapaxes
 
-__all__ = ["ReverseSequence", "ReverseV2", "Roll", "flip", "fliplr", "flipud", "reverse", "reverse_sequence", "roll",
-           "rot90"]
+__all__ = [
+    "ReverseSequence",
+    "ReverseV2",
+    "Roll",
+    "flip",
+    "fliplr",
+    "flipud",
+    "reverse",
+    "reverse_sequence",
+    "roll",
+    "rot90",
+]
 
 
 class ReverseV2(Primitive):
@@ -159,8 +169,9 @@ class Roll(Primitive):
         self.shifts = integers(self.name, shifts, "shifts")
         self.dims = None if dims is None else integers(self.name, dims, "dims")
         if len(self.shifts) != (1 if self.dims is None else len(self.dims)):
-            raise ValueError(f"For '{self.name}', 'shifts' and 'dims' must have one length, but got {shifts} and "
-                             f"{dims}.")
+            raise ValueError(
+                f"For '{self.name}', 'shifts' and 'dims' must have one length, but got {shifts} and {dims}."
+            )
 
     def forward(self, input: np.ndarray) -> np.ndarray:
         array(self.name, input)
@@ -261,8 +272,10 @@ class ReverseSequence(Primitive):
         over = one_axis(self.name, self.batch_dim, x.ndim, "batch_dim")
         length = x.shape[along]
         if counts.shape != (x.shape[over],) or (counts < 0).any() or (counts > length).any():
-            raise ValueError(f"For '{self.name}', 'seq_lengths' must hold {x.shape[over]} lengths up to {length}, "
-                             f"but got {counts.tolist()}.")
+            raise ValueError(
+                f"For '{self.name}', 'seq_lengths' must hold {x.shape[over]} lengths up to {length}, "
+                f"but got {counts.tolist()}."
+            )
         steps = np.arange(length)
         places = np.where(steps < counts[:, None], counts[:, None] - 1 - steps, steps)
         shape = [1] * x.ndim

@@ -10,8 +10,21 @@ from dist_ms.ops import arguments
 from dist_ms.ops.elementwise import PiecewiseLinear, Smooth
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["CeLU", "Elu", "PReLU", "ReLU6", "SeLU", "celu", "elu", "leaky_relu", "prelu", "relu6", "rrelu", "selu",
-           "threshold"]
+__all__ = [
+    "CeLU",
+    "Elu",
+    "PReLU",
+    "ReLU6",
+    "SeLU",
+    "celu",
+    "elu",
+    "leaky_relu",
+    "prelu",
+    "relu6",
+    "rrelu",
+    "selu",
+    "threshold",
+]
 
 # Klambauer et al., "Self-Normalizing Neural Networks", 2017.
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
@@ -196,8 +209,10 @@ class PReLU(Primitive):
             arguments.floating(self.name, arguments.tensor(self.name, given, name).array(), name, complex_too=False)
         channels = x.shape[1] if x.ndim > 1 else 1
         if weight.shape not in ((1,), (channels,)):
-            raise ValueError(f"For '{self.name}', 'weight' must have 1 or {channels} elements, one per channel of 'x' "
-                             f"{x.shape}, but got shape {weight.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'weight' must have 1 or {channels} elements, one per channel of 'x' "
+                f"{x.shape}, but got shape {weight.shape}."
+            )
         column = ops.reshape(weight, (weight.shape[0], *(1,) * max(x.ndim - 2, 0)) if x.ndim else ())
         return ops.select(x > 0, x, column * x)
 

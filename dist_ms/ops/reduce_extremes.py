@@ -17,8 +17,23 @@ from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype
 from dist_ms.ops.reduction import Reduction
 from dist_ms.ops.reshaping import reshape
 
-__all__ = ["ArgMaxWithValue", "ArgMinWithValue", "Argmax", "Argmin", "ReduceMax", "ReduceMin", "amax", "amin",
-           "aminmax", "argmax", "argmin", "max", "min", "reduce_max", "reduce_min"]
+__all__ = [
+    "ArgMaxWithValue",
+    "ArgMinWithValue",
+    "Argmax",
+    "Argmin",
+    "ReduceMax",
+    "ReduceMin",
+    "amax",
+    "amin",
+    "aminmax",
+    "argmax",
+    "argmin",
+    "max",
+    "min",
+    "reduce_max",
+    "reduce_min",
+]
 
 
 class _ReduceExtreme(Reduction):
@@ -132,7 +147,7 @@ class ArgMaxWithValue(Primitive):
             return dvalue
         axis = one_axis(self.name, self.axis, len(x.shape))
         if not self.keep_dims:
-            kept = (*x.shape[:axis], 1, *x.shape[axis + 1:])
+            kept = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
             index, dvalue = reshape(index, kept), reshape(dvalue, kept)
         return ops.gathering.PutAlong(axis, x.shape)(index, dvalue)
 
@@ -232,8 +247,9 @@ _max, _min = (ReduceMax(), ReduceMax(True)), (ReduceMin(), ReduceMin(True))
 reduce_max, reduce_min = _max[0], _min[0]
 
 
-def max(input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None,
-        where: Any = None) -> tuple[Tensor, Tensor]:
+def max(
+    input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> tuple[Tensor, Tensor]:
     """Find the largest element of a tensor, or along one dimension, and its place.
 
     Args:
@@ -259,8 +275,9 @@ def max(input: Tensor, axis: int | None = None, keepdims: bool = False, *, initi
     return _extreme("max", input, axis, keepdims, initial, where, _max[0], ArgMaxWithValue)
 
 
-def min(input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None,
-        where: Any = None) -> tuple[Tensor, Tensor]:
+def min(
+    input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> tuple[Tensor, Tensor]:
     """Find the smallest element of a tensor, or along one dimension, and its place.
 
     Args:
@@ -286,8 +303,9 @@ def min(input: Tensor, axis: int | None = None, keepdims: bool = False, *, initi
     return _extreme("min", input, axis, keepdims, initial, where, _min[0], ArgMinWithValue)
 
 
-def _extreme(name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, whole: Any,
-             along: Any) -> tuple[Tensor, Tensor]:
+def _extreme(
+    name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, whole: Any, along: Any
+) -> tuple[Tensor, Tensor]:
     """`max` or `min`, by the primitives for everything and for one dimension."""
     tensor(name, input)
     if axis is None:
@@ -357,8 +375,9 @@ def amin(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: An
     return _over_axes("amin", input, axis, keepdims, initial, where, _min, ops.minimum)
 
 
-def _over_axes(name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, reduce: tuple,
-               limit: Any) -> Tensor:
+def _over_axes(
+    name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, reduce: tuple, limit: Any
+) -> Tensor:
     """`amax` or `amin`, by the primitive."""
     tensor(name, input)
     if where is not None:

@@ -18,8 +18,21 @@ from dist_ms.ops.expanding import BroadcastTo
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.reshaping import reshape
 
-__all__ = ["ReduceAll", "ReduceAny", "ReduceMean", "ReduceProd", "ReduceSum", "all", "any", "count_nonzero",
-           "mean", "prod", "reduce_mean", "reduce_sum", "sum"]
+__all__ = [
+    "ReduceAll",
+    "ReduceAny",
+    "ReduceMean",
+    "ReduceProd",
+    "ReduceSum",
+    "all",
+    "any",
+    "count_nonzero",
+    "mean",
+    "prod",
+    "reduce_mean",
+    "reduce_sum",
+    "sum",
+]
 
 _HALF_SUMS = {"f": np.dtype(np.float32), "V": np.dtype(np.float32)}
 

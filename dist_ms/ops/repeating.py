@@ -14,8 +14,16 @@ from dist_ms.ops.joining import sequence
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reshaping import reshape
 
-__all__ = ["Meshgrid", "Tile", "cartesian_prod", "combinations", "meshgrid", "repeat_elements", "repeat_interleave",
-           "tile"]
+__all__ = [
+    "Meshgrid",
+    "Tile",
+    "cartesian_prod",
+    "combinations",
+    "meshgrid",
+    "repeat_elements",
+    "repeat_interleave",
+    "tile",
+]
 
 
 class Tile(Primitive):
@@ -115,9 +123,9 @@ class SumRuns(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         if len(set(self.counts.tolist())) == 1 and self.counts[0]:
-            shape = (*x.shape[:self.axis], len(self.counts), int(self.counts[0]), *x.shape[self.axis + 1:])
+            shape = (*x.shape[: self.axis], len(self.counts), int(self.counts[0]), *x.shape[self.axis + 1 :])
             return x.reshape(shape).sum(self.axis + 1, dtype=x.dtype)
-        out = np.zeros((*x.shape[:self.axis], len(self.counts), *x.shape[self.axis + 1:]), x.dtype)
+        out = np.zeros((*x.shape[: self.axis], len(self.counts), *x.shape[self.axis + 1 :]), x.dtype)
         rows = np.repeat(np.arange(len(self.counts)), self.counts)
         np.add.at(np.moveaxis(out, self.axis, 0), rows, np.moveaxis(x, self.axis, 0))
         return out
@@ -155,8 +163,9 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
     if len(counts) == 1:
         counts *= length
     if len(counts) != length or any(n < 0 for n in counts):
-        raise ValueError(f"For 'repeat_interleave', 'repeats' must hold {length} counts or one, none negative, "
-                         f"but got {repeats}.")
+        raise ValueError(
+            f"For 'repeat_interleave', 'repeats' must hold {length} counts or one, none negative, but got {repeats}."
+        )
     return RepeatEach(np.array(counts, np.int64), axis)(input)
 
 
@@ -217,8 +226,9 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing == "xy" and len(order) > 1:
         order[0], order[1] = 1, 0
     shape = tuple(vectors[i].shape[0] for i in order)
-    return tuple([BroadcastTo(shape)(reshape(v, tuple(-1 if i == j else 1 for j in order)))
-                  for i, v in enumerate(vectors)])
+    return tuple(
+        [BroadcastTo(shape)(reshape(v, tuple(-1 if i == j else 1 for j in order))) for i, v in enumerate(vectors)]
+    )
 
 
 class Meshgrid(Primitive):
@@ -291,8 +301,9 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     import itertools
 
     if tensor("combinations", input).ndim != 1 or integer("combinations", r, "r") < 1:
-        raise ValueError(f"For 'combinations', 'input' must have 1 dimension and 'r' be positive, "
-                         f"but got {input.ndim} and {r}.")
+        raise ValueError(
+            f"For 'combinations', 'input' must have 1 dimension and 'r' be positive, but got {input.ndim} and {r}."
+        )
     choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
     places = np.array(list(choose(range(input.size), r)), np.int64).reshape(-1, r)
     return ops.indexing.GetItem(places)(input)

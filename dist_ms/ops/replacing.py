@@ -12,8 +12,18 @@ from dist_ms.ops.indexing import SetItem
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype
 from dist_ms.ops.scattering_along import AddAt, IndexAdd, slices_at
 
-__all__ = ["InplaceAdd", "InplaceIndexAdd", "InplaceSub", "InplaceUpdate", "InplaceUpdateV2", "inplace_add",
-           "inplace_sub", "inplace_update", "select_scatter", "slice_scatter"]
+__all__ = [
+    "InplaceAdd",
+    "InplaceIndexAdd",
+    "InplaceSub",
+    "InplaceUpdate",
+    "InplaceUpdateV2",
+    "inplace_add",
+    "inplace_sub",
+    "inplace_update",
+    "select_scatter",
+    "slice_scatter",
+]
 
 
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
@@ -43,8 +53,9 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     return SetItem((slice(None),) * axis + (index,))(input, cast_array(src, numpy_dtype(input)))
 
 
-def slice_scatter(input: Tensor, src: Tensor, axis: int = 0, start: int | None = None, end: int | None = None,
-                  step: int = 1) -> Tensor:
+def slice_scatter(
+    input: Tensor, src: Tensor, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
     """Copy a tensor, with the slices start:end:step along a dimension replaced.
 
     Args:

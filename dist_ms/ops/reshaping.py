@@ -12,8 +12,22 @@ from dist_ms.ops import transposing
 from dist_ms.ops.arguments import array, integers, many_axes, one_axis, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["ExpandDims", "Flatten", "Reshape", "Squeeze", "atleast_1d", "atleast_2d", "atleast_3d", "expand_dims",
-           "flatten", "ravel", "reshape", "squeeze", "unsqueeze", "view_as"]
+__all__ = [
+    "ExpandDims",
+    "Flatten",
+    "Reshape",
+    "Squeeze",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "expand_dims",
+    "flatten",
+    "ravel",
+    "reshape",
+    "squeeze",
+    "unsqueeze",
+    "view_as",
+]
 
 
 class Reshape(Primitive):
@@ -52,12 +66,15 @@ class Reshape(Primitive):
         holes = [i for i, n in enumerate(shape) if n == -1]
         rest = math.prod(n for n in shape if n != -1)
         if any(n < -1 for n in shape) or len(holes) > 1:
-            raise ValueError(f"For '{self.name}', 'shape' must hold at most one -1 and nothing below it, but got "
-                             f"{shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'shape' must hold at most one -1 and nothing below it, but got {shape}."
+            )
         if holes and rest == 0 and input.size == 0:
             return input.reshape([0 if n == -1 else n for n in shape])
-        raise ValueError(f"For '{self.name}', 'shape' must hold the {input.size} elements of 'input', whose shape is "
-                         f"{input.shape}, but got {shape}.")
+        raise ValueError(
+            f"For '{self.name}', 'shape' must hold the {input.size} elements of 'input', whose shape is "
+            f"{input.shape}, but got {shape}."
+        )
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return reshape(dout, inputs[0].shape), None
@@ -265,10 +282,11 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
     start = one_axis("flatten", start_dim, input.ndim, "start_dim")
     end = one_axis("flatten", end_dim, input.ndim, "end_dim")
     if start > end:
-        raise ValueError(f"For 'flatten', 'start_dim' must not come after 'end_dim', but got {start_dim} and "
-                         f"{end_dim}.")
+        raise ValueError(
+            f"For 'flatten', 'start_dim' must not come after 'end_dim', but got {start_dim} and {end_dim}."
+        )
     shape = input.shape
-    return reshape(input, shape[:start] + (math.prod(shape[start:end + 1]),) + shape[end + 1:])
+    return reshape(input, shape[:start] + (math.prod(shape[start : end + 1]),) + shape[end + 1 :])
 
 
 def ravel(input: Tensor) -> Tensor:
@@ -354,10 +372,12 @@ def atleast_3d(inputs: Any) -> Any:
         >>> ms.ops.atleast_3d(ms.Tensor([1, 2])).shape
         (1, 2, 1)
     """
+
     def widen(x: Tensor) -> Tensor:
         if x.ndim >= 3:
             return x
         return reshape(x, (1, x.size, 1) if x.ndim < 2 else (*x.shape, 1))
+
     return _at_least(inputs, widen, "atleast_3d")
 
 

@@ -16,8 +16,18 @@ from dist_ms.ops.division import true_divide
 from dist_ms.ops.exponentials import exp
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
-__all__ = ["CumProd", "CumSum", "CumulativeLogsumexp", "Cummax", "Cummin", "cummax", "cummin", "cumprod", "cumsum",
-           "logcumsumexp"]
+__all__ = [
+    "CumProd",
+    "CumSum",
+    "CumulativeLogsumexp",
+    "Cummax",
+    "Cummin",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "logcumsumexp",
+]
 
 
 class _Scan(Primitive):
@@ -44,7 +54,6 @@ class _Scan(Primitive):
             out = np.roll(out, 1, axis)
             out[(slice(None),) * axis + (slice(0, 1),)] = self.start(wide.dtype)
         return (np.flip(out, axis) if self.reverse else out).astype(x.dtype, copy=False)
-
 
     def start(self, d: np.dtype) -> Any:
         """The total of nothing."""
@@ -79,8 +88,9 @@ class CumSum(_Scan):
     @quiet
     def forward(self, input: np.ndarray, axis: Any) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
-            raise TypeError(f"For '{self.name}', the dtype of 'input' must be a number type, but got Bool; cast it "
-                            f"first.")
+            raise TypeError(
+                f"For '{self.name}', the dtype of 'input' must be a number type, but got Bool; cast it first."
+            )
         axis = one_axis(self.name, axis, input.ndim)
         return self.scan(input, axis) if input.ndim else input.copy()
 
@@ -132,8 +142,9 @@ class CumProd(_Scan):
         products = CumProd(self.exclusive, self.reverse)(without, wide.ndim - 1)
         reached = np.tri(n, n, -1 if self.exclusive else 0, dtype=bool)
         reached = Tensor(reached if self.reverse else reached.T)
-        weighted = mul(mul(products, cast_array(reached, numpy_dtype(dout))),
-                       ops.expand_dims(ops.swapaxes(dout, axis, -1), -2))
+        weighted = mul(
+            mul(products, cast_array(reached, numpy_dtype(dout))), ops.expand_dims(ops.swapaxes(dout, axis, -1), -2)
+        )
         return ops.swapaxes(ops.ReduceSum()(weighted, -1), axis, -1), None
 
 
@@ -238,7 +249,7 @@ class CumulativeLogsumexp(_Scan):
     keeps_output = True
 
     def start(self, d: np.dtype) -> Any:
-        return np.finfo(d).min      # as in MindSpore: finite
+        return np.finfo(d).min  # as in MindSpore: finite
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:

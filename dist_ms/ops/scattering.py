@@ -16,10 +16,24 @@ from dist_ms.ops.gathering import GatherNd, nd_index
 from dist_ms.ops.indexing import survivors
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
-__all__ = ["ScatterNd", "TensorScatterAdd", "TensorScatterDiv", "TensorScatterMax", "TensorScatterMin",
-           "TensorScatterMul", "TensorScatterSub", "TensorScatterUpdate", "scatter_nd", "tensor_scatter_add",
-           "tensor_scatter_div", "tensor_scatter_max", "tensor_scatter_min", "tensor_scatter_mul",
-           "tensor_scatter_sub", "tensor_scatter_update"]
+__all__ = [
+    "ScatterNd",
+    "TensorScatterAdd",
+    "TensorScatterDiv",
+    "TensorScatterMax",
+    "TensorScatterMin",
+    "TensorScatterMul",
+    "TensorScatterSub",
+    "TensorScatterUpdate",
+    "scatter_nd",
+    "tensor_scatter_add",
+    "tensor_scatter_div",
+    "tensor_scatter_max",
+    "tensor_scatter_min",
+    "tensor_scatter_mul",
+    "tensor_scatter_sub",
+    "tensor_scatter_update",
+]
 
 
 class ScatterNd(Primitive):
@@ -60,7 +74,7 @@ class ScatterNd(Primitive):
 
 def check_updates(name: str, indices: np.ndarray, updates: np.ndarray, shape: tuple) -> None:
     """Raise ValueError unless there is one update per row of indices."""
-    wanted = indices.shape[:-1] + tuple(shape[indices.shape[-1]:])
+    wanted = indices.shape[:-1] + tuple(shape[indices.shape[-1] :])
     if updates.shape != wanted:
         raise ValueError(f"For '{name}', 'updates' must have the shape {wanted}, but got {updates.shape}.")
 
@@ -72,9 +86,11 @@ class _TensorScatter(Primitive):
     def forward(self, input_x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         array(self.name, input_x, "input_x")
         if array(self.name, updates, "updates").dtype != input_x.dtype:
-            raise TypeError(f"For '{self.name}', 'updates' must have the dtype of 'input_x', "
-                            f"{from_numpy(input_x.dtype)}, "
-                            f"but got {from_numpy(updates.dtype)}.")
+            raise TypeError(
+                f"For '{self.name}', 'updates' must have the dtype of 'input_x', "
+                f"{from_numpy(input_x.dtype)}, "
+                f"but got {from_numpy(updates.dtype)}."
+            )
         place = nd_index(self.name, indices, input_x.shape)
         check_updates(self.name, indices, updates, input_x.shape)
         out = input_x.copy(order="K")
@@ -187,8 +203,7 @@ class TensorScatterMul(_TensorScatter):
         x, i, updates = inputs
         # Right for factors other than 0 where several meet, as d(out)/d(update) = out / update.
         out = self(x, i, updates)
-        return (self(dout, i, updates), None,
-                true_divide(GatherNd()(mul(dout, out), i), updates))
+        return (self(dout, i, updates), None, true_divide(GatherNd()(mul(dout, out), i), updates))
 
 
 class TensorScatterDiv(_TensorScatter):
@@ -212,8 +227,7 @@ class TensorScatterDiv(_TensorScatter):
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, i, updates = inputs
         out = self(x, i, updates)
-        return (self(dout, i, updates), None,
-                neg(true_divide(GatherNd()(mul(dout, out), i), updates)))
+        return (self(dout, i, updates), None, neg(true_divide(GatherNd()(mul(dout, out), i), updates)))
 
 
 class TensorScatterMax(_TensorScatter):

@@ -15,8 +15,18 @@ from dist_ms.ops.gathering import GatherD, along, check_bounds
 from dist_ms.ops.indexing import SetItem, numpy_index, survivors
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
 
-__all__ = ["IndexAdd", "IndexFill", "IndexPut", "TensorScatterElements", "index_add", "index_fill", "index_put",
-           "inplace_index_add", "scatter", "tensor_scatter_elements"]
+__all__ = [
+    "IndexAdd",
+    "IndexFill",
+    "IndexPut",
+    "TensorScatterElements",
+    "index_add",
+    "index_fill",
+    "index_put",
+    "inplace_index_add",
+    "scatter",
+    "tensor_scatter_elements",
+]
 
 
 class TensorScatterElements(Primitive):
@@ -55,13 +65,20 @@ class TensorScatterElements(Primitive):
         axis = one_axis(self.name, self.axis, array(self.name, data, "data").ndim)
         integral(self.name, indices, "indices")
         if array(self.name, updates, "updates").dtype != data.dtype:
-            raise TypeError(f"For '{self.name}', 'updates' must have the dtype of 'data', {from_numpy(data.dtype)}, "
-                            f"but got {from_numpy(updates.dtype)}.")
-        if indices.shape != updates.shape or indices.ndim != data.ndim or any(
-                n > m for i, (n, m) in enumerate(zip(indices.shape, data.shape)) if i != axis):
-            raise ValueError(f"For '{self.name}', 'indices' and 'updates' must have one shape, with as many dimensions "
-                             f"as 'data' and none longer but {axis}, but got {indices.shape}, {updates.shape} and "
-                             f"{data.shape}.")
+            raise TypeError(
+                f"For '{self.name}', 'updates' must have the dtype of 'data', {from_numpy(data.dtype)}, "
+                f"but got {from_numpy(updates.dtype)}."
+            )
+        if (
+            indices.shape != updates.shape
+            or indices.ndim != data.ndim
+            or any(n > m for i, (n, m) in enumerate(zip(indices.shape, data.shape)) if i != axis)
+        ):
+            raise ValueError(
+                f"For '{self.name}', 'indices' and 'updates' must have one shape, with as many dimensions "
+                f"as 'data' and none longer but {axis}, but got {indices.shape}, {updates.shape} and "
+                f"{data.shape}."
+            )
         check_bounds(self.name, indices, data.shape[axis])
         out = data.copy(order="K")
         place = along(indices, axis)
@@ -81,8 +98,9 @@ class TensorScatterElements(Primitive):
         return TensorScatterElements(axis)(dout, i, ops.zeros(updates.shape, updates.dtype)), None, dupdates
 
 
-def tensor_scatter_elements(input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0,
-                            reduction: str = "none") -> Tensor:
+def tensor_scatter_elements(
+    input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none"
+) -> Tensor:
     """Copy a tensor, with values put along one dimension by an index for each.
 
     Args:
@@ -207,15 +225,16 @@ def added_slices(name: str, x: Tensor, axis: Any, indices: Tensor, y: Tensor, al
     """A copy of `x` with alpha * y added to its slices by index."""
     place = slices_at(name, axis, indices, x)
     axis = len(place) - 1
-    wanted = x.shape[:axis] + (place[-1].size,) + x.shape[axis + 1:]
+    wanted = x.shape[:axis] + (place[-1].size,) + x.shape[axis + 1 :]
     if tensor(name, y, "y").shape != wanted:
         raise ValueError(f"For '{name}', the shape of the values must be {wanted}, but got {y.shape}.")
     y = cast_array(y, numpy_dtype(x))
     return AddAt(place)(x, y if alpha == 1 else ops.mul(y, alpha))
 
 
-def index_add(x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True,
-              check_index_bound: bool = True) -> Tensor:
+def index_add(
+    x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
+) -> Tensor:
     """Add to slices of a Parameter along one dimension, by index; it is updated.
 
     Args:

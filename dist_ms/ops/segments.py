@@ -14,9 +14,20 @@ from dist_ms.ops.casting import cast_array
 from dist_ms.ops.division import true_divide
 from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype, quiet
 
-__all__ = ["Bincount", "Histogram", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd",
-           "UnsortedSegmentSum", "bincount", "histc", "unsorted_segment_max", "unsorted_segment_min",
-           "unsorted_segment_prod", "unsorted_segment_sum"]
+__all__ = [
+    "Bincount",
+    "Histogram",
+    "UnsortedSegmentMax",
+    "UnsortedSegmentMin",
+    "UnsortedSegmentProd",
+    "UnsortedSegmentSum",
+    "bincount",
+    "histc",
+    "unsorted_segment_max",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sum",
+]
 
 
 class UnsortedSegmentSum(Primitive):
@@ -44,14 +55,17 @@ class UnsortedSegmentSum(Primitive):
     def forward(self, input_x: np.ndarray, segment_ids: np.ndarray, num_segments: Any) -> np.ndarray:
         x, ids = array(self.name, input_x, "input_x"), integral(self.name, segment_ids, "segment_ids")
         count = integer(self.name, num_segments, "num_segments")
-        if count < 1 or x.shape[:ids.ndim] != ids.shape or not ids.ndim:
-            raise ValueError(f"For '{self.name}', 'num_segments' must be positive and the shape of 'segment_ids' "
-                             f"that of "
-                             f"the first dimensions of 'input_x', but got {count}, {ids.shape} and {x.shape}.")
+        if count < 1 or x.shape[: ids.ndim] != ids.shape or not ids.ndim:
+            raise ValueError(
+                f"For '{self.name}', 'num_segments' must be positive and the shape of 'segment_ids' "
+                f"that of "
+                f"the first dimensions of 'input_x', but got {count}, {ids.shape} and {x.shape}."
+            )
         if ids.size and ids.max() >= count:
-            raise ValueError(f"For '{self.name}', 'segment_ids' must be below 'num_segments' {count}, but got "
-                             f"{ids.max()}.")
-        out = np.full((count, *x.shape[ids.ndim:]), self.start(x.dtype), x.dtype)
+            raise ValueError(
+                f"For '{self.name}', 'segment_ids' must be below 'num_segments' {count}, but got {ids.max()}."
+            )
+        out = np.full((count, *x.shape[ids.ndim :]), self.start(x.dtype), x.dtype)
         inside = ids >= 0
         self.ufunc.at(out, ids[inside], x[inside])
         return out
@@ -187,8 +201,10 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     numbers = integral("bincount", tensor("bincount", input).array())
     minlength = integer("bincount", minlength, "minlength")
     if numbers.ndim != 1 or (numbers < 0).any() or minlength < 0:
-        raise ValueError("For 'bincount', 'input' must have 1 dimension and no negative number, and 'minlength' not be "
-                         f"negative, but got {input} and {minlength}.")
+        raise ValueError(
+            "For 'bincount', 'input' must have 1 dimension and no negative number, and 'minlength' not be "
+            f"negative, but got {input} and {minlength}."
+        )
     if weights is not None and weights.shape != input.shape:
         raise ValueError(f"For 'bincount', 'weights' must have the shape {input.shape}, but got {weights.shape}.")
     weighing = None if weights is None else weights.array().astype(np.float64)
@@ -236,8 +252,10 @@ class Histogram(Undifferentiable):
     def __init__(self, bins: int = 100, min: float = 0.0, max: float = 0.0) -> None:
         self.bins, self.min, self.max = integer(self.name, bins, "bins"), min, max
         if self.bins < 1 or min > max:
-            raise ValueError(f"For '{self.name}', 'bins' must be positive and 'min' not above 'max', "
-                             f"but got {bins}, {min} and {max}.")
+            raise ValueError(
+                f"For '{self.name}', 'bins' must be positive and 'min' not above 'max', "
+                f"but got {bins}, {min} and {max}."
+            )
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         flat = real(self.name, x, "x").reshape(-1).astype(np.float64)

@@ -14,8 +14,21 @@ from dist_ms.ops.broadcasting import number_array, promote, reduce_to
 from dist_ms.ops.indexing import GetItem, SetItem
 from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype, wanted
 
-__all__ = ["MaskedFill", "MaskedScatter", "MaskedSelect", "NonZero", "Select", "argwhere", "is_nonzero",
-           "masked_fill", "masked_scatter", "masked_select", "nonzero", "select", "where"]
+__all__ = [
+    "MaskedFill",
+    "MaskedScatter",
+    "MaskedSelect",
+    "NonZero",
+    "Select",
+    "argwhere",
+    "is_nonzero",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "nonzero",
+    "select",
+    "where",
+]
 
 
 class Select(Primitive):
@@ -41,14 +54,17 @@ class Select(Primitive):
     def __call__(self, condition: Tensor, input: Any, other: Any) -> Tensor:
         for argument, value in (("input", input), ("other", other)):
             if not isinstance(value, (Tensor, bool, int, float, complex, np.generic)):
-                raise TypeError(f"For '{self.name}', '{argument}' must be a Tensor or a number, "
-                                f"but got {type(value).__name__}.")
+                raise TypeError(
+                    f"For '{self.name}', '{argument}' must be a Tensor or a number, but got {type(value).__name__}."
+                )
         return super().__call__(condition, input, other)
 
     def forward(self, condition: np.ndarray, input: Any, other: Any) -> np.ndarray:
         if array(self.name, condition, "condition").dtype.kind != "b":
-            raise TypeError(f"For '{self.name}', the dtype of 'condition' must be Bool, "
-                            f"but got {from_numpy(condition.dtype)}; compare it, or cast it first.")
+            raise TypeError(
+                f"For '{self.name}', the dtype of 'condition' must be Bool, "
+                f"but got {from_numpy(condition.dtype)}; compare it, or cast it first."
+            )
         if isinstance(input, np.ndarray) or isinstance(other, np.ndarray):
             input, other = promote(*[v.item() if isinstance(v, np.generic) else v for v in (input, other)])
         else:
@@ -56,15 +72,19 @@ class Select(Primitive):
         try:
             return np.where(condition, input, other)
         except ValueError:
-            raise ValueError(f"For '{self.name}', the shapes of 'condition', 'input' and 'other' must broadcast, "
-                             f"but got {condition.shape}, {input.shape} and {other.shape}.") from None
+            raise ValueError(
+                f"For '{self.name}', the shapes of 'condition', 'input' and 'other' must broadcast, "
+                f"but got {condition.shape}, {input.shape} and {other.shape}."
+            ) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         condition, x, y = inputs
         zero = wrap(np.zeros((), numpy_dtype(dout)))
-        return (None,
-                reduce_to(self(condition, dout, zero), x) if wanted(x) else None,
-                reduce_to(self(condition, zero, dout), y) if wanted(y) else None)
+        return (
+            None,
+            reduce_to(self(condition, dout, zero), x) if wanted(x) else None,
+            reduce_to(self(condition, zero, dout), y) if wanted(y) else None,
+        )
 
 
 _select = Select()
@@ -148,20 +168,27 @@ class MaskedFill(Primitive):
             value = value.astype(x.dtype)
         else:
             if isinstance(value, float) and x.dtype.kind in "biu":
-                raise TypeError(f"For '{self.name}', 'value' must fit the dtype {from_numpy(x.dtype)} of 'input_x', "
-                                f"but got {value}.")
+                raise TypeError(
+                    f"For '{self.name}', 'value' must fit the dtype {from_numpy(x.dtype)} of 'input_x', "
+                    f"but got {value}."
+                )
             value = number_array(value, x.dtype)
         try:
             return np.where(mask, value, x)
         except ValueError:
-            raise ValueError(f"For '{self.name}', the shapes of 'input_x' and 'mask' must broadcast, "
-                             f"but got {x.shape} and {mask.shape}.") from None
+            raise ValueError(
+                f"For '{self.name}', the shapes of 'input_x' and 'mask' must broadcast, "
+                f"but got {x.shape} and {mask.shape}."
+            ) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, mask, value = inputs
         zero = wrap(np.zeros((), numpy_dtype(dout)))
-        return (reduce_to(_select(mask, zero, dout), x), None,
-                reduce_to(_select(mask, dout, zero), value) if wanted(value) else None)
+        return (
+            reduce_to(_select(mask, zero, dout), x),
+            None,
+            reduce_to(_select(mask, dout, zero), value) if wanted(value) else None,
+        )
 
 
 _masked_fill = MaskedFill()
@@ -252,8 +279,9 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """
     chosen = _mask("masked_scatter", mask)
     if numpy_dtype(tensor("masked_scatter", input)) != numpy_dtype(tensor("masked_scatter", source, "source")):
-        raise TypeError(f"For 'masked_scatter', 'source' must have the dtype of 'input', {input.dtype}, "
-                        f"but got {source.dtype}.")
+        raise TypeError(
+            f"For 'masked_scatter', 'source' must have the dtype of 'input', {input.dtype}, but got {source.dtype}."
+        )
     shape = _common_shape("masked_scatter", input.shape, chosen.shape)
     chosen = np.broadcast_to(chosen, shape)
     count = int(chosen.sum())
@@ -290,8 +318,9 @@ def _common_shape(name: str, a: tuple, b: tuple) -> tuple:
     try:
         return np.broadcast_shapes(a, b)
     except ValueError:
-        raise ValueError(f"For '{name}', the shapes of 'input' and 'mask' must broadcast, "
-                         f"but got {a} and {b}.") from None
+        raise ValueError(
+            f"For '{name}', the shapes of 'input' and 'mask' must broadcast, but got {a} and {b}."
+        ) from None
 
 
 class NonZero(Undifferentiable):

@@ -37,12 +37,16 @@ class Slice(Primitive):
         shape = tensor(self.name, input).shape
         starts, counts = integers(self.name, begin, "begin"), integers(self.name, size, "size")
         if not len(starts) == len(counts) == len(shape):
-            raise ValueError(f"For '{self.name}', 'begin' and 'size' must have one number per dimension of 'input', "
-                             f"but got {begin} and {size} for the shape {shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'begin' and 'size' must have one number per dimension of 'input', "
+                f"but got {begin} and {size} for the shape {shape}."
+            )
         counts = tuple([n - a if c == -1 else c for n, a, c in zip(shape, starts, counts)])
         if any(a < 0 or c < 0 or a + c > n for n, a, c in zip(shape, starts, counts)):
-            raise ValueError(f"For '{self.name}', 'begin' and 'size' must name a part of the shape {shape}, "
-                             f"but got {begin} and {size}.")
+            raise ValueError(
+                f"For '{self.name}', 'begin' and 'size' must name a part of the shape {shape}, "
+                f"but got {begin} and {size}."
+            )
         return GetItem(tuple([_slice(a, a + c) for a, c in zip(starts, counts)]))(input)
 
 
@@ -74,8 +78,14 @@ class StridedSlice(Primitive):
         [1 3]
     """
 
-    def __init__(self, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0,
-                 shrink_axis_mask: int = 0) -> None:
+    def __init__(
+        self,
+        begin_mask: int = 0,
+        end_mask: int = 0,
+        ellipsis_mask: int = 0,
+        new_axis_mask: int = 0,
+        shrink_axis_mask: int = 0,
+    ) -> None:
         self.begin_mask = integer(self.name, begin_mask, "begin_mask")
         self.end_mask = integer(self.name, end_mask, "end_mask")
         self.ellipsis_mask = integer(self.name, ellipsis_mask, "ellipsis_mask")
@@ -84,11 +94,14 @@ class StridedSlice(Primitive):
 
     def __call__(self, input_x: Tensor, begin: Any, end: Any, strides: Any) -> Tensor:
         tensor(self.name, input_x, "input_x")
-        starts, stops, steps = (integers(self.name, v, a) for v, a in
-                                ((begin, "begin"), (end, "end"), (strides, "strides")))
+        starts, stops, steps = (
+            integers(self.name, v, a) for v, a in ((begin, "begin"), (end, "end"), (strides, "strides"))
+        )
         if not len(starts) == len(stops) == len(steps) or 0 in steps:
-            raise ValueError(f"For '{self.name}', 'begin', 'end' and 'strides' must have one length, and no stride may "
-                             f"be 0, but got {begin}, {end} and {strides}.")
+            raise ValueError(
+                f"For '{self.name}', 'begin', 'end' and 'strides' must have one length, and no stride may "
+                f"be 0, but got {begin}, {end} and {strides}."
+            )
         parts: list = []
         for i, (a, b, s) in enumerate(zip(starts, stops, steps)):
             bit = 1 << i
@@ -132,8 +145,17 @@ def slice(input_x: Tensor, begin: Any, size: Any) -> Tensor:
 tensor_slice = slice
 
 
-def strided_slice(input_x: Tensor, begin: Any, end: Any, strides: Any, begin_mask: int = 0, end_mask: int = 0,
-                  ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0) -> Tensor:
+def strided_slice(
+    input_x: Tensor,
+    begin: Any,
+    end: Any,
+    strides: Any,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Tensor:
     """Take the part of a tensor from `begin` to `end` in steps, along each dimension.
 
     Args:
@@ -160,7 +182,8 @@ def strided_slice(input_x: Tensor, begin: Any, end: Any, strides: Any, begin_mas
         [4 3 2]
     """
     return StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)(
-        input_x, begin, end, strides)
+        input_x, begin, end, strides
+    )
 
 
 def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
@@ -189,6 +212,8 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     start, length = integer("narrow", start, "start"), integer("narrow", length, "length")
     begin = start + n if start < 0 else start
     if not 0 <= begin <= n or length < 0 or begin + length > n:
-        raise ValueError(f"For 'narrow', 'start' and 'length' must name a part of a dimension of length {n}, "
-                         f"but got {start} and {length}.")
+        raise ValueError(
+            f"For 'narrow', 'start' and 'length' must name a part of a dimension of length {n}, "
+            f"but got {start} and {length}."
+        )
     return GetItem((_slice(None),) * axis + (_slice(begin, begin + length),))(input)

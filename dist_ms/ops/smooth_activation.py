@@ -10,8 +10,23 @@ from dist_ms.ops.activation import sigmoid, tanh
 from dist_ms.ops.elementwise import Smooth
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["FastGeLU", "FastGelu", "GLU", "LogSigmoid", "Mish", "SiLU", "Softplus", "Softsign", "fast_gelu", "glu",
-           "logsigmoid", "mish", "silu", "softplus", "softsign"]
+__all__ = [
+    "FastGeLU",
+    "FastGelu",
+    "GLU",
+    "LogSigmoid",
+    "Mish",
+    "SiLU",
+    "Softplus",
+    "Softsign",
+    "fast_gelu",
+    "glu",
+    "logsigmoid",
+    "mish",
+    "silu",
+    "softplus",
+    "softsign",
+]
 
 
 def _softplus(x: np.ndarray) -> np.ndarray:
@@ -195,8 +210,9 @@ class GLU(Primitive):
     def __call__(self, x: Tensor) -> Tensor:
         axis = arguments.one_axis(self.name, self.axis, arguments.tensor(self.name, x, "x").ndim)
         if x.ndim == 0 or x.shape[axis] % 2:
-            raise ValueError(f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape "
-                             f"{x.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape {x.shape}."
+            )
         half, before = x.shape[axis] // 2, (slice(None),) * axis
         return x[(*before, slice(0, half))] * sigmoid(x[(*before, slice(half, None))])
 

@@ -29,7 +29,7 @@ def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
     if axis == like.ndim - 1 or like.ndim == 0:
         out = rows.reshape(like.shape)
     else:
-        shape = like.shape[:axis] + like.shape[axis + 1:] + like.shape[axis:axis + 1]
+        shape = like.shape[:axis] + like.shape[axis + 1 :] + like.shape[axis : axis + 1]
         out = np.moveaxis(rows.reshape(shape), -1, axis)
     return out.astype(like.dtype, copy=False)
 
@@ -97,8 +97,10 @@ class Softmax(Primitive):
 
     def _one(self, ndim: int) -> int:
         if len(self.axis) != 1:
-            raise RuntimeError(f"For 'Softmax', 'axis' must be one axis, but got {self.axis}; reshape the input so "
-                               "that they become one.")
+            raise RuntimeError(
+                f"For 'Softmax', 'axis' must be one axis, but got {self.axis}; reshape the input so "
+                "that they become one."
+            )
         return arguments.one_axis(self.name, self.axis[0], ndim)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
@@ -119,6 +121,7 @@ class SoftmaxGrad(Primitive):
 
         def formula(dy: Tensor, y: Tensor) -> Tensor:
             return y * (dy - ops.ReduceSum(keep_dims=True)(dy * y, self._axis))
+
         return tuple(formula_gradient(formula, inputs, dout))
 
 
@@ -169,6 +172,7 @@ class LogSoftmaxGrad(Primitive):
 
         def formula(dy: Tensor, y: Tensor) -> Tensor:
             return dy - ops.exp(y) * ops.ReduceSum(keep_dims=True)(dy, self._axis)
+
         return tuple(formula_gradient(formula, inputs, dout))
 
 
@@ -283,8 +287,9 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
     from dist_ms.autograd.tape import stop_gradient
     from dist_ms.common import seed
 
-    data = arguments.floating("gumbel_softmax", arguments.tensor("gumbel_softmax", logits, "logits").array(),
-                              "logits", complex_too=False)
+    data = arguments.floating(
+        "gumbel_softmax", arguments.tensor("gumbel_softmax", logits, "logits").array(), "logits", complex_too=False
+    )
     arguments.boolean("gumbel_softmax", hard, "hard")
     if arguments.number("gumbel_softmax", tau, "tau") <= 0:
         raise ValueError(f"For 'gumbel_softmax', 'tau' must be above 0, but got {tau}.")

@@ -51,11 +51,15 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
         arguments.floating(self.name, logits, "logits", complex_too=False)
         arguments.array(self.name, labels, "labels")
         if labels.dtype != logits.dtype:
-            raise TypeError(f"For '{self.name}', 'labels' must have the dtype {from_numpy(logits.dtype)} of 'logits', "
-                            f"but got {from_numpy(labels.dtype)}; cast them, or use the sparse form for integers.")
+            raise TypeError(
+                f"For '{self.name}', 'labels' must have the dtype {from_numpy(logits.dtype)} of 'logits', "
+                f"but got {from_numpy(labels.dtype)}; cast them, or use the sparse form for integers."
+            )
         if logits.ndim != 2 or labels.shape != logits.shape:
-            raise ValueError(f"For '{self.name}', 'logits' and 'labels' must have one shape (N, C), but got "
-                             f"{logits.shape} and {labels.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'logits' and 'labels' must have one shape (N, C), but got "
+                f"{logits.shape} and {labels.shape}."
+            )
         from dist_ms._ext import softmax as kernel
 
         rows = contiguous(logits, working_type(logits.dtype))
@@ -118,7 +122,7 @@ class SparseSoftmaxCrossEntropyWithLogits(Primitive):
 
 
 # No label may be ignored here, so one no table can have stands for it.
-_NONE_IGNORED = -2**62
+_NONE_IGNORED = -(2**62)
 
 
 def label_losses(owner: str, logits: Tensor, labels: Tensor, mean: bool) -> tuple[Tensor, Kept]:
@@ -126,11 +130,13 @@ def label_losses(owner: str, logits: Tensor, labels: Tensor, mean: bool) -> tupl
     data = arguments.floating(owner, arguments.tensor(owner, logits, "logits").array(), "logits", complex_too=False)
     ids = arguments.tensor(owner, labels, "labels").array()
     if ids.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', 'labels' must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast them "
-                        "first.")
+        raise TypeError(
+            f"For '{owner}', 'labels' must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast them first."
+        )
     if data.ndim != 2 or ids.shape != data.shape[:1]:
-        raise ValueError(f"For '{owner}', 'logits' must be (N, C) and 'labels' (N,), but got shapes {data.shape} and "
-                         f"{ids.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'logits' must be (N, C) and 'labels' (N,), but got shapes {data.shape} and {ids.shape}."
+        )
     kept = Kept()
     share = 1 / max(data.shape[0], 1) if mean else 1
     scale = np.full(data.shape[0], share, working_type(data.dtype))

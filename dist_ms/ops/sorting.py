@@ -13,8 +13,23 @@ from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, rea
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
-__all__ = ["SearchSorted", "Sort", "TopK", "Unique", "UniqueConsecutive", "argsort", "bucketize", "msort",
-           "searchsorted", "sort", "top_k", "topk", "unique", "unique_consecutive", "unique_with_pad"]
+__all__ = [
+    "SearchSorted",
+    "Sort",
+    "TopK",
+    "Unique",
+    "UniqueConsecutive",
+    "argsort",
+    "bucketize",
+    "msort",
+    "searchsorted",
+    "sort",
+    "top_k",
+    "topk",
+    "unique",
+    "unique_consecutive",
+    "unique_with_pad",
+]
 
 
 class _Ordered(Primitive):
@@ -169,8 +184,9 @@ class TopK(_Ordered):
         x = real(self.name, input_x, "input_x")
         axis, k = one_axis(self.name, self.axis, x.ndim), integer(self.name, k, "k")
         if not x.ndim or not 0 < k <= x.shape[axis]:
-            raise ValueError(f"For '{self.name}', 'k' must be in the range [1, {x.shape[axis] if x.ndim else 0}], "
-                             f"but got {k}.")
+            raise ValueError(
+                f"For '{self.name}', 'k' must be in the range [1, {x.shape[axis] if x.ndim else 0}], but got {k}."
+            )
         order = np.take(_order(x, axis, self.largest), np.arange(k), axis)
         return np.take_along_axis(x, order, axis), order.astype(np.int32)
 
@@ -185,8 +201,9 @@ class _TopAlong(TopK):
 _TopAlong.name = "topk"
 
 
-def topk(input: Tensor, k: int, dim: int | None = None, largest: bool = True,
-         sorted: bool = True) -> tuple[Tensor, Tensor]:
+def topk(
+    input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
+) -> tuple[Tensor, Tensor]:
     """Find the k largest elements along one dimension.
 
     Args:
@@ -282,8 +299,11 @@ class UniqueConsecutive(Primitive):
 
     def forward(self, input: np.ndarray) -> tuple:
         x = array(self.name, input)
-        rows = x.reshape(-1, 1) if self.dim is None else \
-            np.moveaxis(x, one_axis(self.name, self.dim, x.ndim, "dim"), 0).reshape(x.shape[self.dim], -1)
+        rows = (
+            x.reshape(-1, 1)
+            if self.dim is None
+            else np.moveaxis(x, one_axis(self.name, self.dim, x.ndim, "dim"), 0).reshape(x.shape[self.dim], -1)
+        )
         new = np.ones(len(rows), bool)
         new[1:] = (rows[1:] != rows[:-1]).any(1)
         places = np.cumsum(new) - 1
@@ -293,8 +313,9 @@ class UniqueConsecutive(Primitive):
         return values, places.reshape(x.shape) if self.dim is None else places, counts.astype(np.int64)
 
 
-def unique_consecutive(input: Tensor, return_inverse: bool = False, return_counts: bool = False,
-                       dim: int | None = None) -> Any:
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
     """Drop the repetitions that follow each other.
 
     Args:
@@ -368,17 +389,26 @@ class SearchSorted(Undifferentiable):
         if rows.ndim == 1:
             return np.asarray(np.searchsorted(rows, v, side)).astype(self.dtype.np)
         if rows.shape[:-1] != v.shape[:-1]:
-            raise ValueError(f"For '{self.name}', 'sorted_sequence' and 'values' must agree but for the last "
-                             f"dimension, "
-                             f"but got {rows.shape} and {v.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'sorted_sequence' and 'values' must agree but for the last "
+                f"dimension, "
+                f"but got {rows.shape} and {v.shape}."
+            )
         out = np.empty(v.shape, self.dtype.np)
         for place in np.ndindex(*rows.shape[:-1]):
             out[place] = np.searchsorted(rows[place], v[place], side)
         return out
 
 
-def searchsorted(sorted_sequence: Tensor, values: Tensor, *, out_int32: bool = False, right: bool = False,
-                 side: str | None = None, sorter: Tensor | None = None) -> Tensor:
+def searchsorted(
+    sorted_sequence: Tensor,
+    values: Tensor,
+    *,
+    out_int32: bool = False,
+    right: bool = False,
+    side: str | None = None,
+    sorter: Tensor | None = None,
+) -> Tensor:
     """Find where values would have to go into sorted rows to keep them sorted.
 
     Args:

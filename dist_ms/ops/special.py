@@ -20,9 +20,31 @@ from dist_ms.ops.exponentials import exp
 from dist_ms.ops.gamma_functions import digamma_array, lgamma_array, polygamma_array
 from dist_ms.ops.primitive import Primitive, quiet
 
-__all__ = ["Digamma", "Erf", "Erfc", "Erfinv", "Gcd", "Heaviside", "Lcm", "Lgamma", "NextAfter", "Polygamma",
-           "copysign", "digamma", "erf", "erfc", "erfinv", "gcd", "heaviside", "i0", "lcm", "lgamma", "mvlgamma",
-           "nextafter", "polygamma"]
+__all__ = [
+    "Digamma",
+    "Erf",
+    "Erfc",
+    "Erfinv",
+    "Gcd",
+    "Heaviside",
+    "Lcm",
+    "Lgamma",
+    "NextAfter",
+    "Polygamma",
+    "copysign",
+    "digamma",
+    "erf",
+    "erfc",
+    "erfinv",
+    "gcd",
+    "heaviside",
+    "i0",
+    "lcm",
+    "lgamma",
+    "mvlgamma",
+    "nextafter",
+    "polygamma",
+]
 
 
 class Erf(Primitive):

@@ -12,9 +12,18 @@ from dist_ms.ops.primitive import Primitive
 __all__ = ["FFTWithSize", "STFT", "stft"]
 
 
-def stft(x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int | None = None,
-         window: Tensor | None = None, center: bool = True, pad_mode: str = "REFLECT", normalized: bool = False,
-         onesided: bool | None = None, return_complex: bool | None = None) -> Tensor:
+def stft(
+    x: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "REFLECT",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+) -> Tensor:
     """Transform overlapping pieces of a signal.
 
     Args:
@@ -47,8 +56,10 @@ def stft(x: Tensor, n_fft: int, hop_length: int | None = None, win_length: int |
     hop_length = n_fft // 4 if hop_length is None else integer("stft", hop_length, "hop_length")
     win_length = n_fft if win_length is None else integer("stft", win_length, "win_length")
     if n_fft < 1 or hop_length < 1 or not 0 < win_length <= n_fft:
-        raise ValueError("For 'stft', 'n_fft' and 'hop_length' must be positive and 'win_length' in [1, n_fft], "
-                         f"but got {n_fft}, {hop_length} and {win_length}.")
+        raise ValueError(
+            "For 'stft', 'n_fft' and 'hop_length' must be positive and 'win_length' in [1, n_fft], "
+            f"but got {n_fft}, {hop_length} and {win_length}."
+        )
     if window is None:
         window = ops.ones((win_length,), x.dtype)
     elif window.shape != (win_length,):
@@ -92,14 +103,25 @@ class STFT(Primitive):
         (5, 7)
     """
 
-    def __init__(self, n_fft: int, hop_length: int, win_length: int, normalized: bool, onesided: bool,
-                 return_complex: bool) -> None:
+    def __init__(
+        self, n_fft: int, hop_length: int, win_length: int, normalized: bool, onesided: bool, return_complex: bool
+    ) -> None:
         self.n_fft, self.hop_length, self.win_length = n_fft, hop_length, win_length
         self.normalized, self.onesided, self.return_complex = normalized, onesided, return_complex
 
     def __call__(self, signal: Tensor, window: Tensor) -> Tensor:
-        return stft(signal, self.n_fft, self.hop_length, self.win_length, window, False, "REFLECT", self.normalized,
-                    self.onesided, self.return_complex)
+        return stft(
+            signal,
+            self.n_fft,
+            self.hop_length,
+            self.win_length,
+            window,
+            False,
+            "REFLECT",
+            self.normalized,
+            self.onesided,
+            self.return_complex,
+        )
 
 
 class FFTWithSize(Primitive):
@@ -125,8 +147,15 @@ class FFTWithSize(Primitive):
         [4.+0.j 1.+0.j]
     """
 
-    def __init__(self, signal_ndim: int, inverse: bool, real: bool, norm: str = "backward", onesided: bool = True,
-                 signal_sizes: tuple = ()) -> None:
+    def __init__(
+        self,
+        signal_ndim: int,
+        inverse: bool,
+        real: bool,
+        norm: str = "backward",
+        onesided: bool = True,
+        signal_sizes: tuple = (),
+    ) -> None:
         if not 1 <= integer(self.name, signal_ndim, "signal_ndim") <= 3:
             raise ValueError(f"For '{self.name}', 'signal_ndim' must be in [1, 3], but got {signal_ndim}.")
         self.signal_ndim, self.inverse, self.real = signal_ndim, inverse, real

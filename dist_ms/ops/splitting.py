@@ -12,8 +12,20 @@ from dist_ms.ops import joining
 from dist_ms.ops.arguments import array, integer, integers, one_axis, tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Split", "SplitV", "Unpack", "Unstack", "chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind",
-           "unstack", "vsplit"]
+__all__ = [
+    "Split",
+    "SplitV",
+    "Unpack",
+    "Unstack",
+    "chunk",
+    "dsplit",
+    "hsplit",
+    "split",
+    "tensor_split",
+    "unbind",
+    "unstack",
+    "vsplit",
+]
 
 
 class Cut(Primitive):
@@ -69,8 +81,10 @@ class Split(Primitive):
         axis = one_axis(self.name, self.axis, tensor(self.name, input_x, "input_x").ndim)
         length = input_x.shape[axis]
         if self.output_num < 1 or length % self.output_num:
-            raise ValueError(f"For '{self.name}', 'output_num' must divide the length {length} of dimension {axis}, "
-                             f"but got {self.output_num}.")
+            raise ValueError(
+                f"For '{self.name}', 'output_num' must divide the length {length} of dimension {axis}, "
+                f"but got {self.output_num}."
+            )
         return Cut((length // self.output_num,) * self.output_num, axis)(input_x)
 
 
@@ -105,9 +119,11 @@ class SplitV(Primitive):
         rest = total - sum(n for n in lengths if n != -1)
         lengths = tuple([rest if n == -1 else n for n in lengths])
         if len(lengths) != self.num_split or sum(lengths) != total or min(lengths) < 0:
-            raise ValueError(f"For '{self.name}', 'size_splits' must be {self.num_split} lengths that add up to "
-                             f"{total}, "
-                             f"but got {self.size_splits}.")
+            raise ValueError(
+                f"For '{self.name}', 'size_splits' must be {self.num_split} lengths that add up to "
+                f"{total}, "
+                f"but got {self.size_splits}."
+            )
         return Cut(lengths, axis)(input_x)
 
 
@@ -142,8 +158,10 @@ class Unstack(Primitive):
         if not input_x.ndim:
             raise ValueError(f"For '{self.name}', 'input_x' must have at least one dimension, but got a scalar.")
         if self.num is not None and input_x.shape[axis] != self.num:
-            raise ValueError(f"For '{self.name}', 'num' must be the length of dimension {axis}, {input_x.shape[axis]}, "
-                             f"but got {self.num}.")
+            raise ValueError(
+                f"For '{self.name}', 'num' must be the length of dimension {axis}, {input_x.shape[axis]}, "
+                f"but got {self.num}."
+            )
         lead = (slice(None),) * axis
         return tuple([np.asarray(input_x[(*lead, i)]) for i in range(input_x.shape[axis])])
 
@@ -192,8 +210,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
     if isinstance(split_size_or_sections, (tuple, list)):
         lengths = integers("split", split_size_or_sections, "split_size_or_sections")
         if sum(lengths) != length or any(n < 0 for n in lengths):
-            raise ValueError(f"For 'split', 'split_size_or_sections' must add up to the length {length} of dimension "
-                             f"{axis}, but got {lengths}.")
+            raise ValueError(
+                f"For 'split', 'split_size_or_sections' must add up to the length {length} of dimension "
+                f"{axis}, but got {lengths}."
+            )
     else:
         size = integer("split", split_size_or_sections, "split_size_or_sections")
         if size < 1:
@@ -262,11 +282,10 @@ def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
     axis = one_axis(name, axis, tensor(name, x).ndim)
     length = x.shape[axis]
     if isinstance(places, (tuple, list)):
-        marks = [min(max(p + length if p < 0 else p, 0), length)
-                 for p in integers(name, places, "indices_or_sections")]
+        marks = [min(max(p + length if p < 0 else p, 0), length) for p in integers(name, places, "indices_or_sections")]
         marks = [0, *marks, length]
         lengths = [max(0, b - a) for a, b in itertools.pairwise(marks)]
-        if sum(lengths) != length:      # places out of order: parts may overlap, so cut each by itself
+        if sum(lengths) != length:  # places out of order: parts may overlap, so cut each by itself
             from dist_ms.ops.indexing import GetItem
 
             return tuple([GetItem((slice(None),) * axis + (slice(a, b),))(x) for a, b in itertools.pairwise(marks)])

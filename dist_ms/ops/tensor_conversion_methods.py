@@ -63,14 +63,23 @@ def type(self: Tensor, dtype: Any = None) -> Any:
 def _caster(name: str, dtype: Number) -> Any:
     def method(self: Tensor) -> Tensor:
         return cast_array(self, dtype.np)
+
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"Return the values as {dtype}."
     return method
 
 
-for _name, _dtype in {"bool": mstype.bool_, "byte": mstype.uint8, "short": mstype.int16, "int": mstype.int32,
-                      "long": mstype.int64, "half": mstype.float16, "bfloat16": mstype.bfloat16,
-                      "float": mstype.float32, "double": mstype.float64}.items():
+for _name, _dtype in {
+    "bool": mstype.bool_,
+    "byte": mstype.uint8,
+    "short": mstype.int16,
+    "int": mstype.int32,
+    "long": mstype.int64,
+    "half": mstype.float16,
+    "bfloat16": mstype.bfloat16,
+    "float": mstype.float32,
+    "double": mstype.float64,
+}.items():
     setattr(Tensor, _name, _caster(_name, _dtype))
 
 
@@ -300,7 +309,28 @@ def _set_item(array: np.ndarray, *args: Any) -> None:
         array.flat[args[0]] = args[1]
 
 
-for _method in (astype, to, type, item, tolist, clone, copy, contiguous, is_contiguous, stride, storage_offset,
-                data_ptr, is_signed, dim, get_bytes, new_zeros, new_ones, new_full, new_empty, fill, itemset):
+for _method in (
+    astype,
+    to,
+    type,
+    item,
+    tolist,
+    clone,
+    copy,
+    contiguous,
+    is_contiguous,
+    stride,
+    storage_offset,
+    data_ptr,
+    is_signed,
+    dim,
+    get_bytes,
+    new_zeros,
+    new_ones,
+    new_full,
+    new_empty,
+    fill,
+    itemset,
+):
     setattr(Tensor, _method.__name__, _method)
 Tensor.ndimension = dim

@@ -34,8 +34,9 @@ def become(self: Tensor, new: Tensor, name: str) -> Tensor:
         new = ops.broadcast_to(new, old.shape)
     d = new.array().dtype
     if promote_types(old.dtype, d) != old.dtype and (old.dtype.kind in "biu") != (d.kind in "biu"):
-        raise TypeError(f"For 'Tensor.{name}', the result must fit the dtype {from_numpy(old.dtype)}, "
-                        f"but got {from_numpy(d)}.")
+        raise TypeError(
+            f"For 'Tensor.{name}', the result must fit the dtype {from_numpy(old.dtype)}, but got {from_numpy(d)}."
+        )
     new = cast_array(new, old.dtype)
     if recording.on:
         rebind(self, new if new is not self else ops.debugging.copied(new))
@@ -47,8 +48,10 @@ def become(self: Tensor, new: Tensor, name: str) -> Tensor:
 
 def _in_place(name: str, function: Callable) -> Callable:
     """The method `name_` that puts a function's result in the tensor's place."""
+
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return become(self, function(self, *args, **kwargs), f"{name}_")
+
     method.__name__, method.__qualname__ = f"{name}_", f"Tensor.{name}_"
     method.__doc__ = f"Put the result of `{name}` in the tensor's place, and return the tensor."
     return method
@@ -59,11 +62,26 @@ def _plus(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
 
 
 for _name, _function in {
-    "add": _plus, "sub": ops.subtract, "mul": ops.mul, "div": ops.div, "floor_divide": ops.floor_divide,
-    "remainder": ops.remainder, "exp": ops.exp, "log": ops.log, "floor": ops.floor, "erfinv": ops.erfinv,
-    "sign": ops.sign, "clamp": ops.clamp, "addmm": ops.addmm, "masked_fill": ops.masked_fill,
-    "masked_scatter": ops.masked_scatter, "index_fill": ops.index_fill, "index_put": ops.index_put, "tanh": ops.tanh,
-    "sigmoid": ops.sigmoid, "subtract": ops.subtract,
+    "add": _plus,
+    "sub": ops.subtract,
+    "mul": ops.mul,
+    "div": ops.div,
+    "floor_divide": ops.floor_divide,
+    "remainder": ops.remainder,
+    "exp": ops.exp,
+    "log": ops.log,
+    "floor": ops.floor,
+    "erfinv": ops.erfinv,
+    "sign": ops.sign,
+    "clamp": ops.clamp,
+    "addmm": ops.addmm,
+    "masked_fill": ops.masked_fill,
+    "masked_scatter": ops.masked_scatter,
+    "index_fill": ops.index_fill,
+    "index_put": ops.index_put,
+    "tanh": ops.tanh,
+    "sigmoid": ops.sigmoid,
+    "subtract": ops.subtract,
 }.items():
     setattr(Tensor, f"{_name}_", _in_place(_name, _function))
 Tensor.index_add_ = _in_place("index_add", lambda self, *args, **kwargs: self.index_add(*args, **kwargs))
@@ -153,10 +171,12 @@ def index_copy_(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor
 
 def _drawn(name: str, draw: Callable) -> Callable:
     """A method that fills the tensor with random numbers."""
+
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
         rng = ops.drawing.generator_of(name, generator.seed() if generator is not None else None)
         values = draw(rng, self.shape, *args, **kwargs)
         return become(self, wrap(np.asarray(values).astype(self.array().dtype)), name)
+
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"Fill the tensor with random numbers ({name[:-1]} distribution), and return it."
     return method
@@ -164,8 +184,9 @@ def _drawn(name: str, draw: Callable) -> Callable:
 
 Tensor.uniform_ = _drawn("uniform_", lambda rng, shape, from_=0, to=1: rng.uniform(from_, to, shape))
 Tensor.normal_ = _drawn("normal_", lambda rng, shape, mean=0, std=1: rng.normal(mean, std, shape))
-Tensor.bernoulli_ = _drawn("bernoulli_", lambda rng, shape, p=0.5: rng.random(shape) < (
-    p.array() if isinstance(p, Tensor) else p))
+Tensor.bernoulli_ = _drawn(
+    "bernoulli_", lambda rng, shape, p=0.5: rng.random(shape) < (p.array() if isinstance(p, Tensor) else p)
+)
 Tensor.exponential_ = _drawn("exponential_", lambda rng, shape, lambd=1: rng.exponential(1 / lambd, shape))
 
 for _method in (add, sub, remainder, copy_, fill_, zero_, index_copy_):

@@ -13,21 +13,21 @@ _SAME = """
 abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint allclose amax amin aminmax angle
 approximate_equal arccos arccosh arcsin arcsinh arctan arctan2 arctanh argwhere asin asinh atan atan2 atanh
 bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
-ceil clamp clip conj copysign cos cosh cov cross cummax cummin cumprod
+ceil cholesky cholesky_inverse cholesky_solve clamp clip conj copysign cos cosh cov cross cummax cummin cumprod
 deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma div divide dot dsplit
-eq equal erf erfc erfinv exp exp2 expand_as expand_dims expm1
+eigvals eq equal erf erfc erfinv exp exp2 expand_as expand_dims expm1
 fills fliplr flipud float_power floor floor_divide fmax fmin fmod frac
-gather_elements gather_nd gcd ge ger greater greater_equal gt
-heaviside histc hsplit hypot i0 imag index_fill index_put inner inplace_update inv inverse invert
+gather_elements gather_nd gcd ge geqrf ger greater greater_equal gt
+heaviside histc hsplit hypot i0 igamma igammac imag index_fill index_put inner inplace_update inv inverse invert
 is_complex is_floating_point isclose isfinite isinf isnan isneginf isposinf isreal
 lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_matrix_determinant logaddexp logaddexp2
-logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lt
+logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lstsq lt lu_solve
 masked_fill masked_scatter masked_select matmul matrix_determinant matrix_power maximum minimum mm
 moveaxis movedim msort mul multinomial multiply mvlgamma
 nan_to_num nanmean nanmedian nanquantile ne neg negative nextafter nonzero norm not_equal
-outer positive pow quantile rad2deg random_categorical ravel real reciprocal renorm
+orgqr outer positive pow qr quantile rad2deg random_categorical ravel real reciprocal renorm
 reverse reverse_sequence roll rot90 round rsqrt
-select_scatter sgn sign signbit sin sinc sinh slice_scatter slogdet sqrt square subtract swapaxes swapdims
+select_scatter sgn sign signbit sin sinc sinh slice_scatter slogdet sqrt square subtract svd swapaxes swapdims
 t tan tanh tensor_split top_k tril triu true_divide trunc type_as
 unique_consecutive unique_with_pad unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsqueeze
 view_as vsplit xdivy xlogy
@@ -36,16 +36,23 @@ sigmoid softmax hardshrink
 
 # Methods whose function has another name.
 _OTHER = {
-    "scatter_sub": "tensor_scatter_sub", "scatter_mul": "tensor_scatter_mul",
-    "scatter_div": "tensor_scatter_div", "scatter_max": "tensor_scatter_max", "scatter_min": "tensor_scatter_min",
-    "soft_shrink": "softshrink", "numel": "numel", "nelement": "numel",
+    "scatter_sub": "tensor_scatter_sub",
+    "scatter_mul": "tensor_scatter_mul",
+    "scatter_div": "tensor_scatter_div",
+    "scatter_max": "tensor_scatter_max",
+    "scatter_min": "tensor_scatter_min",
+    "soft_shrink": "softshrink",
+    "numel": "numel",
+    "nelement": "numel",
 }
 
 
 def delegate(name: str, function: Callable) -> Callable:
     """A method that calls a function with the tensor as its first argument."""
+
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
+
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"See `dist_ms.ops.{getattr(function, '__name__', name)}`; the tensor is its first argument."
     return method

@@ -15,11 +15,13 @@ _OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray, list, tu
 
 def _binary(operation: Callable) -> tuple[Callable, Callable]:
     """A binary operator's method, and the one for the tensor on the right."""
+
     def method(self: Tensor, other: Any) -> Any:
         return operation(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
     def reflected(self: Tensor, other: Any) -> Any:
         return operation(other, self) if isinstance(other, _OPERANDS) else NotImplemented
+
     return method, reflected
 
 
@@ -47,8 +49,10 @@ def _one_value(self: Tensor, wanted: str) -> Any:
     """The only element as a Python number."""
     array = self.array()
     if array.size != 1:
-        raise ValueError(f"Only a tensor with one element can become a {wanted}, but got the shape {array.shape}; "
-                         "use any(), all() or item access first.")
+        raise ValueError(
+            f"Only a tensor with one element can become a {wanted}, but got the shape {array.shape}; "
+            "use any(), all() or item access first."
+        )
     return array.reshape(()).item()
 
 

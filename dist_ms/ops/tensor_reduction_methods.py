@@ -20,8 +20,16 @@ def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: 
     return b if b is not None else a if a is not None else default
 
 
-def sum(self: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool | None = None, initial: Any = None, *,
-        dim: Any = None, keepdim: bool | None = None) -> Tensor:
+def sum(
+    self: Tensor,
+    axis: Any = None,
+    dtype: Any = None,
+    keepdims: bool | None = None,
+    initial: Any = None,
+    *,
+    dim: Any = None,
+    keepdim: bool | None = None,
+) -> Tensor:
     """Add up over dimensions; see `dist_ms.ops.sum`. `initial` is added to the result.
 
     Examples:
@@ -30,15 +38,22 @@ def sum(self: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool | None
         [[3.]
          [7.]]
     """
-    if isinstance(dtype, bool):     # sum(dim, keepdim)
+    if isinstance(dtype, bool):  # sum(dim, keepdim)
         dtype, keepdim = None, dtype
     keep = either("sum", ("keepdims", keepdims), ("keepdim", keepdim), False)
     out = ops.sum(self, either("sum", ("axis", axis), ("dim", dim), None), keep, dtype=dtype)
     return out if initial is None else out + initial
 
 
-def mean(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dtype: Any = None, dim: Any = None,
-         keepdim: bool | None = None) -> Tensor:
+def mean(
+    self: Tensor,
+    axis: Any = None,
+    keep_dims: bool | None = None,
+    *,
+    dtype: Any = None,
+    dim: Any = None,
+    keepdim: bool | None = None,
+) -> Tensor:
     """Average over dimensions; see `dist_ms.ops.mean`.
 
     Examples:
@@ -47,12 +62,22 @@ def mean(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dtype
         [2. 3.]
     """
     x = self if dtype is None else ops.cast(self, dtype)
-    return ops.mean(x, either("mean", ("axis", axis), ("dim", dim), None),
-                    either("mean", ("keep_dims", keep_dims), ("keepdim", keepdim), False))
+    return ops.mean(
+        x,
+        either("mean", ("axis", axis), ("dim", dim), None),
+        either("mean", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
+    )
 
 
-def prod(self: Tensor, axis: Any = None, keep_dims: bool | None = None, dtype: Any = None, *, dim: Any = None,
-         keepdim: bool | None = None) -> Tensor:
+def prod(
+    self: Tensor,
+    axis: Any = None,
+    keep_dims: bool | None = None,
+    dtype: Any = None,
+    *,
+    dim: Any = None,
+    keepdim: bool | None = None,
+) -> Tensor:
     """Multiply over dimensions; see `dist_ms.ops.prod`.
 
     Examples:
@@ -60,12 +85,17 @@ def prod(self: Tensor, axis: Any = None, keep_dims: bool | None = None, dtype: A
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).prod(1))
         [ 2. 12.]
     """
-    return ops.prod(self, either("prod", ("axis", axis), ("dim", dim), None),
-                    either("prod", ("keep_dims", keep_dims), ("keepdim", keepdim), False), dtype)
+    return ops.prod(
+        self,
+        either("prod", ("axis", axis), ("dim", dim), None),
+        either("prod", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
+        dtype,
+    )
 
 
-def all(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None,
-        keepdim: bool | None = None) -> Tensor:
+def all(
+    self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
+) -> Tensor:
     """Tell whether all elements over dimensions are true; see `dist_ms.ops.all`.
 
     Examples:
@@ -73,12 +103,16 @@ def all(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: A
         >>> print(ms.Tensor([True, False]).all())
         False
     """
-    return ops.all(self, either("all", ("axis", axis), ("dim", dim), None),
-                   either("all", ("keep_dims", keep_dims), ("keepdim", keepdim), False))
+    return ops.all(
+        self,
+        either("all", ("axis", axis), ("dim", dim), None),
+        either("all", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
+    )
 
 
-def any(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None,
-        keepdim: bool | None = None) -> Tensor:
+def any(
+    self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
+) -> Tensor:
     """Tell whether one element or more over dimensions are true; see `dist_ms.ops.any`.
 
     Examples:
@@ -86,8 +120,11 @@ def any(self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: A
         >>> print(ms.Tensor([True, False]).any())
         True
     """
-    return ops.any(self, either("any", ("axis", axis), ("dim", dim), None),
-                   either("any", ("keep_dims", keep_dims), ("keepdim", keepdim), False))
+    return ops.any(
+        self,
+        either("any", ("axis", axis), ("dim", dim), None),
+        either("any", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
+    )
 
 
 def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -124,25 +161,39 @@ def _extreme(x: Tensor, name: str, along: Any, over: Any, primitive: Any, args: 
     """`max` or `min` in one of its three forms."""
     by_dim = "dim" in kwargs or "keepdim" in kwargs
     if by_dim or (args and isinstance(args[0], int) and not kwargs and len(args) <= 2):
+
         def plain(dim: int, keepdim: bool = False) -> Any:
             return along(x, dim, keepdim)
+
         return plain(*args, **kwargs)
     return _over(x, name, along, over, primitive, *args, **kwargs)
 
 
-def _over(x: Tensor, name: str, along: Any, over: Any, primitive: Any, axis: Any = None, keepdims: bool = False, *,
-          initial: Any = None, where: Any = None, return_indices: bool = False) -> Any:
+def _over(
+    x: Tensor,
+    name: str,
+    along: Any,
+    over: Any,
+    primitive: Any,
+    axis: Any = None,
+    keepdims: bool = False,
+    *,
+    initial: Any = None,
+    where: Any = None,
+    return_indices: bool = False,
+) -> Any:
     """`max` or `min` with MindSpore's older arguments."""
     where = None if where is True else where
     if return_indices:
         return along(x, axis, keepdims, initial=initial, where=where)
     if isinstance(axis, int) and initial is None and where is None:
-        return primitive(axis, keepdims)(x)[1]      # here the gradient goes to one of equal elements
+        return primitive(axis, keepdims)(x)[1]  # here the gradient goes to one of equal elements
     return over(x, axis, keepdims, initial=initial, where=where)
 
 
-def argmax(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None,
-           keepdim: bool | None = None) -> Tensor:
+def argmax(
+    self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
+) -> Tensor:
     """Find the place of the largest element; see `dist_ms.ops.argmax`.
 
     Examples:
@@ -150,12 +201,16 @@ def argmax(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim:
         >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmax(1))
         [1 0]
     """
-    return ops.argmax(self, either("argmax", ("axis", axis), ("dim", dim), None),
-                      either("argmax", ("keepdims", keepdims), ("keepdim", keepdim), False))
+    return ops.argmax(
+        self,
+        either("argmax", ("axis", axis), ("dim", dim), None),
+        either("argmax", ("keepdims", keepdims), ("keepdim", keepdim), False),
+    )
 
 
-def argmin(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None,
-           keepdim: bool | None = None) -> Tensor:
+def argmin(
+    self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
+) -> Tensor:
     """Find the place of the smallest element; see `dist_ms.ops.argmin`.
 
     Examples:
@@ -163,8 +218,11 @@ def argmin(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim:
         >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmin(1))
         [0 1]
     """
-    return ops.argmin(self, either("argmin", ("axis", axis), ("dim", dim), None),
-                      either("argmin", ("keepdims", keepdims), ("keepdim", keepdim), False))
+    return ops.argmin(
+        self,
+        either("argmin", ("axis", axis), ("dim", dim), None),
+        either("argmin", ("keepdims", keepdims), ("keepdim", keepdim), False),
+    )
 
 
 def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
@@ -189,8 +247,16 @@ def argmin_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> t
     return ops.min(self, axis, keep_dims)
 
 
-def std(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool | None = None, *, dim: Any = None,
-        correction: int | None = None, keepdim: bool | None = None) -> Tensor:
+def std(
+    self: Tensor,
+    axis: Any = None,
+    ddof: int = 0,
+    keepdims: bool | None = None,
+    *,
+    dim: Any = None,
+    correction: int | None = None,
+    keepdim: bool | None = None,
+) -> Tensor:
     """Return the standard deviation over dimensions; see `dist_ms.ops.std`. `correction` is `ddof`.
 
     Examples:
@@ -198,13 +264,24 @@ def std(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool | None = N
         >>> print(ms.Tensor([1.0, 2.0, 3.0]).std(ddof=1))
         1.0
     """
-    return ops.std(_floats(self), either("std", ("axis", axis), ("dim", dim), None),
-                   ddof if correction is None else correction,
-                   either("std", ("keepdims", keepdims), ("keepdim", keepdim), False))
+    return ops.std(
+        _floats(self),
+        either("std", ("axis", axis), ("dim", dim), None),
+        ddof if correction is None else correction,
+        either("std", ("keepdims", keepdims), ("keepdim", keepdim), False),
+    )
 
 
-def var(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool | None = None, *, dim: Any = None,
-        correction: int | None = None, keepdim: bool | None = None) -> Tensor:
+def var(
+    self: Tensor,
+    axis: Any = None,
+    ddof: int = 0,
+    keepdims: bool | None = None,
+    *,
+    dim: Any = None,
+    correction: int | None = None,
+    keepdim: bool | None = None,
+) -> Tensor:
     """Return the variance over dimensions; see `dist_ms.ops.var`. `correction` is `ddof`.
 
     Examples:
@@ -212,9 +289,12 @@ def var(self: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool | None = N
         >>> print(ms.Tensor([1.0, 2.0, 3.0]).var(ddof=1))
         1.0
     """
-    return ops.var(_floats(self), either("var", ("axis", axis), ("dim", dim), None),
-                   ddof if correction is None else correction,
-                   either("var", ("keepdims", keepdims), ("keepdim", keepdim), False))
+    return ops.var(
+        _floats(self),
+        either("var", ("axis", axis), ("dim", dim), None),
+        ddof if correction is None else correction,
+        either("var", ("keepdims", keepdims), ("keepdim", keepdim), False),
+    )
 
 
 def _floats(x: Tensor) -> Tensor:
@@ -234,8 +314,15 @@ def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = None
     return ops.cumsum(ops.ravel(self), 0, dtype) if axis is None else ops.cumsum(self, axis, dtype)
 
 
-def nansum(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dtype: Any = None, dim: Any = None,
-           keepdim: bool | None = None) -> Tensor:
+def nansum(
+    self: Tensor,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    *,
+    dtype: Any = None,
+    dim: Any = None,
+    keepdim: bool | None = None,
+) -> Tensor:
     """Add up over dimensions, counting NaN as 0; see `dist_ms.ops.nansum`.
 
     Examples:
@@ -243,12 +330,17 @@ def nansum(self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dtyp
         >>> print(ms.Tensor([1.0, float("nan")]).nansum())
         1.0
     """
-    return ops.nansum(self, either("nansum", ("axis", axis), ("dim", dim), None),
-                      either("nansum", ("keepdims", keepdims), ("keepdim", keepdim), False), dtype=dtype)
+    return ops.nansum(
+        self,
+        either("nansum", ("axis", axis), ("dim", dim), None),
+        either("nansum", ("keepdims", keepdims), ("keepdim", keepdim), False),
+        dtype=dtype,
+    )
 
 
-def median(self: Tensor, axis: int = -1, keepdims: bool | None = None, *, dim: int | None = None,
-           keepdim: bool | None = None) -> tuple[Tensor, Tensor]:
+def median(
+    self: Tensor, axis: int = -1, keepdims: bool | None = None, *, dim: int | None = None, keepdim: bool | None = None
+) -> tuple[Tensor, Tensor]:
     """Find the middle element along a dimension, and its place; see `dist_ms.ops.median`.
 
     Examples:
@@ -256,12 +348,14 @@ def median(self: Tensor, axis: int = -1, keepdims: bool | None = None, *, dim: i
         >>> print(ms.Tensor([3.0, 1.0, 2.0]).median()[0])
         2.0
     """
-    return ops.median(self, axis if dim is None else dim,
-                      either("median", ("keepdims", keepdims), ("keepdim", keepdim), False))
+    return ops.median(
+        self, axis if dim is None else dim, either("median", ("keepdims", keepdims), ("keepdim", keepdim), False)
+    )
 
 
-def count_nonzero(self: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = None, *,
-                  dim: Any = None) -> Tensor:
+def count_nonzero(
+    self: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = None, *, dim: Any = None
+) -> Tensor:
     """Count the elements over dimensions that are not 0; see `dist_ms.ops.count_nonzero`.
 
     Examples:
@@ -295,6 +389,25 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     return ops.ReduceSum()(ops.diagonal(x, offset, axis1, axis2), -1)
 
 
-for _method in (sum, mean, prod, all, any, max, min, argmax, argmin, argmax_with_value, argmin_with_value, std, var,
-                cumsum, nansum, median, count_nonzero, ptp, trace):
+for _method in (
+    sum,
+    mean,
+    prod,
+    all,
+    any,
+    max,
+    min,
+    argmax,
+    argmin,
+    argmax_with_value,
+    argmin_with_value,
+    std,
+    var,
+    cumsum,
+    nansum,
+    median,
+    count_nonzero,
+    ptp,
+    trace,
+):
     setattr(Tensor, _method.__name__, _method)

@@ -10,8 +10,18 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, one_axis, tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["ConjugateTranspose", "Transpose", "adjoint", "moveaxis", "movedim", "permute", "swapaxes", "swapdims",
-           "t", "transpose"]
+__all__ = [
+    "ConjugateTranspose",
+    "Transpose",
+    "adjoint",
+    "moveaxis",
+    "movedim",
+    "permute",
+    "swapaxes",
+    "swapdims",
+    "t",
+    "transpose",
+]
 
 
 class Transpose(Primitive):
@@ -41,8 +51,10 @@ class Transpose(Primitive):
             ndim = array(self.name, input).ndim
         for axis in input_perm:
             one_axis(self.name, axis, ndim, "input_perm")
-        raise ValueError(f"For '{self.name}', 'input_perm' must name each of the {ndim} dimensions of 'input' once, "
-                         f"but got {input_perm}.")
+        raise ValueError(
+            f"For '{self.name}', 'input_perm' must name each of the {ndim} dimensions of 'input' once, "
+            f"but got {input_perm}."
+        )
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         perm = inputs[1]
@@ -167,8 +179,10 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     sources = [one_axis("movedim", a, ndim, "source") for a in integers("movedim", source, "source")]
     targets = [one_axis("movedim", a, ndim, "destination") for a in integers("movedim", destination, "destination")]
     if len(sources) != len(targets) or len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
-        raise ValueError("For 'movedim', 'source' and 'destination' must have equally many different dimensions, "
-                         f"but got {source} and {destination}.")
+        raise ValueError(
+            "For 'movedim', 'source' and 'destination' must have equally many different dimensions, "
+            f"but got {source} and {destination}."
+        )
     order = [i for i in range(ndim) if i not in sources]
     for place, axis in sorted(zip(targets, sources)):
         order.insert(place, axis)

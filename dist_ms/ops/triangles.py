@@ -15,8 +15,25 @@ from dist_ms.ops.primitive import Primitive, numpy_dtype
 from dist_ms.ops.reshaping import reshape
 from dist_ms.ops.transposing import movedim
 
-__all__ = ["Diag", "DiagPart", "Trace", "Tril", "TrilIndices", "Triu", "TriuIndices", "diag", "diag_embed", "diagflat",
-           "diagonal", "diagonal_scatter", "trace", "tril", "tril_indices", "triu", "triu_indices"]
+__all__ = [
+    "Diag",
+    "DiagPart",
+    "Trace",
+    "Tril",
+    "TrilIndices",
+    "Triu",
+    "TriuIndices",
+    "diag",
+    "diag_embed",
+    "diagflat",
+    "diagonal",
+    "diagonal_scatter",
+    "trace",
+    "tril",
+    "tril_indices",
+    "triu",
+    "triu_indices",
+]
 
 
 class Tril(Primitive):
@@ -213,8 +230,10 @@ class Diagonal(Primitive):
         ndim = array(self.name, input).ndim
         a, b = one_axis(self.name, self.dim1, ndim, "dim1"), one_axis(self.name, self.dim2, ndim, "dim2")
         if a == b or ndim < 2:
-            raise ValueError(f"For '{self.name}', 'dim1' and 'dim2' must be two dimensions of 'input', "
-                             f"but got {self.dim1} and {self.dim2} for the shape {input.shape}.")
+            raise ValueError(
+                f"For '{self.name}', 'dim1' and 'dim2' must be two dimensions of 'input', "
+                f"but got {self.dim1} and {self.dim2} for the shape {input.shape}."
+            )
         if not -input.shape[a] <= self.offset <= input.shape[b]:
             return np.empty((*[n for i, n in enumerate(input.shape) if i not in (a, b)], 0), input.dtype)
         out = input.diagonal(self.offset, a, b)
@@ -301,8 +320,10 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
     offset = integer("diag_embed", offset, "offset")
     a, b = one_axis("diag_embed", dim1, ndim, "dim1"), one_axis("diag_embed", dim2, ndim, "dim2")
     if a == b or ndim < 2:
-        raise ValueError(f"For 'diag_embed', 'dim1' and 'dim2' must differ and 'input' have a dimension, "
-                         f"but got {dim1}, {dim2} and the shape {input.shape}.")
+        raise ValueError(
+            f"For 'diag_embed', 'dim1' and 'dim2' must differ and 'input' have a dimension, "
+            f"but got {dim1}, {dim2} and the shape {input.shape}."
+        )
     n = input.shape[-1] + abs(offset)
     square = PutDiagonal((*input.shape[:-1], n, n), offset, ndim - 2, ndim - 1)(input)
     return square if (a, b) == (ndim - 2, ndim - 1) else movedim(square, (ndim - 2, ndim - 1), (a, b))
@@ -355,7 +376,7 @@ class DiagPart(Primitive):
 
     def __call__(self, input_x: Tensor) -> Tensor:
         shape = tensor(self.name, input_x, "input_x").shape
-        half = shape[:len(shape) // 2]
+        half = shape[: len(shape) // 2]
         if not shape or shape != half + half:
             raise ValueError(f"For '{self.name}', the shape of 'input_x' must be one shape twice, but got {shape}.")
         n = int(np.prod(half))

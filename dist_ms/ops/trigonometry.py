@@ -14,9 +14,45 @@ from dist_ms.ops.division import div_no_nan, true_divide
 from dist_ms.ops.powers import as_float, rsqrt
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
-__all__ = ["ACos", "Acosh", "Asin", "Asinh", "Atan", "Atan2", "Atanh", "Cos", "Cosh", "Sin", "Sinc", "Sinh", "Tan",
-           "Tanh", "acos", "acosh", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "asin",
-           "asinh", "atan", "atan2", "atanh", "cos", "cosh", "deg2rad", "rad2deg", "sin", "sinc", "sinh", "tan", "tanh"]
+__all__ = [
+    "ACos",
+    "Acosh",
+    "Asin",
+    "Asinh",
+    "Atan",
+    "Atan2",
+    "Atanh",
+    "Cos",
+    "Cosh",
+    "Sin",
+    "Sinc",
+    "Sinh",
+    "Tan",
+    "Tanh",
+    "acos",
+    "acosh",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
+    "arctan2",
+    "arctanh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cos",
+    "cosh",
+    "deg2rad",
+    "rad2deg",
+    "sin",
+    "sinc",
+    "sinh",
+    "tan",
+    "tanh",
+]
 
 
 class Sin(Primitive):
@@ -325,10 +361,13 @@ class Atan2(Binary):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        scaled = true_divide(dout, add(square(x) if isinstance(x, Tensor) else x * x,
-                                       square(y) if isinstance(y, Tensor) else y * y))
-        return (reduce_to(mul(scaled, y), x) if wanted(x) else None,
-                reduce_to(neg(mul(scaled, x)), y) if wanted(y) else None)
+        scaled = true_divide(
+            dout, add(square(x) if isinstance(x, Tensor) else x * x, square(y) if isinstance(y, Tensor) else y * y)
+        )
+        return (
+            reduce_to(mul(scaled, y), x) if wanted(x) else None,
+            reduce_to(neg(mul(scaled, x)), y) if wanted(y) else None,
+        )
 
 
 class Sinc(Primitive):

@@ -53,8 +53,10 @@ class Fold(Primitive):
 
 def _geometry(owner: str, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> tuple:
     """Kernel, stride, padding and dilation as windows take them."""
-    numbers = [per_dimension(v, 2, name, owner, ValueError) for v, name in
-               ((kernel_size, "kernel_size"), (stride, "stride"), (dilation, "dilation"))]
+    numbers = [
+        per_dimension(v, 2, name, owner, ValueError)
+        for v, name in ((kernel_size, "kernel_size"), (stride, "stride"), (dilation, "dilation"))
+    ]
     return numbers[0], numbers[1], padding_pairs(padding, 2, "padding", owner, symmetric=True), numbers[2]
 
 
@@ -86,13 +88,16 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
     if len(shape) != 4:
         raise ValueError(f"For 'unfold', 'input' must have 4 dimensions, but got shape {shape}.")
     if min(output_sizes(shape[2:], *geometry)) <= 0:
-        raise ValueError(f"For 'unfold', the padded 'input' must be at least as large as 'kernel_size' "
-                         f"{geometry[0]}, but got shape {shape}.")
+        raise ValueError(
+            f"For 'unfold', the padded 'input' must be at least as large as 'kernel_size' "
+            f"{geometry[0]}, but got shape {shape}."
+        )
     return Unfold(geometry)(input)
 
 
-def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
-         stride: Any = 1) -> Tensor:
+def fold(
+    input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+) -> Tensor:
     """Return the image whose windows' elements are the sums of columns: the transpose of `unfold`.
 
     Args:
@@ -120,6 +125,8 @@ def fold(input: Tensor, output_size: Any, kernel_size: Any, dilation: Any = 1, p
     shape, area = arguments.tensor("fold", input).shape, math.prod(geometry[0])
     counts = output_sizes(sizes, *geometry) if len(sizes) == 2 else (0,)
     if len(shape) != 3 or min(counts) <= 0 or shape[1] % area or shape[2] != math.prod(counts):
-        raise ValueError(f"For 'fold', 'input' must be (N, C * {area}, {math.prod(counts)}) for 'output_size' {sizes}, "
-                         f"but got shape {shape}.")
+        raise ValueError(
+            f"For 'fold', 'input' must be (N, C * {area}, {math.prod(counts)}) for 'output_size' {sizes}, "
+            f"but got shape {shape}."
+        )
     return Fold(geometry)(input, (shape[0], shape[1] // area, *sizes))

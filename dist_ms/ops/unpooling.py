@@ -38,37 +38,45 @@ def _sizes(owner: str, sizes: tuple, kernel: tuple, stride: tuple, padding: tupl
     default = tuple([(n - 1) * s - 2 * p[0] + k for n, k, s, p in zip(sizes, kernel, stride, padding)])
     if wanted is None:
         return default
-    given = arguments.integers(owner, wanted, "output_size")[-len(sizes):]
+    given = arguments.integers(owner, wanted, "output_size")[-len(sizes) :]
     if len(given) != len(sizes) or any(abs(n - d) >= s for n, d, s in zip(given, default, stride)):
-        raise ValueError(complaint("output_size", owner, f"{default} or less than 'stride' {stride} away from it",
-                                   wanted))
+        raise ValueError(
+            complaint("output_size", owner, f"{default} or less than 'stride' {stride} away from it", wanted)
+        )
     return given
 
 
-def _unpool(owner: str, rank: int, x: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any,
-            output_size: Any) -> Tensor:
+def _unpool(
+    owner: str, rank: int, x: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
+) -> Tensor:
     shape = arguments.tensor(owner, x, "x").shape
     index = arguments.tensor(owner, indices, "indices").array()
     if index.dtype not in (np.int32, np.int64):
-        raise TypeError(f"For '{owner}', 'indices' must be Int32 or Int64, but got {from_numpy(index.dtype)}; cast "
-                        "them first.")
+        raise TypeError(
+            f"For '{owner}', 'indices' must be Int32 or Int64, but got {from_numpy(index.dtype)}; cast them first."
+        )
     if len(shape) not in (rank + 1, rank + 2) or index.shape != shape:
-        raise ValueError(f"For '{owner}', 'x' and 'indices' must have one shape of {rank + 1} or {rank + 2} "
-                         f"dimensions, but got {shape} and {index.shape}.")
+        raise ValueError(
+            f"For '{owner}', 'x' and 'indices' must have one shape of {rank + 1} or {rank + 2} "
+            f"dimensions, but got {shape} and {index.shape}."
+        )
     kernel = per_dimension(kernel_size, rank, "kernel_size", owner, ValueError)
     stride = kernel if stride in (None, 0) else per_dimension(stride, rank, "stride", owner, ValueError)
     padding = padding_pairs(padding, rank, "padding", owner, symmetric=True)
     sizes = _sizes(owner, shape[-rank:], kernel, stride, padding, output_size)
     if index.size and not (index.min() >= 0 and index.max() < math.prod(sizes)):
-        raise RuntimeError(f"For '{owner}', 'indices' must be in [0, {math.prod(sizes)}) for the output size {sizes}, "
-                           f"but got values from {index.min()} to {index.max()}.")
+        raise RuntimeError(
+            f"For '{owner}', 'indices' must be in [0, {math.prod(sizes)}) for the output size {sizes}, "
+            f"but got values from {index.min()} to {index.max()}."
+        )
     if len(shape) == rank + 2:
         return Put()(x, index, sizes)
     return squeeze(Put()(expand_dims(x, 0), index[None], sizes), 0)
 
 
-def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Tensor:
+def max_unpool1d(
+    x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
     """Put the maxima of windows over the last dimension back; see `max_unpool2d`.
 
     Examples:
@@ -79,8 +87,9 @@ def max_unpool1d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
 
 
-def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Tensor:
+def max_unpool2d(
+    x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
     """Put the maxima `max_pool2d` found back to where they were, with zeros elsewhere.
 
     A length n becomes (n - 1) stride - 2 padding + kernel_size.
@@ -110,8 +119,9 @@ def max_unpool2d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = Non
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, output_size)
 
 
-def max_unpool3d(x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-                 output_size: Any = None) -> Tensor:
+def max_unpool3d(
+    x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
+) -> Tensor:
     """Put the maxima of windows over the last three dimensions back; see `max_unpool2d`.
 
     Examples:

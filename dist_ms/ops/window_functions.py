@@ -12,8 +12,16 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["BartlettWindow", "BlackmanWindow", "HammingWindow", "bartlett_window", "blackman_window", "hamming_window",
-           "hann_window", "kaiser_window"]
+__all__ = [
+    "BartlettWindow",
+    "BlackmanWindow",
+    "HammingWindow",
+    "bartlett_window",
+    "blackman_window",
+    "hamming_window",
+    "hann_window",
+    "kaiser_window",
+]
 
 
 def _window(name: str, length: Any, periodic: Any, dtype: Any, weight: Callable) -> Tensor:
@@ -72,14 +80,17 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
         >>> print(ms.ops.blackman_window(3, periodic=False))
         [0. 1. 0.]
     """
+
     def weight(t: np.ndarray) -> np.ndarray:
         # Rounding must not take the ends below 0.
         return np.maximum(0.42 - 0.5 * np.cos(2 * np.pi * t) + 0.08 * np.cos(4 * np.pi * t), 0)
+
     return _window("blackman_window", window_length, periodic, dtype, weight)
 
 
-def hamming_window(window_length: Any, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *,
-                   dtype: Number | None = None) -> Tensor:
+def hamming_window(
+    window_length: Any, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Number | None = None
+) -> Tensor:
     """Make the window alpha - beta cos(2 pi t).
 
     Args:
@@ -128,8 +139,9 @@ def hann_window(window_length: Any, periodic: bool = True, *, dtype: Number | No
     return _window("hann_window", window_length, periodic, dtype, lambda t: 0.5 - 0.5 * np.cos(2 * np.pi * t))
 
 
-def kaiser_window(window_length: Any, periodic: bool = True, beta: float = 12.0, *,
-                  dtype: Number | None = None) -> Tensor:
+def kaiser_window(
+    window_length: Any, periodic: bool = True, beta: float = 12.0, *, dtype: Number | None = None
+) -> Tensor:
     """Make the window i0(beta sqrt(1 - (2t - 1)²)) / i0(beta).
 
     Args:
@@ -150,8 +162,10 @@ def kaiser_window(window_length: Any, periodic: bool = True, beta: float = 12.0,
         >>> print(ms.ops.kaiser_window(3, periodic=False, beta=0.0))
         [1. 1. 1.]
     """
+
     def weight(t: np.ndarray) -> np.ndarray:
         return np.i0(beta * np.sqrt(1 - (2 * t - 1) ** 2)) / np.i0(beta)
+
     return _window("kaiser_window", window_length, periodic, float64 if dtype is None else dtype, weight)
 
 
@@ -207,8 +221,7 @@ class HammingWindow(Primitive):
         [0. 1. 0.]
     """
 
-    def __init__(self, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46,
-                 dtype: Number = float32) -> None:
+    def __init__(self, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, dtype: Number = float32) -> None:
         self.periodic, self.alpha, self.beta = boolean(self.name, periodic, "periodic"), alpha, beta
         self.dtype = dtype
 

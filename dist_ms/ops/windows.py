@@ -45,9 +45,12 @@ def ceil_padding(sizes: tuple, kernel: tuple, stride: tuple, padding: Pairs, dil
 
 def output_sizes(sizes: tuple, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple) -> tuple:
     """How many windows fit per spatial dimension; 0 or less if none does."""
-    return tuple([
-        (n + p[0] + p[1] - (k - 1) * d - 1) // s + 1
-        for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)])
+    return tuple(
+        [
+            (n + p[0] + p[1] - (k - 1) * d - 1) // s + 1
+            for n, k, s, p, d in zip(sizes, kernel, stride, padding, dilation)
+        ]
+    )
 
 
 def padded(x: np.ndarray, padding: Pairs, fill: Any = 0) -> np.ndarray:
@@ -57,8 +60,7 @@ def padded(x: np.ndarray, padding: Pairs, fill: Any = 0) -> np.ndarray:
     return np.pad(x, ((0, 0), (0, 0), *padding), constant_values=fill)
 
 
-def windows(x: np.ndarray, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple,
-            fill: Any = 0) -> np.ndarray:
+def windows(x: np.ndarray, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple, fill: Any = 0) -> np.ndarray:
     """A view (N, C, *output, *kernel) of the padded `x`: the elements of each window."""
     x = padded(x, padding, fill)
     axes = tuple(range(2, x.ndim))
@@ -68,29 +70,33 @@ def windows(x: np.ndarray, kernel: tuple, stride: tuple, padding: Pairs, dilatio
     return view[(slice(None), slice(None), *steps)]
 
 
-def add_windows(parts: np.ndarray, shape: tuple, kernel: tuple, stride: tuple, padding: Pairs,
-                dilation: tuple) -> np.ndarray:
+def add_windows(
+    parts: np.ndarray, shape: tuple, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple
+) -> np.ndarray:
     """The transpose of `windows`: an array of `shape` with the elements of all windows added."""
     full = (*shape[:2], *[n + before + after for n, (before, after) in zip(shape[2:], padding)])
     total = np.zeros(full, parts.dtype)
-    counts = parts.shape[2:2 + len(kernel)]
+    counts = parts.shape[2 : 2 + len(kernel)]
     for place in itertools.product(*[range(k) for k in kernel]):
-        where = [slice(i * d, i * d + (c - 1) * s + 1, s)
-                 for i, d, c, s in zip(place, dilation, counts, stride)]
+        where = [slice(i * d, i * d + (c - 1) * s + 1, s) for i, d, c, s in zip(place, dilation, counts, stride)]
         total[(slice(None), slice(None), *where)] += parts[(..., *place)]
     inside = [slice(before, before + n) for n, (before, _) in zip(shape[2:], padding)]
     return total[(slice(None), slice(None), *inside)]
 
 
-def element_index(counts: tuple, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple,
-                  sizes: tuple) -> np.ndarray:
+def element_index(
+    counts: tuple, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple, sizes: tuple
+) -> np.ndarray:
     """The flat spatial index (*counts, *kernel) of each window's elements; -1 in the padding."""
     rank = len(kernel)
     index = np.zeros((1,) * (2 * rank), np.int64)
     outside = np.zeros((1,) * (2 * rank), bool)
     for axis in range(rank):
-        at = (np.arange(counts[axis])[:, None] * stride[axis] - padding[axis][0]
-              + np.arange(kernel[axis]) * dilation[axis])
+        at = (
+            np.arange(counts[axis])[:, None] * stride[axis]
+            - padding[axis][0]
+            + np.arange(kernel[axis]) * dilation[axis]
+        )
         shape = [1] * (2 * rank)
         shape[axis], shape[rank + axis] = at.shape
         at = at.reshape(shape)

@@ -126,9 +126,7 @@ def write(ms, narrow=False):
     # MindSpore cannot make a safetensors checksum over bfloat16.
     some = [item for item in items if item["name"] != "bfloat16"]
     numbers = {"epoch": 7, "ratio": 0.5, "done": True}
-    ms.save_checkpoint(
-        some, "kinds.safetensors", format="safetensors", crc_check=True, append_dict=numbers
-    )
+    ms.save_checkpoint(some, "kinds.safetensors", format="safetensors", crc_check=True, append_dict=numbers)
     for mode in MODES:
         ms.save_checkpoint(items, f"kinds_{mode}.ckpt", enc_key=KEY, enc_mode=mode)
     ms.save_checkpoint(items, "in_thread.ckpt", async_save="thread")

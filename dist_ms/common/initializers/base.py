@@ -38,8 +38,7 @@ class Initializer:
     def _initialize(self, arr: np.ndarray) -> None:
         """Fill `arr` in place."""
         raise NotImplementedError(
-            f"For '{type(self).__name__}', '_initialize' must be defined: "
-            "it fills the array it is given."
+            f"For '{type(self).__name__}', '_initialize' must be defined: it fills the array it is given."
         )
 
     def __call__(self, arr: np.ndarray) -> None:

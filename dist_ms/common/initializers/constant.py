@@ -92,9 +92,7 @@ class Identity(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim != 2:
-            raise ValueError(
-                f"For 'Identity', the tensor must have 2 dimensions, but got {arr.ndim}."
-            )
+            raise ValueError(f"For 'Identity', the tensor must have 2 dimensions, but got {arr.ndim}.")
         arr[...] = 0
         np.fill_diagonal(arr, 1)
 
@@ -129,9 +127,7 @@ class Dirac(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim not in (3, 4, 5):
-            raise ValueError(
-                f"For 'Dirac', the tensor must have 3, 4 or 5 dimensions, but got {arr.ndim}."
-            )
+            raise ValueError(f"For 'Dirac', the tensor must have 3, 4 or 5 dimensions, but got {arr.ndim}.")
         groups = self.groups
         if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
             raise ValueError(complaint("groups", "Dirac", "a positive int", repr(groups)))

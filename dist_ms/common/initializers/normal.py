@@ -79,9 +79,7 @@ class TruncatedNormal(Initializer):
         True
     """
 
-    def __init__(
-        self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0
-    ) -> None:
+    def __init__(self, sigma: float = 0.01, mean: float = 0.0, a: float = -2.0, b: float = 2.0) -> None:
         super().__init__(sigma=sigma, mean=mean, a=a, b=b)
         self.sigma = number(sigma, "sigma", self)
         self.mean = number(mean, "mean", self)
@@ -117,9 +115,7 @@ def truncated_fill(arr: np.ndarray, sigma: float, mean: float, low: float, high:
     fill(arr, draw)
 
 
-def _propose(
-    source: np.random.Generator, count: int, low: float, high: float
-) -> tuple[np.ndarray, np.ndarray]:
+def _propose(source: np.random.Generator, count: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
     """Candidates for a standard normal in [low, high] and which of them to take.
 
     Three proposals keep the acceptance high everywhere (C. P. Robert, Simulation of
@@ -170,9 +166,7 @@ class Orthogonal(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim < 2:
-            raise ValueError(
-                f"For 'Orthogonal', the tensor must have 2 dimensions or more, but got {arr.ndim}."
-            )
+            raise ValueError(f"For 'Orthogonal', the tensor must have 2 dimensions or more, but got {arr.ndim}.")
         rows, columns = arr.shape[0], math.prod(arr.shape[1:])
         kind = np.float64 if arr.dtype == np.float64 else np.float32
         draws = generator().standard_normal((max(rows, columns), min(rows, columns)), kind)
@@ -210,9 +204,7 @@ class Sparse(Initializer):
 
     def _initialize(self, arr: np.ndarray) -> None:
         if arr.ndim != 2:
-            raise ValueError(
-                f"For 'Sparse', the tensor must have 2 dimensions, but got {arr.ndim}."
-            )
+            raise ValueError(f"For 'Sparse', the tensor must have 2 dimensions, but got {arr.ndim}.")
         normal_fill(arr, self.sigma)
         rows, columns = arr.shape
         zeros = min(max(math.ceil(self.sparsity * rows), 0), rows)

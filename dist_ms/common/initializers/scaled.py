@@ -120,9 +120,7 @@ class XavierNormal(Initializer):
 class _He(Initializer):
     """What the two He initializers share: the standard deviation gain / sqrt(fan)."""
 
-    def __init__(
-        self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
-    ) -> None:
+    def __init__(self, negative_slope: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu") -> None:
         super().__init__(negative_slope=negative_slope, mode=mode, nonlinearity=nonlinearity)
         self.negative_slope = negative_slope
         self.mode = mode
@@ -199,18 +197,12 @@ class VarianceScaling(Initializer):
         (2, 3)
     """
 
-    def __init__(
-        self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal"
-    ) -> None:
+    def __init__(self, scale: float = 1.0, mode: str = "fan_in", distribution: str = "truncated_normal") -> None:
         super().__init__(scale=scale, mode=mode, distribution=distribution)
         if check_number(scale, "scale", "VarianceScaling") <= 0:
             raise ValueError(complaint("scale", "VarianceScaling", "above 0", scale))
         if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(
-                complaint(
-                    "mode", "VarianceScaling", "one of 'fan_in', 'fan_out', 'fan_avg'", repr(mode)
-                )
-            )
+            raise ValueError(complaint("mode", "VarianceScaling", "one of 'fan_in', 'fan_out', 'fan_avg'", repr(mode)))
         if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
             raise ValueError(
                 complaint(

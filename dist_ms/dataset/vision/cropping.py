@@ -103,7 +103,7 @@ class CenterCrop:
     def __call__(self, value: Any) -> np.ndarray:
         array, (h, w) = image(value, "CenterCrop"), self.size
         more, wide = max(h - array.shape[0], 0), max(w - array.shape[1], 0)
-        array = _pad(array, wide // 2, more // 2, wide - wide // 2, more - more // 2, 0, Border.CONSTANT)
+        array = _pad(array, wide - wide // 2, more - more // 2, wide // 2, more // 2, 0, Border.CONSTANT)
         top, left = (array.shape[0] - h) // 2, (array.shape[1] - w) // 2
         return array[top : top + h, left : left + w].copy()
 

@@ -19,13 +19,21 @@ def _cubic(distance: np.ndarray) -> np.ndarray:
     return np.where(d <= 1, near, np.where(d < 2, (((d - 5) * d + 8) * d - 4) * a, 0))
 
 
-def axis_weights(size: int, wanted: int, kind: Inter) -> np.ndarray:
-    """How much each of `size` pixels counts in each of `wanted`; rows sum to 1. Edge pixels go on beyond the edge."""
+def axis_weights(size: int, wanted: int, kind: Inter, mixed: bool = False) -> np.ndarray:
+    """How much each of `size` pixels counts in each of `wanted`; rows sum to 1. Edge pixels go on beyond the edge.
+
+    `mixed` is for AREA where an axis grows: every axis then takes two pixels, as MindSpore's (OpenCV's) does.
+    """
     scale = size / wanted
     weights = np.zeros((wanted, size))
     rows = np.arange(wanted)
     if kind == Inter.NEAREST:
         weights[rows, np.minimum((rows * scale).astype(int), size - 1)] = 1
+    elif kind == Inter.AREA and mixed:
+        pixel = np.floor(rows * scale).astype(int)
+        part = np.maximum(rows + 1 - (pixel + 1) / scale, 0) % 1
+        np.add.at(weights, (rows, np.minimum(pixel, size - 1)), 1 - part)
+        np.add.at(weights, (rows, np.minimum(pixel + 1, size - 1)), part)
     elif kind == Inter.AREA:
         low, high = rows[:, None] * scale, (rows[:, None] + 1) * scale
         pixel = np.arange(size)
@@ -41,7 +49,9 @@ def axis_weights(size: int, wanted: int, kind: Inter) -> np.ndarray:
 
 def resize(array: np.ndarray, height: int, width: int, kind: Inter) -> np.ndarray:
     """The image in another size, of the same type; integers are rounded and kept in their range."""
-    rows, columns = axis_weights(array.shape[0], height, kind), axis_weights(array.shape[1], width, kind)
+    mixed = height > array.shape[0] or width > array.shape[1]
+    rows = axis_weights(array.shape[0], height, kind, mixed)
+    columns = axis_weights(array.shape[1], width, kind, mixed)
     pixels = array.astype(np.float64)
     result = np.einsum("hi,ij...->hj...", rows, np.einsum("wj,ij...->iw...", columns, pixels))
     if array.dtype.kind in "iu":

@@ -11,8 +11,19 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import integer, many_axes, tensor
 
-__all__ = ["ClipByNorm", "Flatten", "Identity", "L1Regularizer", "Moments", "Norm", "OneHot", "Roll", "Tril", "Triu",
-           "Unflatten"]
+__all__ = [
+    "ClipByNorm",
+    "Flatten",
+    "Identity",
+    "L1Regularizer",
+    "Moments",
+    "Norm",
+    "OneHot",
+    "Roll",
+    "Tril",
+    "Triu",
+    "Unflatten",
+]
 
 
 class Identity(Cell):
@@ -55,8 +66,9 @@ class Flatten(Cell):
         ndim = tensor("Flatten", x, "x").ndim
         for dim, name in ((self.start_dim, "start_dim"), (self.end_dim, "end_dim")):
             if not -ndim <= integer("Flatten", dim, name) < ndim:
-                raise ValueError(complaint(name, "Flatten", f"in [{-ndim}, {ndim}) for an input of shape {x.shape}",
-                                           dim))
+                raise ValueError(
+                    complaint(name, "Flatten", f"in [{-ndim}, {ndim}) for an input of shape {x.shape}", dim)
+                )
         return ops.flatten(x, start_dim=self.start_dim, end_dim=self.end_dim)
 
 
@@ -85,7 +97,7 @@ class Unflatten(Cell):
     def construct(self, input: Tensor) -> Tensor:
         shape = tensor("Unflatten", input).shape
         axis = many_axes("Unflatten", self.axis, len(shape))[0]
-        return ops.reshape(input, (*shape[:axis], *self.unflattened_size, *shape[axis + 1:]))
+        return ops.reshape(input, (*shape[:axis], *self.unflattened_size, *shape[axis + 1 :]))
 
 
 class Norm(Cell):
@@ -209,8 +221,9 @@ class OneHot(Cell):
          [0. 0. 1.]]
     """
 
-    def __init__(self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0,
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = mstype.float32
+    ) -> None:
         super().__init__()
         self.axis, self.depth = integer("OneHot", axis, "axis"), integer("OneHot", depth, "depth")
         self.on_value, self.off_value = Tensor(on_value, dtype), Tensor(off_value, dtype)

@@ -22,8 +22,20 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 class _Conv(Cell):
     """What convolution layers share: attributes, weight (first, second / group, *kernel), bias."""
 
-    def _read(self, rank: int, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, pad_mode: str,
-              padding: Any, dilation: Any, group: int, has_bias: bool, data_format: str) -> None:
+    def _read(
+        self,
+        rank: int,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        dilation: Any,
+        group: int,
+        has_bias: bool,
+        data_format: str,
+    ) -> None:
         """Check the arguments and set MindSpore's attributes."""
         owner = self.cls_name
         self.in_channels = check_positive_int(in_channels, "in_channels", owner)
@@ -38,8 +50,10 @@ class _Conv(Cell):
         self.padding = padding
         self.group = check_positive_int(group, "group", owner)
         if in_channels % group or out_channels % group:
-            raise ValueError(f"For '{owner}', 'group' must divide 'in_channels' and 'out_channels', but got {group}, "
-                             f"{in_channels} and {out_channels}.")
+            raise ValueError(
+                f"For '{owner}', 'group' must divide 'in_channels' and 'out_channels', but got {group}, "
+                f"{in_channels} and {out_channels}."
+            )
         self.has_bias = check_bool(has_bias, "has_bias", owner)
         self.data_format = check_data_format(data_format, owner, "NCDHW" if rank == 3 else "NCHW")
 
@@ -56,10 +70,12 @@ class _Conv(Cell):
             self.bias = Parameter(initializer(self.bias_init, (self.out_channels,), dtype), name="bias")
 
     def extend_repr(self) -> str:
-        return (f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
-                f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
-                f"padding={self.padding}, dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}, "
-                f"weight_init={self.weight_init}, bias_init={self.bias_init}, format={self.data_format}")
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
+            f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
+            f"padding={self.padding}, dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}, "
+            f"weight_init={self.weight_init}, bias_init={self.bias_init}, format={self.data_format}"
+        )
 
 
 class Conv2d(_Conv):
@@ -104,12 +120,26 @@ class Conv2d(_Conv):
         (2, 8, 16, 16)
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-                 padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-                 bias_init: Any = None, data_format: str = "NCHW", dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        data_format: str = "NCHW",
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
-        self._read(2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                   data_format)
+        self._read(
+            2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, data_format
+        )
         self.conv2d = Conv2D(out_channels, self.kernel_size, 1, pad_mode, padding, self.stride, self.dilation, group)
         self._make((out_channels, in_channels // group), weight_init, bias_init, dtype)
 
@@ -146,12 +176,26 @@ class Conv3d(_Conv):
         (1, 8, 3, 3, 3)
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-                 padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-                 bias_init: Any = None, data_format: str = "NCDHW", dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        data_format: str = "NCDHW",
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
-        self._read(3, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                   data_format)
+        self._read(
+            3, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, data_format
+        )
         self.conv3d = Conv3D(out_channels, self.kernel_size, 1, pad_mode, padding, self.stride, self.dilation, group)
         self._make((out_channels, in_channels // group), weight_init, bias_init, dtype)
 
@@ -159,14 +203,35 @@ class Conv3d(_Conv):
         return self.conv3d(x, self.weight, self.bias) if self.has_bias else self.conv3d(x, self.weight)
 
 
-def read_row(layer: _Conv, in_channels: int, out_channels: int, kernel_size: int, stride: int, pad_mode: str,
-             padding: int, dilation: int, group: int, has_bias: bool) -> tuple:
+def read_row(
+    layer: _Conv,
+    in_channels: int,
+    out_channels: int,
+    kernel_size: int,
+    stride: int,
+    pad_mode: str,
+    padding: int,
+    dilation: int,
+    group: int,
+    has_bias: bool,
+) -> tuple:
     """Read a 1-D layer's numbers as those of a 2-D one of height 1; returns its padding."""
     for value, name in ((kernel_size, "kernel_size"), (stride, "stride"), (dilation, "dilation")):
         check_positive_int(value, name, layer.cls_name)
     check_type(padding, "padding", layer.cls_name, int)
-    layer._read(2, in_channels, out_channels, (1, kernel_size), (1, stride), pad_mode, padding, (1, dilation), group,
-                has_bias, "NCHW")
+    layer._read(
+        2,
+        in_channels,
+        out_channels,
+        (1, kernel_size),
+        (1, stride),
+        pad_mode,
+        padding,
+        (1, dilation),
+        group,
+        has_bias,
+        "NCHW",
+    )
     layer.padding = (0, 0, padding, padding)
     return layer.padding
 
@@ -208,12 +273,25 @@ class Conv1d(_Conv):
         (1, 8, 10)
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
-                 padding: int = 0, dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-                 bias_init: Any = None, dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        pad_mode: str = "same",
+        padding: int = 0,
+        dilation: int = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
-        pairs = read_row(self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group,
-                         has_bias)
+        pairs = read_row(
+            self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias
+        )
         self.conv2d = Conv2D(out_channels, self.kernel_size, 1, pad_mode, pairs, self.stride, self.dilation, group)
         self._make((out_channels, in_channels // group), weight_init, bias_init, dtype)
 

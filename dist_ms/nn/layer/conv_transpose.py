@@ -50,8 +50,10 @@ class _ConvTranspose(_Conv):
         if extra:
             sizes = tuple([n + e for n, e in zip(sizes, extra)])
         if min(sizes) <= 0:
-            raise ValueError(f"For '{self.cls_name}', 'padding' must leave a positive output size, but got "
-                             f"{self.padding} and sizes {sizes}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding' must leave a positive output size, but got "
+                f"{self.padding} and sizes {sizes}."
+            )
         padding = self._pairs or same_padding(sizes, self.kernel_size, self.stride, self.dilation)
         op = TransposedConvolution(self.stride, padding, self.dilation, self.group, self.cls_name)
         out = op(x, self.weight, (x.shape[0], self.out_channels, *sizes))
@@ -92,12 +94,26 @@ class Conv2dTranspose(_ConvTranspose):
         (1, 8, 32, 32)
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-                 padding: Any = 0, output_padding: Any = 0, dilation: Any = 1, group: int = 1, has_bias: bool = False,
-                 weight_init: Any = None, bias_init: Any = None, dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
-        self._read(2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                   "NCHW")
+        self._read(
+            2, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, "NCHW"
+        )
         self._set_output(check_type(output_padding, "output_padding", self.cls_name, (int, tuple)))
         self._make((in_channels, out_channels // group), weight_init, bias_init, dtype)
 
@@ -130,13 +146,27 @@ class Conv3dTranspose(_ConvTranspose):
         (1, 8, 8, 8, 8)
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, pad_mode: str = "same",
-                 padding: Any = 0, dilation: Any = 1, group: int = 1, output_padding: Any = 0, has_bias: bool = False,
-                 weight_init: Any = None, bias_init: Any = None, data_format: str = "NCDHW",
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        output_padding: Any = 0,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        data_format: str = "NCDHW",
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
-        self._read(3, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias,
-                   data_format)
+        self._read(
+            3, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias, data_format
+        )
         self._set_output(check_type(output_padding, "output_padding", self.cls_name, (int, tuple)))
         self._make((in_channels, out_channels // group), weight_init, bias_init, dtype)
 
@@ -166,9 +196,21 @@ class Conv1dTranspose(_ConvTranspose):
         (1, 8, 53)
     """
 
-    def __init__(self, in_channels: int, out_channels: int, kernel_size: int, stride: int = 1, pad_mode: str = "same",
-                 padding: int = 0, dilation: int = 1, group: int = 1, has_bias: bool = False, weight_init: Any = None,
-                 bias_init: Any = None, dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: int,
+        stride: int = 1,
+        pad_mode: str = "same",
+        padding: int = 0,
+        dilation: int = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         read_row(self, in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias)
         self._set_output(0)

@@ -57,8 +57,16 @@ class Dense(Cell):
         [[6. 6.]]
     """
 
-    def __init__(self, in_channels: int, out_channels: int, weight_init: Any = None, bias_init: Any = None,
-                 has_bias: bool = True, activation: Any = None, dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        has_bias: bool = True,
+        activation: Any = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         self.in_channels = check_positive_int(in_channels, "in_channels", self.cls_name)
         self.out_channels = check_positive_int(out_channels, "out_channels", self.cls_name)
@@ -75,8 +83,9 @@ class Dense(Cell):
             self.bias = Parameter(initializer(bias_init, (out_channels,), dtype), name="bias")
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
         if activation is not None and not isinstance(self.activation, (Cell, Primitive)):
-            raise TypeError(complaint("activation", self.cls_name, "a str, Cell or Primitive",
-                                      type(activation).__name__))
+            raise TypeError(
+                complaint("activation", self.cls_name, "a str, Cell or Primitive", type(activation).__name__)
+            )
         self.activation_flag = self.activation is not None
 
     def construct(self, x: Tensor) -> Tensor:
@@ -121,8 +130,16 @@ class BiDense(Cell):
         [[21.]]
     """
 
-    def __init__(self, in1_channels: int, in2_channels: int, out_channels: int, weight_init: Any = None,
-                 bias_init: Any = None, has_bias: bool = True, dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        in1_channels: int,
+        in2_channels: int,
+        out_channels: int,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        has_bias: bool = True,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         self.in1_channels = check_positive_int(in1_channels, "in1_channels", self.cls_name)
         self.in2_channels = check_positive_int(in2_channels, "in2_channels", self.cls_name)
@@ -144,5 +161,7 @@ class BiDense(Cell):
         return bidense(input1, input2, self.weight, self.bias)
 
     def extend_repr(self) -> str:
-        return (f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, "
-                f"output_channels={self.out_channels}, has_bias={self.has_bias}")
+        return (
+            f"in1_channels={self.in1_channels}, in2_channels={self.in2_channels}, "
+            f"output_channels={self.out_channels}, has_bias={self.has_bias}"
+        )

@@ -57,8 +57,15 @@ class Embedding(Cell):
          [1. 1.]]
     """
 
-    def __init__(self, vocab_size: int, embedding_size: int, use_one_hot: bool = False, embedding_table: Any = "normal",
-                 dtype: Any = mstype.float32, padding_idx: int | None = None) -> None:
+    def __init__(
+        self,
+        vocab_size: int,
+        embedding_size: int,
+        use_one_hot: bool = False,
+        embedding_table: Any = "normal",
+        dtype: Any = mstype.float32,
+        padding_idx: int | None = None,
+    ) -> None:
         super().__init__()
         self.vocab_size = check_type(vocab_size, "vocab_size", "Embedding", int)
         self.embedding_size = check_type(embedding_size, "embedding_size", "Embedding", int)
@@ -83,8 +90,10 @@ class Embedding(Cell):
         return ops.reshape(rows, (*ids.shape, self.embedding_size))
 
     def extend_repr(self) -> str:
-        return (f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
-                f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}")
+        return (
+            f"vocab_size={self.vocab_size}, embedding_size={self.embedding_size}, use_one_hot={self.use_one_hot}, "
+            f"embedding_table={self.embedding_table}, dtype={self.dtype}, padding_idx={self.padding_idx}"
+        )
 
 
 class EmbeddingLookup(Cell):
@@ -126,9 +135,18 @@ class EmbeddingLookup(Cell):
     TABLE_ROW_SLICE = "table_row_slice"
     TABLE_COLUMN_SLICE = "table_column_slice"
 
-    def __init__(self, vocab_size: int, embedding_size: int, param_init: Any = "normal", target: str = "CPU",
-                 slice_mode: str = "batch_slice", manual_shapes: Any = None, max_norm: float | None = None,
-                 sparse: bool = True, dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        vocab_size: int,
+        embedding_size: int,
+        param_init: Any = "normal",
+        target: str = "CPU",
+        slice_mode: str = "batch_slice",
+        manual_shapes: Any = None,
+        max_norm: float | None = None,
+        sparse: bool = True,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         owner = "EmbeddingLookup"
         self.vocab_size = check_positive_int(vocab_size, "vocab_size", owner)
@@ -137,16 +155,28 @@ class EmbeddingLookup(Cell):
         self.sparse = check_bool(sparse, "sparse", owner)
         if not sparse and target == "CPU":
             raise ValueError(complaint("sparse", owner, "True when 'target' is 'CPU'", sparse))
-        self.slice_mode = check_string(slice_mode, "slice_mode", owner, [
-            self.BATCH_SLICE, self.FIELD_SLICE, self.TABLE_ROW_SLICE, self.TABLE_COLUMN_SLICE])
+        self.slice_mode = check_string(
+            slice_mode,
+            "slice_mode",
+            owner,
+            [self.BATCH_SLICE, self.FIELD_SLICE, self.TABLE_ROW_SLICE, self.TABLE_COLUMN_SLICE],
+        )
         if slice_mode != self.BATCH_SLICE:
-            raise ValueError(complaint("slice_mode", owner, "'batch_slice'", repr(slice_mode),
-                                       "dist_ms does not slice a table over ranks; use parameter servers instead."))
+            raise ValueError(
+                complaint(
+                    "slice_mode",
+                    owner,
+                    "'batch_slice'",
+                    repr(slice_mode),
+                    "dist_ms does not slice a table over ranks; use parameter servers instead.",
+                )
+            )
         if manual_shapes is not None:
             raise ValueError(complaint("manual_shapes", owner, "None without slices", manual_shapes))
         self.max_norm = None if max_norm is None else check_positive_number(max_norm, "max_norm", owner)
-        self.embedding_table = Parameter(initializer(param_init, (vocab_size, embedding_size), dtype),
-                                         name="embedding_table")
+        self.embedding_table = Parameter(
+            initializer(param_init, (vocab_size, embedding_size), dtype), name="embedding_table"
+        )
 
     def construct(self, indices: Tensor) -> Tensor:
         rows = take_rows_or_zeros("EmbeddingLookup", self.embedding_table, indices)

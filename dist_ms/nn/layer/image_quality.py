@@ -90,7 +90,7 @@ class PSNR(_Comparison):
     Examples:
         >>> import dist_ms as ms
         >>> x = ms.ops.ones((1, 1, 2, 2))
-        >>> print(ms.nn.PSNR()(x, x - 0.1).round(4))
+        >>> print(ms.nn.PSNR()(x, x - 0.1).asnumpy().round(4))
         [20.]
     """
 

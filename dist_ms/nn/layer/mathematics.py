@@ -65,7 +65,7 @@ class ReduceLogSumExp(Cell):
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.nn.ReduceLogSumExp(0)(ms.Tensor([0.0, 0.0])).round(4))
+        >>> print(ms.nn.ReduceLogSumExp(0)(ms.Tensor([0.0, 0.0])).asnumpy().round(4))
         0.6931
     """
 

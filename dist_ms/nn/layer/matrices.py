@@ -1,13 +1,14 @@
-"""Matrix layers: products, and diagonals made, read and written."""
+"""Matrix layers: products, determinants, inverses, and diagonals made, read and written."""
 
 from __future__ import annotations
 
 from dist_ms import ops
+from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 
-__all__ = ["MatMul", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"]
+__all__ = ["MatDet", "MatInverse", "MatMul", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"]
 
 
 class MatMul(Cell):
@@ -109,3 +110,60 @@ class MatrixSetDiag(Cell):
 
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
         return ops.diagonal_scatter(input_x, diagonal, 0, -2, -1)
+
+
+class _OfDefinite(Cell):
+    """What MatDet and MatInverse share: a check of the input."""
+
+    def _check(self, a: Tensor) -> None:
+        if a.dtype not in (mstype.float16, mstype.float32):
+            raise TypeError(f"For '{self.cls_name}', the dtype of 'a' must be Float16 or Float32, but got {a.dtype}.")
+
+
+class MatInverse(_OfDefinite):
+    """The inverse of symmetric positive definite matrices.
+
+    Inputs:
+        a (Tensor): (..., n, n) float32 or float16.
+
+    Outputs:
+        Tensor of the shape and dtype of `a`.
+
+    Raises:
+        TypeError: for another dtype.
+        ValueError: if the matrices are not square.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MatInverse()(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        [[0.5  0.  ]
+         [0.   0.25]]
+    """
+
+    def construct(self, a: Tensor) -> Tensor:
+        self._check(a)
+        return ops.cast(ops.inverse(ops.cast(a, mstype.float32)), a.dtype)
+
+
+class MatDet(_OfDefinite):
+    """The determinant of symmetric positive definite matrices.
+
+    Inputs:
+        a (Tensor): (..., n, n) float32 or float16.
+
+    Outputs:
+        Tensor (...) of the dtype of `a`.
+
+    Raises:
+        TypeError: for another dtype.
+        ValueError: if the matrices are not square.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.MatDet()(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
+        8.0
+    """
+
+    def construct(self, a: Tensor) -> Tensor:
+        self._check(a)
+        return ops.cast(ops.det(ops.cast(a, mstype.float32)), a.dtype)

@@ -53,10 +53,20 @@ class _BatchNorm(Cell):
 
     _ranks: tuple = ()
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True,
-                 gamma_init: Any = "ones", beta_init: Any = "zeros", moving_mean_init: Any = "zeros",
-                 moving_var_init: Any = "ones", use_batch_statistics: bool | None = None, data_format: str = "NCHW",
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        data_format: str = "NCHW",
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         owner = self.cls_name
         self.num_features = check_features(num_features, owner)
@@ -78,17 +88,21 @@ class _BatchNorm(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         if tensor(self.cls_name, x, "x").ndim not in self._ranks:
-            raise ValueError(f"For '{self.cls_name}', 'x' must have {' or '.join(map(str, self._ranks))} dimensions, "
-                             f"but got shape {x.shape}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'x' must have {' or '.join(map(str, self._ranks))} dimensions, "
+                f"but got shape {x.shape}."
+            )
         follow = self.training if self.use_batch_statistics is None else self.use_batch_statistics
         op = self.bn_train if follow else self.bn_infer
-        params = self._params      # the statistics are written: never those cast for mixed precision
+        params = self._params  # the statistics are written: never those cast for mixed precision
         return op.normalised(x, self.gamma, self.beta, params["moving_mean"], params["moving_variance"])[0]
 
     def extend_repr(self) -> str:
-        return (f"num_features={self.num_features}, eps={self.eps}, momentum={1.0 - self.momentum}, "
-                f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
-                f"moving_variance={self.moving_variance}")
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={1.0 - self.momentum}, "
+            f"gamma={self.gamma}, beta={self.beta}, moving_mean={self.moving_mean}, "
+            f"moving_variance={self.moving_variance}"
+        )
 
 
 class BatchNorm2d(_BatchNorm):
@@ -154,13 +168,33 @@ class BatchNorm3d(Cell):
         (1, 2, 3, 3, 3)
     """
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.9, affine: bool = True,
-                 gamma_init: Any = "ones", beta_init: Any = "zeros", moving_mean_init: Any = "zeros",
-                 moving_var_init: Any = "ones", use_batch_statistics: bool | None = None,
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.9,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        moving_mean_init: Any = "zeros",
+        moving_var_init: Any = "ones",
+        use_batch_statistics: bool | None = None,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
-        self.bn2d = BatchNorm2d(num_features, eps, momentum, affine, gamma_init, beta_init, moving_mean_init,
-                                moving_var_init, use_batch_statistics, "NCHW", dtype)
+        self.bn2d = BatchNorm2d(
+            num_features,
+            eps,
+            momentum,
+            affine,
+            gamma_init,
+            beta_init,
+            moving_mean_init,
+            moving_var_init,
+            use_batch_statistics,
+            "NCHW",
+            dtype,
+        )
 
     def construct(self, input_x: Tensor) -> Tensor:
         shape = tensor("BatchNorm3d", input_x, "input_x").shape
@@ -202,9 +236,16 @@ class LayerNorm(Cell):
         [[-1.  1.]]
     """
 
-    def __init__(self, normalized_shape: Any, begin_norm_axis: int = -1, begin_params_axis: int = -1,
-                 gamma_init: Any = "ones", beta_init: Any = "zeros", epsilon: float = 1e-7,
-                 dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        normalized_shape: Any,
+        begin_norm_axis: int = -1,
+        begin_params_axis: int = -1,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        epsilon: float = 1e-7,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         if not isinstance(normalized_shape, (tuple, list)):
             raise TypeError(complaint("normalized_shape", "LayerNorm", "a tuple or list of ints", normalized_shape))
@@ -222,8 +263,10 @@ class LayerNorm(Cell):
 
     def extend_repr(self) -> str:
         # "gamma" without "=": as MindSpore prints it.
-        return (f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
-                f"begin_params_axis={self.begin_params_axis}, gamma{self.gamma}, beta={self.beta}")
+        return (
+            f"normalized_shape={self.normalized_shape}, begin_norm_axis={self.begin_norm_axis}, "
+            f"begin_params_axis={self.begin_params_axis}, gamma{self.gamma}, beta={self.beta}"
+        )
 
 
 class GroupNorm(Cell):
@@ -256,14 +299,23 @@ class GroupNorm(Cell):
           [ 0.999995]]]
     """
 
-    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True,
-                 gamma_init: Any = "ones", beta_init: Any = "zeros", dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        num_groups: int,
+        num_channels: int,
+        eps: float = 1e-5,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         self.num_groups = check_positive_int(num_groups, "num_groups", "GroupNorm")
         self.num_channels = check_positive_int(num_channels, "num_channels", "GroupNorm")
         if num_channels % num_groups:
-            raise ValueError(complaint("num_channels", "GroupNorm", f"a multiple of 'num_groups' {num_groups}",
-                                       num_channels))
+            raise ValueError(
+                complaint("num_channels", "GroupNorm", f"a multiple of 'num_groups' {num_groups}", num_channels)
+            )
         self.eps = check_float(eps, "eps", "GroupNorm")
         self.affine = check_bool(affine, "affine", "GroupNorm")
         self.gamma = Parameter(initializer(gamma_init, num_channels, dtype), "gamma", affine)
@@ -281,8 +333,16 @@ class _InstanceNorm(Cell):
 
     _rank = 0
 
-    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1, affine: bool = True,
-                 gamma_init: Any = "ones", beta_init: Any = "zeros", dtype: Any = mstype.float32) -> None:
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = True,
+        gamma_init: Any = "ones",
+        beta_init: Any = "zeros",
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         owner = self.cls_name
         self.num_features = check_features(num_features, owner)
@@ -314,8 +374,10 @@ class _InstanceNorm(Cell):
             follow(self._params[name], batch, self.momentum)
 
     def extend_repr(self) -> str:
-        return (f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
-                f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}")
+        return (
+            f"num_features={self.num_features}, eps={self.eps}, momentum={self.momentum}, gamma={self.gamma}, "
+            f"beta={self.beta}, moving_mean={self.moving_mean}, moving_variance={self.moving_variance}"
+        )
 
 
 class InstanceNorm2d(_InstanceNorm):

@@ -9,8 +9,19 @@ from dist_ms.common.checks import check_number, check_string, check_type, compla
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 
-__all__ = ["ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Pad", "ReflectionPad1d", "ReflectionPad2d",
-           "ReflectionPad3d", "ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d", "ZeroPad2d"]
+__all__ = [
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Pad",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "ZeroPad2d",
+]
 
 
 class Pad(Cell):
@@ -57,8 +68,9 @@ class _PadNd(Cell):
         check_type(padding, "padding", self.cls_name, (int, tuple))
         border = (padding,) * (2 * self._rank) if isinstance(padding, int) else padding
         if len(border) % 2 or not 0 < len(border) <= 2 * self._rank:
-            raise ValueError(complaint("padding", self.cls_name, f"an int or a tuple of up to {self._rank} pairs",
-                                       padding))
+            raise ValueError(
+                complaint("padding", self.cls_name, f"an int or a tuple of up to {self._rank} pairs", padding)
+            )
         for n in border:
             check_type(n, "padding", self.cls_name, int)
         self.padding = border

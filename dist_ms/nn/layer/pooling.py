@@ -18,8 +18,9 @@ __all__ = ["AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool1d", "MaxPool2d", "Max
 class _PoolNd(Cell):
     """What pooling layers share: attributes and windows."""
 
-    def _read(self, rank: int, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any,
-              ceil_mode: bool) -> Pool:
+    def _read(
+        self, rank: int, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any, ceil_mode: bool
+    ) -> Pool:
         """Check the arguments, set MindSpore's attributes, and return the windows."""
         owner = self.cls_name
         types = (int,) if isinstance(self, MaxPool1d) else (int, tuple)
@@ -29,8 +30,9 @@ class _PoolNd(Cell):
         step = per_dimension(stride, rank, "stride", owner, ValueError)
         self.kernel_size = (1, *kernel) if rank == 1 else kernel_size
         self.stride = (1, *step) if rank == 1 else stride
-        self.pad_mode = check_string(pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner,
-                                     ["VALID", "SAME", "PAD"])
+        self.pad_mode = check_string(
+            pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", owner, ["VALID", "SAME", "PAD"]
+        )
         check_type(padding, "padding", owner, (int, tuple, list))
         check_bool(ceil_mode, "ceil_mode", owner)
         pairs = mode_padding(self.pad_mode.lower(), padding, rank, "padding", owner, symmetric=True)
@@ -41,8 +43,9 @@ class _PoolNd(Cell):
     def construct(self, x: Tensor) -> Any:
         rank = self._rank
         if tensor(self.cls_name, x, "x").ndim not in (rank + 1, rank + 2):
-            raise ValueError(f"For '{self.cls_name}', 'x' must have {rank + 1} or {rank + 2} dimensions, but got shape "
-                             f"{x.shape}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'x' must have {rank + 1} or {rank + 2} dimensions, but got shape {x.shape}."
+            )
         return batched(self._op, x, rank)
 
     def extend_repr(self) -> str:
@@ -52,14 +55,24 @@ class _PoolNd(Cell):
 class _MaxPoolNd(_PoolNd):
     """A maximum pooling layer."""
 
-    def _set(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any, return_indices: bool,
-             ceil_mode: bool) -> None:
+    def _set(
+        self,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        dilation: Any,
+        return_indices: bool,
+        ceil_mode: bool,
+    ) -> None:
         self.return_indices = check_bool(return_indices, "return_indices", self.cls_name)
         plain = padding in (0, (0,) * self._rank) and dilation in (1, (1,) * self._rank)
         is_pad = isinstance(pad_mode, str) and pad_mode.upper() == "PAD"
         if not is_pad and not (plain and not return_indices and not ceil_mode):
-            raise ValueError(f"For '{self.cls_name}', 'padding', 'dilation', 'return_indices' and 'ceil_mode' need "
-                             f"pad_mode 'pad', but got {pad_mode!r}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'padding', 'dilation', 'return_indices' and 'ceil_mode' need "
+                f"pad_mode 'pad', but got {pad_mode!r}."
+            )
         pool = self._read(self._rank, kernel_size, stride, pad_mode, padding, dilation, ceil_mode)
         self._op = MaxPoolingWithIndices(pool) if return_indices else MaxPooling(pool)
 
@@ -96,9 +109,17 @@ class MaxPool2d(_MaxPoolNd):
 
     _rank = 2
 
-    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
-                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False,
-                 data_format: str = "NCHW") -> None:
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+        data_format: str = "NCHW",
+    ) -> None:
         super().__init__()
         self.format = check_data_format(data_format, "MaxPool2d", "NCHW")
         self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
@@ -115,8 +136,16 @@ class MaxPool1d(_MaxPoolNd):
 
     _rank = 1
 
-    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0,
-                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
+    def __init__(
+        self,
+        kernel_size: int = 1,
+        stride: int = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
         super().__init__()
         self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
 
@@ -132,8 +161,16 @@ class MaxPool3d(_MaxPoolNd):
 
     _rank = 3
 
-    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
-                 dilation: Any = 1, return_indices: bool = False, ceil_mode: bool = False) -> None:
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
         super().__init__()
         self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
 
@@ -141,8 +178,16 @@ class MaxPool3d(_MaxPoolNd):
 class _AvgPoolNd(_PoolNd):
     """A mean pooling layer."""
 
-    def _set(self, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, ceil_mode: bool,
-             count_include_pad: bool, divisor_override: int | None) -> None:
+    def _set(
+        self,
+        kernel_size: Any,
+        stride: Any,
+        pad_mode: str,
+        padding: Any,
+        ceil_mode: bool,
+        count_include_pad: bool,
+        divisor_override: int | None,
+    ) -> None:
         owner = self.cls_name
         check_bool(count_include_pad, "count_include_pad", owner)
         if divisor_override is not None and check_int(divisor_override, "divisor_override", owner) <= 0:
@@ -184,9 +229,17 @@ class AvgPool2d(_AvgPoolNd):
 
     _rank = 2
 
-    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None,
-                 data_format: str = "NCHW") -> None:
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+        data_format: str = "NCHW",
+    ) -> None:
         super().__init__()
         self.format = check_data_format(data_format, "AvgPool2d", "NCHW")
         self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)
@@ -203,8 +256,15 @@ class AvgPool1d(_AvgPoolNd):
 
     _rank = 1
 
-    def __init__(self, kernel_size: int = 1, stride: int = 1, pad_mode: str = "valid", padding: Any = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True) -> None:
+    def __init__(
+        self,
+        kernel_size: int = 1,
+        stride: int = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
         super().__init__()
         self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, None)
 
@@ -220,7 +280,15 @@ class AvgPool3d(_AvgPoolNd):
 
     _rank = 3
 
-    def __init__(self, kernel_size: Any = 1, stride: Any = 1, pad_mode: str = "valid", padding: Any = 0,
-                 ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None) -> None:
+    def __init__(
+        self,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
         super().__init__()
         self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)

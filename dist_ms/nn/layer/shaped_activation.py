@@ -211,8 +211,14 @@ class LRN(Cell):
         [[[[0.70710677]]]]
     """
 
-    def __init__(self, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5,
-                 norm_region: str = "ACROSS_CHANNELS") -> None:
+    def __init__(
+        self,
+        depth_radius: int = 5,
+        bias: float = 1.0,
+        alpha: float = 1.0,
+        beta: float = 0.5,
+        norm_region: str = "ACROSS_CHANNELS",
+    ) -> None:
         super().__init__()
         self.lrn = ops.LRN(depth_radius, bias, alpha, beta, norm_region)
 

@@ -5,3 +5,5 @@ from dist_ms.nn.loss.ctc import *
 from dist_ms.nn.loss.likelihood import *
 from dist_ms.nn.loss.loss import *
 from dist_ms.nn.loss.margin import *
+from dist_ms.nn.loss.sampled_softmax import *
+from dist_ms.nn.loss.triplet_distance import *

@@ -41,8 +41,13 @@ class CrossEntropyLoss(LossBase):
         0.6931472
     """
 
-    def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean",
-                 label_smoothing: float = 0.0) -> None:
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
         super().__init__(reduction)
         self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
         self.ignore_index = check_type(ignore_index, "ignore_index", self.cls_name, int)
@@ -162,10 +167,17 @@ class FocalLoss(LossBase):
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, labels=labels)
         shape = logits.shape
-        if labels.ndim != len(shape) or not 2 <= len(shape) <= 4 or labels.shape[0] != shape[0] or \
-                labels.shape[1] not in (1, shape[1]) or labels.shape[2:] != shape[2:]:
-            raise ValueError(f"For '{self.cls_name}', 'labels' must have the shape {shape} of 'logits', or length 1 in "
-                             f"place of the classes, but got {labels.shape}.")
+        if (
+            labels.ndim != len(shape)
+            or not 2 <= len(shape) <= 4
+            or labels.shape[0] != shape[0]
+            or labels.shape[1] not in (1, shape[1])
+            or labels.shape[2:] != shape[2:]
+        ):
+            raise ValueError(
+                f"For '{self.cls_name}', 'labels' must have the shape {shape} of 'logits', or length 1 in "
+                f"place of the classes, but got {labels.shape}."
+            )
         logp = self.logsoftmax(logits)
         loss = -logp if self.gamma == 0 else -ops.pow(1 - ops.exp(logp), self.gamma) * logp
         if self.weight is not None:

@@ -28,7 +28,7 @@ class CTCLoss(LossBase):
         target_lengths (Tensor or tuple): (N,), how many of the S labels count.
 
     Outputs:
-        Tensor: a scalar, or with "none" (N,).
+        Tensor: a scalar, or with "none" (N,) if there is a batch.
 
     Examples:
         >>> import dist_ms as ms
@@ -43,8 +43,11 @@ class CTCLoss(LossBase):
         self.zero_infinity = check_bool(zero_infinity, "zero_infinity", self.cls_name)
 
     def construct(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        if tensor(self.cls_name, log_probs, "log_probs").ndim == 2:
+        unbatched = tensor(self.cls_name, log_probs, "log_probs").ndim == 2
+        if unbatched:
             log_probs = ops.expand_dims(log_probs, 1)
             targets = ops.reshape(tensor(self.cls_name, targets, "targets"), (1, -1))
-        return ops.ctc_loss(log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction,
-                            self.zero_infinity)[0]
+        loss = ops.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )[0]
+        return ops.reshape(loss, ()) if unbatched else loss

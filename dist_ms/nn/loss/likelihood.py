@@ -30,8 +30,10 @@ class PoissonNLLLoss(LossBase):
 
     def __init__(self, log_input: bool = True, full: bool = False, eps: float = 1e-8, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.log_input, self.full = (check_bool(log_input, "log_input", self.cls_name),
-                                     check_bool(full, "full", self.cls_name))
+        self.log_input, self.full = (
+            check_bool(log_input, "log_input", self.cls_name),
+            check_bool(full, "full", self.cls_name),
+        )
         self.eps = check_number(eps, "eps", self.cls_name)
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
@@ -101,8 +103,9 @@ class DiceLoss(LossBase):
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, label=label)
         if logits.shape != label.shape:
-            raise ValueError(f"For '{self.cls_name}', 'label' must have the shape {logits.shape} of 'logits', but got "
-                             f"{label.shape}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'label' must have the shape {logits.shape} of 'logits', but got {label.shape}."
+            )
         total = ops.ReduceSum()
         overlap = 2 * total(logits * label)
         return 1 - overlap / (total(logits * logits) + total(label * label) + self.smooth)
@@ -127,24 +130,33 @@ class MultiClassDiceLoss(LossBase):
         True
     """
 
-    def __init__(self, weights: Tensor | None = None, ignore_indiex: int | None = None,
-                 activation: str | None = "softmax") -> None:
+    def __init__(
+        self, weights: Tensor | None = None, ignore_indiex: int | None = None, activation: str | None = "softmax"
+    ) -> None:
         super().__init__()
         self.binarydiceloss = DiceLoss(smooth=1e-5)
         self.weights = weights if weights is None else check_type(weights, "weights", self.cls_name, Tensor)
-        self.ignore_indiex = ignore_indiex if ignore_indiex is None else check_type(
-            ignore_indiex, "ignore_indiex", self.cls_name, int)
-        self.activation = get_activation(activation) if activation is None or isinstance(activation, str) else \
-            check_type(activation, "activation", self.cls_name, str)
+        self.ignore_indiex = (
+            ignore_indiex if ignore_indiex is None else check_type(ignore_indiex, "ignore_indiex", self.cls_name, int)
+        )
+        self.activation = (
+            get_activation(activation)
+            if activation is None or isinstance(activation, str)
+            else check_type(activation, "activation", self.cls_name, str)
+        )
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, label=label)
         if logits.shape != label.shape or logits.ndim < 2:
-            raise ValueError(f"For '{self.cls_name}', 'logits' and 'label' must have one shape (N, C, ...), but got "
-                             f"{logits.shape} and {label.shape}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'logits' and 'label' must have one shape (N, C, ...), but got "
+                f"{logits.shape} and {label.shape}."
+            )
         if self.weights is not None and self.weights.shape[0] != label.shape[1]:
-            raise ValueError(f"For '{self.cls_name}', 'weights' must have an element for each of the {label.shape[1]} "
-                             f"classes, but got shape {self.weights.shape}.")
+            raise ValueError(
+                f"For '{self.cls_name}', 'weights' must have an element for each of the {label.shape[1]} "
+                f"classes, but got shape {self.weights.shape}."
+            )
         if self.activation is not None:
             logits = self.activation(logits)
         total = 0

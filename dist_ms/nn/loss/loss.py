@@ -11,8 +11,18 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import number, tensor
 
-__all__ = ["BCELoss", "BCEWithLogitsLoss", "HuberLoss", "KLDivLoss", "L1Loss", "LossBase", "MAELoss", "MSELoss",
-           "RMSELoss", "SmoothL1Loss"]
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "LossBase",
+    "MAELoss",
+    "MSELoss",
+    "RMSELoss",
+    "SmoothL1Loss",
+]
 
 
 class LossBase(Cell):

@@ -8,8 +8,16 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
 from dist_ms.ops.arguments import boolean, number
 
-__all__ = ["CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss", "MultiLabelSoftMarginLoss",
-           "MultiMarginLoss", "MultilabelMarginLoss", "SoftMarginLoss", "TripletMarginLoss"]
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "MultilabelMarginLoss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+]
 
 
 class CosineEmbeddingLoss(LossBase):
@@ -180,8 +188,9 @@ class TripletMarginLoss(LossBase):
         0.0
     """
 
-    def __init__(self, p: int = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean",
-                 margin: float = 1.0) -> None:
+    def __init__(
+        self, p: int = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean", margin: float = 1.0
+    ) -> None:
         super().__init__(reduction)
         self.p, self.eps = number(self.cls_name, p, "p"), number(self.cls_name, eps, "eps")
         self.swap = boolean(self.cls_name, swap, "swap")

@@ -27,10 +27,7 @@ def path_to_write(owner: str, ckpt_file_name: Any, file_format: Any) -> str:
         IsADirectoryError: if the name is that of a folder.
     """
     if not isinstance(ckpt_file_name, str):
-        raise TypeError(
-            f"For '{owner}', 'ckpt_file_name' must be a str, "
-            f"but got {type(ckpt_file_name).__name__}."
-        )
+        raise TypeError(f"For '{owner}', 'ckpt_file_name' must be a str, but got {type(ckpt_file_name).__name__}.")
     _check_format(owner, file_format)
     path = os.path.abspath(ckpt_file_name)
     if os.path.isdir(path):
@@ -50,16 +47,10 @@ def file_to_read(owner: str, ckpt_file_name: Any, file_format: Any) -> Any:
     _check_format(owner, file_format)
     if isinstance(ckpt_file_name, io.BytesIO):
         if file_format != "safetensors":
-            raise TypeError(
-                f"For '{owner}', an io.BytesIO must hold safetensors, "
-                f"but got format='{file_format}'."
-            )
+            raise TypeError(f"For '{owner}', an io.BytesIO must hold safetensors, but got format='{file_format}'.")
         return ckpt_file_name
     if not isinstance(ckpt_file_name, str):
-        raise TypeError(
-            f"For '{owner}', 'ckpt_file_name' must be a str, "
-            f"but got {type(ckpt_file_name).__name__}."
-        )
+        raise TypeError(f"For '{owner}', 'ckpt_file_name' must be a str, but got {type(ckpt_file_name).__name__}.")
     if not ckpt_file_name.endswith(file_format):
         raise ValueError(
             f"For '{owner}', 'ckpt_file_name' must end with '.{file_format}', as 'format' says, "
@@ -70,9 +61,7 @@ def file_to_read(owner: str, ckpt_file_name: Any, file_format: Any) -> Any:
 
 def _check_format(owner: str, file_format: Any) -> None:
     if file_format not in _FORMATS:
-        raise ValueError(
-            f"For '{owner}', 'format' must be one of {list(_FORMATS)}, but got {file_format!r}."
-        )
+        raise ValueError(f"For '{owner}', 'format' must be one of {list(_FORMATS)}, but got {file_format!r}.")
 
 
 def check_flag(owner: str, name: str, value: Any) -> None:
@@ -93,15 +82,9 @@ def async_method(owner: str, async_save: Any) -> str | None:
         ValueError: if it is another str.
     """
     if not isinstance(async_save, (bool, str)):
-        raise TypeError(
-            f"For '{owner}', 'async_save' must be a bool or a str, "
-            f"but got {type(async_save).__name__}."
-        )
+        raise TypeError(f"For '{owner}', 'async_save' must be a bool or a str, but got {type(async_save).__name__}.")
     if async_save not in _ASYNC_METHODS:
-        raise ValueError(
-            f"For '{owner}', 'async_save' must be a bool, 'thread' or 'process', "
-            f"but got '{async_save}'."
-        )
+        raise ValueError(f"For '{owner}', 'async_save' must be a bool, 'thread' or 'process', but got '{async_save}'.")
     return _ASYNC_METHODS[async_save]
 
 
@@ -129,9 +112,7 @@ def seal_of(owner: str, verb: str, key: Any, mode: Any, crc_check: Any, file_for
     return Seal(key, mode, crc_check)
 
 
-def selection(
-    owner: str, filter_prefix: Any, specify_prefix: Any, choice_func: Any
-) -> Callable[[str], bool]:
+def selection(owner: str, filter_prefix: Any, specify_prefix: Any, choice_func: Any) -> Callable[[str], bool]:
     """Return the function that says which names to load.
 
     Raises:
@@ -141,15 +122,11 @@ def selection(
     without = _prefixes(owner, "filter_prefix", filter_prefix)
     only = _prefixes(owner, "specify_prefix", specify_prefix)
     if without is not None or only is not None:
-        return lambda name: (
-            not (without and name.startswith(without)) and (only is None or name.startswith(only))
-        )
+        return lambda name: not (without and name.startswith(without)) and (only is None or name.startswith(only))
     if choice_func is None:
         return lambda name: True
     if not callable(choice_func):
-        raise ValueError(
-            f"For '{owner}', 'choice_func' must be a function, but got {choice_func!r}."
-        )
+        raise ValueError(f"For '{owner}', 'choice_func' must be a function, but got {choice_func!r}.")
     return choice_func
 
 
@@ -160,22 +137,16 @@ def _prefixes(owner: str, argument: str, value: Any) -> tuple[str, ...] | None:
     _log.warning("For '%s', '%s' is deprecated: use 'choice_func'.", owner, argument)
     if not isinstance(value, (str, list, tuple)):
         raise TypeError(
-            f"For '{owner}', '{argument}' must be a str, or a list or tuple of them, "
-            f"but got {type(value).__name__}."
+            f"For '{owner}', '{argument}' must be a str, or a list or tuple of them, but got {type(value).__name__}."
         )
     prefixes = (value,) if isinstance(value, str) else tuple(value)
     if not prefixes:
-        raise ValueError(
-            f"For '{owner}', '{argument}' must hold at least one prefix, but is empty."
-        )
+        raise ValueError(f"For '{owner}', '{argument}' must hold at least one prefix, but is empty.")
     for prefix in prefixes:
         if not isinstance(prefix, str):
             raise TypeError(
-                f"For '{owner}', each prefix in '{argument}' must be a str, "
-                f"but got {type(prefix).__name__}."
+                f"For '{owner}', each prefix in '{argument}' must be a str, but got {type(prefix).__name__}."
             )
         if not prefix:
-            raise ValueError(
-                f"For '{owner}', '{argument}' must not be '', which every name begins with."
-            )
+            raise ValueError(f"For '{owner}', '{argument}' must not be '', which every name begins with.")
     return prefixes

@@ -41,9 +41,7 @@ def replacing(path: str, mode: int = READ_ONLY) -> Iterator[BinaryIO]:
     """
     target = os.path.realpath(path)
     if os.path.isdir(target):
-        raise IsADirectoryError(
-            f"The checkpoint file name must not name a folder, but {path} is one."
-        )
+        raise IsADirectoryError(f"The checkpoint file name must not name a folder, but {path} is one.")
     folder, name = os.path.split(target)
     _remove_leftovers(folder, name)
     aside = os.path.join(folder, f"{_aside_prefix(name)}{os.getpid()}.{next(_count)}.tmp")
@@ -77,12 +75,7 @@ def _remove_leftovers(folder: str, name: str) -> None:
     with contextlib.suppress(OSError):
         for entry in os.listdir(folder):
             pid = entry.removeprefix(prefix).split(".")[0]
-            if (
-                entry.startswith(prefix)
-                and entry.endswith(".tmp")
-                and pid.isdecimal()
-                and not _alive(int(pid))
-            ):
+            if entry.startswith(prefix) and entry.endswith(".tmp") and pid.isdecimal() and not _alive(int(pid)):
                 os.unlink(os.path.join(folder, entry))
 
 

@@ -76,9 +76,7 @@ def finish() -> None:
         save.thread.join()
         _running = None
     if save.error is not None:
-        raise RuntimeError(
-            f"The background save of {save.path} failed: {save.error}"
-        ) from save.error
+        raise RuntimeError(f"The background save of {save.path} failed: {save.error}") from save.error
 
 
 def start_process(path: str, pieces: Iterable[bytes | memoryview], seal: Seal) -> None:
@@ -145,6 +143,4 @@ def _watch(writer: subprocess.Popen) -> None:
         complaint = writer.stderr.read().strip()
     if writer.returncode != 0:
         last_line = complaint.splitlines()[-1] if complaint else "no error text"
-        raise RuntimeError(
-            f"the writing process ended with status {writer.returncode}: {last_line}"
-        )
+        raise RuntimeError(f"the writing process ended with status {writer.returncode}: {last_line}")

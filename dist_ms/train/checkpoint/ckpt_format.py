@@ -134,10 +134,7 @@ def _read_record_length(source: Source) -> int | None:
             if length > _MESSAGE_LIMIT:
                 break
             return length
-    raise ValueError(
-        f"a record must have at most {_MESSAGE_LIMIT} bytes, "
-        "but the file states more: it is damaged"
-    )
+    raise ValueError(f"a record must have at most {_MESSAGE_LIMIT} bytes, but the file states more: it is damaged")
 
 
 def _parse_record(data: bytes) -> tuple[str, Any]:
@@ -154,13 +151,9 @@ def _parse_record(data: bytes) -> tuple[str, Any]:
     except (DecodeError, UnicodeDecodeError):
         parsed = False
     if not parsed:
-        raise ValueError(
-            "the content of a record cannot be parsed: the file is no checkpoint, or it is damaged"
-        )
+        raise ValueError("the content of a record cannot be parsed: the file is no checkpoint, or it is damaged")
     if len(tag) > LONGEST_NAME:
-        raise ValueError(
-            f"a name must have at most {LONGEST_NAME} characters, but got {len(tag)}: {tag[:40]}..."
-        )
+        raise ValueError(f"a name must have at most {LONGEST_NAME} characters, but got {len(tag)}: {tag[:40]}...")
     if kind == "maptensor":
         raise ValueError(f"'{tag}' is a MapTensor (a hash table), which dist_ms does not have")
     if not (kind and type_name and record.IsInitialized()):
@@ -175,10 +168,7 @@ class _Slices:
         dims = tuple(tensor.dims) if len(tensor.dims) <= _MOST_DIMENSIONS else None
         np_type = _TYPES.get(tensor.tensor_type)
         if np_type is None:
-            raise ValueError(
-                f"'{tag}' has the type '{tensor.tensor_type[:80]}', "
-                f"but dist_ms knows {', '.join(_TYPES)}"
-            )
+            raise ValueError(f"'{tag}' has the type '{tensor.tensor_type[:80]}', but dist_ms knows {', '.join(_TYPES)}")
         if dims is None or any(d < 0 for d in dims):
             raise ValueError(
                 f"'{tag}' must have at most {_MOST_DIMENSIONS} dimensions, none of them negative, "
@@ -235,9 +225,7 @@ def check_bool_bytes(name: str, array: np.ndarray) -> None:
         ValueError: if there is another byte.
     """
     if array.dtype == np.bool_ and array.size and array.view(np.uint8).max() > 1:
-        raise ValueError(
-            f"'{name}' must hold only the bytes 0 and 1 as a Bool tensor, but has others"
-        )
+        raise ValueError(f"'{name}' must hold only the bytes 0 and 1 as a Bool tensor, but has others")
 
 
 def _text(tag: str, content: bytes) -> str:
@@ -264,12 +252,8 @@ def _record_class() -> type:
 
     tensor = file.message_type.add(name="TensorProto")
     tensor.field.add(name="dims", number=1, label=field.LABEL_REPEATED, type=field.TYPE_INT64)
-    tensor.field.add(
-        name="tensor_type", number=2, label=field.LABEL_REQUIRED, type=field.TYPE_STRING
-    )
-    tensor.field.add(
-        name="tensor_content", number=3, label=field.LABEL_REQUIRED, type=field.TYPE_BYTES
-    )
+    tensor.field.add(name="tensor_type", number=2, label=field.LABEL_REQUIRED, type=field.TYPE_STRING)
+    tensor.field.add(name="tensor_content", number=3, label=field.LABEL_REQUIRED, type=field.TYPE_BYTES)
 
     table = file.message_type.add(name="MapTensorProto")
     table.field.add(
@@ -283,9 +267,7 @@ def _record_class() -> type:
     value = file.message_type.add(name="Checkpoint").nested_type.add(name="Value")
     value.oneof_decl.add(name="value")
     value.field.add(name="tag", number=1, label=field.LABEL_REQUIRED, type=field.TYPE_STRING)
-    for number, (name, message) in enumerate(
-        (("tensor", ".TensorProto"), ("maptensor", ".MapTensorProto")), 2
-    ):
+    for number, (name, message) in enumerate((("tensor", ".TensorProto"), ("maptensor", ".MapTensorProto")), 2):
         value.field.add(
             name=name,
             number=number,

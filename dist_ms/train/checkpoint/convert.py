@@ -113,9 +113,7 @@ def _convert(
     from concurrent.futures import ThreadPoolExecutor
 
     if name_map is not None and not isinstance(name_map, dict):
-        raise ValueError(
-            f"For '{owner}', 'name_map' must be None or a dict, but got {type(name_map).__name__}."
-        )
+        raise ValueError(f"For '{owner}', 'name_map' must be None or a dict, but got {type(name_map).__name__}.")
     check_positive_int(processes_num, "processes_num", owner)
     if file_name_regex is not None:
         check_type(file_name_regex, "file_name_regex", owner, str)
@@ -143,9 +141,7 @@ def _jobs(
     """Yield the files to convert and what to convert them to."""
     if isinstance(file_path, str) and os.path.isfile(file_path):
         if not file_path.endswith(f".{old}"):
-            raise ValueError(
-                f"For '{owner}', 'file_path' must end with '.{old}', but got '{file_path}'."
-            )
+            raise ValueError(f"For '{owner}', 'file_path' must end with '.{old}', but got '{file_path}'.")
         folder, name = os.path.split(file_path)
         if regex is not None and not re.search(regex, name):
             raise ValueError(
@@ -158,14 +154,8 @@ def _jobs(
         )
         return
     if not isinstance(file_path, str) or not os.path.isdir(file_path):
-        raise ValueError(
-            f"For '{owner}', 'file_path' must be an existing file or folder, but got {file_path!r}."
-        )
-    ranks = sorted(
-        entry.name
-        for entry in os.scandir(file_path)
-        if entry.is_dir() and entry.name.startswith("rank")
-    )
+        raise ValueError(f"For '{owner}', 'file_path' must be an existing file or folder, but got {file_path!r}.")
+    ranks = sorted(entry.name for entry in os.scandir(file_path) if entry.is_dir() and entry.name.startswith("rank"))
     if not ranks:
         raise ValueError(
             f"For '{owner}', a 'file_path' that is a folder must have sub-folders named 'rank...', "
@@ -174,9 +164,7 @@ def _jobs(
     for rank in ranks:
         for name in sorted(os.listdir(os.path.join(file_path, rank))):
             if name.endswith(f".{old}") and (regex is None or re.search(regex, name)):
-                target = os.path.join(
-                    file_path if save_path is None else save_path, rank, _renamed(name, new)
-                )
+                target = os.path.join(file_path if save_path is None else save_path, rank, _renamed(name, new))
                 yield os.path.join(file_path, rank, name), target
 
 
@@ -184,17 +172,14 @@ def _renamed(name: str, extension: str) -> str:
     return f"{os.path.splitext(name)[0]}.{extension}"
 
 
-def _convert_file(
-    owner: str, source: str, target: str, old: str, new: str, name_map: dict[str, str]
-) -> None:
+def _convert_file(owner: str, source: str, target: str, old: str, new: str, name_map: dict[str, str]) -> None:
     """Convert one file."""
     entries: dict[str, Any] = {}
     for name, value in read_entries(owner, source, old):
         name = name_map.get(name, name)
         if name in entries:
             raise ValueError(
-                f"For '{owner}', 'name_map' must keep names apart, "
-                f"but two parameters of {source} become '{name}'."
+                f"For '{owner}', 'name_map' must keep names apart, but two parameters of {source} become '{name}'."
             )
         entries[name] = value
     writer = ckpt_format if new == "ckpt" else safetensors_format

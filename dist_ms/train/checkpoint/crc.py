@@ -73,12 +73,7 @@ def tensors_crc(arrays: Iterable[tuple[str, np.ndarray]], exact: bool = False) -
     crc = 0
     for name, array in arrays:
         crc = zlib.crc32(name.encode("utf-8", "surrogatepass"), crc)
-        if (
-            not exact
-            and array.ndim == 0
-            and array.dtype.kind in "iu"
-            and 0 <= array <= _LARGEST_SCALAR
-        ):
+        if not exact and array.ndim == 0 and array.dtype.kind in "iu" and 0 <= array <= _LARGEST_SCALAR:
             for start in range(0, int(array), len(_ZEROS)):
                 crc = zlib.crc32(_ZEROS[: int(array) - start], crc)
         else:

@@ -40,24 +40,16 @@ def check_key(caller: str, key_name: str, key: Any, mode_name: str, mode: Any) -
         ValueError: if the key is not bytes or of the wrong length, or the mode is unknown.
     """
     if key is not None and not isinstance(key, bytes):
-        raise ValueError(
-            f"For '{caller}', '{key_name}' must be None or bytes, but got {type(key).__name__}."
-        )
+        raise ValueError(f"For '{caller}', '{key_name}' must be None or bytes, but got {type(key).__name__}.")
     if not isinstance(mode, str):
-        raise ValueError(
-            f"For '{caller}', '{mode_name}' must be a str, but got {type(mode).__name__}."
-        )
+        raise ValueError(f"For '{caller}', '{mode_name}' must be a str, but got {type(mode).__name__}.")
     if key is None:
         return
     if mode not in MAGIC:
-        raise ValueError(
-            f"For '{caller}', '{mode_name}' must be one of {list(MAGIC)}, but got '{mode}'."
-        )
+        raise ValueError(f"For '{caller}', '{mode_name}' must be one of {list(MAGIC)}, but got '{mode}'.")
     if len(key) not in _KEY_BYTES[mode]:
         wanted = " or ".join(str(n) for n in _KEY_BYTES[mode])
-        raise ValueError(
-            f"For '{caller}', '{key_name}' must have {wanted} bytes for {mode}, but got {len(key)}."
-        )
+        raise ValueError(f"For '{caller}', '{key_name}' must have {wanted} bytes for {mode}, but got {len(key)}.")
 
 
 def encrypted(pieces: Iterable[bytes | memoryview], key: bytes, mode: str) -> Iterator[bytes]:
@@ -135,37 +127,22 @@ class Decrypted:
     def _next_block(self) -> bytes:
         """Read and decrypt one block."""
         if self._source.read(len(MAGIC[self._mode])) != MAGIC[self._mode]:
-            raise ValueError(
-                "a block of the encrypted file does not begin as one: the file is damaged"
-            )
-        tag = (
-            read_exactly(self._source, _TAG_BYTES, "an encrypted block")
-            if self._mode == "AES-GCM"
-            else None
-        )
+            raise ValueError("a block of the encrypted file does not begin as one: the file is damaged")
+        tag = read_exactly(self._source, _TAG_BYTES, "an encrypted block") if self._mode == "AES-GCM" else None
         rest_bytes, random_bytes = self._length(), self._length()
         random = read_exactly(self._source, _RANDOM_BYTES, "an encrypted block")
         text_bytes = self._length()
-        if (
-            random_bytes != _RANDOM_BYTES
-            or rest_bytes != 2 * _INT.size + _RANDOM_BYTES + text_bytes
-        ):
-            raise ValueError(
-                "the lengths in an encrypted block contradict each other: the file is damaged"
-            )
+        if random_bytes != _RANDOM_BYTES or rest_bytes != 2 * _INT.size + _RANDOM_BYTES + text_bytes:
+            raise ValueError("the lengths in an encrypted block contradict each other: the file is damaged")
         if not 0 < text_bytes <= BLOCK_BYTES + _RANDOM_BYTES:
             raise ValueError(
                 f"an encrypted block must have at most {BLOCK_BYTES} bytes, "
                 f"but the file states {text_bytes}: it is damaged"
             )
-        return self._decrypt(
-            read_exactly(self._source, text_bytes, "an encrypted block"), random, tag
-        )
+        return self._decrypt(read_exactly(self._source, text_bytes, "an encrypted block"), random, tag)
 
     def _length(self) -> int:
-        return _INT.unpack(read_exactly(self._source, _INT.size, "a length in an encrypted block"))[
-            0
-        ]
+        return _INT.unpack(read_exactly(self._source, _INT.size, "a length in an encrypted block"))[0]
 
     def _decrypt(self, text: bytes, random: bytes, tag: bytes | None) -> bytes:
         from cryptography.exceptions import InvalidTag
@@ -203,8 +180,7 @@ def _cipher(key: bytes, mode: str, random: bytes, tag: bytes | None = None) -> A
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError as error:
         raise ImportError(
-            "Encrypted checkpoints need the package 'cryptography': "
-            "run 'pip install dist_ms[crypto]'."
+            "Encrypted checkpoints need the package 'cryptography': run 'pip install dist_ms[crypto]'."
         ) from error
     try:
         if mode == "AES-GCM":

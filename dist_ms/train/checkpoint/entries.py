@@ -59,8 +59,7 @@ def _named_values(save_obj: Any) -> Iterator[tuple[str, Any]]:
             yield parameter.name, parameter
     else:
         raise TypeError(
-            f"For '{_OWNER}', 'save_obj' must be a Cell, a list or a dict, "
-            f"but got {type(save_obj).__name__}."
+            f"For '{_OWNER}', 'save_obj' must be a Cell, a list or a dict, but got {type(save_obj).__name__}."
         )
 
 
@@ -89,9 +88,7 @@ def _of_list(save_obj: list) -> Iterator[tuple[str, Any]]:
         if not isinstance(name, str):
             raise TypeError(f"{place}: 'name' must be a str, but got {type(name).__name__}.")
         if not isinstance(data, Tensor):
-            raise TypeError(
-                f"{place}: 'data' must be a Parameter or Tensor, but got {type(data).__name__}."
-            )
+            raise TypeError(f"{place}: 'data' must be a Parameter or Tensor, but got {type(data).__name__}.")
         yield name, data
 
 
@@ -104,10 +101,7 @@ def _appended(append_dict: Any) -> dict[str, np.ndarray | str]:
     if append_dict is None:
         return {}
     if not isinstance(append_dict, dict):
-        raise TypeError(
-            f"For '{_OWNER}', 'append_dict' must be None or a dict, "
-            f"but got {type(append_dict).__name__}."
-        )
+        raise TypeError(f"For '{_OWNER}', 'append_dict' must be None or a dict, but got {type(append_dict).__name__}.")
     return {name: _appended_value(name, value) for name, value in append_dict.items()}
 
 
@@ -121,8 +115,7 @@ def _appended_value(name: Any, value: Any) -> np.ndarray | str:
         if isinstance(value, int):
             if not -(1 << 63) <= value < 1 << 63:
                 raise ValueError(
-                    f"For '{_OWNER}', the int '{name}' in 'append_dict' must fit into 64 bits, "
-                    f"but got {value}."
+                    f"For '{_OWNER}', the int '{name}' in 'append_dict' must fit into 64 bits, but got {value}."
                 )
             return np.array(value, np.int64)
         if type(value) is float:

@@ -35,9 +35,7 @@ def read_entries(
     """
     shown = file if isinstance(file, str) else "in memory"
     if isinstance(file, str) and not os.path.exists(file):
-        raise ValueError(
-            f"For '{owner}', the checkpoint file {file} does not exist: check 'ckpt_file_name'."
-        )
+        raise ValueError(f"For '{owner}', the checkpoint file {file} does not exist: check 'ckpt_file_name'.")
     try:
         if file_format == "safetensors":
             yield from safetensors_format.read_entries(file, seal.crc)
@@ -46,13 +44,9 @@ def read_entries(
             yield from _read_ckpt(opened, seal)
     except OSError as error:
         reason = error.strerror or error
-        raise ValueError(
-            f"For '{owner}', failed to read the checkpoint file {shown}: {reason}."
-        ) from error
+        raise ValueError(f"For '{owner}', failed to read the checkpoint file {shown}: {reason}.") from error
     except ValueError as error:
-        raise ValueError(
-            f"For '{owner}', failed to read the checkpoint file {shown}: {error}."
-        ) from error
+        raise ValueError(f"For '{owner}', failed to read the checkpoint file {shown}: {error}.") from error
 
 
 def _read_ckpt(file: BinaryIO, seal: Seal) -> Iterator[tuple[str, np.ndarray | str]]:
@@ -74,11 +68,8 @@ def _read_ckpt(file: BinaryIO, seal: Seal) -> Iterator[tuple[str, np.ndarray | s
     if not seal.crc:
         return
     if stored is None:
-        _log.warning(
-            "The checkpoint file %s has no checksum, so there is none to check.", file.name
-        )
+        _log.warning("The checkpoint file %s has no checksum, so there is none to check.", file.name)
     elif source.crc != stored:
         raise ValueError(
-            f"the crc check has failed: the file states {stored:#010x}, "
-            f"but its content has {source.crc:#010x}"
+            f"the crc check has failed: the file states {stored:#010x}, but its content has {source.crc:#010x}"
         )

@@ -77,10 +77,7 @@ def load_param_into_net(
             f"For '{_OWNER}', with 'remove_redundancy' the dict must hold all parameters of 'net', "
             f"but {missing} are missing: load the files of all ranks and merge their dicts."
         )
-    fitted = [
-        (parameters[to], _fit(parameters[to], values[origin], strict_load))
-        for to, origin in sources.items()
-    ]
+    fitted = [(parameters[to], _fit(parameters[to], values[origin], strict_load)) for to, origin in sources.items()]
     own = {id(parameter) for parameter in parameters.values()}
     if any(id(values[origin]) in own for origin in sources.values()):
         # A dict of the network's own parameters: writing one must not change another's source.
@@ -97,23 +94,16 @@ def load_param_into_net(
     return missing, [name for name in parameter_dict if name not in sources]
 
 
-def _check_arguments(
-    net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: Any
-) -> None:
+def _check_arguments(net: Any, parameter_dict: Any, strict_load: Any, remove_redundancy: Any) -> None:
     if not isinstance(net, Cell):
-        raise TypeError(
-            f"For '{_OWNER}', the argument 'net' should be a Cell, but got {type(net).__name__}."
-        )
+        raise TypeError(f"For '{_OWNER}', the argument 'net' should be a Cell, but got {type(net).__name__}.")
     if not isinstance(parameter_dict, dict):
         raise TypeError(
-            f"For '{_OWNER}', the argument 'parameter_dict' should be a dict, "
-            f"but got {type(parameter_dict).__name__}."
+            f"For '{_OWNER}', the argument 'parameter_dict' should be a dict, but got {type(parameter_dict).__name__}."
         )
     check_bool(strict_load, "strict_load", _OWNER)
     if not isinstance(remove_redundancy, bool):
-        raise ValueError(
-            f"For '{_OWNER}', 'remove_redundancy' must be a bool, but got {remove_redundancy!r}."
-        )
+        raise ValueError(f"For '{_OWNER}', 'remove_redundancy' must be a bool, but got {remove_redundancy!r}.")
     for name, value in parameter_dict.items():
         if not isinstance(name, str) or not isinstance(value, (Parameter, str)):
             raise TypeError(
@@ -164,9 +154,7 @@ def _fit(parameter: Parameter, value: Parameter, strict_load: bool) -> np.ndarra
             f"{value.name} in the argument 'parameter_dict', but got {wanted} in 'net' and "
             f"{array.shape} in the dict: check that it is the checkpoint of this network."
         )
-    if value.dtype != parameter.dtype and (
-        strict_load or not _convertible(value.dtype, parameter.dtype)
-    ):
+    if value.dtype != parameter.dtype and (strict_load or not _convertible(value.dtype, parameter.dtype)):
         raise RuntimeError(
             f"For '{_OWNER}', {name} in the argument 'net' should have the same type as "
             f"{value.name} in the argument 'parameter_dict', but got {parameter.dtype} in 'net' "

@@ -112,9 +112,7 @@ def read_entries(file: Any, crc_check: bool = False) -> Iterator[tuple[str, np.n
     try:
         if isinstance(file, str):
             with safe_open(file, framework="np") as content:
-                yield from _entries(
-                    content.keys(), content.get_tensor, content.metadata(), crc_check
-                )
+                yield from _entries(content.keys(), content.get_tensor, content.metadata(), crc_check)
         else:
             yield from _entries_in_memory(file.getvalue(), crc_check)
     except (SafetensorError, KeyError, TypeError, AttributeError) as error:
@@ -133,9 +131,7 @@ def _entries_in_memory(data: bytes, crc_check: bool) -> Iterator[tuple[str, np.n
     def tensor_of(name: str) -> np.ndarray:
         tensor = tensors[name]
         if tensor["dtype"] not in types:
-            raise ValueError(
-                f"'{name}' has the type {tensor['dtype']}, which dist_ms does not have"
-            )
+            raise ValueError(f"'{name}' has the type {tensor['dtype']}, which dist_ms does not have")
         array = np.frombuffer(bytearray(tensor["data"]), types[tensor["dtype"]])
         return array.reshape(tensor["shape"])
 
@@ -160,11 +156,7 @@ def _entries(
                 break
         else:
             raise ValueError("the crc check has failed: the tensors are not those that were saved")
-    texts = {
-        key.removeprefix(_TEXT_PREFIX): text
-        for key, text in metadata.items()
-        if key.startswith(_TEXT_PREFIX)
-    }
+    texts = {key.removeprefix(_TEXT_PREFIX): text for key, text in metadata.items() if key.startswith(_TEXT_PREFIX)}
     for name in sorted({*names, *texts}):
         yield name, texts[name] if name in texts else _known(name, tensor_of(name))
 
@@ -174,8 +166,6 @@ def _known(name: str, array: np.ndarray) -> np.ndarray:
     try:
         mstype.from_numpy(array.dtype)
     except TypeError:
-        raise ValueError(
-            f"'{name}' has the type {array.dtype}, which dist_ms does not have"
-        ) from None
+        raise ValueError(f"'{name}' has the type {array.dtype}, which dist_ms does not have") from None
     check_bool_bytes(name, array)
     return array

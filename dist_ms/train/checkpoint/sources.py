@@ -37,13 +37,11 @@ def read_exactly(source: Source, count: int, what: str) -> bytes:
     """
     if count > source.remaining:
         raise ValueError(
-            f"{what} should have {count} bytes, but only {source.remaining} are left: "
-            "the file is truncated or damaged"
+            f"{what} should have {count} bytes, but only {source.remaining} are left: the file is truncated or damaged"
         )
     data = source.read(count)
     if len(data) != count:
         raise ValueError(
-            f"{what} should have {count} bytes, but only {len(data)} are left: "
-            "the file is truncated or damaged"
+            f"{what} should have {count} bytes, but only {len(data)} are left: the file is truncated or damaged"
         )
     return data

@@ -51,9 +51,7 @@ def test_ranges(check, bounds, inside, outside):
 
 def test_float_range():
     assert checks.check_float_range(0.0, "p", "Dropout", 0.0, 1.0, "[)") == 0.0
-    with pytest.raises(
-        ValueError, match=r"For 'Dropout', 'p' must be a float in \[0.0, 1.0\), but got 1.0"
-    ):
+    with pytest.raises(ValueError, match=r"For 'Dropout', 'p' must be a float in \[0.0, 1.0\), but got 1.0"):
         checks.check_float_range(1.0, "p", "Dropout", 0.0, 1.0, "[)")
     with pytest.raises(TypeError):
         checks.check_float_range(1, "p", "Dropout", 0.0, 1.0)
@@ -140,6 +138,4 @@ def test_elements():
 
 
 def test_a_remedy_follows_the_finding():
-    assert checks.complaint("x", "F", "even", 3, "Double it.") == (
-        "For 'F', 'x' must be even, but got 3. Double it."
-    )
+    assert checks.complaint("x", "F", "even", 3, "Double it.") == ("For 'F', 'x' must be even, but got 3. Double it.")

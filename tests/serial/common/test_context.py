@@ -109,9 +109,7 @@ def test_bad_values_are_refused_and_change_nothing(key, value, error):
 
 
 def test_other_devices_are_refused_with_the_remedy():
-    with pytest.raises(
-        RuntimeError, match="dist_ms runs on CPUs; take the setting out or say 'CPU'"
-    ):
+    with pytest.raises(RuntimeError, match="dist_ms runs on CPUs; take the setting out or say 'CPU'"):
         ms.set_context(device_target="Ascend")
 
 

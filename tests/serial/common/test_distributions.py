@@ -38,9 +38,7 @@ def distance(sample, cdf):
     x = np.sort(np.asarray(sample, np.float64).ravel()[:20000])
     found = cdf(x)
     steps = np.arange(len(x) + 1) / len(x)
-    return max(np.abs(found - steps[1:]).max(), np.abs(found - steps[:-1]).max()) * math.sqrt(
-        len(x)
-    )
+    return max(np.abs(found - steps[1:]).max(), np.abs(found - steps[:-1]).max()) * math.sqrt(len(x))
 
 
 def assert_uniform(sample, bound):
@@ -164,9 +162,7 @@ def test_sparse(sparsity, zeros):
         assert len(np.unique((x == 0).argmax(0))) == (min(7, 7 - zeros + 1) if zeros else 1)
 
 
-@pytest.mark.parametrize(
-    "name", ["normal", "uniform", "truncatednormal", "he_normal", "orthogonal"]
-)
+@pytest.mark.parametrize("name", ["normal", "uniform", "truncatednormal", "he_normal", "orthogonal"])
 def test_the_same_seed_gives_the_same_numbers(name):
     def draw():
         return [initializer(name, [2, 3]).init_data().asnumpy() for _ in range(2)]

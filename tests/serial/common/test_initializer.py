@@ -88,16 +88,12 @@ def test_it_is_lazy():
     assert x.init is None
 
 
-@pytest.mark.parametrize(
-    ("shape", "wanted"), [(3, (3,)), ([2, 3], (2, 3)), ((), ()), ([True], (1,))]
-)
+@pytest.mark.parametrize(("shape", "wanted"), [(3, (3,)), ([2, 3], (2, 3)), ((), ()), ([True], (1,))])
 def test_shapes(shape, wanted):
     assert initializer("ones", shape).init_data().shape == wanted
 
 
-@pytest.mark.parametrize(
-    "shape", [None, 0, -1, [2, -1], [2, 0], 1.5, [1.5], "a", np.array([2, 2]), ms.Tensor([2])]
-)
+@pytest.mark.parametrize("shape", [None, 0, -1, [2, -1], [2, 0], 1.5, [1.5], "a", np.array([2, 2]), ms.Tensor([2])])
 def test_bad_shapes(shape):
     with pytest.raises(ValueError, match="For 'initializer', 'shape' must be"):
         initializer("ones", shape)
@@ -140,9 +136,7 @@ def test_numbers_are_constants(number, dtype, wanted):
     assert x.asnumpy().tolist() == [[wanted] * 2] * 2
 
 
-@pytest.mark.parametrize(
-    "dtype", [ms.bool_, ms.int8, ms.uint64, ms.float16, ms.bfloat16, ms.float64, ms.complex64]
-)
+@pytest.mark.parametrize("dtype", [ms.bool_, ms.int8, ms.uint64, ms.float16, ms.bfloat16, ms.float64, ms.complex64])
 def test_every_type(dtype):
     assert values("ones", (2,), dtype).tolist() == [1, 1]
     x = initializer("normal", (2000,), dtype).init_data()
@@ -194,9 +188,7 @@ def test_arguments_must_be_numbers(make):
         make()
 
 
-@pytest.mark.parametrize(
-    "kwargs", [{"scale": 0}, {"scale": -1.0}, {"mode": "fan"}, {"distribution": "normal"}]
-)
+@pytest.mark.parametrize("kwargs", [{"scale": 0}, {"scale": -1.0}, {"mode": "fan"}, {"distribution": "normal"}])
 def test_variance_scaling_arguments(kwargs):
     with pytest.raises(ValueError, match="For 'VarianceScaling'"):
         VarianceScaling(**kwargs)
@@ -237,9 +229,7 @@ def test_identity():
     assert values("identity", (3, 2), ms.int8).tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
-@pytest.mark.parametrize(
-    ("groups", "shape"), [(1, (3, 2, 4)), (2, (4, 2, 3)), (2, (6, 4, 3, 3)), (1, (2, 2, 2, 3, 4))]
-)
+@pytest.mark.parametrize(("groups", "shape"), [(1, (3, 2, 4)), (2, (4, 2, 3)), (2, (6, 4, 3, 3)), (1, (2, 2, 2, 3, 4))])
 def test_dirac_convolutions_hand_their_input_through(groups, shape):
     weight = values(Dirac(groups), shape)
     per_group = shape[0] // groups

@@ -154,9 +154,7 @@ def test_generated_names_count_on():
     assert prefix == "Parameter"
     assert second.name == f"Parameter#{int(number) + 1}"
     assert _is_parameter_generated(first.name)
-    assert not any(
-        map(_is_parameter_generated, ["Parameter", "Parameter$1", "a.Parameter#1", None])
-    )
+    assert not any(map(_is_parameter_generated, ["Parameter", "Parameter$1", "a.Parameter#1", None]))
 
 
 def test_names_are_stripped_and_may_hold_blanks():
@@ -310,9 +308,7 @@ def test_a_write_does_not_reach_values_saved_for_a_gradient():
     assert p.asnumpy().tolist() == [100]
 
 
-@pytest.mark.parametrize(
-    "twin_of", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))]
-)
+@pytest.mark.parametrize("twin_of", [copy.copy, copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))])
 def test_copies_keep_every_flag(twin_of):
     p = make(**FLAGS, note=["mine"])
     twin = twin_of(p)

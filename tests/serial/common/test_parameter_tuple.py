@@ -15,9 +15,7 @@ def params():
     return [ms.Parameter(ms.Tensor([1.0, 2.0]), name="w"), ms.Parameter(2.0, name="b")]
 
 
-@pytest.mark.parametrize(
-    "collect", [tuple, list, iter, lambda p: (x for x in p), lambda p: dict.fromkeys(p)]
-)
+@pytest.mark.parametrize("collect", [tuple, list, iter, lambda p: (x for x in p), lambda p: dict.fromkeys(p)])
 def test_any_iterable_of_parameters(params, collect):
     t = ms.ParameterTuple(collect(params))
     assert isinstance(t, tuple)

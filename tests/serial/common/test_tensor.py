@@ -190,9 +190,7 @@ def test_sizes():
     assert wrap(np.zeros((3, 2), np.float32).T).strides == (12, 4)
 
 
-@pytest.mark.parametrize(
-    "make", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))]
-)
+@pytest.mark.parametrize("make", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 def test_copies_are_independent_and_keep_attributes(make):
     x = ms.Tensor([[1.0, 2.0]], ms.bfloat16)
     x.note = ["kept"]

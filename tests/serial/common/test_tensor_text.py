@@ -45,8 +45,7 @@ def test_repr_of_a_single_element(value, dtype, wanted):
         (
             [NAN, INF, -INF, -0.0],
             ms.float32,
-            "[4], dtype=Float32, value= [            nan,             inf,            -inf, "
-            "-0.00000000e+00]",
+            "[4], dtype=Float32, value= [            nan,             inf,            -inf, -0.00000000e+00]",
         ),
         (
             [1.5, -2.25, 3e30, NAN, INF, 0.1],
@@ -128,8 +127,7 @@ def test_repr_of_a_vector_breaks_after_24_or_12_elements(dtype, per_line, width)
 
 def test_repr_cuts_every_dimension_above_six_however_small_the_tensor():
     assert repr(ms.Tensor(np.ones((2, 7), np.int64))) == (
-        "Tensor(shape=[2, 7], dtype=Int64, value=\n"
-        "[[1, 1, 1 ... 1, 1, 1],\n [1, 1, 1 ... 1, 1, 1]])"
+        "Tensor(shape=[2, 7], dtype=Int64, value=\n[[1, 1, 1 ... 1, 1, 1],\n [1, 1, 1 ... 1, 1, 1]])"
     )
     assert repr(ms.Tensor(np.arange(14).reshape(7, 2))) == (
         "Tensor(shape=[7, 2], dtype=Int64, value=\n"
@@ -149,10 +147,7 @@ def test_repr_of_memory_that_came_from_numpy_is_numpys():
     x = ms.Tensor.from_numpy(np.array([1.0, 2.5], np.float32))
     assert repr(x) == "Tensor(shape=[2], dtype=Float32, value= [1. , 2.5])"
     b = ms.Tensor.from_numpy(ms.Tensor([[1, 2], [3, 4.5]], ms.bfloat16).asnumpy())
-    assert repr(b) == (
-        "Tensor(shape=[2, 2], dtype=BFloat16, value=\n"
-        "[[1.000000, 2.000000],\n [3.000000, 4.500000]])"
-    )
+    assert repr(b) == ("Tensor(shape=[2, 2], dtype=BFloat16, value=\n[[1.000000, 2.000000],\n [3.000000, 4.500000]])")
 
 
 @pytest.mark.parametrize(

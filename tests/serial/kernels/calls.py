@@ -36,9 +36,7 @@ def assert_close(found, wanted, scale=1.0):
     `scale` is the size of the numbers that were added, where they are larger than the result.
     """
     tolerance = TOLERANCE[found.dtype]
-    np.testing.assert_allclose(
-        found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance * scale, equal_nan=True
-    )
+    np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance * scale, equal_nan=True)
 
 
 def layouts(array):

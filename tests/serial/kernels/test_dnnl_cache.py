@@ -119,9 +119,7 @@ def test_contents_are_listed_by_age():
     for rows in (1, 2, 3, 1):
         product(rows)
     operations = [operation for operation, _ in dnnl.cache_contents()]
-    assert operations == [
-        f"For 'matmul', a ({rows}, 3), b (3, 2), out ({rows}, 2)" for rows in (2, 3, 1)
-    ]
+    assert operations == [f"For 'matmul', a ({rows}, 3), b (3, 2), out ({rows}, 2)" for rows in (2, 3, 1)]
 
 
 @pytest.mark.parametrize(("capacity", "error"), ((0, ValueError), (2.5, TypeError)))

@@ -42,9 +42,7 @@ def check_all(rng, case, group, out_channels, x_layout, y_layout):
 
     dx = x_layout(unset(*x.shape))
     dnnl.conv_backward_data(dy, w, dx, *steps)
-    np.testing.assert_allclose(
-        dx, reference.conv_backward_data(dy, w, x.shape, *steps), **TOLERANCE
-    )
+    np.testing.assert_allclose(dx, reference.conv_backward_data(dy, w, x.shape, *steps), **TOLERANCE)
 
     wanted_dw, wanted_db = reference.conv_backward_weights(x, dy, w.shape, *steps)
     for db in (unset(out_channels), None):
@@ -241,9 +239,7 @@ def test_layouts_that_onednn_cannot_describe():
     misaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float32).reshape(x.shape)
     within_records = np.zeros(x.shape, [("value", np.float32), ("tag", np.uint8)])["value"]
     for bad in (x[:, :, ::-1], stretched, misaligned, within_records):
-        with pytest.raises(
-            ValueError, match="'x' must be aligned .*got strides.*ascontiguousarray.x"
-        ):
+        with pytest.raises(ValueError, match="'x' must be aligned .*got strides.*ascontiguousarray.x"):
             dnnl.conv_forward(*forward_arguments(x=bad).values())
     frozen = np.zeros((2, 8, 4, 4), np.float32)
     frozen.flags.writeable = False

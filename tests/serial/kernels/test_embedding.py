@@ -48,9 +48,7 @@ def test_an_id_out_of_range_is_named_and_nothing_is_written():
     table, out = np.zeros((4, 3), np.float32), np.full((2, 3), 5, np.float32)
     for wrong in (4, -1, 2**40):
         ids = np.array([1, wrong])
-        message = (
-            rf"'ids' must be in \[0, 4\), the rows of the table, but got {wrong} at position 1"
-        )
+        message = rf"'ids' must be in \[0, 4\), the rows of the table, but got {wrong} at position 1"
         with pytest.raises(IndexError, match="For 'gather', " + message):
             embedding.gather(table, ids, out)
         with pytest.raises(IndexError, match="For 'scatter_add', " + message):

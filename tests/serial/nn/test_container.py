@@ -341,3 +341,16 @@ def test_copies():
     assert numbers((net(tensor(1)), twin(tensor(1)))) == ([6.0], [30.0])
     assert factors(copy.deepcopy(nn.CellList([Scale(4)]))) == [4]
     assert list(copy.deepcopy(nn.CellDict({"a": Scale()}))) == ["a"]
+
+
+def test_a_lone_child_that_is_a_list_itself_gives_its_last_place_as_prefix():
+    def branch():
+        return nn.SequentialCell(nn.Dense(1, 1, has_bias=False), nn.Dense(1, 1, has_bias=False))
+
+    cells = nn.CellList()
+    for _ in range(3):
+        cells.append(branch())
+    # Found with MindSpore 2.10, whose users' checkpoints have these names (mindcv's swin_tiny).
+    assert [p.name for p in cells.get_parameters()] == [
+        "0.0.weight", "0.1.weight", "0.1.0.weight", "0.1.1.weight", "0.2.0.weight", "0.2.1.weight",
+    ]  # fmt: skip

@@ -23,8 +23,10 @@ class TestShapes:
         found = nn.Flatten()(image).asnumpy()
         assert found.tolist() == image.asnumpy().copy(order="C").reshape(1, -1).tolist()
 
-    @pytest.mark.parametrize("layer, shape", [
-        (nn.Flatten(), (2,)), (nn.Flatten(), ()), (nn.Flatten(5), (2, 3)), (nn.Flatten(2, 1), (2, 3, 4))])
+    @pytest.mark.parametrize(
+        "layer, shape",
+        [(nn.Flatten(), (2,)), (nn.Flatten(), ()), (nn.Flatten(5), (2, 3)), (nn.Flatten(2, 1), (2, 3, 4))],
+    )
     def test_flatten_errors(self, layer, shape):
         with pytest.raises(ValueError):
             layer(ramp(*shape))
@@ -44,8 +46,9 @@ class TestNorms:
 
     def test_values(self):
         assert nn.Norm()(tensor([3, 4])).asnumpy() == 5
-        np.testing.assert_allclose(nn.Norm(1, True)(tensor(self.x)).asnumpy(),
-                                   np.linalg.norm(self.x, axis=1, keepdims=True), rtol=1e-6)
+        np.testing.assert_allclose(
+            nn.Norm(1, True)(tensor(self.x)).asnumpy(), np.linalg.norm(self.x, axis=1, keepdims=True), rtol=1e-6
+        )
         assert nn.L1Regularizer(0.5)(tensor(self.x)).asnumpy() == pytest.approx(0.5 * abs(self.x).sum())
         mean, variance = nn.Moments(axis=0)(tensor(self.x))
         np.testing.assert_allclose(mean.asnumpy(), self.x.mean(0), rtol=1e-5)
@@ -66,18 +69,21 @@ class TestNorms:
 
 
 class TestPadding:
-    @pytest.mark.parametrize("layer, pads, mode, options", [
-        (nn.Pad(((0, 0), (1, 1), (2, 0))), ((0, 0), (1, 1), (2, 0)), "constant", {}),
-        (nn.Pad(((0, 0), (1, 1), (2, 0)), "REFLECT"), ((0, 0), (1, 1), (2, 0)), "reflect", {}),
-        (nn.Pad(((0, 0), (1, 1), (2, 0)), "SYMMETRIC"), ((0, 0), (1, 1), (2, 0)), "symmetric", {}),
-        (nn.ConstantPad1d((1, 2), 0.5), ((0, 0), (0, 0), (1, 2)), "constant", {"constant_values": 0.5}),
-        (nn.ConstantPad2d((1, 2, 0, 1), 0.5), ((0, 0), (0, 1), (1, 2)), "constant", {"constant_values": 0.5}),
-        (nn.ZeroPad2d(1), ((0, 0), (1, 1), (1, 1)), "constant", {}),
-        (nn.ReflectionPad1d(1), ((0, 0), (0, 0), (1, 1)), "reflect", {}),
-        (nn.ReflectionPad2d((1, 0, 2, 1)), ((0, 0), (2, 1), (1, 0)), "reflect", {}),
-        (nn.ReplicationPad1d((1, 2)), ((0, 0), (0, 0), (1, 2)), "edge", {}),
-        (nn.ReplicationPad2d(1), ((0, 0), (1, 1), (1, 1)), "edge", {}),
-    ])
+    @pytest.mark.parametrize(
+        "layer, pads, mode, options",
+        [
+            (nn.Pad(((0, 0), (1, 1), (2, 0))), ((0, 0), (1, 1), (2, 0)), "constant", {}),
+            (nn.Pad(((0, 0), (1, 1), (2, 0)), "REFLECT"), ((0, 0), (1, 1), (2, 0)), "reflect", {}),
+            (nn.Pad(((0, 0), (1, 1), (2, 0)), "SYMMETRIC"), ((0, 0), (1, 1), (2, 0)), "symmetric", {}),
+            (nn.ConstantPad1d((1, 2), 0.5), ((0, 0), (0, 0), (1, 2)), "constant", {"constant_values": 0.5}),
+            (nn.ConstantPad2d((1, 2, 0, 1), 0.5), ((0, 0), (0, 1), (1, 2)), "constant", {"constant_values": 0.5}),
+            (nn.ZeroPad2d(1), ((0, 0), (1, 1), (1, 1)), "constant", {}),
+            (nn.ReflectionPad1d(1), ((0, 0), (0, 0), (1, 1)), "reflect", {}),
+            (nn.ReflectionPad2d((1, 0, 2, 1)), ((0, 0), (2, 1), (1, 0)), "reflect", {}),
+            (nn.ReplicationPad1d((1, 2)), ((0, 0), (0, 0), (1, 2)), "edge", {}),
+            (nn.ReplicationPad2d(1), ((0, 0), (1, 1), (1, 1)), "edge", {}),
+        ],
+    )
     def test_values(self, layer, pads, mode, options):
         x = np.arange(18.0).reshape(2, 3, 3)
         assert np.array_equal(layer(tensor(x)).asnumpy(), np.pad(x, pads, mode, **options))
@@ -89,11 +95,17 @@ class TestPadding:
     def test_negative_numbers_cut(self):
         assert nn.ConstantPad1d((1, -1), 0.5)(ramp(2, 3)).asnumpy().tolist() == [[0.5, 0, 1], [0.5, 3, 4]]
 
-    @pytest.mark.parametrize("call, error", [
-        (lambda: nn.Pad([1, 2]), TypeError), (lambda: nn.Pad(((1, 1), (2, 2)), "foo"), ValueError),
-        (lambda: nn.Pad(((1, 1),))(ramp(2, 3)), ValueError), (lambda: nn.ConstantPad2d((1, 1, 0), 0.5), ValueError),
-        (lambda: nn.ConstantPad1d("a", 0.5), TypeError), (lambda: nn.ReflectionPad1d((1, 2, 3, 4)), ValueError),
-    ])
+    @pytest.mark.parametrize(
+        "call, error",
+        [
+            (lambda: nn.Pad([1, 2]), TypeError),
+            (lambda: nn.Pad(((1, 1), (2, 2)), "foo"), ValueError),
+            (lambda: nn.Pad(((1, 1),))(ramp(2, 3)), ValueError),
+            (lambda: nn.ConstantPad2d((1, 1, 0), 0.5), ValueError),
+            (lambda: nn.ConstantPad1d("a", 0.5), TypeError),
+            (lambda: nn.ReflectionPad1d((1, 2, 3, 4)), ValueError),
+        ],
+    )
     def test_errors(self, call, error):
         with pytest.raises(error, match="'"):
             call()

@@ -33,23 +33,37 @@ class TestDense:
     def test_text(self):
         assert repr(nn.Dense(3, 4)) == "Dense(input_channels=3, output_channels=4, has_bias=True)"
         assert repr(nn.Dense(3, 4, has_bias=False, activation="relu")) == (
-            "Dense(\n  input_channels=3, output_channels=4, activation=ReLU()\n  (activation): ReLU()\n)")
+            "Dense(\n  input_channels=3, output_channels=4, activation=ReLU()\n  (activation): ReLU()\n)"
+        )
 
-    @pytest.mark.parametrize("arguments, error", [
-        ((0, 4), ValueError), ((3, 4.0), TypeError), ((3, 4, "foo"), ValueError),
-        ((3, 4, tensor(normal(3, 4))), ValueError), ((3, 4, None, tensor(normal(3))), ValueError),
-        ((3, 4, None, None, 1), TypeError), ((3, 4, None, None, True, "foo"), KeyError),
-        ((3, 4, None, None, True, 3), TypeError), ((3, 4, None, None, True, nn.ReLU), TypeError),
-        ((3, 4, None, None, True, ops.relu), TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, error",
+        [
+            ((0, 4), ValueError),
+            ((3, 4.0), TypeError),
+            ((3, 4, "foo"), ValueError),
+            ((3, 4, tensor(normal(3, 4))), ValueError),
+            ((3, 4, None, tensor(normal(3))), ValueError),
+            ((3, 4, None, None, 1), TypeError),
+            ((3, 4, None, None, True, "foo"), KeyError),
+            ((3, 4, None, None, True, 3), TypeError),
+            ((3, 4, None, None, True, nn.ReLU), TypeError),
+            ((3, 4, None, None, True, ops.relu), TypeError),
+        ],
+    )
     def test_bad_arguments(self, arguments, error):
         with pytest.raises(error):
             nn.Dense(*arguments)
 
-    @pytest.mark.parametrize("x, error", [
-        (tensor(normal(2, 4)), ValueError), (tensor(normal(2, 3), np.float64), TypeError),
-        (tensor([[1, 2, 3]], np.int32), TypeError), (3, TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "x, error",
+        [
+            (tensor(normal(2, 4)), ValueError),
+            (tensor(normal(2, 3), np.float64), TypeError),
+            (tensor([[1, 2, 3]], np.int32), TypeError),
+            (3, TypeError),
+        ],
+    )
     def test_bad_inputs(self, x, error):
         with pytest.raises(error, match="For 'Dense'"):
             nn.Dense(3, 4)(x)

@@ -6,8 +6,13 @@ import pytest
 from dist_ms import nn, set_seed
 from tests.precisions import tensor
 
-LAYERS = [(nn.Dropout(p=0.5), (40, 50)), (nn.Dropout(0.5), (40, 50)), (nn.Dropout1d(0.5), (50, 40, 2)),
-          (nn.Dropout2d(0.5), (50, 40, 2, 2)), (nn.Dropout3d(0.5), (50, 40, 2, 2, 1))]
+LAYERS = [
+    (nn.Dropout(p=0.5), (40, 50)),
+    (nn.Dropout(0.5), (40, 50)),
+    (nn.Dropout1d(0.5), (50, 40, 2)),
+    (nn.Dropout2d(0.5), (50, 40, 2, 2)),
+    (nn.Dropout3d(0.5), (50, 40, 2, 2, 1)),
+]
 
 
 @pytest.mark.parametrize("layer, shape", LAYERS, ids=lambda p: type(p).__name__)
@@ -32,22 +37,38 @@ def test_keep_prob_and_p():
 
 
 def test_text():
-    texts = [repr(layer) for layer in (nn.Dropout(p=0.3), nn.Dropout(0.3), nn.Dropout(), nn.Dropout1d(),
-                                       nn.Dropout2d(), nn.Dropout3d())]
-    assert texts == ["Dropout(p=0.3)", "Dropout(keep_prob=0.3)", "Dropout(keep_prob=0.5)", "Dropout1d()",
-                     "Dropout2d(p=0.5)", "Dropout3d(p=0.5)"]
+    texts = [
+        repr(layer)
+        for layer in (nn.Dropout(p=0.3), nn.Dropout(0.3), nn.Dropout(), nn.Dropout1d(), nn.Dropout2d(), nn.Dropout3d())
+    ]
+    assert texts == [
+        "Dropout(p=0.3)",
+        "Dropout(keep_prob=0.3)",
+        "Dropout(keep_prob=0.5)",
+        "Dropout1d()",
+        "Dropout2d(p=0.5)",
+        "Dropout3d(p=0.5)",
+    ]
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda: nn.Dropout(p=1.0), ValueError), (lambda: nn.Dropout(p=-0.1), ValueError),
-    (lambda: nn.Dropout(p="a"), TypeError), (lambda: nn.Dropout(keep_prob=0), TypeError),
-    (lambda: nn.Dropout(keep_prob=0.0), ValueError), (lambda: nn.Dropout(keep_prob=2.0), ValueError),
-    (lambda: nn.Dropout1d(1), TypeError), (lambda: nn.Dropout1d(-1.0), ValueError),
-    (lambda: nn.Dropout2d("a"), TypeError), (lambda: nn.Dropout2d(1.5), ValueError),
-    (lambda: nn.Dropout(p=0.3).set_train()(tensor([1, 2], np.int32)), TypeError),
-    (lambda: nn.Dropout1d().set_train()(tensor([1, 2])), ValueError),
-    (lambda: nn.Dropout2d().set_train()(tensor(np.ones((2, 2, 2)))), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda: nn.Dropout(p=1.0), ValueError),
+        (lambda: nn.Dropout(p=-0.1), ValueError),
+        (lambda: nn.Dropout(p="a"), TypeError),
+        (lambda: nn.Dropout(keep_prob=0), TypeError),
+        (lambda: nn.Dropout(keep_prob=0.0), ValueError),
+        (lambda: nn.Dropout(keep_prob=2.0), ValueError),
+        (lambda: nn.Dropout1d(1), TypeError),
+        (lambda: nn.Dropout1d(-1.0), ValueError),
+        (lambda: nn.Dropout2d("a"), TypeError),
+        (lambda: nn.Dropout2d(1.5), ValueError),
+        (lambda: nn.Dropout(p=0.3).set_train()(tensor([1, 2], np.int32)), TypeError),
+        (lambda: nn.Dropout1d().set_train()(tensor([1, 2])), ValueError),
+        (lambda: nn.Dropout2d().set_train()(tensor(np.ones((2, 2, 2)))), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="(?i)for 'dropout"):
         call()

@@ -40,17 +40,24 @@ class TestEmbedding:
         assert repr(nn.Embedding(10, 3)) == (
             "Embedding(vocab_size=10, embedding_size=3, use_one_hot=False, embedding_table=Parameter "
             "(name=embedding_table, shape=(10, 3), dtype=Float32, requires_grad=True), dtype=Float32, "
-            "padding_idx=None)")
+            "padding_idx=None)"
+        )
 
-    @pytest.mark.parametrize("call, error", [
-        (lambda: nn.Embedding(0, 3), ValueError), (lambda: nn.Embedding(3.0, 3), TypeError),
-        (lambda: nn.Embedding(3, 3, use_one_hot=1), TypeError), (lambda: nn.Embedding(3, 3, padding_idx=3), ValueError),
-        (lambda: nn.Embedding(3, 3, padding_idx=-1), ValueError), (lambda: nn.Embedding(3, 3, embedding_table="foo"),
-                                                                  ValueError),
-        (lambda: nn.Embedding(3, 3, embedding_table=Tensor(TABLE)), ValueError),
-        (lambda: nn.Embedding(3, 3)(Tensor([5])), RuntimeError), (lambda: nn.Embedding(3, 3)(tensor([1.0])), TypeError),
-        (lambda: nn.Embedding(3, 3)(3), TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "call, error",
+        [
+            (lambda: nn.Embedding(0, 3), ValueError),
+            (lambda: nn.Embedding(3.0, 3), TypeError),
+            (lambda: nn.Embedding(3, 3, use_one_hot=1), TypeError),
+            (lambda: nn.Embedding(3, 3, padding_idx=3), ValueError),
+            (lambda: nn.Embedding(3, 3, padding_idx=-1), ValueError),
+            (lambda: nn.Embedding(3, 3, embedding_table="foo"), ValueError),
+            (lambda: nn.Embedding(3, 3, embedding_table=Tensor(TABLE)), ValueError),
+            (lambda: nn.Embedding(3, 3)(Tensor([5])), RuntimeError),
+            (lambda: nn.Embedding(3, 3)(tensor([1.0])), TypeError),
+            (lambda: nn.Embedding(3, 3)(3), TypeError),
+        ],
+    )
     def test_errors(self, call, error):
         with pytest.raises(error):
             call()
@@ -69,9 +76,18 @@ class TestEmbeddingLookup:
         layer = nn.EmbeddingLookup(2, 2, param_init=tensor([[3, 4], [0.3, 0.4]]), max_norm=1.0)
         np.testing.assert_allclose(layer(Tensor([0, 1])).asnumpy(), [[0.6, 0.8], [0.3, 0.4]], rtol=1e-6)
 
-    @pytest.mark.parametrize("arguments", [
-        {"target": "GPU"}, {"slice_mode": "foo"}, {"slice_mode": "table_row_slice"}, {"sparse": False},
-        {"manual_shapes": (1, 2)}, {"max_norm": -1.0}, {"vocab_size": 0}])
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            {"target": "GPU"},
+            {"slice_mode": "foo"},
+            {"slice_mode": "table_row_slice"},
+            {"sparse": False},
+            {"manual_shapes": (1, 2)},
+            {"max_norm": -1.0},
+            {"vocab_size": 0},
+        ],
+    )
     def test_errors(self, arguments):
         with pytest.raises(ValueError, match="For 'EmbeddingLookup'"):
             nn.EmbeddingLookup(**{"vocab_size": 3, "embedding_size": 2, **arguments})

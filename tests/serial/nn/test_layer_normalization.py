@@ -32,15 +32,23 @@ class TestBatchNorm:
 
     def test_text(self):
         text = "Parameter (name={}, shape=(3,), dtype=Float32, requires_grad={})"
-        wanted = (f"num_features=3, eps=1e-05, momentum=0.9, gamma={text.format('gamma', True)}, "
-                  f"beta={text.format('beta', True)}, moving_mean={text.format('mean', False)}, "
-                  f"moving_variance={text.format('variance', False)}")
+        wanted = (
+            f"num_features=3, eps=1e-05, momentum=0.9, gamma={text.format('gamma', True)}, "
+            f"beta={text.format('beta', True)}, moving_mean={text.format('mean', False)}, "
+            f"moving_variance={text.format('variance', False)}"
+        )
         assert repr(nn.BatchNorm2d(3)) == f"BatchNorm2d({wanted})"
         assert nn.BatchNorm2d(3, momentum=0.9).momentum == 1 - 0.9
 
-    @pytest.mark.parametrize("layer, shape", [
-        (nn.BatchNorm1d, (6, 3)), (nn.BatchNorm1d, (4, 3, 5)), (nn.BatchNorm2d, (2, 3, 4, 2)),
-        (nn.BatchNorm3d, (2, 3, 2, 4, 2))])
+    @pytest.mark.parametrize(
+        "layer, shape",
+        [
+            (nn.BatchNorm1d, (6, 3)),
+            (nn.BatchNorm1d, (4, 3, 5)),
+            (nn.BatchNorm2d, (2, 3, 4, 2)),
+            (nn.BatchNorm3d, (2, 3, 2, 4, 2)),
+        ],
+    )
     def test_training(self, layer, shape):
         x, axes = normal(*shape), (0, *range(2, len(shape)))
         made = layer(3, momentum=0.7).set_train()
@@ -51,8 +59,9 @@ class TestBatchNorm:
         np.testing.assert_allclose(mean, 0.3 * x.mean(axes), atol=1e-6)
         np.testing.assert_allclose(variance, 0.7 + 0.3 * x.var(axes, ddof=1), atol=1e-5)
 
-    @pytest.mark.parametrize("use, training, follows", [
-        (None, True, True), (None, False, False), (True, False, True), (False, True, False)])
+    @pytest.mark.parametrize(
+        "use, training, follows", [(None, True, True), (None, False, False), (True, False, True), (False, True, False)]
+    )
     def test_modes(self, use, training, follows):
         layer, x = nn.BatchNorm2d(2, use_batch_statistics=use).set_train(training), tensor(normal(3, 2, 2, 2))
         out = layer(x).asnumpy()
@@ -72,20 +81,25 @@ class TestBatchNorm:
         out = layer(tensor(normal(3, 2, 2, 2), np.float16)).asnumpy()
         assert out.dtype == np.float16 and layer.moving_mean.asnumpy().dtype == np.float32
 
-    @pytest.mark.parametrize("call, error", [
-        (lambda: nn.BatchNorm2d(0), ValueError), (lambda: nn.BatchNorm2d(2.0), TypeError),
-        (lambda: nn.BatchNorm2d(2, momentum=1.5), ValueError), (lambda: nn.BatchNorm2d(2, momentum=None), TypeError),
-        (lambda: nn.BatchNorm2d(2, affine=1), TypeError),
-        (lambda: nn.BatchNorm2d(2, use_batch_statistics=1), ValueError),
-        (lambda: nn.BatchNorm2d(2, gamma_init="foo"), ValueError), (lambda: nn.BatchNorm2d(2, data_format="NHWC"),
-                                                                   ValueError),
-        (lambda: nn.BatchNorm2d(2)(tensor(normal(3, 2, 2))), ValueError),
-        (lambda: nn.BatchNorm2d(2)(tensor(normal(3, 3, 2, 2))), ValueError),
-        (lambda: nn.BatchNorm1d(2)(tensor(normal(2, 2, 2, 2))), ValueError),
-        (lambda: nn.BatchNorm3d(2)(tensor(normal(2, 2, 2, 2))), ValueError),
-        (lambda: nn.BatchNorm2d(2)(tensor(np.ones((1, 2, 1, 1)), np.int32)), TypeError),
-        (lambda: nn.BatchNorm2d(2)(3), TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "call, error",
+        [
+            (lambda: nn.BatchNorm2d(0), ValueError),
+            (lambda: nn.BatchNorm2d(2.0), TypeError),
+            (lambda: nn.BatchNorm2d(2, momentum=1.5), ValueError),
+            (lambda: nn.BatchNorm2d(2, momentum=None), TypeError),
+            (lambda: nn.BatchNorm2d(2, affine=1), TypeError),
+            (lambda: nn.BatchNorm2d(2, use_batch_statistics=1), ValueError),
+            (lambda: nn.BatchNorm2d(2, gamma_init="foo"), ValueError),
+            (lambda: nn.BatchNorm2d(2, data_format="NHWC"), ValueError),
+            (lambda: nn.BatchNorm2d(2)(tensor(normal(3, 2, 2))), ValueError),
+            (lambda: nn.BatchNorm2d(2)(tensor(normal(3, 3, 2, 2))), ValueError),
+            (lambda: nn.BatchNorm1d(2)(tensor(normal(2, 2, 2, 2))), ValueError),
+            (lambda: nn.BatchNorm3d(2)(tensor(normal(2, 2, 2, 2))), ValueError),
+            (lambda: nn.BatchNorm2d(2)(tensor(np.ones((1, 2, 1, 1)), np.int32)), TypeError),
+            (lambda: nn.BatchNorm2d(2)(3), TypeError),
+        ],
+    )
     def test_errors(self, call, error):
         with pytest.raises(error):
             call()
@@ -104,14 +118,20 @@ class TestLayerNorm:
         text = "Parameter (name={}, shape=(3,), dtype=Float32, requires_grad=True)"
         assert repr(nn.LayerNorm((3,))) == (
             "LayerNorm(normalized_shape=(3,), begin_norm_axis=-1, begin_params_axis=-1, "
-            f"gamma{text.format('gamma')}, beta={text.format('beta')})")
+            f"gamma{text.format('gamma')}, beta={text.format('beta')})"
+        )
 
-    @pytest.mark.parametrize("call, error", [
-        (lambda: nn.LayerNorm(3), TypeError), (lambda: nn.LayerNorm(()), ValueError),
-        (lambda: nn.LayerNorm((3, 0)), ValueError), (lambda: nn.LayerNorm((4,))(tensor(normal(2, 3))), ValueError),
-        (lambda: nn.LayerNorm((2, 3), 1, -1)(tensor(normal(2, 2, 3))), ValueError),
-        (lambda: nn.LayerNorm((3,))(tensor([[1, 2, 3]], np.int32)), TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "call, error",
+        [
+            (lambda: nn.LayerNorm(3), TypeError),
+            (lambda: nn.LayerNorm(()), ValueError),
+            (lambda: nn.LayerNorm((3, 0)), ValueError),
+            (lambda: nn.LayerNorm((4,))(tensor(normal(2, 3))), ValueError),
+            (lambda: nn.LayerNorm((2, 3), 1, -1)(tensor(normal(2, 2, 3))), ValueError),
+            (lambda: nn.LayerNorm((3,))(tensor([[1, 2, 3]], np.int32)), TypeError),
+        ],
+    )
     def test_errors(self, call, error):
         with pytest.raises(error):
             call()
@@ -125,17 +145,26 @@ class TestGroupNorm:
         np.testing.assert_allclose(nn.GroupNorm(2, 4)(tensor(x)).asnumpy(), wanted.reshape(x.shape), atol=1e-5)
         assert repr(nn.GroupNorm(2, 4)) == "GroupNorm(num_groups=2, num_channels=4)"
 
-    @pytest.mark.parametrize("arguments, error", [
-        ((3, 4), ValueError), ((0, 4), ValueError), ((2.0, 4), TypeError), ((2, 4, "a"), TypeError),
-        ((2, 4, 1e-5, 1), TypeError)])
+    @pytest.mark.parametrize(
+        "arguments, error",
+        [
+            ((3, 4), ValueError),
+            ((0, 4), ValueError),
+            ((2.0, 4), TypeError),
+            ((2, 4, "a"), TypeError),
+            ((2, 4, 1e-5, 1), TypeError),
+        ],
+    )
     def test_errors(self, arguments, error):
         with pytest.raises(error, match="For 'GroupNorm'"):
             nn.GroupNorm(*arguments)
 
 
 class TestInstanceNorm:
-    @pytest.mark.parametrize("layer, shape", [
-        (nn.InstanceNorm1d, (2, 3, 5)), (nn.InstanceNorm2d, (2, 3, 4, 2)), (nn.InstanceNorm3d, (2, 3, 2, 4, 2))])
+    @pytest.mark.parametrize(
+        "layer, shape",
+        [(nn.InstanceNorm1d, (2, 3, 5)), (nn.InstanceNorm2d, (2, 3, 4, 2)), (nn.InstanceNorm3d, (2, 3, 2, 4, 2))],
+    )
     def test_values_and_statistics(self, layer, shape):
         x, axes = normal(*shape), tuple(range(2, len(shape)))
         made = layer(3)
@@ -146,10 +175,15 @@ class TestInstanceNorm:
         np.testing.assert_allclose(made.moving_mean.asnumpy(), 0.1 * x.mean((0, *axes)), atol=1e-6)
         np.testing.assert_allclose(made.moving_variance.asnumpy(), 0.9 + 0.1 * x.var(axes, ddof=1).mean(0), atol=1e-6)
 
-    @pytest.mark.parametrize("call, error", [
-        (lambda: nn.InstanceNorm2d(0), ValueError), (lambda: nn.InstanceNorm2d(2, affine=1), TypeError),
-        (lambda: nn.InstanceNorm2d(2, momentum=2.0), ValueError),
-        (lambda: nn.InstanceNorm2d(2)(tensor(normal(2, 2, 2))), ValueError)])
+    @pytest.mark.parametrize(
+        "call, error",
+        [
+            (lambda: nn.InstanceNorm2d(0), ValueError),
+            (lambda: nn.InstanceNorm2d(2, affine=1), TypeError),
+            (lambda: nn.InstanceNorm2d(2, momentum=2.0), ValueError),
+            (lambda: nn.InstanceNorm2d(2)(tensor(normal(2, 2, 2))), ValueError),
+        ],
+    )
     def test_errors(self, call, error):
         with pytest.raises(error, match="For 'InstanceNorm2d'"):
             call()

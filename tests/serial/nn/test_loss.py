@@ -14,22 +14,31 @@ W = tensor([1, 2, 3, 4])
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-@pytest.mark.parametrize("layer, function, inputs", [
-    (nn.L1Loss, ops.l1_loss, (X, Y)), (nn.MAELoss, ops.l1_loss, (X, Y)), (nn.MSELoss, ops.mse_loss, (X, Y)),
-    (nn.SmoothL1Loss, ops.smooth_l1_loss, (X, Y)), (nn.HuberLoss, ops.huber_loss, (X, Y)),
-    (nn.BCELoss, ops.binary_cross_entropy, (P, Q)),
-    (nn.BCEWithLogitsLoss, ops.binary_cross_entropy_with_logits, (X, Q)),
-    (nn.KLDivLoss, ops.kl_div, (X, Q)), (nn.CrossEntropyLoss, ops.cross_entropy, (X, LABELS)),
-    (nn.CrossEntropyLoss, ops.cross_entropy, (X, Q)), (nn.NLLLoss, ops.nll_loss, (X, LABELS)),
-    (nn.CosineEmbeddingLoss, ops.cosine_embedding_loss, (X, Y, SIGNS)),
-    (nn.MarginRankingLoss, ops.margin_ranking_loss, (X, Y, Y)),
-    (nn.HingeEmbeddingLoss, ops.hinge_embedding_loss, (X, Q)),
-    (nn.MultiMarginLoss, ops.multi_margin_loss, (X, LABELS)),
-    (nn.MultiLabelSoftMarginLoss, ops.multilabel_soft_margin_loss, (X, Q)),
-    (nn.MultilabelMarginLoss, ops.multilabel_margin_loss, (X, Tensor(np.full((3, 4), [1, 2, -1, 0], np.int32)))),
-    (nn.SoftMarginLoss, ops.soft_margin_loss, (X, Y)), (nn.TripletMarginLoss, ops.triplet_margin_loss, (X, Y, P)),
-    (nn.GaussianNLLLoss, ops.gaussian_nll_loss, (X, Y, Q)),
-])
+@pytest.mark.parametrize(
+    "layer, function, inputs",
+    [
+        (nn.L1Loss, ops.l1_loss, (X, Y)),
+        (nn.MAELoss, ops.l1_loss, (X, Y)),
+        (nn.MSELoss, ops.mse_loss, (X, Y)),
+        (nn.SmoothL1Loss, ops.smooth_l1_loss, (X, Y)),
+        (nn.HuberLoss, ops.huber_loss, (X, Y)),
+        (nn.BCELoss, ops.binary_cross_entropy, (P, Q)),
+        (nn.BCEWithLogitsLoss, ops.binary_cross_entropy_with_logits, (X, Q)),
+        (nn.KLDivLoss, ops.kl_div, (X, Q)),
+        (nn.CrossEntropyLoss, ops.cross_entropy, (X, LABELS)),
+        (nn.CrossEntropyLoss, ops.cross_entropy, (X, Q)),
+        (nn.NLLLoss, ops.nll_loss, (X, LABELS)),
+        (nn.CosineEmbeddingLoss, ops.cosine_embedding_loss, (X, Y, SIGNS)),
+        (nn.MarginRankingLoss, ops.margin_ranking_loss, (X, Y, Y)),
+        (nn.HingeEmbeddingLoss, ops.hinge_embedding_loss, (X, Q)),
+        (nn.MultiMarginLoss, ops.multi_margin_loss, (X, LABELS)),
+        (nn.MultiLabelSoftMarginLoss, ops.multilabel_soft_margin_loss, (X, Q)),
+        (nn.MultilabelMarginLoss, ops.multilabel_margin_loss, (X, Tensor(np.full((3, 4), [1, 2, -1, 0], np.int32)))),
+        (nn.SoftMarginLoss, ops.soft_margin_loss, (X, Y)),
+        (nn.TripletMarginLoss, ops.triplet_margin_loss, (X, Y, P)),
+        (nn.GaussianNLLLoss, ops.gaussian_nll_loss, (X, Y, Q)),
+    ],
+)
 def test_wrappers(layer, function, inputs, reduction):
     made = layer(reduction=reduction)
     assert np.array_equal(made(*inputs).asnumpy(), function(*inputs, reduction=reduction).asnumpy())
@@ -39,11 +48,15 @@ def test_wrappers(layer, function, inputs, reduction):
 
 
 def test_options():
-    assert np.array_equal(nn.CrossEntropyLoss(W, 1, "sum", 0.1)(X, LABELS).asnumpy(),
-                          ops.cross_entropy(X, LABELS, W, 1, "sum", 0.1).asnumpy())
+    assert np.array_equal(
+        nn.CrossEntropyLoss(W, 1, "sum", 0.1)(X, LABELS).asnumpy(),
+        ops.cross_entropy(X, LABELS, W, 1, "sum", 0.1).asnumpy(),
+    )
     assert np.array_equal(nn.NLLLoss(W, 1)(X, LABELS).asnumpy(), ops.nll_loss(X, LABELS, W, 1).asnumpy())
-    assert np.array_equal(nn.BCEWithLogitsLoss("sum", W, W)(X, Q).asnumpy(),
-                          ops.binary_cross_entropy_with_logits(X, Q, W, W, "sum").asnumpy())
+    assert np.array_equal(
+        nn.BCEWithLogitsLoss("sum", W, W)(X, Q).asnumpy(),
+        ops.binary_cross_entropy_with_logits(X, Q, W, W, "sum").asnumpy(),
+    )
     assert np.array_equal(nn.HuberLoss(delta=0.5)(X, Y).asnumpy(), ops.huber_loss(X, Y, delta=0.5).asnumpy())
     assert np.array_equal(nn.KLDivLoss("batchmean")(X, Q).asnumpy(), ops.kl_div(X, Q, "batchmean").asnumpy())
     assert nn.RMSELoss()(X, Y).asnumpy() == pytest.approx(nn.MSELoss()(X, Y).asnumpy() ** 0.5)
@@ -56,8 +69,11 @@ class TestSoftmaxCrossEntropyWithLogits:
         loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction=reduction)
         wanted = ops.cross_entropy(X, LABELS, reduction=reduction).asnumpy()
         np.testing.assert_allclose(loss(X, LABELS).asnumpy(), wanted, rtol=1e-6)
-        np.testing.assert_allclose(grad(lambda x: loss(x, LABELS))(X).asnumpy(), grad(
-            lambda x: ops.cross_entropy(x, LABELS, reduction=reduction))(X).asnumpy(), atol=1e-7)
+        np.testing.assert_allclose(
+            grad(lambda x: loss(x, LABELS))(X).asnumpy(),
+            grad(lambda x: ops.cross_entropy(x, LABELS, reduction=reduction))(X).asnumpy(),
+            atol=1e-7,
+        )
 
     @pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
     def test_dense(self, reduction):
@@ -67,10 +83,17 @@ class TestSoftmaxCrossEntropyWithLogits:
     def test_default_is_none(self):
         assert nn.SoftmaxCrossEntropyWithLogits(True)(X, LABELS).shape == (3,)
 
-    @pytest.mark.parametrize("sparse, labels, error", [
-        (True, tensor([0, 1, 2]), TypeError), (True, Tensor([0, 1]), ValueError),
-        (True, Tensor([0, 1, 4]), RuntimeError),
-        (False, LABELS, TypeError), (False, tensor([[1.0]]), ValueError), (1, LABELS, TypeError)])
+    @pytest.mark.parametrize(
+        "sparse, labels, error",
+        [
+            (True, tensor([0, 1, 2]), TypeError),
+            (True, Tensor([0, 1]), ValueError),
+            (True, Tensor([0, 1, 4]), RuntimeError),
+            (False, LABELS, TypeError),
+            (False, tensor([[1.0]]), ValueError),
+            (1, LABELS, TypeError),
+        ],
+    )
     def test_errors(self, sparse, labels, error):
         with pytest.raises(error, match="For 'SoftmaxCrossEntropyWithLogits'"):
             nn.SoftmaxCrossEntropyWithLogits(sparse)(X, labels)
@@ -96,9 +119,14 @@ class TestFocalLoss:
         found = nn.FocalLoss()(tensor(self.logits), tensor(p)).asnumpy()
         assert found == pytest.approx(wanted.mean(), rel=1e-5)
 
-    @pytest.mark.parametrize("call, error", [
-        (lambda x: nn.FocalLoss(gamma=25.0), ValueError), (lambda x: nn.FocalLoss(weight=3), TypeError),
-        (lambda x: nn.FocalLoss()(x, Tensor(np.ones((2, 4), np.int32))), ValueError)])
+    @pytest.mark.parametrize(
+        "call, error",
+        [
+            (lambda x: nn.FocalLoss(gamma=25.0), ValueError),
+            (lambda x: nn.FocalLoss(weight=3), TypeError),
+            (lambda x: nn.FocalLoss()(x, Tensor(np.ones((2, 4), np.int32))), ValueError),
+        ],
+    )
     def test_errors(self, call, error):
         with pytest.raises(error, match="For 'FocalLoss'"):
             call(tensor(self.logits))
@@ -134,7 +162,8 @@ def test_ctc():
     wanted = ops.ctc_loss(logp, targets, inputs, lengths)[0].asnumpy()
     assert nn.CTCLoss()(logp, targets, inputs, lengths).asnumpy() == wanted
     one = nn.CTCLoss(reduction="none")(logp[:, 0], Tensor([1, 2]), Tensor([5]), Tensor([2])).asnumpy()
-    assert one == pytest.approx(nn.CTCLoss(reduction="none")(logp, targets, inputs, lengths).asnumpy()[:1])
+    assert one.shape == ()
+    assert one == pytest.approx(nn.CTCLoss(reduction="none")(logp, targets, inputs, lengths).asnumpy()[0])
 
 
 class TestLossBase:
@@ -153,18 +182,29 @@ class TestLossBase:
             nn.LossBase(reduction)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda: nn.CrossEntropyLoss()(3, LABELS), TypeError), (lambda: nn.CrossEntropyLoss()(X, 3), TypeError),
-    (lambda: nn.CrossEntropyLoss(ignore_index=1.0), TypeError), (lambda: nn.CrossEntropyLoss(weight=3), TypeError),
-    (lambda: nn.CrossEntropyLoss(label_smoothing=-1.0), ValueError),
-    (lambda: nn.CrossEntropyLoss(label_smoothing=1), TypeError), (lambda: nn.MSELoss()(3, X), TypeError),
-    (lambda: nn.CosineEmbeddingLoss(1), TypeError), (lambda: nn.CosineEmbeddingLoss(2.0), ValueError),
-    (lambda: nn.GaussianNLLLoss(eps=0), TypeError), (lambda: nn.GaussianNLLLoss(full=1), TypeError),
-    (lambda: nn.HuberLoss(delta=0.0)(X, Y), ValueError), (lambda: nn.SmoothL1Loss(-1.0)(X, Y), RuntimeError),
-    (lambda: nn.BCELoss()(X, Q), RuntimeError), (lambda: nn.MultiMarginLoss(3), ValueError),
-    (lambda: nn.TripletMarginLoss(swap=1), TypeError), (lambda: nn.MarginRankingLoss(margin="a"), TypeError),
-    (lambda: nn.CTCLoss(zero_infinity=1), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda: nn.CrossEntropyLoss()(3, LABELS), TypeError),
+        (lambda: nn.CrossEntropyLoss()(X, 3), TypeError),
+        (lambda: nn.CrossEntropyLoss(ignore_index=1.0), TypeError),
+        (lambda: nn.CrossEntropyLoss(weight=3), TypeError),
+        (lambda: nn.CrossEntropyLoss(label_smoothing=-1.0), ValueError),
+        (lambda: nn.CrossEntropyLoss(label_smoothing=1), TypeError),
+        (lambda: nn.MSELoss()(3, X), TypeError),
+        (lambda: nn.CosineEmbeddingLoss(1), TypeError),
+        (lambda: nn.CosineEmbeddingLoss(2.0), ValueError),
+        (lambda: nn.GaussianNLLLoss(eps=0), TypeError),
+        (lambda: nn.GaussianNLLLoss(full=1), TypeError),
+        (lambda: nn.HuberLoss(delta=0.0)(X, Y), ValueError),
+        (lambda: nn.SmoothL1Loss(-1.0)(X, Y), RuntimeError),
+        (lambda: nn.BCELoss()(X, Q), RuntimeError),
+        (lambda: nn.MultiMarginLoss(3), ValueError),
+        (lambda: nn.TripletMarginLoss(swap=1), TypeError),
+        (lambda: nn.MarginRankingLoss(margin="a"), TypeError),
+        (lambda: nn.CTCLoss(zero_infinity=1), TypeError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call()

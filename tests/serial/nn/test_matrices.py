@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Tensor
 from dist_ms.nn.layer.mathematics import Range, ReduceLogSumExp
-from dist_ms.nn.layer.matrices import MatMul, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from dist_ms.nn.layer.matrices import MatDet, MatInverse, MatMul, MatrixDiag, MatrixDiagPart, MatrixSetDiag
 from tests.gradcheck import check_gradient
 
 F = np.float32
@@ -56,6 +56,19 @@ def test_diagonals():
     np.testing.assert_array_equal(np.diagonal(found, 0, -2, -1), rows)
     np.testing.assert_array_equal(found * (1 - np.eye(3, 4)), x * (1 - np.eye(3, 4)))
     check_gradient(MatrixSetDiag(), x, rows)
+
+
+def test_definite_matrices():
+    root = rand(2, 3, 3)
+    a = root @ root.swapaxes(1, 2) + np.eye(3, dtype=F)
+    np.testing.assert_allclose(MatDet()(Tensor(a)).asnumpy(), np.linalg.det(a), rtol=1e-4)
+    np.testing.assert_allclose(MatInverse()(Tensor(a)).asnumpy() @ a, np.eye(3)[None].repeat(2, 0), atol=1e-4)
+    for layer in (MatDet(), MatInverse()):
+        assert layer(Tensor(a.astype(np.float16))).dtype == ms.float16
+        with pytest.raises(TypeError, match="'a'"):
+            layer(Tensor(a.astype(np.float64)))
+        with pytest.raises(ValueError):
+            layer(Tensor(rand(2, 3)))
 
 
 def test_range():

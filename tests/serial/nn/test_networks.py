@@ -76,8 +76,13 @@ class WideDeep(nn.Cell):
 
 
 IDS = np.random.default_rng(0).integers(0, 7, (8, 5), np.int32)
-NETWORKS = {"perceptron": (Perceptron, normal(8, 6)), "lenet": (LeNet, normal(8, 1, 12, 12)),
-            "residual": (Residual, normal(8, 2, 6, 6)), "block": (Block, IDS), "wide and deep": (WideDeep, IDS)}
+NETWORKS = {
+    "perceptron": (Perceptron, normal(8, 6)),
+    "lenet": (LeNet, normal(8, 1, 12, 12)),
+    "residual": (Residual, normal(8, 2, 6, 6)),
+    "block": (Block, IDS),
+    "wide and deep": (WideDeep, IDS),
+}
 LABELS = np.arange(8, dtype=np.int32) % 3
 
 

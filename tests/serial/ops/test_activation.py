@@ -44,8 +44,10 @@ FORMULAS = {
     "tanhshrink": lambda x: x - np.tanh(x),
 }
 OPTIONS = {
-    "gelu, tanh": (lambda x: ops.gelu(x, approximate="tanh"),
-                   lambda x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))),
+    "gelu, tanh": (
+        lambda x: ops.gelu(x, approximate="tanh"),
+        lambda x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
+    ),
     "elu 0.5": (lambda x: ops.elu(x, 0.5), lambda x: np.where(x > 0, x, 0.5 * np.expm1(x))),
     "celu 2": (lambda x: ops.celu(x, 2.0), lambda x: np.where(x > 0, x, 2 * np.expm1(x / 2))),
     "softplus 2, 3": (lambda x: ops.softplus(x, 2, 3), lambda x: np.where(2 * x > 3, x, softplus(2 * x) / 2)),
@@ -106,15 +108,18 @@ def test_relu_in_place():
     assert found.asnumpy().tolist() == [0, 2]
 
 
-@pytest.mark.parametrize("function, at, slopes", [
-    (ops.relu, [-1, 0, 1], [0, 0, 1]),
-    (ops.relu6, [0, 6, 7], [0, 1, 0]),
-    (ops.leaky_relu, [-1, 0, 1], [0.2, 0.6, 1]),
-    (ops.hardtanh, [-1, 0, 1, 2], [0.5, 1, 0.5, 0]),
-    (ops.hardswish, [-3, 3], [-0.5, 1.5]),
-    (ops.hardsigmoid, [-3, 0, 3], [0, 1 / 6, 0]),
-    (ops.elu, [0], [1]),
-])
+@pytest.mark.parametrize(
+    "function, at, slopes",
+    [
+        (ops.relu, [-1, 0, 1], [0, 0, 1]),
+        (ops.relu6, [0, 6, 7], [0, 1, 0]),
+        (ops.leaky_relu, [-1, 0, 1], [0.2, 0.6, 1]),
+        (ops.hardtanh, [-1, 0, 1, 2], [0.5, 1, 0.5, 0]),
+        (ops.hardswish, [-3, 3], [-0.5, 1.5]),
+        (ops.hardsigmoid, [-3, 0, 3], [0, 1 / 6, 0]),
+        (ops.elu, [0], [1]),
+    ],
+)
 def test_slopes_at_kinks_are_mindspores(function, at, slopes):
     np.testing.assert_allclose(grad(function)(tensor(at)).asnumpy(), slopes, rtol=1e-6)
 
@@ -122,6 +127,7 @@ def test_slopes_at_kinks_are_mindspores(function, at, slopes):
 def test_prelu():
     def function(x, w):
         return ops.prelu(x, w)
+
     x = normal(3, 4, 2)
     for w in (normal(4, seed=1), normal(1, seed=1)):
         wanted = np.where(x > 0, x, w.reshape(-1, 1) * x)
@@ -138,19 +144,22 @@ def test_rrelu_slopes():
     assert ops.rrelu(tensor([2, 0])).asnumpy().tolist() == [2, 0]
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.gelu(x, approximate="foo"), ValueError),
-    (lambda x: ops.elu(x, 2), TypeError),
-    (lambda x: ops.celu(x, 0.0), ValueError),
-    (lambda x: ops.celu(x, 1), TypeError),
-    (lambda x: ops.leaky_relu(x, "a"), TypeError),
-    (lambda x: ops.softshrink(x, -1), RuntimeError),
-    (lambda x: ops.threshold(x, "a", 1), TypeError),
-    (lambda x: ops.rrelu(x, 0.5, 0.1), ValueError),
-    (lambda x: ops.glu(x), ValueError),
-    (lambda x: ops.glu(x, 3), ValueError),
-    (lambda x: ops.relu(Tensor(np.ones(2, np.complex64))), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.gelu(x, approximate="foo"), ValueError),
+        (lambda x: ops.elu(x, 2), TypeError),
+        (lambda x: ops.celu(x, 0.0), ValueError),
+        (lambda x: ops.celu(x, 1), TypeError),
+        (lambda x: ops.leaky_relu(x, "a"), TypeError),
+        (lambda x: ops.softshrink(x, -1), RuntimeError),
+        (lambda x: ops.threshold(x, "a", 1), TypeError),
+        (lambda x: ops.rrelu(x, 0.5, 0.1), ValueError),
+        (lambda x: ops.glu(x), ValueError),
+        (lambda x: ops.glu(x, 3), ValueError),
+        (lambda x: ops.relu(Tensor(np.ones(2, np.complex64))), TypeError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call(tensor([1, 2, 3]))

@@ -51,16 +51,19 @@ def test_zero_windows_and_index_types():
     assert ops.adaptive_max_pool3d(tensor(spaced(1, 1, 5, 7, 3)), 2, True)[1].asnumpy().dtype == np.int32
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.adaptive_avg_pool2d(x, (-1, 2)), ValueError),
-    (lambda x: ops.adaptive_avg_pool2d(x, (1, 2, 3)), ValueError),
-    (lambda x: ops.adaptive_avg_pool2d(x, "a"), TypeError),
-    (lambda x: ops.adaptive_avg_pool2d(x, 2.0), TypeError),
-    (lambda x: ops.adaptive_avg_pool2d(ops.reshape(x, (5, 7)), 2), ValueError),
-    (lambda x: ops.adaptive_avg_pool1d(ops.reshape(x, (1, 5, 7)), 3), ValueError),
-    (lambda x: ops.adaptive_avg_pool1d(ops.reshape(x, (1, 5, 7)), 0), ValueError),
-    (lambda x: ops.adaptive_max_pool2d(x, 2, 1), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.adaptive_avg_pool2d(x, (-1, 2)), ValueError),
+        (lambda x: ops.adaptive_avg_pool2d(x, (1, 2, 3)), ValueError),
+        (lambda x: ops.adaptive_avg_pool2d(x, "a"), TypeError),
+        (lambda x: ops.adaptive_avg_pool2d(x, 2.0), TypeError),
+        (lambda x: ops.adaptive_avg_pool2d(ops.reshape(x, (5, 7)), 2), ValueError),
+        (lambda x: ops.adaptive_avg_pool1d(ops.reshape(x, (1, 5, 7)), 3), ValueError),
+        (lambda x: ops.adaptive_avg_pool1d(ops.reshape(x, (1, 5, 7)), 0), ValueError),
+        (lambda x: ops.adaptive_max_pool2d(x, 2, 1), TypeError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For 'adaptive"):
         call(tensor(spaced(1, 1, 5, 7)))

@@ -41,6 +41,7 @@ def test_inference():
 
     def infer(x, gamma, beta, mean, variance):
         return ops.batch_norm(x, mean, variance, gamma, beta)
+
     at = (slice(None), None, None)
     wanted = (x - mean[at]) / np.sqrt(variance[at] + 1e-5) * gamma[at] + beta[at]
     found = infer(*map(Tensor, (x, gamma, beta, mean, variance))).asnumpy()
@@ -105,16 +106,19 @@ def test_float16_and_empty():
     assert train(tensor(normal(0, 2, 2, 2)), one, zero).shape == (0, 2, 2, 2)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda v: ops.batch_norm(tensor(normal(3, 3)), v, v, v, v), ValueError),
-    (lambda v: ops.batch_norm(tensor(normal(2)), v, v, v, v), ValueError),
-    (lambda v: ops.batch_norm(tensor(np.ones((3, 2)), np.int32), v, v, v, v), TypeError),
-    (lambda v: ops.batch_norm(3, v, v, v, v), TypeError),
-    (lambda v: ops.batch_norm(tensor(normal(3, 2)), v, v, v, v, training=1), TypeError),
-    (lambda v: ops.BatchNorm(epsilon=0.0), ValueError),
-    (lambda v: ops.BatchNorm(momentum=2.0), ValueError),
-    (lambda v: ops.BatchNorm(data_format="NHWC"), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda v: ops.batch_norm(tensor(normal(3, 3)), v, v, v, v), ValueError),
+        (lambda v: ops.batch_norm(tensor(normal(2)), v, v, v, v), ValueError),
+        (lambda v: ops.batch_norm(tensor(np.ones((3, 2)), np.int32), v, v, v, v), TypeError),
+        (lambda v: ops.batch_norm(3, v, v, v, v), TypeError),
+        (lambda v: ops.batch_norm(tensor(normal(3, 2)), v, v, v, v, training=1), TypeError),
+        (lambda v: ops.BatchNorm(epsilon=0.0), ValueError),
+        (lambda v: ops.BatchNorm(momentum=2.0), ValueError),
+        (lambda v: ops.BatchNorm(data_format="NHWC"), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For 'BatchNorm'"):
         call(tensor([1, 1]))

@@ -23,11 +23,19 @@ X = np.concatenate([[1e-6, 1e-3], np.linspace(0.05, 60, 97)])
 
 
 def test_known_values():
-    for n, values in enumerate([(0.76519768655796655, 0.08825696421567696, 1.2660658777520083, 0.42102443824070833),
-                                (0.44005058574493351, -0.78121282130028871, 0.56515910399248503, 0.60190723019723457)]):
+    for n, values in enumerate(
+        [
+            (0.76519768655796655, 0.08825696421567696, 1.2660658777520083, 0.42102443824070833),
+            (0.44005058574493351, -0.78121282130028871, 0.56515910399248503, 0.60190723019723457),
+        ]
+    ):
         one = np.ones(1)
-        found = [bessel_j_array(n, one), bessel_y_array(n, one), bessel_ie_array(n, one) * math.e,
-                 bessel_ke_array(n, one) / math.e]
+        found = [
+            bessel_j_array(n, one),
+            bessel_y_array(n, one),
+            bessel_ie_array(n, one) * math.e,
+            bessel_ke_array(n, one) / math.e,
+        ]
         np.testing.assert_allclose(np.ravel(found), values, rtol=1e-14)
 
 
@@ -79,8 +87,9 @@ def test_incomplete_gamma():
 
 def test_zeta():
     found = zeta_array(np.array([2.0, 4.0, 2.0, 1.0, 0.5, 3.5]), np.array([1.0, 1.0, 0.5, 1.0, 1.0, 1.0]))
-    np.testing.assert_allclose(found, [np.pi**2 / 6, np.pi**4 / 90, np.pi**2 / 2, np.inf, np.nan, 1.1267338673170566],
-                               rtol=1e-14)
+    np.testing.assert_allclose(
+        found, [np.pi**2 / 6, np.pi**4 / 90, np.pi**2 / 2, np.inf, np.nan, 1.1267338673170566], rtol=1e-14
+    )
     assert zeta_array(np.array([2.0]), np.array([0.0])) == np.inf
     check_gradient(lambda q: ops.zeta(tensor([2.5, 3.0]), q), np.array([0.4, 7.0]))
     same(ops.Mvlgamma(3)(tensor([3.5])), ops.mvlgamma(tensor([3.5]), 3).asnumpy())

@@ -27,12 +27,11 @@ def direct(x, w, stride, padding, dilation, group):
     sizes = [(n - (k - 1) * d - 1) // s + 1 for n, k, s, d in zip(x.shape[2:], kernel, stride, dilation)]
     y = np.zeros((x.shape[0], w.shape[0], *sizes))
     for place in np.ndindex(*kernel):
-        where = tuple(slice(i * d, i * d + (n - 1) * s + 1, s)
-                      for i, d, n, s in zip(place, dilation, sizes, stride))
+        where = tuple(slice(i * d, i * d + (n - 1) * s + 1, s) for i, d, n, s in zip(place, dilation, sizes, stride))
         for g in range(group):
             part = x[(slice(None), slice(g * channels, (g + 1) * channels), *where)]
             matrix = w[(slice(g * out, (g + 1) * out), slice(None), *place)]
-            y[:, g * out:(g + 1) * out] += np.einsum("nc...,oc->no...", part, matrix)
+            y[:, g * out : (g + 1) * out] += np.einsum("nc...,oc->no...", part, matrix)
     return y
 
 
@@ -54,8 +53,10 @@ class TestConvolution:
     def test_transposed(self, case):
         x, w = normal(*case[0]), normal(*case[1], seed=1)
         dy = normal(*direct(x, w, *case[2:]).shape, seed=2)
+
         def op(dy, w):
             return TransposedConvolution(*case[2:])(dy, w, case[0])
+
         # <transposed(dy), x> = <dy, convolution(x)>
         left = (op(Tensor(dy), Tensor(w)).asnumpy() * x).sum()
         assert left == pytest.approx((dy * direct(x, w, *case[2:])).sum())
@@ -65,8 +66,10 @@ class TestConvolution:
     def test_weight_gradient(self, case):
         x, w = normal(*case[0]), normal(*case[1], seed=1)
         dy = normal(*direct(x, w, *case[2:]).shape, seed=2)
+
         def op(x, dy):
             return WeightGradient(*case[2:])(x, dy, case[1], True)
+
         check_gradient(op, x, dy, order=2)
         check_precisions(op, x, dy)
 
@@ -94,8 +97,12 @@ def test_layouts_of_the_input(dtype):
     for view in (last, np.flip(np.flip(x, 2).copy(), 2), np.repeat(x, 2, axis=3)[..., ::2]):
         given = tensor(0)
         given._data = view
-        np.testing.assert_allclose(ops.conv2d(given, w).asnumpy(), wanted, rtol=2e-3 if dtype == np.float16 else 1e-5,
-                                   atol=1e-2 if dtype == np.float16 else 1e-5)
+        np.testing.assert_allclose(
+            ops.conv2d(given, w).asnumpy(),
+            wanted,
+            rtol=2e-3 if dtype == np.float16 else 1e-5,
+            atol=1e-2 if dtype == np.float16 else 1e-5,
+        )
         assert ops.conv2d(given, w).asnumpy().dtype == dtype
 
 
@@ -108,32 +115,38 @@ def test_empty_batch_and_size_one():
 class TestErrors:
     x, w = tensor(normal(1, 2, 8, 8)), tensor(normal(4, 2, 3, 3))
 
-    @pytest.mark.parametrize("arguments, error, text", [
-        ({"stride": 0}, ValueError, "'stride' must be a positive int"),
-        ({"stride": (1, 1, 1)}, ValueError, "'stride'"),
-        ({"stride": "a"}, TypeError, "'stride'"),
-        ({"dilation": 0}, ValueError, "'dilation'"),
-        ({"groups": 0}, ValueError, "'groups'"),
-        ({"pad_mode": "foo"}, ValueError, "'pad_mode' must be one of"),
-        ({"padding": 1}, ValueError, "'padding' must be 0 when 'pad_mode' is 'valid'"),
-        ({"pad_mode": "pad", "padding": -1}, ValueError, "'padding'"),
-        ({"pad_mode": "pad", "padding": (1, 2, 3, 4)}, ValueError, "'padding'"),
-        ({"pad_mode": "pad", "padding": 1.0}, TypeError, "'padding'"),
-        ({"bias": tensor([1.0])}, ValueError, "'bias' must have shape"),
-        ({"bias": tensor(np.ones(4), np.float64)}, TypeError, "'bias'"),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, error, text",
+        [
+            ({"stride": 0}, ValueError, "'stride' must be a positive int"),
+            ({"stride": (1, 1, 1)}, ValueError, "'stride'"),
+            ({"stride": "a"}, TypeError, "'stride'"),
+            ({"dilation": 0}, ValueError, "'dilation'"),
+            ({"groups": 0}, ValueError, "'groups'"),
+            ({"pad_mode": "foo"}, ValueError, "'pad_mode' must be one of"),
+            ({"padding": 1}, ValueError, "'padding' must be 0 when 'pad_mode' is 'valid'"),
+            ({"pad_mode": "pad", "padding": -1}, ValueError, "'padding'"),
+            ({"pad_mode": "pad", "padding": (1, 2, 3, 4)}, ValueError, "'padding'"),
+            ({"pad_mode": "pad", "padding": 1.0}, TypeError, "'padding'"),
+            ({"bias": tensor([1.0])}, ValueError, "'bias' must have shape"),
+            ({"bias": tensor(np.ones(4), np.float64)}, TypeError, "'bias'"),
+        ],
+    )
     def test_arguments(self, arguments, error, text):
         with pytest.raises(error, match=text):
             ops.conv2d(self.x, self.w, **arguments)
 
-    @pytest.mark.parametrize("x, error", [
-        (tensor(normal(2, 8, 8)), ValueError),
-        (tensor(normal(1, 3, 8, 8)), RuntimeError),
-        (tensor(normal(1, 2, 2, 2)), ValueError),
-        (tensor(normal(1, 2, 8, 8), np.float64), TypeError),
-        (tensor(np.ones((1, 2, 8, 8)), np.int32), TypeError),
-        (3, TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "x, error",
+        [
+            (tensor(normal(2, 8, 8)), ValueError),
+            (tensor(normal(1, 3, 8, 8)), RuntimeError),
+            (tensor(normal(1, 2, 2, 2)), ValueError),
+            (tensor(normal(1, 2, 8, 8), np.float64), TypeError),
+            (tensor(np.ones((1, 2, 8, 8)), np.int32), TypeError),
+            (3, TypeError),
+        ],
+    )
     def test_inputs(self, x, error):
         with pytest.raises(error, match="For 'conv2d'"):
             ops.conv2d(x, self.w)
@@ -151,11 +164,17 @@ class TestPrimitives:
             assert np.array_equal(ops.Conv2D(4, 3, stride=stride)(x, w).asnumpy(), wanted)
         assert ops.Conv2D(4, 3, pad_mode="pad", pad=(1, 1, 2, 2), stride=2, dilation=2)(x, w).shape == (1, 4, 3, 4)
 
-    @pytest.mark.parametrize("arguments, error", [
-        ({"out_channel": 0}, ValueError), ({"mode": 2}, ValueError), ({"data_format": "NHWC"}, ValueError),
-        ({"pad_mode": "pad", "pad": (1, 2)}, ValueError), ({"kernel_size": 3.0}, TypeError),
-        ({"kernel_size": (3,)}, TypeError),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, error",
+        [
+            ({"out_channel": 0}, ValueError),
+            ({"mode": 2}, ValueError),
+            ({"data_format": "NHWC"}, ValueError),
+            ({"pad_mode": "pad", "pad": (1, 2)}, ValueError),
+            ({"kernel_size": 3.0}, TypeError),
+            ({"kernel_size": (3,)}, TypeError),
+        ],
+    )
     def test_bad_attributes(self, arguments, error):
         with pytest.raises(error, match="For 'Conv2D'"):
             ops.Conv2D(**{"out_channel": 4, "kernel_size": 3, **arguments})
@@ -168,10 +187,13 @@ class TestPrimitives:
 
     def test_backprop_input_is_the_gradient(self):
         x, w = normal(1, 4, 9, 8), normal(2, 4, 3, 3, seed=1)
+
         def forward(x):
             return ops.conv2d(x, Tensor(w), stride=2, pad_mode="same")
+
         dy = np.ones(forward(Tensor(x)).shape)
         from dist_ms import grad
+
         found = ops.Conv2DBackpropInput(2, 3, pad_mode="same", stride=2)(Tensor(dy), Tensor(w), x.shape)
         np.testing.assert_allclose(found.asnumpy(), grad(forward)(Tensor(x)).asnumpy(), atol=1e-12)
 
@@ -184,7 +206,9 @@ class TestPrimitives:
 def test_functional_transposes(rank):
     function = getattr(ops, f"conv_transpose{rank}d")
     x, w, b = normal(2, 4, *(3,) * rank), normal(4, 3, *(3,) * rank, seed=1), normal(6, seed=2)
+
     def op(x, w, b):
         return function(x, w, b, stride=2, padding=1, output_padding=1, groups=2)
+
     assert op(tensor(x), tensor(w), tensor(b)).shape == (2, 6, *(6,) * rank)
     check_gradient(op, x, w, b, order=1)

@@ -48,6 +48,7 @@ def test_labels(shape, weighted, smoothing, reduction):
     def function(x):
         w = given if given is None else ops.cast(given, x.dtype)
         return ops.cross_entropy(x, Tensor(labels), w, -7, reduction, smoothing)
+
     np.testing.assert_allclose(function(Tensor(x)).asnumpy(), wanted, atol=1e-12)
     check_gradient(function, x)
     check_precisions(function, x)
@@ -55,6 +56,7 @@ def test_labels(shape, weighted, smoothing, reduction):
     def likelihood(logp):
         w = given if given is None else ops.cast(given, logp.dtype)
         return ops.nll_loss(logp, Tensor(labels), w, -7, reduction, smoothing)
+
     logp = x - np.log(np.exp(x).sum(1, keepdims=True))
     np.testing.assert_allclose(likelihood(Tensor(logp)).asnumpy(), wanted, atol=1e-12)
     check_gradient(likelihood, logp)
@@ -67,6 +69,7 @@ def test_probabilities(shape, reduction):
 
     def function(x, p, w):
         return ops.cross_entropy(x, p, w, reduction=reduction, label_smoothing=0.2)
+
     axis = min(1, len(shape) - 1)
     classes = shape[axis]
     column = w.reshape(-1, *(1,) * (len(shape) - 1 - axis))
@@ -78,10 +81,15 @@ def test_probabilities(shape, reduction):
 
 
 class TestValuesOfMindSpore:
-    @pytest.mark.parametrize("arguments, wanted", [
-        ({}, 0.9032), ({"label_smoothing": 0.1}, 0.9730),
-        ({"weight": [1, 2, 3, 4]}, 0.7247), ({"reduction": "sum"}, 1.8065),
-    ])
+    @pytest.mark.parametrize(
+        "arguments, wanted",
+        [
+            ({}, 0.9032),
+            ({"label_smoothing": 0.1}, 0.9730),
+            ({"weight": [1, 2, 3, 4]}, 0.7247),
+            ({"reduction": "sum"}, 1.8065),
+        ],
+    )
     def test_labels(self, arguments, wanted):
         if "weight" in arguments:
             arguments = {**arguments, "weight": tensor(arguments["weight"])}
@@ -112,18 +120,21 @@ def test_a_single_sample():
     assert ops.cross_entropy(tensor([0.0, 0.0]), Tensor(1)).asnumpy() == pytest.approx(np.log(2))
 
 
-@pytest.mark.parametrize("arguments, error", [
-    ((Tensor([0, 1]),), ValueError),
-    ((Tensor([0, 1, 4]),), RuntimeError),
-    ((Tensor([0, 1, -2]),), RuntimeError),
-    ((tensor([0, 1, 3], np.int8),), TypeError),
-    ((tensor(np.ones((3, 3))),), ValueError),
-    ((3,), TypeError),
-    ((Tensor([0, 1, 3]), tensor([1, 2])), ValueError),
-    ((Tensor([0, 1, 3]), None, 1.0), TypeError),
-    ((Tensor([0, 1, 3]), None, -100, "foo"), ValueError),
-    ((Tensor([0, 1, 3]), None, -100, "mean", "a"), TypeError),
-])
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        ((Tensor([0, 1]),), ValueError),
+        ((Tensor([0, 1, 4]),), RuntimeError),
+        ((Tensor([0, 1, -2]),), RuntimeError),
+        ((tensor([0, 1, 3], np.int8),), TypeError),
+        ((tensor(np.ones((3, 3))),), ValueError),
+        ((3,), TypeError),
+        ((Tensor([0, 1, 3]), tensor([1, 2])), ValueError),
+        ((Tensor([0, 1, 3]), None, 1.0), TypeError),
+        ((Tensor([0, 1, 3]), None, -100, "foo"), ValueError),
+        ((Tensor([0, 1, 3]), None, -100, "mean", "a"), TypeError),
+    ],
+)
 def test_errors(arguments, error):
     with pytest.raises(error, match="cross_entropy"):
         ops.cross_entropy(tensor(normal(3, 4)), *arguments)

@@ -34,8 +34,9 @@ def losses(x, reduction="none"):
 def test_against_all_alignments():
     x = normal(4, 4, 3)
     logp = x - np.log(np.exp(x).sum(-1, keepdims=True))
-    wanted = [-np.log(likelihood(logp[:t, n], TARGETS[n, :s].tolist()))
-              for n, (t, s) in enumerate(zip(INPUTS, LENGTHS))]
+    wanted = [
+        -np.log(likelihood(logp[:t, n], TARGETS[n, :s].tolist())) for n, (t, s) in enumerate(zip(INPUTS, LENGTHS))
+    ]
     np.testing.assert_allclose(losses(Tensor(x)).asnumpy(), wanted, atol=1e-10)
     np.testing.assert_allclose(losses(Tensor(x), "sum").asnumpy(), np.sum(wanted))
     np.testing.assert_allclose(losses(Tensor(x), "mean").asnumpy(), np.mean(wanted / np.maximum(LENGTHS, 1)))
@@ -58,23 +59,27 @@ def test_impossible_targets():
 
     def loss(x, zero):
         return ops.ctc_loss(ops.log_softmax(x), Tensor([[2, 2]]), (2,), (2,), zero_infinity=zero)[0]
+
     assert loss(x, False).asnumpy() == np.inf
     assert loss(x, True).asnumpy() == 0
     assert np.abs(grad(lambda x: loss(x, True))(x).asnumpy()).max() == 0
 
 
-@pytest.mark.parametrize("arguments, error", [
-    (([[1, 2]], (6,), (2,)), RuntimeError),
-    (([[1, 2]], (5,), (3,)), RuntimeError),
-    (([[1, 7]], (5,), (2,)), RuntimeError),
-    (([[1, 2]], (5, 5), (2,)), ValueError),
-    (([1, 2], (5,), (2,)), ValueError),
-    (([[1, 2]], (5,), (2,), 4), ValueError),
-    (([[1, 2]], (5,), (2,), 0, "foo"), ValueError),
-    (([[1, 2]], (5,), (2,), 0, "mean", 1), TypeError),
-    (([[1.0, 2.0]], (5,), (2,)), TypeError),
-    (([[1, 2]], (5.0,), (2,)), TypeError),
-])
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        (([[1, 2]], (6,), (2,)), RuntimeError),
+        (([[1, 2]], (5,), (3,)), RuntimeError),
+        (([[1, 7]], (5,), (2,)), RuntimeError),
+        (([[1, 2]], (5, 5), (2,)), ValueError),
+        (([1, 2], (5,), (2,)), ValueError),
+        (([[1, 2]], (5,), (2,), 4), ValueError),
+        (([[1, 2]], (5,), (2,), 0, "foo"), ValueError),
+        (([[1, 2]], (5,), (2,), 0, "mean", 1), TypeError),
+        (([[1.0, 2.0]], (5,), (2,)), TypeError),
+        (([[1, 2]], (5.0,), (2,)), TypeError),
+    ],
+)
 def test_errors(arguments, error):
     with pytest.raises(error, match="For 'ctc_loss'"):
         ops.ctc_loss(tensor(normal(5, 1, 4)), Tensor(arguments[0]), *arguments[1:])

@@ -50,18 +50,21 @@ def test_bidense():
     check_gradient(ops.bidense, a, b, w, bias)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x, w: ops.dense(x, tensor(normal(4, 5))), ValueError),
-    (lambda x, w: ops.dense(x, tensor(normal(3))), ValueError),
-    (lambda x, w: ops.dense(x, tensor(normal(4, 3), np.float64)), TypeError),
-    (lambda x, w: ops.dense(tensor(np.ones((2, 3)), np.int32), w), TypeError),
-    (lambda x, w: ops.dense(x, w, tensor([1])), ValueError),
-    (lambda x, w: ops.dense(x, w, tensor(np.ones(4), np.float64)), TypeError),
-    (lambda x, w: ops.dense(3, w), TypeError),
-    (lambda x, w: ops.bias_add(x, tensor([1, 2])), ValueError),
-    (lambda x, w: ops.bias_add(x, tensor([1, 2, 3], np.float16)), TypeError),
-    (lambda x, w: ops.bidense(x, x, w), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x, w: ops.dense(x, tensor(normal(4, 5))), ValueError),
+        (lambda x, w: ops.dense(x, tensor(normal(3))), ValueError),
+        (lambda x, w: ops.dense(x, tensor(normal(4, 3), np.float64)), TypeError),
+        (lambda x, w: ops.dense(tensor(np.ones((2, 3)), np.int32), w), TypeError),
+        (lambda x, w: ops.dense(x, w, tensor([1])), ValueError),
+        (lambda x, w: ops.dense(x, w, tensor(np.ones(4), np.float64)), TypeError),
+        (lambda x, w: ops.dense(3, w), TypeError),
+        (lambda x, w: ops.bias_add(x, tensor([1, 2])), ValueError),
+        (lambda x, w: ops.bias_add(x, tensor([1, 2, 3], np.float16)), TypeError),
+        (lambda x, w: ops.bidense(x, x, w), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="(?i)for '(dense|bias_?add|bidense)'"):
         call(tensor(normal(2, 3)), tensor(normal(4, 3)))

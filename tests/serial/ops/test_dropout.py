@@ -46,6 +46,7 @@ def test_gradient_twice():
     def function(x):
         set_seed(7)
         return ops.dropout(x * x, 0.5)
+
     check_gradient(function, normal(4, 5))
 
 
@@ -67,9 +68,15 @@ def test_channels(primitive, shape):
         assert primitive(keep)(tensor(np.ones(shape)))[0].asnumpy().mean() == share
 
 
-@pytest.mark.parametrize("function, shape", [
-    (ops.dropout1d, (6, 4, 3)), (ops.dropout1d, (8, 3)), (ops.dropout2d, (6, 4, 3, 2)),
-    (ops.dropout3d, (6, 4, 3, 2, 2))])
+@pytest.mark.parametrize(
+    "function, shape",
+    [
+        (ops.dropout1d, (6, 4, 3)),
+        (ops.dropout1d, (8, 3)),
+        (ops.dropout2d, (6, 4, 3, 2)),
+        (ops.dropout3d, (6, 4, 3, 2, 2)),
+    ],
+)
 def test_channel_functions(function, shape):
     x = tensor(np.ones(shape))
     found = function(x, 0.5).asnumpy()
@@ -87,20 +94,23 @@ def test_nothing_to_do():
     assert ops.dropout(tensor(np.zeros((0, 3)))).shape == (0, 3)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.dropout(x, 1.0), RuntimeError),
-    (lambda x: ops.dropout(x, "a"), TypeError),
-    (lambda x: ops.dropout(x, training=1), TypeError),
-    (lambda x: ops.dropout(Tensor([1, 2])), TypeError),
-    (lambda x: ops.dropout(3), TypeError),
-    (lambda x: ops.Dropout(0.0)(x), RuntimeError),
-    (lambda x: ops.Dropout(1.5), ValueError),
-    (lambda x: ops.Dropout2D(1.5), ValueError),
-    (lambda x: ops.Dropout2D()(x), ValueError),
-    (lambda x: ops.dropout1d(tensor([1])), ValueError),
-    (lambda x: ops.dropout2d(x), ValueError),
-    (lambda x: ops.dropout2d(x, 1.5), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.dropout(x, 1.0), RuntimeError),
+        (lambda x: ops.dropout(x, "a"), TypeError),
+        (lambda x: ops.dropout(x, training=1), TypeError),
+        (lambda x: ops.dropout(Tensor([1, 2])), TypeError),
+        (lambda x: ops.dropout(3), TypeError),
+        (lambda x: ops.Dropout(0.0)(x), RuntimeError),
+        (lambda x: ops.Dropout(1.5), ValueError),
+        (lambda x: ops.Dropout2D(1.5), ValueError),
+        (lambda x: ops.Dropout2D()(x), ValueError),
+        (lambda x: ops.dropout1d(tensor([1])), ValueError),
+        (lambda x: ops.dropout2d(x), ValueError),
+        (lambda x: ops.dropout2d(x, 1.5), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="(?i)for 'dropout"):
         call(tensor([[1, 2]]))

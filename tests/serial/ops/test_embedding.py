@@ -49,15 +49,18 @@ def test_shapes():
     assert ops.embedding(Tensor(1), table).shape == (2,)
 
 
-@pytest.mark.parametrize("call, error, text", [
-    (lambda t: ops.embedding(Tensor([5]), t), RuntimeError, "but got 5"),
-    (lambda t: ops.embedding(Tensor([0, -4]), t), RuntimeError, "but got -4"),
-    (lambda t: ops.embedding(tensor([1.0]), t), TypeError, "Int32 or Int64"),
-    (lambda t: ops.embedding(tensor([1], np.int8), t), TypeError, "Int32 or Int64"),
-    (lambda t: ops.embedding([1], t), TypeError, "Tensor"),
-    (lambda t: ops.embedding(Tensor([1]), tensor([1.0])), ValueError, "matrix"),
-    (lambda t: ops.embedding(Tensor([1]), t, padding_idx=3), ValueError, "'padding_idx'"),
-])
+@pytest.mark.parametrize(
+    "call, error, text",
+    [
+        (lambda t: ops.embedding(Tensor([5]), t), RuntimeError, "but got 5"),
+        (lambda t: ops.embedding(Tensor([0, -4]), t), RuntimeError, "but got -4"),
+        (lambda t: ops.embedding(tensor([1.0]), t), TypeError, "Int32 or Int64"),
+        (lambda t: ops.embedding(tensor([1], np.int8), t), TypeError, "Int32 or Int64"),
+        (lambda t: ops.embedding([1], t), TypeError, "Tensor"),
+        (lambda t: ops.embedding(Tensor([1]), tensor([1.0])), ValueError, "matrix"),
+        (lambda t: ops.embedding(Tensor([1]), t, padding_idx=3), ValueError, "'padding_idx'"),
+    ],
+)
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call(tensor(normal(3, 2)))

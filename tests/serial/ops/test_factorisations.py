@@ -94,3 +94,12 @@ def test_more_of_diagonals():
         ops.matrix_diag_part(tensor(np.ones((3, 4))), 5, 0.0)
     with pytest.raises(ValueError, match="'diagonal' must have the shape"):
         ops.matrix_set_diag(tensor([[1, 2]]), tensor([1, 2]))
+
+
+def test_methods():
+    x = tensor(SQUARE)
+    same(x.svd(compute_uv=False), np.linalg.svd(SQUARE, compute_uv=False), 1e-12)
+    same(x.qr()[0], np.linalg.qr(SQUARE).Q, 1e-12)
+    same(x.eigvals(), np.linalg.eigvals(SQUARE).astype(complex), 1e-12)
+    same(x.geqrf()[1], ops.geqrf(x)[1].asnumpy())
+    same((x @ x.swapaxes(-1, -2)).cholesky(), np.linalg.cholesky(SQUARE @ SQUARE.swapaxes(-1, -2)), 1e-12)

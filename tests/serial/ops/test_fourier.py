@@ -30,8 +30,11 @@ def test_more_dimensions(s):
         same(getattr(ops, name + "n")(tensor(x), s), getattr(np.fft, name + "n")(x, s, axes), 1e-12)
     half = ops.ihfftn(tensor(X), s, (0, 1) if s else None)
     back = ops.hfftn(half, s or X.shape, (0, 1) if s else None)
-    same(back, ops.fftn(ops.ifftn(tensor(X), s, (0, 1) if s else None), None, (0, 1) if s else None).asnumpy().real,
-         1e-12)
+    same(
+        back,
+        ops.fftn(ops.ifftn(tensor(X), s, (0, 1) if s else None), None, (0, 1) if s else None).asnumpy().real,
+        1e-12,
+    )
     same(ops.hfft2(tensor(Z)), np.fft.irfft2(Z.conj(), norm="forward"), 1e-12)
     same(ops.ihfft2(tensor(X)), np.fft.rfft2(X, norm="forward").conj(), 1e-12)
 
@@ -59,8 +62,9 @@ def test_gradients():
             check_gradient(lambda x, y, name=name, n=n: getattr(ops, name)(joined(x, y), n, 1), X, X[::-1])
     check_gradient(lambda x, y: parts(ops.fft2(joined(x, y))), X, X + 1)
     check_gradient(lambda x, y: ops.irfftn(joined(x, y), (5, 4), (0, 1), "ortho"), X, X + 1)
-    check_gradient(lambda x, w: ops.stft(x, 8, window=w, normalized=True), RNG.standard_normal((2, 16)),
-                   RNG.standard_normal(8))
+    check_gradient(
+        lambda x, w: ops.stft(x, 8, window=w, normalized=True), RNG.standard_normal((2, 16)), RNG.standard_normal(8)
+    )
 
 
 def test_stft():

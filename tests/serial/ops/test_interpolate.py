@@ -28,13 +28,16 @@ def test_gradients(shape, options):
     check_precisions(lambda x: ops.interpolate(x, **options), normal(*shape))
 
 
-@pytest.mark.parametrize("options, wanted", [
-    ({"size": (4, 4)}, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]),
-    ({"size": (2, 4), "mode": "bilinear"}, [0, 0.25, 0.75, 1, 2, 2.25, 2.75, 3]),
-    ({"size": (2, 4), "mode": "bilinear", "align_corners": True}, [0, 1 / 3, 2 / 3, 1, 2, 7 / 3, 8 / 3, 3]),
-    ({"size": (3, 3), "mode": "area"}, [0, 0.5, 1, 1, 1.5, 2, 2, 2.5, 3]),
-    ({"scale_factor": 2.0}, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]),
-])
+@pytest.mark.parametrize(
+    "options, wanted",
+    [
+        ({"size": (4, 4)}, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]),
+        ({"size": (2, 4), "mode": "bilinear"}, [0, 0.25, 0.75, 1, 2, 2.25, 2.75, 3]),
+        ({"size": (2, 4), "mode": "bilinear", "align_corners": True}, [0, 1 / 3, 2 / 3, 1, 2, 7 / 3, 8 / 3, 3]),
+        ({"size": (3, 3), "mode": "area"}, [0, 0.5, 1, 1, 1.5, 2, 2, 2.5, 3]),
+        ({"scale_factor": 2.0}, [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]),
+    ],
+)
 def test_values_of_mindspore(options, wanted):
     found = ops.interpolate(tensor(np.arange(4).reshape(1, 1, 2, 2)), **options).asnumpy().ravel()
     np.testing.assert_allclose(found, wanted, atol=1e-6)
@@ -52,11 +55,21 @@ def test_constant_stays():
         np.testing.assert_allclose(found, 1, rtol=1e-6)
 
 
-@pytest.mark.parametrize("options", [
-    {}, {"size": 4, "scale_factor": 2.0}, {"size": (4, 4), "mode": "foo"}, {"size": (4, 4), "mode": "linear"},
-    {"size": (4, 4, 4)}, {"size": 0}, {"scale_factor": -1.0}, {"scale_factor": 0.1},
-    {"size": 4, "align_corners": True}, {"size": 4, "recompute_scale_factor": True},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"size": 4, "scale_factor": 2.0},
+        {"size": (4, 4), "mode": "foo"},
+        {"size": (4, 4), "mode": "linear"},
+        {"size": (4, 4, 4)},
+        {"size": 0},
+        {"scale_factor": -1.0},
+        {"scale_factor": 0.1},
+        {"size": 4, "align_corners": True},
+        {"size": 4, "recompute_scale_factor": True},
+    ],
+)
 def test_errors(options):
     with pytest.raises(ValueError, match="For 'interpolate'"):
         ops.interpolate(tensor(np.ones((1, 1, 2, 2))), **options)
@@ -77,10 +90,16 @@ def test_channel_shuffle():
     assert found == [0, 3, 1, 4, 2, 5]
 
 
-@pytest.mark.parametrize("call", [
-    lambda x: ops.pixel_shuffle(x, 2), lambda x: ops.pixel_shuffle(x, 0), lambda x: ops.pixel_unshuffle(x, 2),
-    lambda x: ops.pixel_shuffle(ops.reshape(x, (3, 9)), 1), lambda x: ops.channel_shuffle(x, 2),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: ops.pixel_shuffle(x, 2),
+        lambda x: ops.pixel_shuffle(x, 0),
+        lambda x: ops.pixel_unshuffle(x, 2),
+        lambda x: ops.pixel_shuffle(ops.reshape(x, (3, 9)), 1),
+        lambda x: ops.channel_shuffle(x, 2),
+    ],
+)
 def test_shuffle_errors(call):
     with pytest.raises(ValueError, match="For '"):
         call(tensor(normal(1, 3, 3, 3)))

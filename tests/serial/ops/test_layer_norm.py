@@ -21,6 +21,7 @@ class TestFunction:
     def test_gradients(self, shape, last):
         def function(x, gamma, beta):
             return ops.layer_norm(x, shape[-last:], gamma, beta)
+
         inputs = normal(*shape), normal(*shape[-last:], seed=1), normal(*shape[-last:], seed=2)
         check_gradient(function, *inputs, tolerance=1e-5)
         check_precisions(function, *inputs, tolerance=1e-4)
@@ -52,17 +53,20 @@ class TestPrimitive:
         assert ops.layer_norm(tensor(normal(0, 3)), (3,)).shape == (0, 3)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x, v: ops.layer_norm(x, (2,)), ValueError),
-    (lambda x, v: ops.layer_norm(x, ()), ValueError),
-    (lambda x, v: ops.layer_norm(x, "a"), TypeError),
-    (lambda x, v: ops.layer_norm(x, (3,), tensor([1, 1])), ValueError),
-    (lambda x, v: ops.LayerNorm()(x, tensor([1, 1]), v), ValueError),
-    (lambda x, v: ops.LayerNorm(5, 1)(x, v, v), RuntimeError),
-    (lambda x, v: ops.LayerNorm("a"), TypeError),
-    (lambda x, v: ops.LayerNorm(epsilon=1.0), ValueError),
-    (lambda x, v: ops.LayerNorm()(tensor(np.ones((2, 3)), np.int32), v, v), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x, v: ops.layer_norm(x, (2,)), ValueError),
+        (lambda x, v: ops.layer_norm(x, ()), ValueError),
+        (lambda x, v: ops.layer_norm(x, "a"), TypeError),
+        (lambda x, v: ops.layer_norm(x, (3,), tensor([1, 1])), ValueError),
+        (lambda x, v: ops.LayerNorm()(x, tensor([1, 1]), v), ValueError),
+        (lambda x, v: ops.LayerNorm(5, 1)(x, v, v), RuntimeError),
+        (lambda x, v: ops.LayerNorm("a"), TypeError),
+        (lambda x, v: ops.LayerNorm(epsilon=1.0), ValueError),
+        (lambda x, v: ops.LayerNorm()(tensor(np.ones((2, 3)), np.int32), v, v), TypeError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="(?i)layer_?norm"):
         call(tensor(normal(2, 3)), tensor(np.ones(3)))

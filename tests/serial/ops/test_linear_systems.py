@@ -81,6 +81,8 @@ def test_pinv_and_lstsq():
     check_gradient(ops.lstsq, TALL, b)
     with pytest.raises(ValueError, match="For 'lstsq', 'input' must be a matrix"):
         ops.lstsq(tensor(TALL), tensor(b[:3]))
+    with pytest.raises(TypeError, match="'l2_regularizer' 0, but got True and 0.5"):
+        ops.Lstsq(True, 0.5)
 
 
 def test_cond_and_power():

@@ -22,17 +22,37 @@ ABSOLUTE = abs(X - Y)
 LOSSES = {
     "mse": (ops.mse_loss, X, Y, (X - Y) ** 2),
     "l1": (ops.l1_loss, X, Y, ABSOLUTE),
-    "smooth l1": (lambda x, y, reduction: ops.smooth_l1_loss(x, y, 0.5, reduction), X, Y,
-                  np.where(ABSOLUTE < 0.5, ABSOLUTE**2, ABSOLUTE - 0.25)),
-    "huber": (lambda x, y, reduction: ops.huber_loss(x, y, reduction, 0.7), X, Y,
-              np.where(ABSOLUTE <= 0.7, ABSOLUTE**2 / 2, 0.7 * (ABSOLUTE - 0.35))),
-    "bce": (lambda x, y, reduction: ops.binary_cross_entropy(x, y, None, reduction), P, Q,
-            -(Q * np.log(P) + (1 - Q) * np.log(1 - P))),
-    "bce with logits": (lambda x, y, reduction: ops.binary_cross_entropy_with_logits(x, y, reduction=reduction), X, Q,
-                        -(Q * np.log(sigmoid(X)) + (1 - Q) * np.log(1 - sigmoid(X)))),
+    "smooth l1": (
+        lambda x, y, reduction: ops.smooth_l1_loss(x, y, 0.5, reduction),
+        X,
+        Y,
+        np.where(ABSOLUTE < 0.5, ABSOLUTE**2, ABSOLUTE - 0.25),
+    ),
+    "huber": (
+        lambda x, y, reduction: ops.huber_loss(x, y, reduction, 0.7),
+        X,
+        Y,
+        np.where(ABSOLUTE <= 0.7, ABSOLUTE**2 / 2, 0.7 * (ABSOLUTE - 0.35)),
+    ),
+    "bce": (
+        lambda x, y, reduction: ops.binary_cross_entropy(x, y, None, reduction),
+        P,
+        Q,
+        -(Q * np.log(P) + (1 - Q) * np.log(1 - P)),
+    ),
+    "bce with logits": (
+        lambda x, y, reduction: ops.binary_cross_entropy_with_logits(x, y, reduction=reduction),
+        X,
+        Q,
+        -(Q * np.log(sigmoid(X)) + (1 - Q) * np.log(1 - sigmoid(X))),
+    ),
     "kl": (ops.kl_div, np.log(P), Q, Q * (np.log(Q) - np.log(P))),
-    "gaussian": (lambda x, v, reduction: ops.gaussian_nll_loss(x, ops.zeros_like(x), v, True, 1e-6, reduction), X, P,
-                 0.5 * (np.log(P) + X**2 / P + math.log(2 * math.pi))),
+    "gaussian": (
+        lambda x, v, reduction: ops.gaussian_nll_loss(x, ops.zeros_like(x), v, True, 1e-6, reduction),
+        X,
+        P,
+        0.5 * (np.log(P) + X**2 / P + math.log(2 * math.pi)),
+    ),
 }
 
 
@@ -44,6 +64,7 @@ def test_values_and_gradients(name, reduction):
 
     def function(x, y):
         return loss(x, y, reduction=reduction)
+
     np.testing.assert_allclose(function(Tensor(x), Tensor(y)).asnumpy(), wanted, atol=1e-10)
     check_gradient(function, x, y)
     check_precisions(function, x, y)
@@ -80,22 +101,25 @@ def test_batch_mean():
     assert found == pytest.approx((Q * (np.log(Q) - np.log(P))).sum() / 3)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x, y: ops.mse_loss(x, 3), TypeError),
-    (lambda x, y: ops.mse_loss(x, y, "foo"), ValueError),
-    (lambda x, y: ops.mse_loss(x, tensor(np.ones(5))), ValueError),
-    (lambda x, y: ops.l1_loss(3, y), TypeError),
-    (lambda x, y: ops.smooth_l1_loss(x, y, -1.0), RuntimeError),
-    (lambda x, y: ops.smooth_l1_loss(x, tensor(Y[0])), ValueError),
-    (lambda x, y: ops.huber_loss(x, y, delta=0.0), ValueError),
-    (lambda x, y: ops.binary_cross_entropy(x, y), RuntimeError),
-    (lambda x, y: ops.binary_cross_entropy(x, tensor(Y[0])), ValueError),
-    (lambda x, y: ops.binary_cross_entropy_with_logits(x, tensor(Y[0])), ValueError),
-    (lambda x, y: ops.kl_div(x, y, "foo"), ValueError),
-    (lambda x, y: ops.kl_div(x, tensor(Y[0])), ValueError),
-    (lambda x, y: ops.gaussian_nll_loss(x, y, y), ValueError),
-    (lambda x, y: ops.gaussian_nll_loss(x, y, x, eps=0.0), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x, y: ops.mse_loss(x, 3), TypeError),
+        (lambda x, y: ops.mse_loss(x, y, "foo"), ValueError),
+        (lambda x, y: ops.mse_loss(x, tensor(np.ones(5))), ValueError),
+        (lambda x, y: ops.l1_loss(3, y), TypeError),
+        (lambda x, y: ops.smooth_l1_loss(x, y, -1.0), RuntimeError),
+        (lambda x, y: ops.smooth_l1_loss(x, tensor(Y[0])), ValueError),
+        (lambda x, y: ops.huber_loss(x, y, delta=0.0), ValueError),
+        (lambda x, y: ops.binary_cross_entropy(x, y), RuntimeError),
+        (lambda x, y: ops.binary_cross_entropy(x, tensor(Y[0])), ValueError),
+        (lambda x, y: ops.binary_cross_entropy_with_logits(x, tensor(Y[0])), ValueError),
+        (lambda x, y: ops.kl_div(x, y, "foo"), ValueError),
+        (lambda x, y: ops.kl_div(x, tensor(Y[0])), ValueError),
+        (lambda x, y: ops.gaussian_nll_loss(x, y, y), ValueError),
+        (lambda x, y: ops.gaussian_nll_loss(x, y, x, eps=0.0), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call(tensor(X), tensor(Y))

@@ -14,15 +14,18 @@ X, P, Q = tensor(normal(3, 4)), tensor(np.full((3, 4), 0.25)), tensor(np.full((3
 def test_pairs(reduction):
     pairs = [
         (ops.BinaryCrossEntropy(reduction)(P, Q, Q), ops.binary_cross_entropy(P, Q, Q, reduction)),
-        (ops.BCEWithLogitsLoss(reduction)(X, Q, P, Q),
-         ops.binary_cross_entropy_with_logits(X, Q, P, Q, reduction)),
+        (ops.BCEWithLogitsLoss(reduction)(X, Q, P, Q), ops.binary_cross_entropy_with_logits(X, Q, P, Q, reduction)),
         (ops.KLDivLoss(reduction)(X, Q), ops.kl_div(X, Q, reduction)),
         (ops.SmoothL1Loss(0.5, reduction)(X, Q), ops.smooth_l1_loss(X, Q, 0.5, reduction)),
         (ops.SoftMarginLoss(reduction)(X, Q), ops.soft_margin_loss(X, Q, reduction)),
-        (ops.MultiMarginLoss(2, 0.5, reduction)(X, Tensor([0, 1, 3])),
-         ops.multi_margin_loss(X, Tensor([0, 1, 3]), 2, 0.5, None, reduction)),
-        (ops.TripletMarginLoss(reduction=reduction)(X, P, Q, Tensor(0.5)),
-         ops.triplet_margin_loss(X, P, Q, 0.5, reduction=reduction)),
+        (
+            ops.MultiMarginLoss(2, 0.5, reduction)(X, Tensor([0, 1, 3])),
+            ops.multi_margin_loss(X, Tensor([0, 1, 3]), 2, 0.5, None, reduction),
+        ),
+        (
+            ops.TripletMarginLoss(reduction=reduction)(X, P, Q, Tensor(0.5)),
+            ops.triplet_margin_loss(X, P, Q, 0.5, reduction=reduction),
+        ),
     ]
     for found, wanted in pairs:
         assert np.array_equal(found.asnumpy(), wanted.asnumpy())
@@ -46,10 +49,17 @@ def test_plain_ones():
     assert np.array_equal(found, ops.binary_cross_entropy_with_logits(X, Q, reduction="none").asnumpy())
 
 
-@pytest.mark.parametrize("call", [
-    lambda: ops.BinaryCrossEntropy("foo"), lambda: ops.KLDivLoss("foo"), lambda: ops.SmoothL1Loss(reduction="foo"),
-    lambda: ops.NLLLoss("foo"), lambda: ops.MultiMarginLoss(3), lambda: ops.MultilabelMarginLoss(None),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ops.BinaryCrossEntropy("foo"),
+        lambda: ops.KLDivLoss("foo"),
+        lambda: ops.SmoothL1Loss(reduction="foo"),
+        lambda: ops.NLLLoss("foo"),
+        lambda: ops.MultiMarginLoss(3),
+        lambda: ops.MultilabelMarginLoss(None),
+    ],
+)
 def test_bad_attributes(call):
     with pytest.raises(ValueError, match="For '"):
         call()

@@ -36,6 +36,7 @@ def multilabel():
 def triplet(p, swap):
     def distance(a, b):
         return (abs(a - b + 1e-6) ** p).sum(1) ** (1 / p)
+
     far = distance(X, Z)
     if swap:
         far = np.minimum(far, distance(Y, Z))
@@ -48,23 +49,44 @@ def at(function, *targets):
 
 LOSSES = {
     "cosine": (lambda x, y: ops.cosine_embedding_loss(x, y, Tensor(SIGNS), 0.1, "none"), (X, Y), cosine()),
-    "ranking": (lambda x, y: ops.margin_ranking_loss(x, y, Tensor(np.sign(Z).astype(x.asnumpy().dtype)), 0.5, "none"),
-                (X, Y), np.maximum(0.5 - np.sign(Z) * (X - Y), 0)),
-    "hinge": (lambda x: ops.hinge_embedding_loss(x, Tensor(np.sign(Y).astype(x.asnumpy().dtype)), 1.0, "none"), (X,),
-              np.where(Y > 0, X, np.maximum(1 - X, 0))),
+    "ranking": (
+        lambda x, y: ops.margin_ranking_loss(x, y, Tensor(np.sign(Z).astype(x.asnumpy().dtype)), 0.5, "none"),
+        (X, Y),
+        np.maximum(0.5 - np.sign(Z) * (X - Y), 0),
+    ),
+    "hinge": (
+        lambda x: ops.hinge_embedding_loss(x, Tensor(np.sign(Y).astype(x.asnumpy().dtype)), 1.0, "none"),
+        (X,),
+        np.where(Y > 0, X, np.maximum(1 - X, 0)),
+    ),
     "multi margin": (at(ops.multi_margin_loss, LABELS), (X,), multi_margin(1)),
-    "multi margin, squared": (lambda x: ops.multi_margin_loss(x, Tensor(LABELS), 2, reduction="none"), (X,),
-                              multi_margin(2)),
+    "multi margin, squared": (
+        lambda x: ops.multi_margin_loss(x, Tensor(LABELS), 2, reduction="none"),
+        (X,),
+        multi_margin(2),
+    ),
     "multilabel": (at(ops.multilabel_margin_loss, LISTED), (X,), multilabel()),
-    "soft multilabel": (lambda x, y: ops.multilabel_soft_margin_loss(x, y, reduction="none"), (X, abs(Y)),
-                        ((1 - abs(Y)) * X + np.log1p(np.exp(-X))).mean(1)),
-    "soft": (lambda x: ops.soft_margin_loss(x, Tensor(np.sign(Y).astype(x.asnumpy().dtype)), "none"), (X,),
-             np.log1p(np.exp(-np.sign(Y) * X))),
+    "soft multilabel": (
+        lambda x, y: ops.multilabel_soft_margin_loss(x, y, reduction="none"),
+        (X, abs(Y)),
+        ((1 - abs(Y)) * X + np.log1p(np.exp(-X))).mean(1),
+    ),
+    "soft": (
+        lambda x: ops.soft_margin_loss(x, Tensor(np.sign(Y).astype(x.asnumpy().dtype)), "none"),
+        (X,),
+        np.log1p(np.exp(-np.sign(Y) * X)),
+    ),
     "triplet": (lambda x, y, z: ops.triplet_margin_loss(x, y, z, reduction="none"), (X, Y, Z), triplet(2, False)),
-    "triplet, swap": (lambda x, y, z: ops.triplet_margin_loss(x, y, z, swap=True, p=3, reduction="none"), (X, Y, Z),
-                      triplet(3, True)),
-    "triplet, p 1": (lambda x, y, z: ops.triplet_margin_loss(x, y, z, p=1, reduction="none"), (X, Y, Z),
-                     triplet(1, False)),
+    "triplet, swap": (
+        lambda x, y, z: ops.triplet_margin_loss(x, y, z, swap=True, p=3, reduction="none"),
+        (X, Y, Z),
+        triplet(3, True),
+    ),
+    "triplet, p 1": (
+        lambda x, y, z: ops.triplet_margin_loss(x, y, z, p=1, reduction="none"),
+        (X, Y, Z),
+        triplet(1, False),
+    ),
 }
 
 
@@ -88,23 +110,26 @@ def test_class_weights():
     np.testing.assert_allclose(found, multi_margin(1) * w[LABELS])
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x, y: ops.cosine_embedding_loss(x, y, Tensor(SIGNS), 1.5), ValueError),
-    (lambda x, y: ops.cosine_embedding_loss(x, y, Tensor(SIGNS[:2])), ValueError),
-    (lambda x, y: ops.margin_ranking_loss(x, tensor(Y[0]), x), ValueError),
-    (lambda x, y: ops.margin_ranking_loss(x, y, x, "a"), TypeError),
-    (lambda x, y: ops.hinge_embedding_loss(x, 3), TypeError),
-    (lambda x, y: ops.multi_margin_loss(x, Tensor([0, 1, 4])), RuntimeError),
-    (lambda x, y: ops.multi_margin_loss(x, Tensor([0, 1])), ValueError),
-    (lambda x, y: ops.multi_margin_loss(x, tensor([0, 1, 2])), TypeError),
-    (lambda x, y: ops.multi_margin_loss(x, Tensor(LABELS), 3), ValueError),
-    (lambda x, y: ops.multilabel_margin_loss(x, Tensor(LISTED + 1)), RuntimeError),
-    (lambda x, y: ops.multilabel_margin_loss(x, tensor(LISTED)), TypeError),
-    (lambda x, y: ops.soft_margin_loss(x, tensor(Y[0])), ValueError),
-    (lambda x, y: ops.triplet_margin_loss(x, y, x, p=0), ValueError),
-    (lambda x, y: ops.triplet_margin_loss(x, y, x, swap=1), TypeError),
-    (lambda x, y: ops.triplet_margin_loss(x, y, x, reduction="foo"), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x, y: ops.cosine_embedding_loss(x, y, Tensor(SIGNS), 1.5), ValueError),
+        (lambda x, y: ops.cosine_embedding_loss(x, y, Tensor(SIGNS[:2])), ValueError),
+        (lambda x, y: ops.margin_ranking_loss(x, tensor(Y[0]), x), ValueError),
+        (lambda x, y: ops.margin_ranking_loss(x, y, x, "a"), TypeError),
+        (lambda x, y: ops.hinge_embedding_loss(x, 3), TypeError),
+        (lambda x, y: ops.multi_margin_loss(x, Tensor([0, 1, 4])), RuntimeError),
+        (lambda x, y: ops.multi_margin_loss(x, Tensor([0, 1])), ValueError),
+        (lambda x, y: ops.multi_margin_loss(x, tensor([0, 1, 2])), TypeError),
+        (lambda x, y: ops.multi_margin_loss(x, Tensor(LABELS), 3), ValueError),
+        (lambda x, y: ops.multilabel_margin_loss(x, Tensor(LISTED + 1)), RuntimeError),
+        (lambda x, y: ops.multilabel_margin_loss(x, tensor(LISTED)), TypeError),
+        (lambda x, y: ops.soft_margin_loss(x, tensor(Y[0])), ValueError),
+        (lambda x, y: ops.triplet_margin_loss(x, y, x, p=0), ValueError),
+        (lambda x, y: ops.triplet_margin_loss(x, y, x, swap=1), TypeError),
+        (lambda x, y: ops.triplet_margin_loss(x, y, x, reduction="foo"), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call(tensor(X), tensor(Y))

@@ -49,30 +49,34 @@ def test_rms_norm():
 
 def test_l2_normalize():
     assert ops.L2Normalize(axis=1)(tensor([[3, 4], [0, 0]])).asnumpy() == pytest.approx(
-        np.array([[0.6, 0.8], [0, 0]]), abs=1e-6)
+        np.array([[0.6, 0.8], [0, 0]]), abs=1e-6
+    )
 
 
 def test_lrn():
     x = normal(1, 5, 2, 2)
-    total = np.stack([(x[:, max(c - 1, 0):c + 2] ** 2).sum(1) for c in range(5)], axis=1)
+    total = np.stack([(x[:, max(c - 1, 0) : c + 2] ** 2).sum(1) for c in range(5)], axis=1)
     wanted = x / (2.0 + 0.5 * total) ** 0.75
     np.testing.assert_allclose(ops.lrn(Tensor(x), 1, 2.0, 0.5, 0.75).asnumpy(), wanted, atol=1e-12)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.group_norm(x, 3), ValueError),
-    (lambda x: ops.group_norm(x, 0), ValueError),
-    (lambda x: ops.group_norm(x, 2.0), TypeError),
-    (lambda x: ops.group_norm(x, 2, tensor([1, 1, 1])), ValueError),
-    (lambda x: ops.group_norm(tensor([1, 1]), 2), ValueError),
-    (lambda x: ops.instance_norm(x, tensor([1])), ValueError),
-    (lambda x: ops.rms_norm(x, tensor([1])), ValueError),
-    (lambda x: ops.L2Normalize(axis=(0, 1)), TypeError),
-    (lambda x: ops.L2Normalize(axis=2)(tensor([[1.0]])), ValueError),
-    (lambda x: ops.LRN(-1), ValueError),
-    (lambda x: ops.LRN(5, 1), TypeError),
-    (lambda x: ops.lrn(tensor([[1.0]])), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.group_norm(x, 3), ValueError),
+        (lambda x: ops.group_norm(x, 0), ValueError),
+        (lambda x: ops.group_norm(x, 2.0), TypeError),
+        (lambda x: ops.group_norm(x, 2, tensor([1, 1, 1])), ValueError),
+        (lambda x: ops.group_norm(tensor([1, 1]), 2), ValueError),
+        (lambda x: ops.instance_norm(x, tensor([1])), ValueError),
+        (lambda x: ops.rms_norm(x, tensor([1])), ValueError),
+        (lambda x: ops.L2Normalize(axis=(0, 1)), TypeError),
+        (lambda x: ops.L2Normalize(axis=2)(tensor([[1.0]])), ValueError),
+        (lambda x: ops.LRN(-1), ValueError),
+        (lambda x: ops.LRN(5, 1), TypeError),
+        (lambda x: ops.lrn(tensor([[1.0]])), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call(tensor(normal(2, 4, 3)))

@@ -105,23 +105,26 @@ def test_without_batch_and_empty_batch():
     assert ops.avg_pool2d(ramp(0, 1, 4, 4), 2).shape == (0, 1, 3, 3)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 0), ValueError),
-    (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 2.0), TypeError),
-    (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 2, (1, 1, 1)), ValueError),
-    (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 3, 2, 2), ValueError),
-    (lambda: ops.max_pool2d(ramp(5, 5), 2), ValueError),
-    (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 6), ValueError),
-    (lambda: ops.max_pool2d(tensor(np.ones((1, 1, 5, 5)), np.int32), 2), TypeError),
-    (lambda: ops.max_pool2d(3, 2), TypeError),
-    (lambda: ops.MaxPool(2, 2, "pad"), ValueError),
-    (lambda: ops.MaxPool((2, 2, 2)), ValueError),
-    (lambda: ops.MaxPool(2, data_format="NHWC"), ValueError),
-    (lambda: ops.AvgPool(6)(ramp(1, 1, 5, 5)), RuntimeError),
-    (lambda: ops.avg_pool2d(ramp(1, 1, 5, 5), 2, divisor_override=-1), ValueError),
-    (lambda: ops.avg_pool2d(ramp(1, 1, 5, 5), 2, ceil_mode=1), TypeError),
-    (lambda: ops.lp_pool1d(ramp(1, 1, 5), 0, 2), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 0), ValueError),
+        (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 2.0), TypeError),
+        (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 2, (1, 1, 1)), ValueError),
+        (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 3, 2, 2), ValueError),
+        (lambda: ops.max_pool2d(ramp(5, 5), 2), ValueError),
+        (lambda: ops.max_pool2d(ramp(1, 1, 5, 5), 6), ValueError),
+        (lambda: ops.max_pool2d(tensor(np.ones((1, 1, 5, 5)), np.int32), 2), TypeError),
+        (lambda: ops.max_pool2d(3, 2), TypeError),
+        (lambda: ops.MaxPool(2, 2, "pad"), ValueError),
+        (lambda: ops.MaxPool((2, 2, 2)), ValueError),
+        (lambda: ops.MaxPool(2, data_format="NHWC"), ValueError),
+        (lambda: ops.AvgPool(6)(ramp(1, 1, 5, 5)), RuntimeError),
+        (lambda: ops.avg_pool2d(ramp(1, 1, 5, 5), 2, divisor_override=-1), ValueError),
+        (lambda: ops.avg_pool2d(ramp(1, 1, 5, 5), 2, ceil_mode=1), TypeError),
+        (lambda: ops.lp_pool1d(ramp(1, 1, 5), 0, 2), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call()

@@ -32,6 +32,7 @@ def test_shapes_and_types():
     assert ops.softmax(tensor(np.zeros((4, 0)))).shape == (4, 0)
     assert ops.softmax(tensor([1, 2], np.float16)).asnumpy().dtype == np.float16
     import dist_ms as ms
+
     assert ops.softmax(Tensor([1, 2]), dtype=ms.float64).dtype == ms.float64
 
 
@@ -43,16 +44,19 @@ def test_gumbel_softmax():
     np.testing.assert_allclose(ops.gumbel_softmax(logits).asnumpy().sum(1), 1, rtol=1e-5)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.softmax(x, 2), ValueError),
-    (lambda x: ops.softmax(x, (0, 1)), TypeError),
-    (lambda x: ops.softmax(Tensor([1, 2])), TypeError),
-    (lambda x: ops.softmax(3), TypeError),
-    (lambda x: ops.Softmax((0, 1))(x), RuntimeError),
-    (lambda x: ops.Softmax("a"), TypeError),
-    (lambda x: ops.log_softmax(x, 2), ValueError),
-    (lambda x: ops.gumbel_softmax(x, 0.0), ValueError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.softmax(x, 2), ValueError),
+        (lambda x: ops.softmax(x, (0, 1)), TypeError),
+        (lambda x: ops.softmax(Tensor([1, 2])), TypeError),
+        (lambda x: ops.softmax(3), TypeError),
+        (lambda x: ops.Softmax((0, 1))(x), RuntimeError),
+        (lambda x: ops.Softmax("a"), TypeError),
+        (lambda x: ops.log_softmax(x, 2), ValueError),
+        (lambda x: ops.gumbel_softmax(x, 0.0), ValueError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="For '"):
         call(tensor(normal(3, 4)))

@@ -41,15 +41,18 @@ def test_sparse_labels():
     np.testing.assert_allclose(gradient, grad(lambda x: loss(x, labels))(Tensor(x)).asnumpy(), atol=1e-12)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.SoftmaxCrossEntropyWithLogits()(x, tensor(normal(3, 5))), ValueError),
-    (lambda x: ops.SoftmaxCrossEntropyWithLogits()(tensor([1.0]), tensor([1.0])), ValueError),
-    (lambda x: ops.SoftmaxCrossEntropyWithLogits()(x, Tensor(np.ones((3, 4), np.int32))), TypeError),
-    (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits()(x, Tensor([0, 1])), ValueError),
-    (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits()(x, Tensor([0, 1, 4])), RuntimeError),
-    (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits()(x, tensor([0, 1, 2])), TypeError),
-    (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits(is_grad=1), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.SoftmaxCrossEntropyWithLogits()(x, tensor(normal(3, 5))), ValueError),
+        (lambda x: ops.SoftmaxCrossEntropyWithLogits()(tensor([1.0]), tensor([1.0])), ValueError),
+        (lambda x: ops.SoftmaxCrossEntropyWithLogits()(x, Tensor(np.ones((3, 4), np.int32))), TypeError),
+        (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits()(x, Tensor([0, 1])), ValueError),
+        (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits()(x, Tensor([0, 1, 4])), RuntimeError),
+        (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits()(x, tensor([0, 1, 2])), TypeError),
+        (lambda x: ops.SparseSoftmaxCrossEntropyWithLogits(is_grad=1), TypeError),
+    ],
+)
 def test_errors(call, error):
     with pytest.raises(error, match="SoftmaxCrossEntropyWithLogits"):
         call(tensor(normal(3, 4)))

@@ -17,8 +17,14 @@ def test_unfold_and_fold(options):
     columns = ops.unfold(Tensor(x), (2, 3), **options).asnumpy()
     weight = normal(4, 3, 2, 3, seed=1)
     pads = options.get("padding", 0)
-    wanted = ops.conv2d(Tensor(x), Tensor(weight), stride=options.get("stride", 1), pad_mode="pad", padding=pads,
-                        dilation=options.get("dilation", 1)).asnumpy()
+    wanted = ops.conv2d(
+        Tensor(x),
+        Tensor(weight),
+        stride=options.get("stride", 1),
+        pad_mode="pad",
+        padding=pads,
+        dilation=options.get("dilation", 1),
+    ).asnumpy()
     np.testing.assert_allclose((weight.reshape(4, -1) @ columns).reshape(wanted.shape), wanted, atol=1e-12)
     other = normal(*columns.shape, seed=2)
     folded = ops.fold(Tensor(other), (5, 6), (2, 3), **options).asnumpy()
@@ -27,15 +33,20 @@ def test_unfold_and_fold(options):
     check_gradient(lambda c: ops.fold(c, (5, 6), (2, 3), **options), other)
 
 
-@pytest.mark.parametrize("call, error", [
-    (lambda x: ops.unfold(x, 0), ValueError), (lambda x: ops.unfold(x, "a"), TypeError),
-    (lambda x: ops.unfold(x, 4), ValueError), (lambda x: ops.unfold(x, 2, padding=(1, 0, 1, 1)), ValueError),
-    (lambda x: ops.unfold(tensor(normal(3, 3)), 2), ValueError),
-    (lambda x: ops.fold(tensor(normal(1, 8, 5)), (3, 3), 2), ValueError),
-    (lambda x: ops.fold(tensor(normal(1, 7, 4)), (3, 3), 2), ValueError),
-    (lambda x: ops.fold(tensor(normal(8, 4)), (3, 3), 2), ValueError),
-    (lambda x: ops.fold(tensor(normal(1, 8, 4)), (3.0, 3), 2), TypeError),
-])
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda x: ops.unfold(x, 0), ValueError),
+        (lambda x: ops.unfold(x, "a"), TypeError),
+        (lambda x: ops.unfold(x, 4), ValueError),
+        (lambda x: ops.unfold(x, 2, padding=(1, 0, 1, 1)), ValueError),
+        (lambda x: ops.unfold(tensor(normal(3, 3)), 2), ValueError),
+        (lambda x: ops.fold(tensor(normal(1, 8, 5)), (3, 3), 2), ValueError),
+        (lambda x: ops.fold(tensor(normal(1, 7, 4)), (3, 3), 2), ValueError),
+        (lambda x: ops.fold(tensor(normal(8, 4)), (3, 3), 2), ValueError),
+        (lambda x: ops.fold(tensor(normal(1, 8, 4)), (3.0, 3), 2), TypeError),
+    ],
+)
 def test_unfold_errors(call, error):
     with pytest.raises(error, match="fold'"):
         call(tensor(normal(1, 2, 3, 3)))
@@ -61,9 +72,17 @@ def test_unpool_output_size():
         assert ops.max_unpool2d(x, index, 2, output_size=size).asnumpy()[0, 0, 0].tolist() == [1, 0, 0, 2, 0]
 
 
-@pytest.mark.parametrize("arguments, error", [
-    ((2, None, 0, (9, 5)), ValueError), ((0,), ValueError), (("a",), TypeError), ((2, "a"), TypeError),
-    ((2, None, -1), ValueError), ((2, None, 0, ("a", 4)), TypeError)])
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        ((2, None, 0, (9, 5)), ValueError),
+        ((0,), ValueError),
+        (("a",), TypeError),
+        ((2, "a"), TypeError),
+        ((2, None, -1), ValueError),
+        ((2, None, 0, ("a", 4)), TypeError),
+    ],
+)
 def test_unpool_errors(arguments, error):
     x, index = tensor([[[[1, 2], [3, 4]]]]), Tensor(np.array([[[[0, 3], [12, 15]]]]))
     with pytest.raises(error, match="For 'max_unpool2d'"):

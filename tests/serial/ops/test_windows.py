@@ -17,8 +17,10 @@ def test_same_padding(size, kernel, stride, dilation):
     assert 0 <= after - before <= 1
 
 
-@pytest.mark.parametrize("size, kernel, stride, pads, count", [
-    (5, 2, 2, (0, 0), 3), (6, 3, 2, (1, 1), 4), (5, 3, 2, (0, 0), 2), (4, 2, 3, (0, 0), 2), (4, 1, 3, (1, 1), 2)])
+@pytest.mark.parametrize(
+    "size, kernel, stride, pads, count",
+    [(5, 2, 2, (0, 0), 3), (6, 3, 2, (1, 1), 4), (5, 3, 2, (0, 0), 2), (4, 2, 3, (0, 0), 2), (4, 1, 3, (1, 1), 2)],
+)
 def test_ceil_padding(size, kernel, stride, pads, count):
     pairs = windows.ceil_padding((size,), (kernel,), (stride,), (pads,), (1,))
     assert windows.output_sizes((size,), (kernel,), (stride,), pairs, (1,)) == (count,)

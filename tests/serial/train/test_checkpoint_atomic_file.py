@@ -46,9 +46,7 @@ def test_nobody_else_can_look_into_the_unfinished_file(old):
 def test_the_bytes_are_on_the_disk_before_the_rename_and_the_rename_after(old, monkeypatch):
     order = []
     fsync, replace = os.fsync, os.replace
-    monkeypatch.setattr(
-        os, "fsync", lambda fd: order.append(os.readlink(f"/proc/self/fd/{fd}")) or fsync(fd)
-    )
+    monkeypatch.setattr(os, "fsync", lambda fd: order.append(os.readlink(f"/proc/self/fd/{fd}")) or fsync(fd))
     monkeypatch.setattr(os, "replace", lambda a, b: order.append("replace") or replace(a, b))
     with replacing(str(old)) as file:
         file.write(b"new")

@@ -44,9 +44,7 @@ def gate(monkeypatch):
 )
 def test_the_file_is_the_same_as_without(method, options):
     values = np.arange(1000.0)
-    save_checkpoint(
-        [parameter("w", values)], "a", async_save=method, append_dict={"s": "t"}, **options
-    )
+    save_checkpoint([parameter("w", values)], "a", async_save=method, append_dict={"s": "t"}, **options)
     file = f"a.{options.get('format', 'ckpt')}"
     reading = {k.replace("enc_", "dec_"): v for k, v in options.items()}
     loaded = load_checkpoint(file, **reading)
@@ -120,9 +118,7 @@ def test_a_load_in_a_thread_does_not_let_a_save_overtake_another(gate):
 def test_the_key_is_not_in_the_other_process_s_arguments(monkeypatch):
     started = []
     popen = subprocess.Popen
-    monkeypatch.setattr(
-        subprocess, "Popen", lambda *a, **k: started.append((a, k)) or popen(*a, **k)
-    )
+    monkeypatch.setattr(subprocess, "Popen", lambda *a, **k: started.append((a, k)) or popen(*a, **k))
     save_checkpoint([parameter("w", [1])], "a.ckpt", async_save="process", enc_key=KEY)
     assert list(load_checkpoint("a.ckpt", dec_key=KEY)) == ["w"]
     assert len(started) == 1

@@ -33,9 +33,7 @@ def files(folder="."):
 
 def test_there_and_back():
     arrays = {n: a for n, a in arrays_of_every_kind().items() if a.dtype.kind != "c"}
-    save_checkpoint(
-        {n: parameter(n, a, a.dtype) for n, a in arrays.items()}, "a.ckpt", append_dict={"s": "t"}
-    )
+    save_checkpoint({n: parameter(n, a, a.dtype) for n, a in arrays.items()}, "a.ckpt", append_dict={"s": "t"})
     ckpt_to_safetensors("a.ckpt", "there")
     safetensors_to_ckpt("there/a.safetensors", "back")
     loaded = load_checkpoint("back/a.ckpt")
@@ -60,9 +58,7 @@ def test_folders_of_ranks(processes):
         for name in ("a", "b_1"):
             save(f"in/{folder}/{name}.ckpt")
     ckpt_to_safetensors("in", "all", processes_num=processes)
-    assert files("all") == [
-        f"{r}/{n}.safetensors" for r in ("rank_0", "rank_1", "rankfoo") for n in ("a", "b_1")
-    ]
+    assert files("all") == [f"{r}/{n}.safetensors" for r in ("rank_0", "rank_1", "rankfoo") for n in ("a", "b_1")]
     ckpt_to_safetensors("in", "some", file_name_regex="b.1")
     assert files("some") == [f"{r}/b_1.safetensors" for r in ("rank_0", "rank_1", "rankfoo")]
     safetensors_to_ckpt("some")

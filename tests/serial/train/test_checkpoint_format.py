@@ -32,12 +32,8 @@ def checkpoint_class():
     value = checkpoint.nested_type.add(name="Value")
     value.oneof_decl.add(name="value")
     value.field.add(name="tag", number=1, label=2, type=9)
-    value.field.add(
-        name="tensor", number=2, label=1, type=11, type_name=".t.TensorProto", oneof_index=0
-    )
-    value.field.add(
-        name="maptensor", number=3, label=1, type=11, type_name=".t.MapTensorProto", oneof_index=0
-    )
+    value.field.add(name="tensor", number=2, label=1, type=11, type_name=".t.TensorProto", oneof_index=0)
+    value.field.add(name="maptensor", number=3, label=1, type=11, type_name=".t.MapTensorProto", oneof_index=0)
     checkpoint.field.add(name="value", number=1, label=3, type=11, type_name=".t.Checkpoint.Value")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
@@ -62,13 +58,8 @@ def load_bytes(data):
 
 def test_what_is_written_is_the_protobuf_message():
     arrays = arrays_of_every_kind()
-    save_checkpoint(
-        {name: Tensor(a) for name, a in arrays.items()}, "a.ckpt", append_dict={"s": "t"}
-    )
-    records = [
-        (name, a.shape, str(Tensor(a).dtype), np.ascontiguousarray(a).tobytes())
-        for name, a in arrays.items()
-    ]
+    save_checkpoint({name: Tensor(a) for name, a in arrays.items()}, "a.ckpt", append_dict={"s": "t"})
+    records = [(name, a.shape, str(Tensor(a).dtype), np.ascontiguousarray(a).tobytes()) for name, a in arrays.items()]
     records.append(("s", [0], "str", "t".encode("utf-32-le")))
     with open("a.ckpt", "rb") as file:
         assert file.read() == message(*records).SerializeToString()
@@ -115,9 +106,7 @@ def test_records_in_any_field_order_and_packed_dimensions():
 @pytest.mark.parametrize("type_name", ["Float32", "Int64", "Bool", "Float16"])
 def test_scalars_of_mindspore_1(type_name):
     array = np.ones((), ckpt_format._TYPES[type_name])
-    assert_same(
-        load_bytes(message(("z", [0], type_name, array.tobytes())).SerializeToString())["z"], array
-    )
+    assert_same(load_bytes(message(("z", [0], type_name, array.tobytes())).SerializeToString())["z"], array)
 
 
 @pytest.mark.parametrize(
@@ -150,9 +139,7 @@ def test_contradictions_are_refused(records, reason):
 
 def test_map_tensors_are_refused():
     checkpoint = checkpoint_class()()
-    checkpoint.value.add(tag="table").maptensor.tensor.add(
-        dims=[4], tensor_type="Float32", tensor_content=b""
-    )
+    checkpoint.value.add(tag="table").maptensor.tensor.add(dims=[4], tensor_type="Float32", tensor_content=b"")
     with pytest.raises(ValueError, match="'table' is a MapTensor"):
         load_bytes(checkpoint.SerializeToString())
 
@@ -178,9 +165,7 @@ def test_other_files_are_refused(data):
 
 
 def test_every_truncation_is_refused_or_ends_between_two_parameters():
-    data = message(
-        ("a", [4], "Float32", FLOATS.tobytes()), ("b", [2], "Float64", bytes(16))
-    ).SerializeToString()
+    data = message(("a", [4], "Float32", FLOATS.tobytes()), ("b", [2], "Float64", bytes(16))).SerializeToString()
     first = len(message(("a", [4], "Float32", FLOATS.tobytes())).SerializeToString())
     for length in range(1, len(data)):
         if length == first:

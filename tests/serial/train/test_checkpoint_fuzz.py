@@ -28,9 +28,7 @@ def originals(folder):
     tensors = {name: Tensor(a) for name, a in arrays.items()}
     small = {name: Tensor(a) for name, a in arrays.items() if a.dtype.kind != "c" and a.size < 7}
     cases = [({}, {}, tensors), ({"crc_check": True}, {"crc_check": True}, tensors)]
-    cases += [
-        ({"enc_key": KEY, "enc_mode": m}, {"dec_key": KEY, "dec_mode": m}, tensors) for m in MODES
-    ]
+    cases += [({"enc_key": KEY, "enc_mode": m}, {"dec_key": KEY, "dec_mode": m}, tensors) for m in MODES]
     cases += [({"format": "safetensors"}, {"format": "safetensors"}, small)]
     for number, (saving, reading, items) in enumerate(cases):
         name = f"{folder}/{number}"

@@ -36,11 +36,7 @@ def test_values_are_copied_into_the_parameters_memory():
     memory = [p.asnumpy() for p in objects]
     assert load_param_into_net(net, values) == ([], [])
     assert all(a is b for a, b in zip(net.get_parameters(), objects, strict=True))
-    assert (
-        [a.tolist() for a in memory]
-        == state(net)
-        == [v.asnumpy().tolist() for v in values.values()]
-    )
+    assert [a.tolist() for a in memory] == state(net) == [v.asnumpy().tolist() for v in values.values()]
     values["scale"].asnumpy()[:] = 99
     assert net.scale.asnumpy().tolist() == [5]
     assert net.count.requires_grad is False
@@ -105,17 +101,11 @@ def test_arguments(net, values, options, error, text):
 )  # fmt: skip
 @pytest.mark.parametrize("strict", [False, True])
 def test_other_shapes_are_refused(own, loaded, strict):
-    with pytest.raises(
-        RuntimeError, match="in the argument 'net' should have the same shape as p in"
-    ):
-        load_param_into_net(
-            One(np.zeros(own)), {"p": parameter("p", np.ones(loaded))}, strict_load=strict
-        )
+    with pytest.raises(RuntimeError, match="in the argument 'net' should have the same shape as p in"):
+        load_param_into_net(One(np.zeros(own)), {"p": parameter("p", np.ones(loaded))}, strict_load=strict)
 
 
-@pytest.mark.parametrize(
-    ("own", "loaded"), [((), (1,)), ((), (1, 1)), ((3,), (3, 1)), ((3, 2), (3, 2, 1, 1))]
-)
+@pytest.mark.parametrize(("own", "loaded"), [((), (1,)), ((), (1, 1)), ((3,), (3, 1)), ((3, 2), (3, 2, 1, 1))])
 def test_lengths_of_one_at_the_end_are_dropped(own, loaded):
     net = One(np.zeros(own))
     assert load_param_into_net(net, {"p": parameter("p", np.ones(loaded))}) == ([], [])
@@ -132,15 +122,11 @@ def test_which_types_convert(own, loaded, strict):
     ]
     net = One(np.zeros(2), own.np)
     values = {"p": parameter("p", [1, 0], loaded.np)}
-    if own is loaded or (
-        not strict and any({str(own), str(loaded)} <= family for family in families)
-    ):
+    if own is loaded or (not strict and any({str(own), str(loaded)} <= family for family in families)):
         assert load_param_into_net(net, values, strict_load=strict) == ([], [])
         assert net.p.dtype is own and net.p.asnumpy().tolist() == [1, 0]
     else:
-        with pytest.raises(
-            RuntimeError, match=f"same type as p in .* {own} in 'net' and {loaded} in"
-        ):
+        with pytest.raises(RuntimeError, match=f"same type as p in .* {own} in 'net' and {loaded} in"):
             load_param_into_net(net, values, strict_load=strict)
 
 
@@ -152,9 +138,7 @@ def test_integers_that_do_not_fit_are_refused():
         load_param_into_net(net, {"p": parameter("p", [128, -1], np.int64)})
 
 
-@pytest.mark.parametrize(
-    "bad", [parameter("x", np.ones((3, 2))), parameter("x", [1, 2, 3], np.int32)]
-)
+@pytest.mark.parametrize("bad", [parameter("x", np.ones((3, 2))), parameter("x", [1, 2, 3], np.int32)])
 def test_an_error_leaves_the_network_unchanged(bad):
     net, values = Net(), net_values()
     before = state(net)
@@ -200,9 +184,7 @@ def test_prefixes_in_the_dict(names, missing, loaded_from):
     """What MindSpore 2.10 answered to the same dicts."""
     net = Net()
     shapes = {"weight": (3, 2), "bias": (3,), "scale": (1,), "other": (1,)}
-    values = {
-        n: parameter(n, np.full(shapes[n.split(".")[-1]], i + 10)) for i, n in enumerate(names)
-    }
+    values = {n: parameter(n, np.full(shapes[n.split(".")[-1]], i + 10)) for i, n in enumerate(names)}
     exact = [n for n in names if n in ORDER]
     assert load_param_into_net(net, values) == (missing, [n for n in names if n not in exact])
     for name, p in net.parameters_dict().items():
@@ -222,9 +204,7 @@ def test_redundancy_removed_needs_all_parameters():
         assert load_param_into_net(Net(), net_values(), remove_redundancy=True) == ([], [])
         net, before = Net(), state(Net())
         values = {"scale": parameter("scale", [5])}
-        with pytest.raises(
-            RuntimeError, match=r"\['count', 'fc.weight', 'fc.bias'\] are missing: load the"
-        ):
+        with pytest.raises(RuntimeError, match=r"\['count', 'fc.weight', 'fc.bias'\] are missing: load the"):
             load_param_into_net(net, values, remove_redundancy=True)
         assert state(net) == before
     finally:

@@ -34,9 +34,7 @@ def expected(name):
 def test_every_type_and_seal(file, options):
     loaded = load_checkpoint(str(FIXTURES / file), **options)
     names = [n for n in NAMES if n != "bfloat16" or file != "kinds.safetensors"]
-    assert [n for n in loaded if n not in EXTRA] == (
-        sorted(names) if "format" in options else names
-    )
+    assert [n for n in loaded if n not in EXTRA] == (sorted(names) if "format" in options else names)
     for name in names:
         assert_same(loaded[name], np.asarray(expected(name)))
 
@@ -48,9 +46,7 @@ def test_appended_values():
         assert found == value and type(found) is type(value)
 
 
-@pytest.mark.parametrize(
-    ("file", "options"), [("kinds.ckpt", {}), ("kinds_crc.ckpt", {"crc_check": True})]
-)
+@pytest.mark.parametrize(("file", "options"), [("kinds.ckpt", {}), ("kinds_crc.ckpt", {"crc_check": True})])
 def test_what_dist_ms_writes_has_the_same_bytes(file, options, tmp_path):
     appended = EXTRA if file == "kinds.ckpt" else None
     items = {name: Tensor(np.asarray(expected(name))) for name in NAMES}

@@ -340,9 +340,7 @@ def test_packages_are_imported_only_when_they_are_used():
         "save_checkpoint({'t': 'text'}, 'a.ckpt'); "
         f"print([m for m in {heavy!r} if m in sys.modules])"
     )
-    found = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, check=True, text=True
-    )
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert found.stdout == "[]\n"
 
 

@@ -139,9 +139,7 @@ def test_forged_block_lengths_read_nothing(monkeypatch):
 
 def test_the_checksum_trailer():
     plain = save()
-    assert save(crc_check=True) == plain + b"crc_num" + bytes(6) + struct.pack(
-        ">I", zlib.crc32(plain)
-    )
+    assert save(crc_check=True) == plain + b"crc_num" + bytes(6) + struct.pack(">I", zlib.crc32(plain))
     for options in ({}, {"crc_check": True}):
         assert_same(load_checkpoint("a.ckpt", **options)["w"], W)
 

@@ -1,0 +1,85 @@
+"""AdjustHue and AdjustSaturation: colors of images changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import floating
+from dist_ms.ops.primitive import Undifferentiable
+
+__all__ = ["AdjustHue", "AdjustSaturation"]
+
+
+class AdjustHue(Undifferentiable):
+    """Images with their hues turned.
+
+    Call:
+        image (Tensor): floats (..., 3): red, green, blue.
+        delta (Tensor): how far, in turns of the color circle.
+
+    Raises:
+        TypeError: if an argument holds no floats.
+        ValueError: if `image` has no three colors, or `delta` is no single number.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.AdjustHue()(ms.Tensor([[[1.0, 0.0, 0.0]]]), ms.Tensor(0.5)))
+        [[[0. 1. 1.]]]
+    """
+
+    def forward(self, image: np.ndarray, delta: Any) -> np.ndarray:
+        x = self.colors(image)
+        top, low = x.max(axis=-1), x.min(axis=-1)
+        chroma = top - low
+        r, g, b = np.moveaxis(x, -1, 0)
+        safe = np.where(chroma > 0, chroma, 1)
+        # The hue in sixths of the circle, from the color that is largest.
+        sixth = np.where(top == r, (g - b) / safe, np.where(top == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
+        sixth = sixth + x.dtype.type(6 * self.amount(delta, "delta"))
+        turned = [(n + sixth) % 6 for n in (5, 3, 1)]
+        out = [top - chroma * np.clip(np.minimum(k, 4 - k), 0, 1) for k in turned]
+        return np.stack(out, axis=-1).astype(x.dtype)
+
+    def colors(self, image: Any) -> np.ndarray:
+        """The image, checked."""
+        x = floating(self.name, image, "image", complex_too=False)
+        if x.ndim < 3 or x.shape[-1] != 3:
+            raise ValueError(f"For '{self.name}', 'image' must be (..., H, W, 3), but got shape {x.shape}.")
+        return x
+
+    def amount(self, value: Any, argument: str) -> float:
+        """The number of an argument, checked."""
+        plain = value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+        if plain.size != 1 or plain.dtype.kind not in "fV":
+            raise ValueError(f"For '{self.name}', '{argument}' must be one float, but got {value!r}.")
+        return float(plain.reshape(()))
+
+
+class AdjustSaturation(AdjustHue):
+    """Images with their saturations multiplied, up to full color.
+
+    Call:
+        image (Tensor): floats (..., 3): red, green, blue.
+        scale (Tensor): the factor.
+
+    Raises:
+        TypeError: if an argument holds no floats.
+        ValueError: if `image` has no three colors, or `scale` is no single number.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.AdjustSaturation()(ms.Tensor([[[1.0, 0.5, 0.0]]]), ms.Tensor(0.0)))
+        [[[1. 1. 1.]]]
+    """
+
+    def forward(self, image: np.ndarray, scale: Any) -> np.ndarray:
+        x = self.colors(image)
+        top = x.max(axis=-1, keepdims=True)
+        chroma = top - x.min(axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            full = np.where(chroma > 0, top / chroma, 1)
+        factor = np.clip(x.dtype.type(self.amount(scale, "scale")), 0, full)
+        return (top - factor * (top - x)).astype(x.dtype)
