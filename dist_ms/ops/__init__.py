@@ -4,8 +4,27 @@ Each file holds one family; what it gives to the world is in its `__all__`.
 Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
 """
 
-# ruff: noqa: I001
+# ruff: noqa: E402, I001
+import importlib as _importlib
+
+from dist_ms.ops.later import LATER as _LATER
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
+
+_OWNERS = {name: module for module, names in _LATER.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    """Load the file that has a name when the name is first used."""
+    if name not in _OWNERS:
+        raise AttributeError(f"module 'dist_ms.ops' has no attribute {name!r}")
+    module = _importlib.import_module(f"dist_ms.ops.{_OWNERS[name]}")
+    globals().update({item: getattr(module, item) for item in _LATER[_OWNERS[name]]})
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_OWNERS})
+
 
 # elementwise
 from dist_ms.ops.arithmetic import *
@@ -17,9 +36,6 @@ from dist_ms.ops.rounding import *
 from dist_ms.ops.extremes import *
 from dist_ms.ops.comparison import *
 from dist_ms.ops.logical import *
-from dist_ms.ops.special import *
-from dist_ms.ops.bessel import *
-from dist_ms.ops.incomplete_gamma import *
 from dist_ms.ops.complex_numbers import *
 
 # types and shapes
@@ -31,58 +47,34 @@ from dist_ms.ops.expanding import *
 from dist_ms.ops.joining import *
 from dist_ms.ops.splitting import *
 from dist_ms.ops.repeating import *
-from dist_ms.ops.rearranging import *
-from dist_ms.ops.format_maps import *
 from dist_ms.ops.padding import *
 
 # reductions, scans, order
 from dist_ms.ops.reduction import *
 from dist_ms.ops.reduce_extremes import *
-from dist_ms.ops.scanning import *
-from dist_ms.ops.moments import *
 from dist_ms.ops.norms import *
-from dist_ms.ops.distances import *
 from dist_ms.ops.segments import *
-from dist_ms.ops.sorting import *
 
 # products
 from dist_ms.ops.matmul import *
-from dist_ms.ops.products_added import *
 from dist_ms.ops.products import *
 from dist_ms.ops.einsum import *
 from dist_ms.ops.decompositions import *
 from dist_ms.ops.cholesky import *
-from dist_ms.ops.linear_systems import *
-from dist_ms.ops.factorisations import *
-from dist_ms.ops.matrix_diagonals import *
-from dist_ms.ops.fourier import *
-from dist_ms.ops.window_functions import *
-from dist_ms.ops.spectrogram import *
 
 # elements picked, put, chosen
 from dist_ms.ops.slicing import *
 from dist_ms.ops.gathering import *
 from dist_ms.ops.scattering import *
 from dist_ms.ops.scattering_along import *
-from dist_ms.ops.replacing import *
 from dist_ms.ops.selection import *
 from dist_ms.ops.triangles import *
 
 # made, drawn, written
 from dist_ms.ops.creation import *
-from dist_ms.ops.create_primitives import *
-from dist_ms.ops.encoding import *
 from dist_ms.ops.drawing import *
 from dist_ms.ops.distribution_functions import *
-from dist_ms.ops.distributions import *
-from dist_ms.ops.candidate_samplers import *
-from dist_ms.ops.lookups import *
 from dist_ms.ops.assignment import *
-from dist_ms.ops.parameter_scattering import *
-from dist_ms.ops.adam_updates import *
-from dist_ms.ops.gradient_updates import *
-from dist_ms.ops.adagrad_updates import *
-from dist_ms.ops.row_updates import *
 
 # neural networks
 from dist_ms.ops.activation import *
@@ -100,39 +92,26 @@ from dist_ms.ops.conv_primitives import *
 from dist_ms.ops.pooling import *
 from dist_ms.ops.pooling_functions import *
 from dist_ms.ops.pooling_primitives import *
-from dist_ms.ops.adaptive_pooling import *
-from dist_ms.ops.lstm import *
-from dist_ms.ops.unpooling import *
-from dist_ms.ops.fractional_pooling import *
 from dist_ms.ops.unfold import *
 from dist_ms.ops.interpolate import *
 from dist_ms.ops.pixel_shuffle import *
-from dist_ms.ops.image_colors import *
-from dist_ms.ops.space_blocks import *
 from dist_ms.ops.grid_sampling import *
-from dist_ms.ops.bounding_boxes import *
 from dist_ms.ops.batch_norm import *
 from dist_ms.ops.layer_norm import *
 from dist_ms.ops.normalization import *
 from dist_ms.ops.loss import *
-from dist_ms.ops.loss_primitives import *
 from dist_ms.ops.cross_entropy import *
 from dist_ms.ops.softmax_cross_entropy import *
-from dist_ms.ops.likelihood_loss import *
 from dist_ms.ops.ctc_loss import *
-from dist_ms.ops.ctc_primitives import *
 from dist_ms.ops.margin_loss import *
 
 # sparse containers
 from dist_ms.ops.sparse_containers import *
-from dist_ms.ops.sparse_elementwise import *
-from dist_ms.ops.sparse_primitives import *
 
 # side effects, hooks, functions of functions
 from dist_ms.ops.debugging import *
 from dist_ms.ops.hooks import *
 from dist_ms.ops.mapping import *
-from dist_ms.ops.control_flow import *
 
 # what stands on all of these: Tensor's operators and methods
 from dist_ms.ops import (

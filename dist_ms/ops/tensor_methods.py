@@ -47,24 +47,24 @@ _OTHER = {
 }
 
 
-def delegate(name: str, function: Callable) -> Callable:
-    """A method that calls a function with the tensor as its first argument."""
+def delegate(name: str, function: str) -> Callable:
+    """A method that calls the function of `ops` with this name on the tensor; it is looked up when called."""
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+        return getattr(ops, function)(self, *args, **kwargs)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
-    method.__doc__ = f"See `dist_ms.ops.{getattr(function, '__name__', name)}`; the tensor is its first argument."
+    method.__doc__ = f"See `dist_ms.ops.{function}`; the tensor is its first argument."
     return method
 
 
 def attach() -> None:
     """Attach the methods."""
     for name in _SAME:
-        setattr(Tensor, name, delegate(name, getattr(ops, name)))
+        setattr(Tensor, name, delegate(name, name))
     for name, function in _OTHER.items():
         if function:
-            setattr(Tensor, name, delegate(name, getattr(ops, function)))
+            setattr(Tensor, name, delegate(name, function))
 
 
 attach()

@@ -1,5 +1,6 @@
 """What `import dist_ms as ms` gives: names, late packages, and how much it loads."""
 
+import importlib
 import subprocess
 import sys
 
@@ -28,3 +29,17 @@ def test_packages_load_when_they_are_used():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'dist_ms' has no attribute 'zzz'"):
         _ = dist_ms.zzz
+
+
+def test_operations_that_load_later_are_listed():
+    from dist_ms import ops
+    from dist_ms.ops.later import LATER
+
+    for module, names in LATER.items():
+        found = importlib.import_module(f"dist_ms.ops.{module}")
+        assert sorted(names) == sorted(found.__all__), module
+        for name in names:
+            assert getattr(ops, name) is getattr(found, name)
+            assert name in dir(ops)
+    with pytest.raises(AttributeError, match="module 'dist_ms.ops' has no attribute 'zzz'"):
+        _ = ops.zzz
