@@ -14,7 +14,9 @@ _OWNERS = {name: module for module, names in _LATER.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    """Load the file that has a name when the name is first used."""
+    """Load the file that has a name, or that the name is of, when it is first used."""
+    if name in _LATER:
+        return _importlib.import_module(f"dist_ms.ops.{name}")
     if name not in _OWNERS:
         raise AttributeError(f"module 'dist_ms.ops' has no attribute {name!r}")
     module = _importlib.import_module(f"dist_ms.ops.{_OWNERS[name]}")

@@ -163,7 +163,7 @@ class RecurrenceGrad(Primitive):
 
     @quiet
     def forward(self, count: int, *arrays: Any) -> tuple:
-        (dout, *dlast), (gates, weight, bias, _, _, live, step) = arrays[:count], arrays[count:]
+        (dout, *dlast), (gates, weight, bias, hidden, cell, live, step) = arrays[:count], arrays[count:]
         work, steps = step.h.dtype, gates.shape[0]
         w = weight.astype(work, copy=False)
         dstate = [x.astype(work) for x in dlast]
@@ -188,7 +188,8 @@ class RecurrenceGrad(Primitive):
         flat = dinner.reshape(-1, dinner.shape[-1])
         dweight = product(flat.T, np.ascontiguousarray(entered).reshape(flat.shape[0], -1))
         grads = [dgates, dweight, *([] if bias is None else [flat.sum(0)]), *dstate]
-        return tuple([g.astype(gates.dtype, copy=False) for g in grads])
+        given = [x for x in (gates, weight, bias, hidden, cell) if x is not None]
+        return tuple([g.astype(x.dtype, copy=False) for g, x in zip(grads, given)])
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> tuple:
         tensors = [x for x in inputs[1:-2] if x is not None]

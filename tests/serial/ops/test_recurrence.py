@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dist_ms import Tensor, float16
+from dist_ms import Tensor, float16, float32, grad
+from dist_ms.ops.casting import cast
 from dist_ms.ops.recurrence import Recurrence, unrolled
 from dist_ms.ops.vjp import Kept
 from tests.gradcheck import check_gradient
@@ -72,6 +73,17 @@ def test_half_precision_keeps_its_type():
     found = fused(*[Tensor(a.astype(np.float16)) for a in arrays])
     assert all(x.dtype is float16 for x in found)
     np.testing.assert_allclose(found[0].asnumpy(), wanted[0].asnumpy(), atol=5e-3)
+
+
+def test_each_gradient_has_the_type_of_its_input():
+    gates, weight, hidden, cell = (Tensor(a.astype(np.float32)) for a in arguments("lstm"))
+    low = cast(gates, float16)
+
+    def loss(gates, weight, hidden, cell):
+        return Recurrence("lstm")(gates, weight, None, hidden, cell, None, Kept())[0]
+
+    found = [g.dtype for g in grad(loss, (0, 1, 2, 3))(low, weight, hidden, cell)]
+    assert found == [float16, float32, float32, float32]
 
 
 def test_nothing_to_run():
