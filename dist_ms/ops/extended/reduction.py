@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.dtype import bool_, int64
 from dist_ms.common.tensor import Tensor
 
 __all__ = [
@@ -102,7 +103,9 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
         >>> print(ms.mint.nansum(ms.Tensor([1.0, float("nan")])))
         1.0
     """
-    return ops.nansum(input, _axes(dim), keepdim, dtype=input.dtype if dtype is None else dtype)
+    if dtype is None:
+        dtype = int64 if input.dtype == bool_ else input.dtype
+    return ops.nansum(input, _axes(dim), keepdim, dtype=dtype)
 
 
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:

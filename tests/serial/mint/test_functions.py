@@ -50,6 +50,7 @@ def test_dtypes_of_reductions():
     same(mint.prod(X, 1, dtype=ms.float64), A.astype(float).prod(1), ms.float64)
     same(mint.mean(ms.Tensor([1, 2]), dtype=ms.float32), 1.5, ms.float32)
     same(mint.nansum(ms.Tensor([1, 2], ms.int32)), 3, ms.int32)
+    same(mint.nansum(ms.Tensor([True, True])), 2, ms.int64)
     same(mint.count_nonzero(ms.Tensor([[0, 2], [3, 4]]), 1), [1, 2], ms.int64)
 
 
