@@ -4,7 +4,7 @@
 parameter servers. Importing it starts no MPI and loads no compiled kernel.
 """
 
-from dist_ms import common, context, ops
+from dist_ms import collectives, common, context, ops
 from dist_ms.autograd.function import _Function
 from dist_ms.autograd.grad import get_grad, grad, value_and_grad
 from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
@@ -62,6 +62,9 @@ from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
 from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"
+
+# The collectives stand above `ops` and are MindSpore's `ops` all the same.
+ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
 _LATER = ("amp", "communication", "dataset", "experimental", "mint", "nn", "numpy", "parallel", "train")

@@ -55,3 +55,12 @@ __all__ = [
     "on_init",
     "release",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """Load `comm_func`, MindSpore's door to a floor above, when it is first used."""
+    if name != "comm_func":
+        raise AttributeError(f"module 'dist_ms.communication' has no attribute {name!r}")
+    import importlib
+
+    return importlib.import_module("dist_ms.communication.comm_func")

@@ -7,6 +7,7 @@ copy would be changed in its place. An array that is only read may have any layo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,53 @@ class Comm(ABC):
     @abstractmethod
     def recv(self, array: np.ndarray, source: int, tag: int = 0) -> np.ndarray:
         """Overwrite the array with the one that rank `source` sends; return the array."""
+
+    @abstractmethod
+    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
+        """Wait until every rank is here for the same thing: verb, type and size of the array, and `more`.
+
+        Raises:
+            RuntimeError: on every rank, with a table of what each was about to do, if they differ.
+        """
+
+    @abstractmethod
+    def post_exchange(
+        self,
+        outgoing: Sequence[tuple[int, np.ndarray]],
+        incoming: Sequence[tuple[int, np.ndarray]],
+        tag: int = 0,
+        collective: bool = False,
+    ) -> Handle:
+        """Start to send arrays to ranks and to receive arrays from ranks; return at once.
+
+        Between two ranks messages of one tag arrive in the order in which they were posted.
+
+        Args:
+            outgoing: (rank, array) pairs; this rank itself may be among them.
+            incoming: (rank, array) pairs; the arrays are overwritten.
+            tag: tells messages apart, 0 to 32767.
+            collective: every rank of the group takes part, and has met: the messages cannot mix with others.
+        """
+
+    def exchange(
+        self,
+        verb: str,
+        outgoing: Sequence[tuple[int, np.ndarray]],
+        incoming: Sequence[tuple[int, np.ndarray]],
+        array: np.ndarray | None = None,
+        more: str = "",
+    ) -> Handle:
+        """Meet for the collective `verb` and start its messages; return the handle.
+
+        Args:
+            verb: what errors call it.
+            outgoing: as for `post_exchange`.
+            incoming: as for `post_exchange`.
+            array: what must have the same type and size on every rank.
+            more: what else must be the same.
+        """
+        self.meet(verb, array, more)
+        return self.post_exchange(outgoing, incoming, collective=True)
 
     @abstractmethod
     def gather_objects(self, value: Any) -> list[Any]:

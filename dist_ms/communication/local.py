@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,23 @@ class LocalComm(Comm):
             )
         array.reshape(-1).view(np.uint8)[:] = sent.reshape(-1).view(np.uint8)
         return array
+
+    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
+        """Everybody is here."""
+
+    def post_exchange(
+        self,
+        outgoing: Sequence[tuple[int, np.ndarray]],
+        incoming: Sequence[tuple[int, np.ndarray]],
+        tag: int = 0,
+        collective: bool = False,
+    ) -> Handle:
+        """Do all sends, then all receives."""
+        for dest, array in outgoing:
+            self.send(array, dest, tag)
+        for source, array in incoming:
+            self.recv(array, source, tag)
+        return Done()
 
     def gather_objects(self, value: Any) -> list[Any]:
         """Return the value in a list."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import pickle
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from dist_ms.communication.comm import (
     check_reducible,
 )
 from dist_ms.communication.control import Control, caller
+from dist_ms.communication.exchange import MpiExchange
 from dist_ms.communication.waiting import wait_until
 
 CHUNK_BYTES = 1 << 30  # MPI-3 counts are C ints, and so are some of the libraries' byte counts
@@ -51,7 +52,7 @@ def load_mpi() -> Any:
     return MPI
 
 
-class MpiComm(Comm):
+class MpiComm(MpiExchange, Comm):
     """A group of ranks on an MPI communicator of its own.
 
     Args:
@@ -84,14 +85,14 @@ class MpiComm(Comm):
     # ---- the verbs
     def barrier(self) -> None:
         """Wait until every rank is here."""
-        self._meet("barrier")
+        self.meet("barrier")
 
     def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
         """Overwrite every rank's array with rank `root`'s."""
         check_array("broadcast", array, changed=True)
         check_rank("broadcast", "root", root, self.size)
         data = as_bytes(array)
-        self._meet("broadcast", array, f"root {root}")
+        self.meet("broadcast", array, f"root {root}")
         for piece in pieces(data, CHUNK_BYTES):
             self._run("broadcast", "Bcast", [piece, len(piece), self._mpi.BYTE], root)
         return array
@@ -101,7 +102,7 @@ class MpiComm(Comm):
         check_array("all_reduce", array, changed=True)
         check_reducible("all_reduce", array, op)
         wire, store = wire_form(array)
-        self._meet("all_reduce", array, op)
+        self.meet("all_reduce", array, op)
         for buffer, mpi_op in self._reduction(wire, op):
             self._run("all_reduce", "Allreduce", self._mpi.IN_PLACE, buffer, mpi_op)
         store()
@@ -125,7 +126,7 @@ class MpiComm(Comm):
         out = np.empty((self.size, *array.shape), array.dtype)
         if self.size == 1:
             out[0] = mine
-        self._meet("all_gather", array)
+        self.meet("all_gather", array)
         if self.size == 1 or not mine.nbytes:
             return out
         data, columns = as_bytes(mine), as_bytes(out).reshape(self.size, -1)
@@ -149,7 +150,7 @@ class MpiComm(Comm):
         check_array("reduce_scatter", array, changed=False)
         check_reducible("reduce_scatter", array, op)
         check_parts("reduce_scatter", array, self.size)
-        self._meet("reduce_scatter", array, op)
+        self.meet("reduce_scatter", array, op)
         out = np.empty((array.shape[0] // self.size, *array.shape[1:]), array.dtype)
         if not out.size:
             return out
@@ -231,6 +232,7 @@ class MpiComm(Comm):
     def free(self) -> None:
         """Give the MPI communicator back."""
         self._control.counts.pop(self.name, None)
+        self.free_exchange()
         self._comm.Free()
 
     # ---- how they wait
@@ -242,7 +244,7 @@ class MpiComm(Comm):
         counts[self.name] = number = counts[self.name] + 1
         return number
 
-    def _meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
+    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
         """Wait until every rank is here for the same thing."""
         number = self._enter(verb)
         shape = () if array is None else (array.dtype.name, array.size)
@@ -286,17 +288,18 @@ class MpiComm(Comm):
         verb: str,
         number: int | None,
         keep: Any,
-        peer: int | None = None,
+        peer: int | Sequence[int] | None = None,
     ) -> None:
         """Wait for `done`; raise when the time runs out or a rank that is needed has ended."""
         if done():
             return
         control = self._control
         control.where = (self.name, control.counts[self.name], verb)
+        needed = self._needed(peer)
 
         def listen(waited: float) -> None:
             control.listen()
-            for r in self.ranks if peer is None else (self.ranks[peer],):
+            for r in needed:
                 if r not in control.left or done():
                     continue
                 # What it sent before it ended may still be on its way.
@@ -314,16 +317,21 @@ class MpiComm(Comm):
             raise TimeoutError(self._missing(verb, number, peer))
         control.where = None
 
+    def _needed(self, peer: int | Sequence[int] | None) -> tuple[int, ...]:
+        """Return the world ranks that a wait depends on; None stands for the whole group."""
+        if peer is None:
+            return self.ranks
+        return tuple(self.ranks[r] for r in ((peer,) if isinstance(peer, int) else peer))
+
     def _give_up(self, keep: Any, why: str) -> None:
         """Close the group: MPI still owns the buffers of the operation left behind."""
         self._control.abandoned.append(keep)
         self._broken = why + "."
 
-    def _missing(self, verb: str, number: int | None, peer: int | None) -> str:
+    def _missing(self, verb: str, number: int | None, peer: int | Sequence[int] | None) -> str:
         """Say who did not come, as far as the others answer."""
         control = self._control
-        asked = [self.ranks[peer]] if peer is not None else list(self.ranks)
-        asked = [r for r in asked if r != control.rank]
+        asked = [r for r in self._needed(peer) if r != control.rank]
         answers = control.roll_call(asked)
         lines = []
         for r in asked:

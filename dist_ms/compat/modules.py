@@ -53,7 +53,6 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "nn.dynamic_lr": ("nn.dynamic_lr", "nn"),
     "nn.metrics": ("train.metrics",),
     # operations
-    "ops": ("ops", "compat.collectives"),
     "nn": ("nn", "train.metrics"),
     "boost": ("compat.boost",),
     "boost.grad_accumulation": ("compat.boost",),

@@ -10,7 +10,16 @@ import importlib as _importlib
 from dist_ms.ops.later import LATER as _LATER
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 
-_OWNERS = {name: module for module, names in _LATER.items() for name in names}
+_OWNERS = {name: f"ops.{module}" for module, names in _LATER.items() for name in names}
+
+
+def offer(owners: dict[str, tuple[str, ...]]) -> None:
+    """Take in names from a floor above that users look for here; their files load when a name is first used.
+
+    Args:
+        owners: per file, such as "collectives.barrier", its names.
+    """
+    _OWNERS.update({name: module for module, names in owners.items() for name in names})
 
 
 def __getattr__(name: str) -> object:
@@ -19,8 +28,9 @@ def __getattr__(name: str) -> object:
         return _importlib.import_module(f"dist_ms.ops.{name}")
     if name not in _OWNERS:
         raise AttributeError(f"module 'dist_ms.ops' has no attribute {name!r}")
-    module = _importlib.import_module(f"dist_ms.ops.{_OWNERS[name]}")
-    globals().update({item: getattr(module, item) for item in _LATER[_OWNERS[name]]})
+    owner = _OWNERS[name]
+    module = _importlib.import_module(f"dist_ms.{owner}")
+    globals().update({item: getattr(module, item) for item, other in _OWNERS.items() if other == owner})
     return globals()[name]
 
 

@@ -1,11 +1,10 @@
-"""mindspore.boost and the collectives under mindspore.ops."""
+"""mindspore.boost."""
 
 import numpy as np
 import pytest
 
 import dist_ms as ms
 from dist_ms.compat import boost
-from dist_ms.compat.collectives import AllReduce, ReduceOp
 
 
 def test_gradients_of_several_steps_make_one_update():
@@ -24,13 +23,3 @@ def test_other_modes_are_refused_when_used():
         boost.LessBN(None)
     with pytest.raises(AttributeError):
         _ = boost.nothing
-
-
-def test_all_reduce_alone_is_the_value_and_its_gradient():
-    ms.communication.init()
-    x = ms.Tensor([1.0, 2.0])
-    np.testing.assert_array_equal(AllReduce(ReduceOp.MAX)(x).asnumpy(), [1, 2])
-    grad = ms.grad(lambda a: (AllReduce()(a) * a).sum())(x)
-    np.testing.assert_array_equal(grad.asnumpy(), [2, 4])
-    with pytest.raises(ValueError, match="'op' must be one of"):
-        AllReduce("mean")

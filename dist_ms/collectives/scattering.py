@@ -1,0 +1,174 @@
+"""ReduceScatter, ReduceScatterV and CollectiveScatter: every rank gets its part."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.collectives.arguments import (
+    WORLD,
+    check_group_name,
+    check_int,
+    check_rank_in,
+    check_reduction,
+    check_sizes,
+    comm_for,
+    cut,
+    even_sizes,
+)
+from dist_ms.collectives.gathering import AllGather, AllGatherV
+from dist_ms.collectives.movement import reduce_scatter, scatter
+from dist_ms.collectives.reductions import ReduceOp
+from dist_ms.ops.primitive import Primitive
+
+__all__ = ["CollectiveScatter", "ReduceScatter", "ReduceScatterV"]
+
+
+class ReduceScatter(Primitive):
+    """The element-wise reduction of every rank's tensor, of which each rank keeps its part of the first dimension.
+
+    Differentiable for "sum" and "avg": the gradient is gathered from all ranks (an AllGather).
+
+    Args:
+        op: "sum", "max", "min", "prod" or "avg".
+        group: the ranks that take part; default: all.
+
+    Inputs:
+        A Tensor (size * n, ...) of the same shape and type on every rank.
+
+    Returns:
+        A Tensor (n, ...).
+
+    Raises:
+        TypeError: if `op` or `group` is not a string.
+        ValueError: if there is no such reduction, or the first dimension cannot be cut evenly.
+        RuntimeError: before init(), or on every rank if ranks do different things.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.communication.init()
+        >>> print(ms.ops.ReduceScatter()(ms.Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    keeps = ()
+
+    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
+        super().__init__()
+        self.op, self.group = check_reduction(self.name, op), check_group_name(self.name, group)
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Reduce and scatter."""
+        comm = comm_for(self.name, self.group)
+        if x.ndim == 0:
+            raise ValueError(f"For '{self.name}', 'x' must have at least one dimension, but got a scalar.")
+        out, handle = reduce_scatter(self.name, comm, x, self.op, even_sizes(self.name, len(x), comm))
+        handle.wait()
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
+        """Each rank's part of the result holds that part of every input once."""
+        whole = AllGather(self.group)(dout)
+        return (_of_sum(self, whole),)
+
+
+class ReduceScatterV(Primitive):
+    """ReduceScatter where the ranks' parts have lengths of their own.
+
+    Args:
+        op: "sum", "max", "min", "prod" or "avg".
+        group: the ranks that take part; default: all.
+
+    Inputs:
+        - A Tensor (sum_r n_r, ...) of the same shape and type on every rank.
+        - The lengths n_r of all ranks, a list or tuple of ints.
+
+    Returns:
+        A Tensor (n_r, ...).
+
+    Raises:
+        TypeError: if `op` or `group` is not a string.
+        ValueError: if there is no such reduction, or the lengths do not add up.
+        RuntimeError: before init(), or on every rank if ranks do different things.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.communication.init()
+        >>> print(ms.ops.ReduceScatterV()(ms.Tensor([1.0, 2.0]), [2]))
+        [1. 2.]
+    """
+
+    keeps = ()
+
+    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
+        super().__init__()
+        self.op, self.group = check_reduction(self.name, op), check_group_name(self.name, group)
+
+    def forward(self, x: np.ndarray, input_split_sizes: Any) -> np.ndarray:
+        """Reduce and scatter."""
+        comm = comm_for(self.name, self.group)
+        rows = np.atleast_1d(x)
+        sizes = check_sizes(self.name, "input_split_sizes", input_split_sizes, comm, len(rows))
+        out, handle = reduce_scatter(self.name, comm, rows, self.op, sizes)
+        handle.wait()
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
+        """Each rank's part of the result holds that part of every input once."""
+        whole = AllGatherV(self.group)(dout, inputs[1]).reshape(inputs[0].shape)
+        return _of_sum(self, whole), None
+
+
+def _of_sum(primitive: Any, whole: Any) -> Any:
+    """The gathered gradient of a sum, or of an average."""
+    if primitive.op == "avg":
+        return whole / comm_for(primitive.name, primitive.group).size
+    if primitive.op != "sum":
+        raise NotImplementedError(
+            f"For '{primitive.name}', only 'op' 'sum' and 'avg' have a gradient, but got {primitive.op!r}."
+        )
+    return whole
+
+
+class CollectiveScatter(Primitive):
+    """One rank's tensor, cut evenly along the first dimension; each rank gets its part.
+
+    Args:
+        src_rank: the rank in the group whose tensor it is.
+        group: the ranks that take part; default: all.
+
+    Inputs:
+        A Tensor (size * n, ...) of the same shape and type on every rank; only `src_rank`'s values count.
+
+    Returns:
+        A Tensor (n, ...).
+
+    Raises:
+        TypeError: if an argument is of the wrong type.
+        ValueError: if there is no such rank, or the first dimension cannot be cut evenly.
+        RuntimeError: before init(), or on every rank if ranks do different things.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.communication.init()
+        >>> print(ms.ops.CollectiveScatter(0)(ms.Tensor([1.0, 2.0])))
+        [1. 2.]
+    """
+
+    differentiable = False
+
+    def __init__(self, src_rank: int = 0, group: str = WORLD) -> None:
+        super().__init__()
+        self.src_rank = check_int(self.name, "src_rank", src_rank)
+        self.group = check_group_name(self.name, group)
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Scatter."""
+        comm = comm_for(self.name, self.group)
+        check_rank_in(self.name, "src_rank", self.src_rank, comm)
+        rows = np.atleast_1d(x)
+        sizes = even_sizes(self.name, len(rows), comm)
+        out = np.empty((sizes[0], *rows.shape[1:]), x.dtype)
+        scatter(comm, cut(rows, sizes), out, self.src_rank).wait()
+        return out
