@@ -1,7 +1,8 @@
 """Seeds: the global seed, and the generators that random numbers come from.
 
-As in MindSpore, the same `set_seed(n)` or the same `np.random.seed(n)` gives the
-same numbers: every draw takes its start from NumPy's global generator.
+As in MindSpore, the same `set_seed(n)` gives the same numbers: random operations count their calls
+from it on (`operation_seeds`), everything else takes its start from NumPy's global generator, which
+`np.random.seed(n)` also fixes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from contextlib import contextmanager
 import numpy as np
 
 _seed: int | None = None
+_operation_starts: dict[tuple[str, int], int] = {}  # the next second seed of a kind of operation and its own seed
 _sliced_draws = 0  # without a seed: how often slices were drawn, equal on every rank
 
 
@@ -40,6 +42,7 @@ def set_seed(seed: int) -> None:
     if not 0 <= seed < 2**32:
         raise ValueError(f"For 'set_seed', 'seed' must be an int in [0, 2**32 - 1], but got {seed}.")
     np.random.seed(seed)
+    _operation_starts.clear()
     _seed = seed
     _sliced_draws = 0
 
@@ -54,6 +57,20 @@ def get_seed() -> int | None:
         1234
     """
     return _seed
+
+
+def operation_seeds(name: str, seed: int | None) -> tuple[int, int]:
+    """The two seeds of a call of a random operation; (0, 0) without a global seed and its own.
+
+    The first is the global seed, the second the call's own, which moves on from call to call.
+    """
+    first = 0 if _seed is None else _seed or 87654321
+    second = seed or 0
+    if not first and not second:
+        return 0, 0
+    start = _operation_starts.get((name, second), second)
+    _operation_starts[name, second] = start + (3528531795 ^ 3449720151)
+    return first % (2**31 - 1), start % (2**31 - 1)
 
 
 def next_key() -> int:

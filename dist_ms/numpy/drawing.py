@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms import ops
-from dist_ms.common.dtype import float32, from_numpy, int32
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.dtype import float32, int32
+from dist_ms.common.seed import get_seed
+from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import cast, integer_of, shape_of, type_of
+from dist_ms.ops.random_sources import FreeSource, SeededSource, source_of
 
 __all__ = ["rand", "randint", "randn"]
 
@@ -17,6 +18,11 @@ def _sizes(name: str, shape: tuple) -> tuple[int, ...]:
     if not shape:
         return (1,)
     return shape_of(name, shape[0] if len(shape) == 1 else shape)
+
+
+def _source(name: str) -> FreeSource | SeededSource:
+    """The source of a call: after `set_seed` the global seed is also the call's own."""
+    return source_of(name, get_seed())
 
 
 def rand(*shape: Any, dtype: Any = float32) -> Tensor:
@@ -31,12 +37,12 @@ def rand(*shape: Any, dtype: Any = float32) -> Tensor:
         >>> print(mnp.rand(2, 3).shape)
         (2, 3)
     """
-    return ops.rand(*_sizes("rand", shape), dtype=from_numpy(type_of(dtype)))
+    return cast(wrap(_source("UniformReal").uniform(_sizes("rand", shape))), type_of(dtype))
 
 
 def randn(*shape: Any, dtype: Any = float32) -> Tensor:
     """Return random numbers of the standard normal distribution; see `rand`."""
-    return ops.randn(*_sizes("randn", shape), dtype=from_numpy(type_of(dtype)))
+    return cast(wrap(_source("StandardNormal").normal(_sizes("randn", shape))), type_of(dtype))
 
 
 def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: Any = int32) -> Tensor:
@@ -54,4 +60,4 @@ def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: An
     if integer_of("randint", low, "minval") >= integer_of("randint", high, "maxval"):
         raise ValueError(f"For 'randint', 'minval' must be below 'maxval', but got {low} and {high}.")
     size = (1,) if shape is None else shape_of("randint", shape)
-    return cast(ops.randint(low, high, size), type_of(dtype))
+    return cast(wrap(_source("UniformInt").integers(low, high, size).astype(int32.np)), type_of(dtype))

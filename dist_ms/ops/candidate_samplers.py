@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integer, number, tensor
 from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.random_engines import MinimalStandard, PhiloxSequence, mixed_seed
+from dist_ms.ops.random_primitives import SeededPrimitive, start_of
+from dist_ms.ops.random_sources import FreeSource
 
 __all__ = [
     "Cauchy",
@@ -20,7 +24,6 @@ __all__ = [
     "LogUniformCandidateSampler",
     "ParameterizedTruncatedNormal",
     "RandomGamma",
-    "RandomPoisson",
     "TruncatedNormal",
     "UniformCandidateSampler",
     "log_uniform_candidate_sampler",
@@ -57,17 +60,6 @@ class Cauchy(Primitive):
         return wrap(np.asarray(draws * self.sigma + self.median, np.float32))
 
 
-class _Seeded(Primitive):
-    """A random primitive; `seed` and `seed2` are the start of every call, 0 for the global one."""
-
-    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
-        self.seed, self.seed2 = integer(self.name, seed, "seed"), integer(self.name, seed2, "seed2")
-
-    def generator(self) -> np.random.Generator:
-        """The generator of one call."""
-        return generator_of(self.name, (self.seed << 32) + self.seed2 if self.seed or self.seed2 else None)
-
-
 def _truncated(rng: np.random.Generator, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Standard normal numbers from [low, high], by Robert's methods (Simulation of truncated normal variables, 1995).
 
@@ -94,7 +86,7 @@ def _truncated(rng: np.random.Generator, low: np.ndarray, high: np.ndarray) -> n
     return np.where(flip, -out, out)
 
 
-class RandomGamma(_Seeded):
+class RandomGamma(SeededPrimitive):
     """Numbers of the gamma distribution with scale 1.
 
     Args:
@@ -113,34 +105,7 @@ class RandomGamma(_Seeded):
     def __call__(self, shape: Any, alpha: Tensor) -> Tensor:
         a = floating(self.name, tensor(self.name, alpha, "alpha").array(), "alpha", False)
         size = shape_of(self.name, shape, "shape") + a.shape
-        return wrap(self.generator().gamma(np.broadcast_to(a, size)).astype(a.dtype))
-
-
-class RandomPoisson(_Seeded):
-    """Numbers of the Poisson distribution.
-
-    Args:
-        seed, seed2: start of every call; 0 for the global one.
-        dtype: of the result.
-
-    Call:
-        shape (Tensor): how many are drawn for each element of `rate`.
-        rate (Tensor): the means, not negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.RandomPoisson(seed=3)(ms.Tensor([3]), ms.Tensor([1.0, 2.0])).shape
-        (3, 2)
-    """
-
-    def __init__(self, seed: int = 0, seed2: int = 0, dtype: Number = int64) -> None:
-        super().__init__(seed, seed2)
-        self.dtype = dtype
-
-    def __call__(self, shape: Any, rate: Tensor) -> Tensor:
-        mean = tensor(self.name, rate, "rate").array().astype(np.float64)
-        size = shape_of(self.name, shape, "shape") + mean.shape
-        return wrap(self.generator().poisson(np.broadcast_to(mean, size)).astype(self.dtype.np))
+        return wrap(generator_of(self.name, start_of(self)).gamma(np.broadcast_to(a, size)).astype(a.dtype))
 
 
 class LogNormalReverse(Primitive):
@@ -170,7 +135,7 @@ class LogNormalReverse(Primitive):
         return wrap(generator_of(self.name, None).lognormal(self.mean, self.std, a.shape).astype(a.dtype))
 
 
-class TruncatedNormal(_Seeded):
+class TruncatedNormal(SeededPrimitive):
     """Normal numbers with mean 0 and standard deviation 1, those beyond ±2 drawn again.
 
     Args:
@@ -198,11 +163,11 @@ class TruncatedNormal(_Seeded):
     def __call__(self, shape: Any) -> Tensor:
         size = shape_of(self.name, shape, "shape")
         count = math.prod(size)
-        draws = _truncated(self.generator(), np.full(count, -2.0), np.full(count, 2.0))
+        draws = _truncated(generator_of(self.name, start_of(self)), np.full(count, -2.0), np.full(count, 2.0))
         return wrap(draws.reshape(size).astype(self.dtype.np))
 
 
-class ParameterizedTruncatedNormal(_Seeded):
+class ParameterizedTruncatedNormal(SeededPrimitive):
     """Normal numbers, those outside given limits drawn again.
 
     Args:
@@ -237,22 +202,30 @@ class ParameterizedTruncatedNormal(_Seeded):
                 f"For '{self.name}', 'stdevs' must be positive and 'min' below 'max', "
                 f"but got {stdevs}, {min} and {max}."
             )
-        draws = _truncated(self.generator(), (low - middle) / width, (high - middle) / width)
+        draws = _truncated(generator_of(self.name, start_of(self)), (low - middle) / width, (high - middle) / width)
         return wrap((draws * width + middle).reshape(size).astype(mean.array().dtype))
 
 
-def _sample(
-    name: str,
-    classes: Any,
-    num_true: Any,
-    count: Any,
-    unique: Any,
-    size: Any,
-    seed: Any,
-    weights: str,
-    removing: bool = False,
-) -> tuple:
-    """Classes drawn, and how often the true ones and those drawn are to be expected."""
+def _uniform_candidates(seed: int, size: int) -> Iterator[int]:
+    """Classes that are all equally likely."""
+    if not seed:
+        rng = FreeSource()
+        while True:
+            yield from rng.integers(0, size, (64,)).tolist()
+    engine = MinimalStandard(mixed_seed(seed, 0))
+    while True:
+        yield int(engine.integers(size, 1)[0])
+
+
+def _log_candidates(sequence: PhiloxSequence, size: int) -> Iterator[int]:
+    """Classes c with probability log((c + 2) / (c + 1)) / log(size + 1)."""
+    top = math.log1p(size)
+    for u in sequence.doubles():
+        yield (int(math.exp(u * top)) - 1) % size
+
+
+def _checked(name: str, classes: Any, num_true: Any, count: Any, unique: Any, size: Any, seed: Any) -> tuple:
+    """The arguments of a sampler, checked: the true classes, how many are drawn, whether once, of how many."""
     true = tensor(name, classes, "true_classes").array()
     num_true, count = integer(name, num_true, "num_true"), integer(name, count, "num_sampled")
     size, unique = integer(name, size, "range_max"), boolean(name, unique, "unique")
@@ -262,33 +235,25 @@ def _sample(
         raise ValueError(
             f"For '{name}', 'num_sampled' must not be above 'range_max' with 'unique', but got {count} and {size}."
         )
-    rng = generator_of(name, seed or None)
+    if integer(name, seed, "seed") < 0:
+        raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
+    return true, count, unique, size
 
-    def chance(c: np.ndarray) -> np.ndarray:
-        if weights == "uniform":
-            return np.full(c.shape, 1 / size)
-        return np.log1p(1 / (c + 1.0)) / np.log(size + 1)
 
-    everything = np.arange(size)
-    allowed = np.setdiff1d(everything, true) if removing else everything
-    if unique and count > allowed.size:
-        raise ValueError(
-            f"For '{name}', 'num_sampled' must not be above the {allowed.size} classes left, but got {count}."
-        )
+def _sample(true: np.ndarray, count: int, unique: bool, candidates: Iterator[int], hits: set, chance: Any) -> tuple:
+    """Classes drawn, none of `hits`, and how often the true ones and those drawn are to be expected."""
     drawn, tries, seen = [], 0, set()
-    probabilities = chance(allowed) / chance(allowed).sum()
-    while len(drawn) < count:
-        for c in rng.choice(allowed, max(count, 64), p=probabilities).tolist():
-            if len(drawn) == count:
-                break
-            tries += 1
-            if not unique or c not in seen:
-                drawn.append(c)
-                seen.add(c)
+    for c in candidates:
+        if len(drawn) == count:
+            break
+        tries += 1
+        if c not in hits and not (unique and c in seen):
+            drawn.append(c)
+            seen.add(c)
 
     def expected(c: np.ndarray) -> Tensor:
         p = chance(c)
-        return wrap((-np.expm1(tries * np.log1p(-p)) if unique else p * count).astype(np.float32))
+        return wrap((p * count if tries == count else -np.expm1(tries * np.log1p(-p))).astype(np.float32))
 
     found = np.array(drawn, true.dtype)
     return wrap(found), expected(true), expected(found)
@@ -310,7 +275,7 @@ def log_uniform_candidate_sampler(
         num_sampled: how many are drawn.
         unique: draw none twice.
         range_max: number of classes.
-        seed: start of the call; 0 for the global one.
+        seed: start of the call.
 
     Returns:
         tuple of the classes drawn (num_sampled,), and how often the true ones (batch, num_true) and these are expected.
@@ -325,7 +290,7 @@ def log_uniform_candidate_sampler(
         >>> print(ms.ops.sort(drawn)[0])
         [0 1 2 3 4]
     """
-    return _sample("log_uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max, seed, "log")
+    return LogUniformCandidateSampler(num_true, num_sampled, unique, range_max, seed)(true_classes)
 
 
 def uniform_candidate_sampler(
@@ -361,14 +326,20 @@ def uniform_candidate_sampler(
         >>> print(expected)
         [0.75 0.75 0.75]
     """
-    hits = boolean("uniform_candidate_sampler", remove_accidental_hits, "remove_accidental_hits")
-    return _sample(
-        "uniform_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max, seed, "uniform", hits
-    )
+    name = "uniform_candidate_sampler"
+    true, count, unique, size = _checked(name, true_classes, num_true, num_sampled, unique, range_max, seed)
+    hits = set(true.reshape(-1).tolist()) if boolean(name, remove_accidental_hits, "remove_accidental_hits") else set()
+    left = size - len([c for c in hits if 0 <= c < size])
+    if left < (count if unique else 1):
+        raise ValueError(f"For '{name}', 'num_sampled' must not be above the {left} classes left, but got {count}.")
+    candidates = _uniform_candidates(seed, size)
+    return _sample(true, count, unique, candidates, hits, lambda c: np.full(c.shape, 1 / size))
 
 
 class LogUniformCandidateSampler(Primitive):
     """Classes drawn: `log_uniform_candidate_sampler` as a primitive, with its arguments as attributes.
+
+    An object goes on with its sequence from call to call.
 
     Examples:
         >>> import dist_ms as ms
@@ -382,10 +353,15 @@ class LogUniformCandidateSampler(Primitive):
     ) -> None:
         self.num_true, self.num_sampled, self.unique = num_true, num_sampled, unique
         self.range_max, self.seed = range_max, seed
+        self._sequence = PhiloxSequence(87654321, integer(self.name, seed, "seed"))
 
     def __call__(self, true_classes: Tensor) -> tuple:
-        return log_uniform_candidate_sampler(
-            true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
+        true, count, unique, size = _checked(
+            self.name, true_classes, self.num_true, self.num_sampled, self.unique, self.range_max, self.seed
+        )
+        candidates = _log_candidates(self._sequence.skip(2048 * count), size)
+        return _sample(
+            true, count, unique, candidates, set(), lambda c: np.log((c + 2.0) / (c + 1.0)) / math.log1p(size)
         )
 
 

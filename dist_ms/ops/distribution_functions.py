@@ -11,6 +11,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, tensor
 from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of, parameter_array
+from dist_ms.ops.random_sources import source_of
 
 __all__ = ["gamma", "laplace", "poisson", "random_gamma", "random_poisson", "standard_laplace"]
 
@@ -109,8 +110,8 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
         (4, 2)
     """
     r = tensor("random_poisson", rate, "rate").array()
-    full = integers("random_poisson", shape, "shape") + r.shape
-    return wrap(generator_of("random_poisson", seed).poisson(r, full).astype(dtype.np))
+    size = integers("random_poisson", shape, "shape")
+    return wrap(source_of("random_poisson", seed).poisson(r, size).astype(dtype.np))
 
 
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -> Tensor:
@@ -131,8 +132,8 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
         (2, 3)
     """
     m, s = parameter_array("laplace", mean, "mean"), parameter_array("laplace", lambda_param, "lambda_param")
-    full = np.broadcast_shapes(shape_of("laplace", shape, "shape"), m.shape, s.shape)
-    return wrap(generator_of("laplace", seed).laplace(m, s, full).astype(np.float32))
+    drawn = source_of("laplace", seed).laplace(shape_of("laplace", shape, "shape"))
+    return wrap(np.asarray(drawn * s + m, np.float32))
 
 
 def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
@@ -150,4 +151,4 @@ def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.standard_laplace((2, 3)).shape
         (2, 3)
     """
-    return laplace(shape, 0.0, 1.0, seed)
+    return wrap(source_of("standard_laplace", seed).laplace(shape_of("standard_laplace", shape, "shape")))

@@ -1,4 +1,4 @@
-"""bernoulli, multinomial, and the random primitives: draws that depend on given numbers."""
+"""bernoulli, multinomial and their kin: draws that depend on given numbers."""
 
 from __future__ import annotations
 
@@ -8,24 +8,16 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops import distribution_functions, drawing
+from dist_ms.ops import drawing
 from dist_ms.ops.arguments import boolean, integer, tensor
-from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.random_sources import FreeSource, SeededSource, source_of
 
 __all__ = [
     "Bernoulli",
-    "Gamma",
-    "Multinomial",
-    "Poisson",
     "RandomCategorical",
-    "RandomShuffle",
     "Randperm",
-    "StandardLaplace",
-    "StandardNormal",
-    "UniformInt",
-    "UniformReal",
     "bernoulli",
     "multinomial",
     "random_categorical",
@@ -120,47 +112,22 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
             f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
             f"replacement, but got {count} for the shape {weights.shape}."
         )
-    rng = generator_of("multinomial", seed)
+    source = source_of("multinomial", seed)
     rows = np.atleast_2d(weights)
     if replacement:
-        steps = np.cumsum(rows, -1)
-        marks = rng.random((len(rows), count)) * steps[:, -1:]
-        out = (marks[:, :, None] >= steps[:, None, :]).sum(-1)
+        out = places(rows, source.marks((len(rows), count)))
     else:  # the smallest of exponential clocks that run at the weights' rates
         with np.errstate(divide="ignore"):
-            clocks = rng.standard_exponential(rows.shape) / rows
-        out = np.argsort(clocks, -1)[:, :count]
+            clocks = -np.log(source.uniform(rows.shape).astype(np.float64)) / rows
+        out = np.argsort(clocks, -1, kind="stable")[:, :count]
     return wrap(out.astype(np.int32).reshape((*weights.shape[:-1], count)))
 
 
-class Multinomial(Primitive):
-    """Places in rows of weights, each as likely as its weight says, with replacement.
-
-    Args:
-        seed, seed2: start of every call; 0 for the global one.
-        dtype: int32 or int64.
-
-    Call:
-        x (Tensor): weights, one row or a matrix of rows.
-        num_samples (int): how many draws per row.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Multinomial()(ms.Tensor([0.0, 1.0]), 2))
-        [1 1]
-    """
-
-    def __init__(self, seed: int = 0, seed2: int = 0, dtype: Number = int32) -> None:
-        self.seed, self.seed2, self.dtype = seed, seed2, dtype
-
-    def __call__(self, x: Tensor, num_samples: int) -> Tensor:
-        out = multinomial(x, num_samples, True, _start(self.seed, self.seed2))
-        return wrap(out.array().astype(self.dtype.np))
-
-
-def _start(seed: int, seed2: int) -> int | None:
-    """The start that two seeds of MindSpore's primitives give; None for the global one."""
-    return seed * 2**31 + seed2 if seed or seed2 else None
+def places(weights: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Where the marks (rows, n) from [0, 1) fall in the rows of weights laid end to end."""
+    steps = np.cumsum(weights, -1)
+    found = [np.searchsorted(s, m * s[-1], side="right") for s, m in zip(steps, marks)]
+    return np.stack(found) if found else np.zeros(marks.shape, np.int64)
 
 
 def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Number = int64) -> Tensor:
@@ -187,7 +154,9 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Nu
     if x.ndim != 2:
         raise ValueError(f"For 'random_categorical', 'logits' must have 2 dimensions, but got {x.ndim}.")
     weights = np.exp(x - x.max(-1, keepdims=True))
-    return wrap(multinomial(wrap(weights), num_sample, True, seed or None).array().astype(dtype.np))
+    seed, count = integer("random_categorical", seed, "seed"), integer("random_categorical", num_sample, "num_sample")
+    source = SeededSource(0, seed) if seed else FreeSource()
+    return wrap(places(weights, source.marks((len(x), count), fine=True)).astype(dtype.np))
 
 
 class RandomCategorical(Primitive):
@@ -207,113 +176,6 @@ class RandomCategorical(Primitive):
 
     def __call__(self, logits: Tensor, num_sample: int, seed: int) -> Tensor:
         return random_categorical(logits, num_sample, seed, self.dtype)
-
-
-class _Seeded(Primitive):
-    """A random primitive.
-
-    Args:
-        seed, seed2: start of every call; 0 for the global one.
-    """
-
-    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
-        self.seed, self.seed2 = integer(self.name, seed, "seed"), integer(self.name, seed2, "seed2")
-
-    @property
-    def start(self) -> int | None:
-        """The start of a call, None for the global one."""
-        return _start(self.seed, self.seed2)
-
-
-class StandardNormal(_Seeded):
-    """Normal numbers with mean 0 and standard deviation 1: `standard_normal` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.StandardNormal(seed=1)((2, 3)).shape
-        (2, 3)
-    """
-
-    def __call__(self, shape: Any) -> Tensor:
-        return drawing.standard_normal(shape, self.start)
-
-
-class StandardLaplace(_Seeded):
-    """Numbers of the Laplace distribution with mean 0 and scale 1: `standard_laplace` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.StandardLaplace()((2, 3)).shape
-        (2, 3)
-    """
-
-    def __call__(self, shape: Any) -> Tensor:
-        return distribution_functions.standard_laplace(shape, self.start)
-
-
-class UniformReal(_Seeded):
-    """Numbers from [0, 1), float32.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.UniformReal()((2, 3)).shape
-        (2, 3)
-    """
-
-    def __call__(self, shape: Any) -> Tensor:
-        return drawing.rand(*shape_of(self.name, shape, "shape"), seed=self.start)
-
-
-class UniformInt(_Seeded):
-    """Integers from [minval, maxval), int32.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.UniformInt()((2,), ms.Tensor(3), ms.Tensor(4)))
-        [3 3]
-    """
-
-    def __call__(self, shape: Any, minval: Any, maxval: Any) -> Tensor:
-        return drawing.uniform(shape, minval, maxval, self.start, int32)
-
-
-class Gamma(_Seeded):
-    """Numbers of gamma distributions: `gamma` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Gamma()((2,), ms.Tensor([1.0]), ms.Tensor([1.0])).shape
-        (2, 1)
-    """
-
-    def __call__(self, shape: Any, alpha: Tensor, beta: Tensor) -> Tensor:
-        return distribution_functions.gamma(shape, alpha, beta, self.start)
-
-
-class Poisson(_Seeded):
-    """Counts of Poisson distributions: `poisson` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Poisson()((2,), ms.Tensor([1.0])).shape
-        (2,)
-    """
-
-    def __call__(self, shape: Any, mean: Tensor) -> Tensor:
-        return distribution_functions.poisson(shape, mean, self.start)
-
-
-class RandomShuffle(_Seeded):
-    """The slices along the first dimension in random order: `shuffle` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.RandomShuffle()(ms.Tensor([1, 2, 3])).shape
-        (3,)
-    """
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return drawing.shuffle(x, self.start)
 
 
 class Randperm(Primitive):

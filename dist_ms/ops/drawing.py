@@ -1,7 +1,7 @@
 """Random numbers: normal, uniform, integers, permutations.
 
-Every draw takes its start from the global generator, so `set_seed` makes it repeatable and
-successive calls differ. The `seed` arguments fix a call's start by themselves.
+After `set_seed`, or with a `seed` of their own, the draws are MindSpore's and repeatable; successive
+calls differ.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, number, tensor
 from dist_ms.ops.creation import shape_of
+from dist_ms.ops.random_engines import MersenneTwister
+from dist_ms.ops.random_sources import FreeSource, source_of
 
 __all__ = [
     "normal",
@@ -55,11 +57,6 @@ def _float_dtype(name: str, dtype: Any) -> np.dtype:
     return dtype.np
 
 
-def draw_normal(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndarray:
-    """Standard normal numbers of a dtype."""
-    return rng.standard_normal(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
-
-
 def draw_uniform(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndarray:
     """Numbers from [0, 1) of a dtype."""
     return rng.random(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
@@ -84,8 +81,7 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.standard_normal((2, 3)).shape
         (2, 3)
     """
-    rng = generator_of("standard_normal", seed)
-    return wrap(draw_normal(rng, shape_of("standard_normal", shape, "shape"), float32.np))
+    return wrap(source_of("standard_normal", seed).normal(shape_of("standard_normal", shape, "shape")))
 
 
 def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
@@ -109,8 +105,7 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
         (2, 3)
     """
     m, s = parameter_array("normal", mean, "mean"), parameter_array("normal", stddev, "stddev")
-    full = np.broadcast_shapes(shape_of("normal", shape, "shape"), m.shape, s.shape)
-    return wrap(np.asarray(draw_normal(generator_of("normal", seed), full, float32.np) * s + m, np.float32))
+    return wrap(np.asarray(source_of("normal", seed).normal(shape_of("normal", shape, "shape")) * s + m, np.float32))
 
 
 def parameter_array(name: str, value: Any, argument: str) -> np.ndarray:
@@ -148,10 +143,9 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         if (low >= high).any():
             raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
         full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
-        return wrap(generator_of("uniform", seed).integers(low, high, full).astype(dtype.np))
+        return wrap(source_of("uniform", seed).integers(low, high, full).astype(dtype.np))
     low, high = parameter_array("uniform", minval, "minval"), parameter_array("uniform", maxval, "maxval")
-    full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
-    part = draw_uniform(generator_of("uniform", seed), full, float32.np)
+    part = source_of("uniform", seed).uniform(shape_of("uniform", shape, "shape"))
     # Rounding must not reach the upper limit.
     out = np.minimum(low + part * (high - low), np.where(high > low, np.nextafter(high, low), low))
     return wrap(np.asarray(out, np.float32).astype(_float_dtype("uniform", dtype), copy=False))
@@ -178,7 +172,7 @@ def rand(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Te
         (2, 3)
     """
     d = _float_dtype("rand", dtype)
-    return wrap(draw_uniform(generator_of("rand", seed), _size("rand", size), d))
+    return wrap(source_of("rand", seed).uniform(_size("rand", size), d))
 
 
 def _size(name: str, size: tuple) -> tuple:
@@ -209,7 +203,7 @@ def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> T
         (2, 3)
     """
     d = _float_dtype("randn", dtype)
-    return wrap(draw_normal(generator_of("randn", seed), _size("randn", size), d))
+    return wrap(source_of("randn", seed).normal(_size("randn", size), d))
 
 
 def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
@@ -235,13 +229,18 @@ def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: N
         >>> int(x.min()), int(x.max())
         (1, 3)
     """
-    low, high = integer("randint", low, "low"), integer("randint", high, "high")
     d = _int_dtype("randint", dtype)
-    if low >= high:
-        raise ValueError(f"For 'randint', 'low' must be below 'high', but got {low} and {high}.")
     if not isinstance(size, (tuple, list)):
         raise TypeError(f"For 'randint', 'size' must be a tuple, but got {type(size).__name__}.")
-    return wrap(generator_of("randint", seed).integers(low, high, shape_of("randint", size, "size")).astype(d))
+    return wrap(_integers("randint", low, high, size, seed, d))
+
+
+def _integers(name: str, low: Any, high: Any, size: Any, seed: Any, d: np.dtype) -> np.ndarray:
+    """Equally likely integers from [low, high)."""
+    low, high = integer(name, low, "low"), integer(name, high, "high")
+    if low >= high:
+        raise ValueError(f"For '{name}', 'low' must be below 'high', but got {low} and {high}.")
+    return source_of(name, seed).integers(low, high, shape_of(name, size, "size")).astype(d)
 
 
 def _int_dtype(name: str, dtype: Any) -> np.dtype:
@@ -273,7 +272,8 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = 
         >>> ms.ops.rand_like(ms.Tensor([1.0, 2.0])).shape
         (2,)
     """
-    return rand(tensor("rand_like", input).shape, dtype=dtype or input.dtype, seed=seed)
+    d = _float_dtype("rand_like", dtype or tensor("rand_like", input).dtype)
+    return wrap(source_of("rand_like", seed).uniform(input.shape, d))
 
 
 def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
@@ -296,7 +296,8 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
         >>> ms.ops.randn_like(ms.Tensor([1.0, 2.0])).shape
         (2,)
     """
-    return randn(tensor("randn_like", input).shape, dtype=dtype or input.dtype, seed=seed)
+    d = _float_dtype("randn_like", dtype or tensor("randn_like", input).dtype)
+    return wrap(source_of("randn_like", seed).normal(input.shape, d))
 
 
 def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
@@ -321,7 +322,8 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
         >>> ms.ops.randint_like(ms.Tensor([1, 2]), 0, 5).shape
         (2,)
     """
-    return randint(low, high, tensor("randint_like", input).shape, seed, dtype=dtype or input.dtype)
+    d = _int_dtype("randint_like", dtype or tensor("randint_like", input).dtype)
+    return wrap(_integers("randint_like", low, high, input.shape, seed, d))
 
 
 def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> Tensor:
@@ -329,8 +331,8 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
 
     Args:
         n: how many.
-        seed: start of this call alone; 0 and -1 for the global one.
-        offset: with `seed`, which of its sequences.
+        seed: start of this call.
+        offset: start of this call instead, unless 0.
         dtype: an integer type.
 
     Returns:
@@ -348,12 +350,9 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
     n = integer("randperm", n, "n")
     if n < 0:
         raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
-    rng = (
-        generator_of("randperm", None)
-        if seed in (0, -1) and offset == 0
-        else np.random.Generator(np.random.Philox(key=[seed % 2**64, offset % 2**64]))
-    )
-    return wrap(rng.permutation(n).astype(dtype.np))
+    start = integer("randperm", offset, "offset") or integer("randperm", seed, "seed")
+    order = FreeSource() if start == -1 else MersenneTwister(start)
+    return wrap(order.permutation(n).astype(dtype.np))
 
 
 def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
@@ -377,4 +376,4 @@ def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
     """
     if not tensor("shuffle", x, "x").ndim:
         return x
-    return x[wrap(generator_of("shuffle", seed).permutation(x.shape[0]))]
+    return x[wrap(source_of("shuffle", seed).permutation(x.shape[0]))]

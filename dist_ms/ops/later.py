@@ -24,8 +24,8 @@ LATER = {
         BoundingBoxDecode BoundingBoxEncode NonMaxSuppressionWithOverlaps bounding_box_decode bounding_box_encode
     """.split(),
     "candidate_samplers": """
-        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal RandomGamma RandomPoisson
-        TruncatedNormal UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
+        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal RandomGamma TruncatedNormal
+        UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
     """.split(),
     "control_flow": """
         ForiLoop Scan WhileLoop
@@ -40,8 +40,7 @@ LATER = {
         Cdist Pdist cdist cosine_similarity pdist
     """.split(),
     "distributions": """
-        Bernoulli Gamma Multinomial Poisson RandomCategorical RandomShuffle Randperm StandardLaplace StandardNormal
-        UniformInt UniformReal bernoulli multinomial random_categorical
+        Bernoulli RandomCategorical Randperm bernoulli multinomial random_categorical
     """.split(),
     "encoding": """
         OneHot one_hot sequence_mask
@@ -104,6 +103,9 @@ LATER = {
     """.split(),
     "products_added": """
         addbmm addmm addmv addr baddbmm
+    """.split(),
+    "random_primitives": """
+        Gamma Multinomial Poisson RandomPoisson RandomShuffle StandardLaplace StandardNormal UniformInt UniformReal
     """.split(),
     "rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90
