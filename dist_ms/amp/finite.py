@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.autograd.tree import tensors
+from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.wrap.loss_scale import finite
 
@@ -25,4 +25,13 @@ def all_finite(inputs: Any) -> Tensor:
         >>> print(ms.amp.all_finite((ms.Tensor([1.0, 2.0]), ms.Tensor([float("inf")]))))
         False
     """
-    return Tensor(finite(tensors(inputs)))
+    return Tensor(finite(gradients_in(inputs)))
+
+
+def gradients_in(value: Any) -> list[Tensor | RowTensor]:
+    """All tensors and row tensors in a nested value."""
+    if isinstance(value, (Tensor, RowTensor)):
+        return [value]
+    if isinstance(value, dict):
+        value = value.values()
+    return [x for v in value for x in gradients_in(v)] if isinstance(value, (tuple, list, type({}.values()))) else []

@@ -26,6 +26,7 @@ from dist_ms.autograd.sweep import Sweep
 from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
 
 # Hooks that stay with a tensor whose gradient is asked for (see hooks.py).
@@ -189,7 +190,7 @@ class Graph:
                 for i in places[node]:
                     ready(i, grad)
             if node in wanted:
-                found[node] = grad
+                found[node] = grad.to_dense() if type(grad) is RowTensor else grad
 
         with as_given():  # gradients have the types that the forward run chose
             sweep.run(deliver, sink.progress, release)
@@ -208,10 +209,15 @@ class Graph:
         return [(*places[id(o)], g) for o, g in zip(outs, grads) if g is not None and id(o) in places]
 
 
-def _own(x: Tensor, grad: Tensor | None, taken: set[int]) -> Tensor:
+def _own(x: Tensor, grad: Tensor | RowTensor | None, taken: set[int]) -> Tensor | RowTensor:
     """The gradient of `x` as a tensor that shares no array with those taken."""
     if grad is None:
         return zeros_like(x)
+    if type(grad) is RowTensor:
+        if id(grad) in taken:  # the weights of one node share it
+            grad = grad.with_values(wrap(grad.values.array().copy()))
+        taken.add(id(grad))
+        return grad
     if id(grad._data) in taken:
         grad = alias(grad) if recording.on else wrap(grad._data.copy(order="K"))
     taken.add(id(grad._data))

@@ -16,6 +16,8 @@ class GradientSink(Protocol):
     def ready(self, index: int, grad: Tensor | None) -> None:
         """The gradient of weight `index` is complete; None when nothing leads to the weight.
 
+        It may be a RowTensor, whose rows may repeat and come in any order.
+
         Called exactly once per weight; weights nothing leads to come before the
         first gradient is computed.
         """

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.autograd.tape import Node, alias, recording
+from dist_ms.common.sparse_tensor import RowTensor, joined
 from dist_ms.common.tensor import Tensor, wrap
 
 _order_of = attrgetter("order")
@@ -123,6 +124,8 @@ class Sweep:
 
     def _contribute(self, node: Node, index: int, grad: Tensor | None, deliver: Callable) -> None:
         if grad is not None:
+            if type(grad) is RowTensor and (node not in self.targets or node.hooks is not None):
+                grad = grad.to_dense()  # what comes next is written for tensors
             slots = self.pending.get(node)
             if slots is None:
                 slots = self.pending[node] = [None] * (node.width or 1)
@@ -133,8 +136,16 @@ class Sweep:
             slots = self.pending.pop(node, None)
             deliver(node, None if slots is None else hooked(node, slots)[0])
 
-    def _sum(self, a: Tensor, b: Tensor, place: tuple[Node, int]) -> Tensor:
+    def _sum(self, a: Tensor | RowTensor, b: Tensor | RowTensor, place: tuple[Node, int]) -> Tensor | RowTensor:
         """a + b; into the memory of `a` where that is a sum made here."""
+        if type(a) is RowTensor:
+            if type(b) is RowTensor:
+                return joined(a, b)
+            a, b = b, a
+        if type(b) is RowTensor:
+            own = place in self.summed and recording.tape is None
+            self.summed.add(place)
+            return b.added_to(a, own)
         if place in self.summed and recording.tape is None and a._data.dtype == b._data.dtype:
             np.add(a._data, b._data, out=a._data)
             return a

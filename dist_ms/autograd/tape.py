@@ -92,6 +92,8 @@ class Recording(threading.local):
         policy: called with (primitive, inputs) before every operation; returns the inputs to run
             on, or the result if it ran the operation itself: mixed precision casts. None outside
             such regions.
+        rows: a sweep that runs may give the gradient of any table that was looked up as a
+            RowTensor, because who asked for it takes one as the dense gradient it stands for.
         tapes: the tapes in use.
     """
 
@@ -101,6 +103,7 @@ class Recording(threading.local):
     rerunning: bool = False
     written: dict[int, tuple] | None = None
     policy: Callable[[Any, tuple], Sequence | Tensor] | None = None
+    rows: bool = False
 
     def __init__(self) -> None:
         self.tapes: weakref.WeakSet[Tape] = weakref.WeakSet()

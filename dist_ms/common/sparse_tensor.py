@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.tensor import Tensor
+import numpy as np
+
+from dist_ms.common.tensor import Tensor, wrap
 
 __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
 
@@ -216,7 +218,12 @@ class CSRTensor(SparseParts):
 
 
 class RowTensor(SparseParts):
-    """A tensor given by some of its rows.
+    """A tensor given by some of its rows; rows that come several times add up.
+
+    The gradient of a table of which some rows were looked up: of the weight of
+    `nn.EmbeddingLookup`, `ops.EmbeddingLookup` and `ops.SparseGatherV2`. Optimizers with a rule
+    for it (LazyAdam, FTRL, SGD without momentum, ...) leave the other rows of the weight and of
+    their state alone; the others take it as the dense tensor that `to_dense()` gives.
 
     Args:
         indices: integers (N,), the places of the rows.
@@ -250,7 +257,41 @@ class RowTensor(SparseParts):
                 f"{values.shape} and {indices.shape}."
             )
 
+    whole = False  # the rows that are not there are zeros to an optimizer too, as in a dense gradient
+
     @property
     def dense_shape(self) -> tuple[int, ...]:
         """Shape of the dense tensor."""
         return self._shape
+
+    def with_values(self, values: Tensor) -> RowTensor:
+        """Return the same rows with other values."""
+        out = super().with_values(values)
+        out.whole = self.whole
+        return out
+
+
+def row_tensor(indices: np.ndarray, values: np.ndarray, shape: tuple[int, ...], whole: bool = False) -> RowTensor:
+    """A RowTensor of arrays that are known to fit. Inside the package only.
+
+    Args:
+        indices: integers (N,) in [0, shape[0]).
+        values: (N, *shape[1:]).
+        shape: shape of the dense tensor.
+        whole: it stands for a dense gradient, in which every row counts.
+    """
+    out = object.__new__(RowTensor)
+    out._tensors, out._shape = {"indices": wrap(indices), "values": wrap(values)}, shape
+    if whole:
+        out.whole = True
+    return out
+
+
+def joined(a: RowTensor, b: RowTensor) -> RowTensor:
+    """a + b: the rows of both, those of `a` first."""
+    return row_tensor(
+        np.concatenate([a.indices.array(), b.indices.array()]),
+        np.concatenate([a.values.array(), b.values.array()]),
+        a.dense_shape,
+        a.whole or b.whole,
+    )

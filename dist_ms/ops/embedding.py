@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.sparse_tensor import RowTensor, row_tensor
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.indexing import add_rows
 from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive
 
@@ -29,8 +32,8 @@ class TakeRows(Primitive):
 
     keeps = (1,)
 
-    def __init__(self, owner: str = "embedding") -> None:
-        self.name = owner
+    def __init__(self, owner: str = "embedding", sparse: bool = False) -> None:
+        self.name, self.sparse = owner, sparse
 
     def forward(self, table: Any, ids: Any) -> np.ndarray:
         if table.ndim != 2 or table.dtype not in _KERNEL_TYPES:
@@ -47,7 +50,12 @@ class TakeRows(Primitive):
         return out.reshape(*ids.shape, table.shape[1])
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        return AddRows(self.name)(dout, inputs[1].array(), inputs[0].shape), None
+        table, ids = inputs
+        if sparse_now(self.sparse):
+            return looked_up(
+                dout, known_rows(self.name, ids.array(), table.shape[0]), table.shape, not self.sparse
+            ), None
+        return AddRows(self.name)(dout, ids.array(), table.shape), None
 
 
 class AddRows(Primitive):
@@ -78,6 +86,134 @@ class AddRows(Primitive):
         return TakeRows(self.name)(dout, wrap(inputs[1])), None, None
 
 
+class TakeKnownRows(Primitive):
+    """Rows of a table, zeros for indices outside of it.
+
+    Args:
+        owner: the name in errors.
+        sparse: the gradient of the table is a RowTensor.
+
+    Call:
+        table: (rows, ...).
+        ids: int32 or int64, any shape.
+        offset: the index of the table's first row.
+    """
+
+    keeps = (1,)
+
+    def __init__(self, owner: str, sparse: bool = False) -> None:
+        self.name, self.sparse = owner, sparse
+
+    def forward(self, table: Any, ids: Any, offset: int = 0) -> np.ndarray:
+        rows, inside = shifted(ids, offset, len(table))
+        if inside is None:
+            return TakeRows.forward(self, table, rows)
+        out = TakeRows.forward(self, table, np.where(inside, rows, 0))
+        out[~inside] = 0
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        table, ids = inputs[:2]
+        rest = (None,) * (len(inputs) - 1)
+        offset = inputs[2] if len(inputs) > 2 else 0
+        if not sparse_now(self.sparse):
+            return AddKnownRows(self.name, table.shape, offset)(dout, ids), *rest
+        rows, inside = shifted(ids.array(), offset, table.shape[0])
+        if inside is not None:
+            rows, dout = rows[inside], wrap(dout.array().reshape(*ids.shape, *table.shape[1:])[inside])
+        return looked_up(dout, rows.reshape(-1), table.shape, not self.sparse), *rest
+
+
+class AddKnownRows(Primitive):
+    """Rows added up by index into zeros, those outside left out: the transpose of `TakeKnownRows`."""
+
+    keeps = (1,)
+
+    def __init__(self, owner: str, shape: tuple, offset: int) -> None:
+        self.name, self.shape, self.offset = owner, shape, offset
+
+    def forward(self, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        places, inside = shifted(ids, self.offset, self.shape[0])
+        if inside is not None:
+            places, rows = places[inside], rows[inside]
+        return AddRows.forward(self, rows, places, self.shape)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return TakeKnownRows(self.name)(dout, inputs[1], self.offset), None
+
+
+def shifted(ids: np.ndarray, offset: int, rows: int) -> tuple[np.ndarray, np.ndarray | None]:
+    """Indices less the offset, and which of them are rows of the table; None if all are."""
+    ids = index_type(ids)
+    places = ids - ids.dtype.type(offset) if offset else ids
+    inside = (places >= 0) & (places < rows)
+    return places, None if inside.all() else inside
+
+
+def index_type(ids: np.ndarray) -> np.ndarray:
+    """Integers as int32 or int64."""
+    return ids if ids.dtype in (np.int32, np.int64) else ids.astype(np.int64)
+
+
+# ---- gradients by rows
+def sparse_now(wanted: bool) -> bool:
+    """Whether a gradient is given by rows: if it is no part of a larger gradient."""
+    return (wanted or recording.rows) and recording.tape is None
+
+
+def known_rows(owner: str, ids: np.ndarray, rows: int) -> np.ndarray:
+    """Flat indices counted from the front."""
+    flat = index_type(ids).reshape(-1)
+    return row_ids(owner, flat, rows) if flat.size and flat.min() < 0 else flat
+
+
+def looked_up(dout: Tensor, rows: np.ndarray, shape: tuple, whole: bool) -> RowTensor:
+    """The gradient of a table of which these rows were looked up."""
+    return row_tensor(rows, dout.array().reshape(rows.size, *shape[1:]), shape, whole)
+
+
+def to_dense(self: RowTensor) -> Tensor:
+    """Return the dense tensor: zeros, and the rows added at their places in their order.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> rows = ms.RowTensor(ms.Tensor([1, 1]), ms.Tensor([[1.0], [2.0]]), (3, 1))
+        >>> print(rows.to_dense())
+        [[0.]
+         [3.]
+         [0.]]
+    """
+    return wrap(AddRows("RowTensor").forward(self.values.array(), self.indices.array(), self.dense_shape))
+
+
+def added_to(self: RowTensor, dense: Tensor, own: bool) -> Tensor:
+    """The sum with a dense tensor, in its memory if that is `own`."""
+    to = dense.array()
+    if not own:
+        to = to.copy(order="K")
+    add_rows(to, self.indices.array(), self.values.array())
+    return dense if own else wrap(to)
+
+
+def dense_array(self: RowTensor) -> np.ndarray:
+    """The array of the dense tensor: so whoever asks a gradient for its values needs not know of rows."""
+    return self.to_dense().array()
+
+
+def summed(self: RowTensor) -> RowTensor:
+    """Return the same tensor with every row once, in increasing order; rows that repeat are added in their order."""
+    indices, values = self.indices.array(), self.values.array()
+    if indices.size < 2 or (indices[1:] > indices[:-1]).all():
+        return self
+    rows, places = np.unique(indices, return_inverse=True)
+    once = AddRows("RowTensor").forward(values, places.reshape(-1), (rows.size, *values.shape[1:]))
+    return row_tensor(rows, once, self.dense_shape, self.whole)
+
+
+RowTensor.to_dense, RowTensor.added_to = to_dense, added_to
+RowTensor.array, RowTensor.asnumpy, RowTensor.summed = dense_array, dense_array, summed
+
+
 def check_ids(owner: str, ids: Any) -> np.ndarray:
     """Require int32 or int64 indices."""
     arguments.array(owner, ids, "ids")
@@ -94,16 +230,6 @@ def row_ids(owner: str, ids: Any, rows: int) -> np.ndarray:
     if outside.any():
         raise RuntimeError(f"For '{owner}', the indices must be in [{-rows}, {rows}), but got {ids[outside][0]}.")
     return np.where(ids < 0, ids + rows, ids)
-
-
-def take_rows_or_zeros(owner: str, table: Tensor, indices: Tensor) -> Tensor:
-    """Rows of a table, zeros for indices outside of it."""
-    ids = check_ids(owner, arguments.tensor(owner, indices, "indices").array())
-    outside = (ids < 0) | (ids >= table.shape[0])
-    if not outside.any():
-        return TakeRows(owner)(table, indices)
-    rows = TakeRows(owner)(table, wrap(np.where(outside, 0, ids).astype(ids.dtype)))
-    return rows * wrap((~outside)[..., None].astype(table.array().dtype))
 
 
 _take_rows = TakeRows()

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integral, one_axis, one_of, tensor
+from dist_ms.ops.embedding import TakeKnownRows, index_type, known_rows, looked_up, sparse_now
 from dist_ms.ops.indexing import add_rows
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reshaping import reshape
@@ -129,7 +130,7 @@ class GatherV2(Gather):
 
 
 class SparseGatherV2(Gather):
-    """Slices of a tensor along one dimension, picked by index; the gradient is dense.
+    """Slices of a tensor along one dimension, picked by index; rows of a Parameter have a RowTensor as gradient.
 
     Examples:
         >>> import dist_ms as ms
@@ -137,9 +138,15 @@ class SparseGatherV2(Gather):
         [3 1]
     """
 
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, i, axis = inputs
+        if one_axis(self.name, axis, len(x.shape)) or not sparse_now(True):
+            return super().gradient(inputs, output, dout)
+        return looked_up(dout, known_rows(self.name, i.array(), x.shape[0]), x.shape, whole=False), None, None
 
-class EmbeddingLookup(Primitive):
-    """Rows of a table picked by index; indices outside the table give zeros.
+
+class EmbeddingLookup(TakeKnownRows):
+    """Rows of a table picked by index, zeros for indices outside; a Parameter's gradient is a RowTensor.
 
     Call:
         input_params (Tensor): the table.
@@ -153,37 +160,12 @@ class EmbeddingLookup(Primitive):
          [0.]]
     """
 
-    keeps = (1,)
+    def __init__(self) -> None:
+        super().__init__("EmbeddingLookup", sparse=True)
 
     def forward(self, input_params: np.ndarray, input_indices: np.ndarray, offset: int) -> np.ndarray:
-        rows = integral(self.name, input_indices, "input_indices") - integer(self.name, offset, "offset")
-        inside = (rows >= 0) & (rows < len(array(self.name, input_params, "input_params")))
-        out = input_params[np.where(inside, rows, 0)]
-        out[~inside] = 0
-        return out
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        x, i, offset = inputs
-        return AddKnownRows(x.shape, offset)(dout, i), None, None
-
-
-class AddKnownRows(Primitive):
-    """Rows added up by index into zeros, those outside left out: the gradient of `EmbeddingLookup`."""
-
-    keeps = (1,)
-
-    def __init__(self, shape: tuple, offset: int) -> None:
-        self.shape, self.offset = shape, offset
-
-    def forward(self, rows: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        out = np.zeros(self.shape, rows.dtype)
-        indices = indices - self.offset
-        inside = (indices >= 0) & (indices < self.shape[0])
-        add_rows(out, indices[inside], rows[inside])
-        return out
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        return EmbeddingLookup()(dout, inputs[1], self.offset), None
+        table, ids = array(self.name, input_params, "input_params"), integral(self.name, input_indices, "input_indices")
+        return super().forward(table, index_type(ids), integer(self.name, offset, "offset"))
 
 
 class GatherD(Primitive):

@@ -20,7 +20,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.embedding import TakeRows, take_rows_or_zeros
+from dist_ms.ops.embedding import TakeKnownRows, TakeRows, check_ids
 
 __all__ = ["Embedding", "EmbeddingLookup"]
 
@@ -109,7 +109,8 @@ class EmbeddingLookup(Cell):
         slice_mode: "batch_slice"; MindSpore's other modes slice the table over devices.
         manual_shapes: unused without slices, must be None.
         max_norm: vectors longer than this are scaled down to it, or None.
-        sparse: whether lookups are sparse; must be True with target "CPU".
+        sparse: the gradient of the table is a RowTensor of the rows that were looked up; must be True
+            with target "CPU".
         dtype: element type of the parameter.
 
     Inputs:
@@ -177,9 +178,11 @@ class EmbeddingLookup(Cell):
         self.embedding_table = Parameter(
             initializer(param_init, (vocab_size, embedding_size), dtype), name="embedding_table"
         )
+        self._take = TakeKnownRows(owner, sparse)
 
     def construct(self, indices: Tensor) -> Tensor:
-        rows = take_rows_or_zeros("EmbeddingLookup", self.embedding_table, indices)
+        check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
+        rows = self._take(self.embedding_table, indices)
         if self.max_norm is None:
             return rows
         norm = ops.sqrt(ops.ReduceSum(keep_dims=True)(rows * rows, -1))

@@ -13,6 +13,7 @@ import numpy as np
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
@@ -122,6 +123,8 @@ class Optimizer(OptimizerSettings):
         self.global_step._data += 1
         self.begin_step()
         for i, (param, grad) in enumerate(zip(self.parameters, gradients)):
+            if type(grad) is RowTensor:
+                grad = grad.to_dense()
             self.apply_one(i, param, grad, rates[i], decays[i])
         return (True,) * self.param_length
 
@@ -186,7 +189,7 @@ def check_gradients(owner: str, gradients: Any, parameters: Sequence[Parameter])
             f"but got {len(gradients)}."
         )
     for g, p in zip(gradients, parameters):
-        if not isinstance(g, Tensor):
+        if not isinstance(g, (Tensor, RowTensor)):
             raise TypeError(f"For '{owner}', the gradient of {p.name} must be a Tensor, but got {type(g).__name__}.")
         if not isinstance(p.dtype, (mstype.Float, mstype.BFloat)):
             raise TypeError(f"For '{owner}', the parameter {p.name} must have a float type, but got {p.dtype}.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.autograd.differentiate import Graph
+from dist_ms.common.sparse_tensor import RowTensor, joined
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
@@ -43,12 +44,21 @@ class _InParts:
             _, grads = graph.sweep(loss, seed_of(loss, sens))
             total = loss if total is None else total + loss
             if sums is None:
-                sums = [g.array().copy() for g in grads]
+                sums = [g if type(g) is RowTensor else wrap(g.array().copy()) for g in grads]
             else:
-                for s, g in zip(sums, grads, strict=True):
-                    np.add(s, g.array(), out=s)
-        grads = [wrap(s) for s in sums]
+                sums = [_added(s, g) for s, g in zip(sums, grads, strict=True)]
+        grads = sums
         return total, self.grad_reducer.sink().reduce(grads) if self.reducer_flag else grads
+
+
+def _added(total: Tensor | RowTensor, grad: Tensor | RowTensor) -> Tensor | RowTensor:
+    """The sum of two gradients of a weight, in the memory of the first where it has room."""
+    if type(total) is not type(grad):
+        total, grad = (grad, total) if type(total) is RowTensor else (total, grad)
+    if type(grad) is RowTensor:
+        return joined(total, grad) if type(total) is RowTensor else grad.added_to(total, own=True)
+    np.add(total.array(), grad.array(), out=total.array())
+    return total
 
 
 class AccumulationStep(_InParts, TrainOneStepCell):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
@@ -25,7 +26,7 @@ def finite(tensors: Iterable[Tensor]) -> bool:
     Args:
         tensors: of any dtypes.
     """
-    return all(bool(np.isfinite(x.array()).all()) for x in tensors)
+    return all(bool(np.isfinite((x.values if type(x) is RowTensor else x).array()).all()) for x in tensors)
 
 
 class FixedLossScaleUpdateCell(Cell):
@@ -167,6 +168,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
     @staticmethod
     def _unscaled(grad: Tensor, scale: Tensor) -> Tensor:
         """Divide a gradient by the scale, in the gradient's type."""
+        if type(grad) is RowTensor:
+            return grad.with_values(TrainOneStepWithLossScaleCell._unscaled(grad.values, scale))
         factor = (1 / scale.asnumpy()).reshape(()).astype(grad.array().dtype)
         return wrap(np.multiply(grad.array(), factor))
 
