@@ -52,15 +52,16 @@ def wide(array: np.ndarray) -> np.ndarray:
     return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
 
 
-def wire_form(array: np.ndarray) -> tuple[np.ndarray, Callable[[], None]]:
+def wire_form(array: np.ndarray, scale: float = 1.0) -> tuple[np.ndarray, Callable[[], None]]:
     """Return the flat array to reduce, and what to call when it holds the result."""
     flat = array.reshape(-1)
     wire = wide(flat)
-    if wire is flat:
-        return flat, lambda: None
 
     def store() -> None:
-        flat[:] = wire.astype(flat.dtype)
+        if scale != 1:
+            np.multiply(wire, wire.dtype.type(scale), out=wire)
+        if wire is not flat:
+            flat[:] = wire.astype(flat.dtype)
 
     return wire, store
 

@@ -67,16 +67,32 @@ class Comm(ABC):
     def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
         """Overwrite every rank's array with rank `root`'s, bit for bit; return the array."""
 
+    def shared_buffer(self, size: int, dtype: Any) -> np.ndarray:
+        """Return a flat array, not initialised, that `all_reduce` reduces without a copy.
+
+        Where ranks share a machine's memory it lies there; else it is ordinary memory. All ranks
+        call this in the same order with the same arguments. The memory is used again when the
+        array and its views are gone on every rank. `all_reduce` of a C-contiguous part of it
+        wants the same part on every rank.
+
+        Args:
+            size: the number of elements.
+            dtype: their NumPy type.
+        """
+        check_buffer("shared_buffer", size, dtype)
+        return np.empty(size, dtype)
+
     @abstractmethod
-    def all_reduce(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
-        """Overwrite the array with the element-wise `op` over all ranks; return the array.
+    def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
+        """Overwrite the array with `scale` times the element-wise `op` over all ranks; return it.
 
         float16 and bfloat16 are reduced in float32 and rounded once; booleans as logical or
-        ("sum", "max") and and ("min", "prod"). Every rank gets the same bits.
+        ("sum", "max") and and ("min", "prod"). A scale is for floating point and complex arrays.
+        Every rank gets the same bits.
         """
 
     @abstractmethod
-    def post_all_reduce(self, array: np.ndarray, op: str = "sum") -> Handle:
+    def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
         """Start an `all_reduce` and return at once. Ranks post in the same order."""
 
     @abstractmethod
@@ -202,9 +218,21 @@ def check_array(verb: str, array: Any, changed: bool) -> None:
         )
 
 
-def check_reducible(verb: str, array: np.ndarray, op: str) -> None:
+def check_buffer(verb: str, size: Any, dtype: Any) -> None:
+    """Raise unless an array of numbers can be made."""
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        raise TypeError(f"For '{verb}', 'size' must be an int, but got {size!r}.")
+    if size < 0:
+        raise ValueError(f"For '{verb}', 'size' must not be negative, but got {size}.")
+    if np.dtype(dtype).hasobject:
+        raise TypeError(f"For '{verb}', 'dtype' must be of numbers, but got {np.dtype(dtype)}.")
+
+
+def check_reducible(verb: str, array: np.ndarray, op: str, scale: float = 1.0) -> None:
     """Raise unless the reduction has a meaning for the array's type."""
     check_op(verb, op)
+    if scale != 1 and array.dtype.kind in "biu":
+        raise TypeError(f"For '{verb}', 'scale' must be 1 for an array of {array.dtype}, but got {scale!r}.")
     kind = array.dtype.kind
     if kind == "c" and op in ("max", "min"):
         raise TypeError(f"For '{verb}', 'op' must be 'sum' or 'prod' for complex numbers, but got {op!r}.")

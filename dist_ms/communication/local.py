@@ -50,15 +50,17 @@ class LocalComm(Comm):
         check_rank("broadcast", "root", root, 1)
         return array
 
-    def all_reduce(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
-        """Return the array."""
+    def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
+        """Return the array, scaled."""
         check_array("all_reduce", array, changed=True)
-        check_reducible("all_reduce", array, op)
+        check_reducible("all_reduce", array, op, scale)
+        if scale != 1:
+            array *= array.dtype.type(scale)
         return array
 
-    def post_all_reduce(self, array: np.ndarray, op: str = "sum") -> Handle:
+    def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
         """Return a handle that is done."""
-        self.all_reduce(array, op)
+        self.all_reduce(array, op, scale)
         return Done()
 
     def all_gather(self, array: np.ndarray) -> np.ndarray:

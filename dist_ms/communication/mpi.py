@@ -97,23 +97,23 @@ class MpiComm(MpiExchange, Comm):
             self._run("broadcast", "Bcast", [piece, len(piece), self._mpi.BYTE], root)
         return array
 
-    def all_reduce(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
+    def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
         """Overwrite the array with the reduction over all ranks."""
         check_array("all_reduce", array, changed=True)
-        check_reducible("all_reduce", array, op)
-        wire, store = wire_form(array)
+        check_reducible("all_reduce", array, op, scale)
+        wire, store = wire_form(array, scale)
         self.meet("all_reduce", array, op)
         for buffer, mpi_op in self._reduction(wire, op):
             self._run("all_reduce", "Allreduce", self._mpi.IN_PLACE, buffer, mpi_op)
         store()
         return array
 
-    def post_all_reduce(self, array: np.ndarray, op: str = "sum") -> Handle:
+    def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
         """Start an all-reduce; the ranks' arrays must agree, which is not checked."""
         check_array("post_all_reduce", array, changed=True)
-        check_reducible("post_all_reduce", array, op)
+        check_reducible("post_all_reduce", array, op, scale)
         number = self._enter("post_all_reduce")
-        wire, store = wire_form(array)
+        wire, store = wire_form(array, scale)
         requests = [
             self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, mpi_op) for buffer, mpi_op in self._reduction(wire, op)
         ]

@@ -278,3 +278,37 @@ def test_errors_that_do_not_travel_become_runtime_errors(world):
     comm = world.comm
     with pytest.raises(RuntimeError, match=r"\[rank 0 of \d\] odd"):
         agree(comm, Local("odd") if comm.rank == 0 else None)
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, *COMPLEX], ids=str)
+def test_all_reduce_scales_the_result(path, dtype):
+    array = np.full(7, path.rank + 1).astype(dtype)
+    path.all_reduce(array, scale=0.5)
+    assert (array.astype(complex) == expected("sum", path.size) / 2).all()
+    path.post_all_reduce(array, "max" if array.dtype.kind != "c" else "sum", scale=2.0).wait()
+    assert (array.astype(complex) == expected("sum", path.size) * (path.size if array.dtype.kind == "c" else 1)).all()
+
+
+def test_whole_numbers_are_not_scaled(comm):
+    for dtype in ("bool", "int32", "uint8"):
+        with pytest.raises(TypeError, match="'scale' must be 1 for an array of"):
+            comm.all_reduce(np.ones(2, dtype), scale=0.5)
+
+
+@pytest.mark.parametrize("dtype", EVERY, ids=str)
+def test_a_shared_buffer_is_reduced_like_any_array(path, dtype):
+    buffer = path.shared_buffer(1001, dtype)
+    assert buffer.shape == (1001,) and buffer.dtype == dtype and buffer.flags.writeable
+    buffer[:] = (np.arange(1001) % 5 == path.rank % 5).astype(dtype)
+    assert path.all_reduce(buffer, "max" if buffer.dtype.kind != "c" else "sum") is buffer
+    want = (np.arange(1001) % 5 < path.size).astype(dtype)
+    assert (buffer == want).all()
+
+
+def test_a_shared_buffer_must_be_of_numbers(comm):
+    with pytest.raises(TypeError, match="'size' must be an int, but got 2.5"):
+        comm.shared_buffer(2.5, np.float32)
+    with pytest.raises(ValueError, match="'size' must not be negative, but got -1"):
+        comm.shared_buffer(-1, np.float32)
+    with pytest.raises(TypeError, match="'dtype' must be of numbers, but got object"):
+        comm.shared_buffer(3, object)
