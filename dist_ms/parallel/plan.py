@@ -1,14 +1,15 @@
 """The plan: for every parameter, what happens to it at the start, in a step and when saved.
 
 A pure function of plain attributes, without communication. It alone reads the flags
-`layerwise_parallel`, `is_param_ps`, `sliced`, `requires_grad` and `comm_fusion`; broadcast,
-reducer and checkpoints follow its rows. Nothing unordered decides an order here.
+`layerwise_parallel`, `is_param_ps`, `sliced`, `requires_grad`, `comm_fusion` and the settings of the
+parallel optimizer; broadcast, reducer and checkpoints follow its rows. Nothing unordered decides an
+order here.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -27,7 +28,8 @@ class Row:
         shape: its shape on this rank.
         dtype: its element type's name.
         start: "broadcast" (from rank 0), "keep" or "server".
-        gradient: "all_reduce", "keep" (each rank its own), "none" or "server".
+        gradient: "all_reduce", "reduce_scatter" (each rank gets and updates a slice), "all_gather"
+            (rows of a sparse gradient), "keep" (each rank its own), "none" or "server".
         saved_by: "rank 0", "every rank" or "server".
         bucket: the bucket its gradient travels in.
         reason: why, in words.
@@ -73,13 +75,41 @@ class Bucket:
 
     Attributes:
         dtype: the parameters' element type.
-        size: number of elements.
+        size: number of elements; with several shards rounded up to a multiple of them.
         slots: the gradients' places, without gaps.
+        shards: into how many equal slices the sum is scattered, one per rank; 1: every rank gets all.
     """
 
     dtype: np.dtype
     size: int
     slots: tuple[Slot, ...]
+    shards: int = 1
+
+    def slice_of(self, slot: Slot, rank: int) -> tuple[int, int]:
+        """Return which of a gradient's elements, counted from its own first, are in a rank's slice.
+
+        Args:
+            slot: one of the bucket's.
+            rank: the slice's number.
+        """
+        share, length = self.size // self.shards, slot.stop - slot.start
+        first = rank * share - slot.start
+        return min(max(first, 0), length), min(max(first + share, 0), length)
+
+
+@dataclass(frozen=True)
+class Sharding:
+    """What the parallel optimizer divides.
+
+    Attributes:
+        shards: the number of ranks that update a slice each; 1: nothing is divided.
+        threshold: parameters of fewer bytes stay whole.
+        whole: names of parameters that stay whole whatever their size.
+    """
+
+    shards: int = 1
+    threshold: int = 0
+    whole: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -117,7 +147,8 @@ class SyncPlan:
         for i, bucket in enumerate(self.buckets):
             size = bucket.size * bucket.dtype.itemsize
             count = f"{len(bucket.slots)} gradient{'s' * (len(bucket.slots) != 1)}"
-            table.append(f"bucket {i}: {count}, {bucket.dtype.name}, {size:,} bytes")
+            cut = f", in {bucket.shards} slices of {size // bucket.shards:,}" * (bucket.shards > 1)
+            table.append(f"bucket {i}: {count}, {bucket.dtype.name}, {size:,} bytes{cut}")
         return "\n".join(table)
 
 
@@ -127,6 +158,8 @@ def make_plan(
     *,
     servers: bool = False,
     fusion: Fusion | None = None,
+    sharding: Sharding | None = None,
+    sparse: Collection[str] = (),
 ) -> SyncPlan:
     """Decide for every parameter.
 
@@ -138,6 +171,9 @@ def make_plan(
     | any | no | yes | no | keep | keep | every rank |
     | yes | no | no | yes | server | server | server |
 
+    The parallel optimizer turns "all_reduce" into "reduce_scatter", a sparse gradient into
+    "all_gather".
+
     Args:
         parameters: everything to keep equal, in order of registration: Parameters, or objects
             with the same attributes. An object that comes twice counts once.
@@ -145,6 +181,9 @@ def make_plan(
             that require a gradient. They are added to `parameters` where missing.
         servers: whether the job has parameter servers; without, `is_param_ps` changes nothing.
         fusion: how gradients share buckets.
+        sharding: what the parallel optimizer divides: a trained weight that the ranks have in
+            common then has the gradient "reduce_scatter".
+        sparse: names of weights whose gradients come as rows: "all_gather".
 
     Returns:
         The plan. The same arguments give the same plan, whatever the rank.
@@ -167,19 +206,20 @@ def make_plan(
     places = {id(p): i for i, p in enumerate(unique)}
     _check_names(unique)
     given = {id(w): i for i, w in reversed(list(enumerate(weights)))}
-    actions = [_actions(p, id(p) in given, servers) for p in unique]
-    reduced = [p for p, a in zip(unique, actions, strict=True) if a[1] == "all_reduce"]
+    sharding = sharding or Sharding()
+    actions = [_gradient(p, _actions(p, id(p) in given, servers), sharding, sparse) for p in unique]
+    reduced = [(p, a[1]) for p, a in zip(unique, actions, strict=True) if a[1] in ("all_reduce", "reduce_scatter")]
     groups = group_gradients(
-        [_elements(p) * _dtype(p).itemsize for p in reduced],
-        [_kind(p) for p in reduced],
+        [_bytes(p) for p, _ in reduced],
+        [_kind(p, verb) for p, verb in reduced],
         fusion or Fusion(),
     )
-    bucket_of = {id(reduced[i]): b for b, group in enumerate(groups) for i in group}
+    bucket_of = {id(reduced[i][0]): b for b, group in enumerate(groups) for i in group}
     rows = tuple(
         Row(p.name, tuple(p.shape), _dtype(p).name, *a[:3], bucket_of.get(id(p)), a[3])
         for p, a in zip(unique, actions, strict=True)
     )
-    buckets = tuple(_bucket([reduced[i] for i in group], given) for group in groups)
+    buckets = tuple(_bucket([reduced[i] for i in group], given, sharding.shards) for group in groups)
     return SyncPlan(rows, buckets, tuple(places[id(w)] for w in weights))
 
 
@@ -209,20 +249,45 @@ def _actions(parameter: Any, is_weight: bool, servers: bool) -> tuple[str, str, 
     return "broadcast", "none", "rank 0", reason
 
 
-def _bucket(parameters: list[Any], given: dict[int, int]) -> Bucket:
+def _gradient(
+    parameter: Any, actions: tuple[str, str, str, str], sharding: Sharding, sparse: Collection[str]
+) -> tuple[str, str, str, str]:
+    """Return the actions with another gradient where rows are sent, or slices are updated."""
+    start, gradient, saved_by, reason = actions
+    if gradient != "all_reduce":
+        return actions
+    if parameter.name in sparse:
+        return start, "all_gather", saved_by, "trained alike on every rank, by rows"
+    if sharding.shards == 1:
+        return actions
+    if parameter.name in sharding.whole:
+        return start, gradient, saved_by, f"{reason}; its update needs the whole gradient"
+    if _bytes(parameter) < max(sharding.threshold, 1):
+        return start, gradient, saved_by, f"{reason}; under the parallel optimizer's threshold"
+    return start, "reduce_scatter", saved_by, f"each of {sharding.shards} ranks updates a slice"
+
+
+def _bucket(parameters: list[tuple[Any, str]], given: dict[int, int], shards: int) -> Bucket:
     """Lay gradients out one after the other."""
     slots, start = [], 0
-    for p in parameters:
+    for p, _ in parameters:
         stop = start + _elements(p)
         slots.append(Slot(given[id(p)], start, stop, tuple(p.shape)))
         start = stop
-    return Bucket(_dtype(parameters[0]), start, tuple(slots))
+    first, verb = parameters[0]
+    shards = shards if verb == "reduce_scatter" else 1
+    return Bucket(_dtype(first), -(-start // shards) * shards, tuple(slots), shards)
 
 
-def _kind(parameter: Any) -> tuple[str, int] | None:
+def _kind(parameter: Any, verb: str) -> tuple[str, int, str] | None:
     """Return what gradients of one bucket have in common; None: `comm_fusion` 0 asks for none."""
     fusion = parameter.comm_fusion
-    return None if fusion == 0 else (_dtype(parameter).name, fusion)
+    return None if fusion == 0 else (_dtype(parameter).name, fusion, verb)
+
+
+def _bytes(parameter: Any) -> int:
+    """Return the size of a parameter's values."""
+    return _elements(parameter) * _dtype(parameter).itemsize
 
 
 def _dtype(parameter: Any) -> np.dtype:

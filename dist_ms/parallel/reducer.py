@@ -7,26 +7,36 @@ gradients come in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
+from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, Handle
+from dist_ms.communication.comm import Done
+from dist_ms.parallel import bucket_memory, row_gradients
 from dist_ms.parallel.broadcast import refuse_servers
+from dist_ms.parallel.gradient_hook import GradBucket, GradHook, run_hook
 from dist_ms.parallel.plan import Bucket, Slot, SyncPlan
+from dist_ms.parallel.samples import SampleCount
+
+Replan = Callable[[frozenset[str]], SyncPlan]
 
 
 class Reducer:
     """Reduces gradients over all ranks while they are being computed.
 
-    With R ranks the gradient g of a weight becomes  sum_r g_r,  times 1 / degree if `mean`.
+    With R ranks the gradient g of a weight becomes  sum_r g_r,  times 1 / degree if `mean`; with
+    `weighted` and n_r samples on rank r it becomes  sum_r n_r g_r / sum_r n_r,  which is the
+    gradient of the mean over all samples.
 
     Gradients are written straight into flat buffers, one per bucket, and come back as views of
     them: until the next `begin()`, when `reuse` is on. A weight that no rank's loss depends on
     gets zeros (in a world of one None, as without a reducer). Weights whose row says "keep" get
-    their own gradient back, untouched. float16 and bfloat16 gradients are added in float32 and
-    rounded once.
+    their own gradient back, untouched; those of "reduce_scatter" this rank's slice of it, flat.
+    float16 and bfloat16 gradients are added in float32 and rounded once.
 
     Args:
         plan: the rows and buckets; the same on all ranks.
@@ -36,6 +46,12 @@ class Reducer:
         overlap: post a bucket as soon as it is complete, while backward goes on; else all at the
             end. Default: between machines yes, within one no, where it does not pay.
         reuse: write every step's gradients to the same memory.
+        weighted: the mean over samples; `samples` is set before every sweep.
+        replan: makes the plan again when it is known which weights' gradients come as rows; that
+            is agreed on in the first step. Without, rows are added to the dense bucket.
+
+    Attributes:
+        hook: adds the buckets instead of an all-reduce; see `GradBucket`.
 
     Raises:
         ValueError: if `degree` is not a positive int.
@@ -64,31 +80,75 @@ class Reducer:
         degree: int | None = None,
         overlap: bool | None = None,
         reuse: bool = True,
+        weighted: bool = False,
+        replan: Replan | None = None,
     ) -> None:
         refuse_servers(plan)
         degree = comm.size if degree is None else degree
         if isinstance(degree, bool) or not isinstance(degree, int) or degree <= 0:
             raise ValueError(f"For 'DistributedGradReducer', 'degree' must be a positive int, but got {degree!r}.")
-        self.plan, self.comm = plan, comm
-        self.scale = 1 / degree if mean else 1.0
+        self.comm = comm
         self.overlap = not comm.one_node if overlap is None else overlap
+        self.hook: GradHook | None = None
+        self.samples = SampleCount(comm, weighted and mean)
+        # 1 / degree goes into the copy to the bucket where that changes no bit: a power of two. It saves a pass.
+        exact = degree & (degree - 1) == 0
+        divisor = degree if mean and not weighted else 1
+        self._before, self._after = (1 / divisor, 1.0) if exact else (1.0, 1 / divisor)
         self._reuse = reuse
-        self._buffers: list[np.ndarray] = []
         self._handles: list[Handle] = []
-        self._open = False
+        self._open = self._local = self._holding = False
+        self._replan = replan if comm.size > 1 else None
+        self._back: list[tuple[int, Tensor | RowTensor | None, float]] = []
+        self._follow(plan)
+
+    def _follow(self, plan: SyncPlan) -> None:
+        """Lay out the memory for a plan."""
+        self.plan = plan
+        # Alone there is nothing to add: every gradient is passed on as it is.
+        alone = self.comm.size == 1 and self._before == self._after == 1 and not self.samples.on
+        self._buckets = () if alone else plan.buckets
+        self._buffers: list[np.ndarray] = []
+        self._counting: int | None = None
         # Per weight where its gradient goes: (bucket, slot). A tied weight that comes again has
         # the same gradient, so its first place counts.
-        # Alone there is nothing to add: every gradient is passed on as it is.
-        self._buckets = plan.buckets if comm.size > 1 or self.scale != 1 else ()
         places = {slot.weight: (b, slot) for b, x in enumerate(self._buckets) for slot in x.slots}
         first = {row: i for i, row in reversed(list(enumerate(plan.weights)))}
         self._first = [first[row] for row in plan.weights]
         self._places: list[tuple[int, Slot] | None] = [
             places.get(i) if i == self._first[i] else None for i in range(len(plan.weights))
         ]
+        self._by_rows = [
+            i
+            for i, row in enumerate(plan.weights)
+            if plan.rows[row].gradient == "all_gather" and i == self._first[i] and not alone
+        ]
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Within this, gradients stay on their rank and add up; the next sweep outside reduces the sum.
+
+        Sweeps within return None for every gradient.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> from dist_ms.communication import LocalComm
+            >>> from dist_ms.parallel import Reducer, make_plan
+            >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+            >>> reducer = Reducer(make_plan([w]), LocalComm())
+            >>> with reducer.no_sync():
+            ...     _ = reducer.reduce([ms.Tensor([2.0])])
+            >>> print(reducer.reduce([ms.Tensor([3.0])])[0])
+            [5.]
+        """
+        before, self._local = self._local, True
+        try:
+            yield
+        finally:
+            self._local = before
 
     def begin(self) -> None:
-        """Start a step. A step that an error broke off is forgotten.
+        """Start a sweep. One that an error broke off is forgotten.
 
         Raises:
             RuntimeError: if reductions of the last step are under way: other ranks wait for the
@@ -100,16 +160,43 @@ class Reducer:
                 f"finished: {len(self._handles)} of {len(self._buckets)} buckets are on their "
                 "way."
             )
-        if not self._buffers or not self._reuse:
-            self._buffers = [np.empty(b.size, _wire_type(b)) for b in self._buckets]
+        if self._open or not self._holding:
+            self._forget()
+        self.samples.begin()
         self._missing = [len(b.slots) for b in self._buckets]
         self._seen = [False] * len(self.plan.weights)
-        self._types: dict[int, np.dtype] = {}
-        self._kept: dict[int, Tensor | None] = {}
         self._handles = []
         self._open = True
 
-    def ready(self, index: int, grad: Tensor | None) -> None:
+    def _forget(self) -> None:
+        """Start a step without any gradient."""
+        self._holding = False
+        self._fresh = not self._reuse
+        self._types: dict[int, np.dtype] = {}
+        self._written: set[int] = set()
+        self._kept: dict[int, Tensor | RowTensor | None] = {}
+        self._rows: dict[int, row_gradients.Rows] = {}
+        self._back = []
+        self.samples.forget()
+
+    def _memory(self) -> list[np.ndarray]:
+        """Return the buckets' memory, made when a step first needs it."""
+        if self._fresh or len(self._buffers) != len(self._buckets):
+            kinds = [bucket_memory.wire_type(b) for b in self._buckets]
+            self._counting = self._place_of_count(kinds)
+            sizes = [b.size + (i == self._counting) for i, b in enumerate(self._buckets)]
+            self._buffers = [np.empty(n, kind) for n, kind in zip(sizes, kinds, strict=True)]
+            for buffer, bucket in zip(self._buffers, self._buckets, strict=True):
+                buffer[bucket.slots[-1].stop :] = 0
+            self._fresh = False
+        return self._buffers
+
+    def _place_of_count(self, kinds: list[np.dtype]) -> int | None:
+        """Return the bucket whose last element is the number of samples; None: it travels alone."""
+        fit = [i for i, b in enumerate(self._buckets) if b.shards == 1 and kinds[i] in (np.float32, np.float64)]
+        return fit[0] if fit and self.samples.on and self.hook is None else None
+
+    def ready(self, index: int, grad: Tensor | RowTensor | None) -> None:
         """Take a gradient; None stands for zeros.
 
         Args:
@@ -128,19 +215,36 @@ class Reducer:
                 f"For 'Reducer', the gradient of '{self._name(index)}' must come once per step, but it came again."
             )
         self._seen[index] = True
-        place = self._places[index]
-        if place is None:
-            self._kept[index] = grad
-            return
-        bucket, slot = place
-        view = self._buffers[bucket][slot.start : slot.stop]
-        if grad is None:
-            view[:] = 0
+        if self._replan is not None and self._first[index] == index:
+            self._back.append((index, grad, self.samples.factor))
         else:
-            self._write(index, view.reshape(slot.shape), grad.array())
-        self._missing[bucket] -= 1
-        if self.overlap:
-            self._post_complete()
+            self._take(index, grad, self.samples.factor)
+            if self.overlap and not self._local:
+                self._post_complete()
+
+    def _take(self, index: int, grad: Tensor | RowTensor | None, factor: float) -> None:
+        """Put a gradient where it belongs."""
+        place = self._places[index]
+        if place is not None:
+            bucket, slot = place
+            view = self._memory()[bucket][slot.start : slot.stop].reshape(slot.shape)
+            add = index in self._written
+            if grad is not None:
+                factor *= self._before
+                self._types[index] = bucket_memory.write(view, grad, factor, add, self._name(index))
+            elif not add:
+                view[...] = 0
+            self._written.add(index)
+            self._missing[bucket] -= 1
+        elif index in self._by_rows:
+            row = self.plan.rows[self.plan.weights[index]]
+            rows = row_gradients.rows_of(grad, row.shape, np.dtype(row.dtype), factor * self._before)
+            before = self._rows.get(index)
+            self._rows[index] = rows if before is None else row_gradients.joined(before, rows)
+        elif self._kept.get(index) is None:
+            self._kept[index] = grad
+        elif grad is not None:
+            self._kept[index] = _sum(self._kept[index], grad)
 
     def progress(self) -> None:
         """Drive the reductions under way; called between the nodes of the backward sweep."""
@@ -148,7 +252,7 @@ class Reducer:
             if not handle.test():
                 return
 
-    def finish(self) -> list[Tensor | None]:
+    def finish(self) -> list[Tensor | RowTensor | None]:
         """Wait for all reductions and return the gradients in weight order.
 
         Raises:
@@ -159,23 +263,63 @@ class Reducer:
         absent = [self._name(i) for i, seen in enumerate(self._seen) if not seen]
         if absent:
             raise RuntimeError(f"For 'Reducer', finish() needs every gradient, but got none of {absent}.")
-        if self.overlap:
-            for handle in self._handles:
-                handle.wait()
-        else:
-            for buffer in self._buffers:
-                self.comm.all_reduce(buffer)
-        if self.scale != 1:
-            for buffer in self._buffers:
-                buffer *= self.scale
-        self._open = False
+        if self._local:
+            self._open, self._holding = False, True
+            return [None] * len(self.plan.weights)
+        if self._replan is not None:
+            self._find_rows(self._replan)
+        buffers = self._memory()
+        if self._counting is not None:
+            buffers[self._counting][-1] = self.samples.mine
+        self._reduce_buckets(buffers)
+        total = None if self._counting is None else float(buffers[self._counting][-1])
+        scale = self._after * self.samples.scale(total)
+        if scale != 1:
+            for i, bucket in enumerate(self._buckets):
+                _own_part(buffers[i], bucket, self.comm)[...] *= scale
+        gathered = row_gradients.reduce_rows([self._rows[i] for i in self._by_rows], self.comm, scale)
+        self._kept.update(zip(self._by_rows, gathered, strict=True))
+        self._open = self._holding = False
         return [self._result(self._first[i]) for i in range(len(self.plan.weights))]
 
-    def reduce(self, grads: Sequence[Tensor | None]) -> list[Tensor | None]:
+    def _reduce_buckets(self, buffers: list[np.ndarray]) -> None:
+        """Add the buckets over the ranks, in plan order; scattered ones after the others."""
+        if self.overlap:
+            self._post_complete()
+            for handle in self._handles:
+                handle.wait()
+        for i, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
+            if bucket.shards > 1:
+                part = self.comm.reduce_scatter(buffer)
+                _own_part(buffer, bucket, self.comm)[...] = part
+            elif not self.overlap:
+                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer)
+
+    def _find_rows(self, replan: Replan) -> None:
+        """Agree on which gradients come as rows, lay the buckets out without them, and take what was kept back."""
+        back, self._replan = self._back, None
+        self._back = []
+        kinds = np.zeros(len(self.plan.weights), np.int8)  # 0: none came, 1: rows, 2: dense
+        for index, grad, _ in back:
+            if grad is not None:
+                kinds[index] = max(kinds[index], 1 if isinstance(grad, RowTensor) else 2)
+        kinds = self.comm.all_reduce(kinds, "max")
+        names = frozenset(self._name(i) for i in np.flatnonzero(kinds == 1))
+        if names:
+            self._follow(replan(names))
+        self._missing = [len(b.slots) for b in self._buckets]
+        for index, grad, factor in back:
+            self._take(index, grad, factor)
+        self._missing = [0] * len(self._buckets)  # several sweeps may have been kept back
+
+    def reduce(
+        self, grads: Sequence[Tensor | RowTensor | None], samples: int | None = None
+    ) -> list[Tensor | RowTensor | None]:
         """Reduce gradients that are all there: a whole step at once.
 
         Args:
             grads: one per weight, in order.
+            samples: how many samples they are the mean of, where the mean is weighted.
 
         Raises:
             ValueError: if the number is not that of the weights.
@@ -185,6 +329,8 @@ class Reducer:
                 f"For 'DistributedGradReducer', 'grads' must have {len(self.plan.weights)} "
                 f"entries, one per parameter, but got {len(grads)}."
             )
+        if samples is not None:
+            self.samples.set(samples)
         self.begin()
         for index in reversed(range(len(grads))):
             self.ready(index, grads[index])
@@ -193,38 +339,63 @@ class Reducer:
     def _name(self, index: int) -> str:
         return self.plan.rows[self.plan.weights[index]].name
 
-    def _write(self, index: int, view: np.ndarray, grad: np.ndarray) -> None:
-        """Copy a gradient into its bucket."""
-        if grad.shape != view.shape:
-            raise ValueError(
-                f"For 'Reducer', the gradient of '{self._name(index)}' must have shape "
-                f"{view.shape}, but got {grad.shape}."
-            )
-        if grad.dtype.kind == "c" and view.dtype.kind != "c":
-            raise TypeError(
-                f"For 'Reducer', the gradient of '{self._name(index)}' must be of type "
-                f"{view.dtype}, but got {grad.dtype}."
-            )
-        np.copyto(view, grad, casting="unsafe")
-        self._types[index] = grad.dtype
-
     def _post_complete(self) -> None:
         """Post buckets in plan order, as far as they are complete."""
-        while len(self._handles) < len(self._buffers) and not self._missing[len(self._handles)]:
-            self._handles.append(self.comm.post_all_reduce(self._buffers[len(self._handles)]))
+        if self._replan is not None:
+            return
+        while (at := len(self._handles)) < len(self._buckets) and not self._missing[at]:
+            self._handles.append(self._post(at))
 
-    def _result(self, index: int) -> Tensor | None:
+    def _post(self, at: int) -> Handle:
+        """Start the reduction of a bucket."""
+        bucket, buffer = self._buckets[at], self._buffers[at]
+        if bucket.shards > 1:
+            return Done()  # scattered at the end
+        if self.hook is None:
+            if at == self._counting:
+                buffer[-1] = self.samples.mine
+            return self.comm.post_all_reduce(buffer)
+        names = tuple(self._name(s.weight) for s in bucket.slots)
+        shapes = tuple(s.shape for s in bucket.slots)
+        return run_hook(self.hook, GradBucket(at, buffer[: bucket.size], names, shapes, self.comm))
+
+    def _result(self, index: int) -> Tensor | RowTensor | None:
         """Return the gradient of a weight in the type it came in."""
         place = self._places[index]
         if place is None:
             return self._kept[index]
         bucket, slot = place
-        array = self._buffers[bucket][slot.start : slot.stop].reshape(slot.shape)
-        dtype = self._types.get(index, self._buckets[bucket].dtype)
+        kind = self._buckets[bucket]
+        array = self._buffers[bucket][slot.start : slot.stop]
+        if kind.shards > 1:
+            start, stop = kind.slice_of(slot, self.comm.rank)
+            array = array[start:stop]
+        else:
+            array = array.reshape(slot.shape)
+        dtype = self._types.get(index, kind.dtype)
         return wrap(array if array.dtype == dtype else array.astype(dtype))
 
 
-def _wire_type(bucket: Bucket) -> np.dtype:
-    """Return the type in which gradients are added."""
-    narrow = bucket.dtype.name in ("float16", "bfloat16")
-    return np.dtype(np.float32) if narrow else bucket.dtype
+def _own_part(buffer: np.ndarray, bucket: Bucket, comm: Comm) -> np.ndarray:
+    """Return the part of a bucket that holds the sum on this rank."""
+    if bucket.shards == 1:
+        return buffer
+    share = bucket.size // bucket.shards
+    return buffer[comm.rank * share : (comm.rank + 1) * share]
+
+
+def _sum(a: Tensor | RowTensor, b: Tensor | RowTensor) -> Tensor | RowTensor:
+    """Add two gradients that stay on their rank."""
+    if isinstance(a, RowTensor) and isinstance(b, RowTensor):
+        shape, dtype = tuple(a.dense_shape), a.values.array().dtype
+        rows = row_gradients.joined(*(row_gradients.rows_of(g, shape, dtype) for g in (a, b)))
+        return rows.tensor(1.0)
+    dense = [_dense(g) for g in (a, b)]
+    return wrap(dense[0] + dense[1])
+
+
+def _dense(grad: Tensor | RowTensor) -> np.ndarray:
+    if not isinstance(grad, RowTensor):
+        return grad.array()
+    rows = row_gradients.rows_of(grad, tuple(grad.dense_shape), grad.values.array().dtype)
+    return rows.dense().reshape(grad.dense_shape).astype(rows.dtype, copy=False)

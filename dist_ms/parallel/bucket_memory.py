@@ -1,0 +1,65 @@
+"""The flat memory that gradients are written to, and how they are."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor import Tensor
+from dist_ms.parallel.plan import Bucket
+
+
+def wire_type(bucket: Bucket) -> np.dtype:
+    """Return the type in which a bucket's gradients are added.
+
+    Args:
+        bucket: one of the plan's.
+    """
+    narrow = bucket.dtype.name in ("float16", "bfloat16")
+    return np.dtype(np.float32) if narrow else bucket.dtype
+
+
+def write(view: np.ndarray, grad: Tensor | RowTensor, factor: float, add: bool, name: str) -> np.dtype:
+    """Write a gradient times a factor to its place, or add it to what is there.
+
+    Args:
+        view: the place, in the weight's shape.
+        grad: the gradient, dense or by rows.
+        factor: what it is multiplied with.
+        add: add instead of overwriting.
+        name: the weight's name, for errors.
+
+    Returns:
+        The type of the gradient.
+
+    Raises:
+        ValueError: if the shape is not the weight's.
+        TypeError: if the type cannot be added in the bucket's.
+    """
+    rows = isinstance(grad, RowTensor)
+    source = grad.values.array() if rows else grad.array()
+    shape = tuple(grad.dense_shape) if rows else source.shape
+    if shape != view.shape:
+        raise ValueError(f"For 'Reducer', the gradient of '{name}' must have shape {view.shape}, but got {shape}.")
+    if source.dtype.kind == "c" and view.dtype.kind != "c":
+        raise TypeError(
+            f"For 'Reducer', the gradient of '{name}' must be of type {view.dtype}, but got {source.dtype}."
+        )
+    if rows:
+        if not add:
+            view[...] = 0
+        np.add.at(view, grad.indices.array(), _times(source, factor, view.dtype))
+    elif add:
+        view += _times(source, factor, view.dtype)
+    elif factor == 1:
+        np.copyto(view, source, casting="unsafe")
+    else:
+        kind = view.dtype if view.dtype.kind in "fc" else None
+        np.multiply(source, factor, out=view, dtype=kind, casting="unsafe")
+    return source.dtype
+
+
+def _times(source: np.ndarray, factor: float, dtype: np.dtype) -> np.ndarray:
+    """Return the array times a factor in another type."""
+    wide = source.astype(dtype, copy=False)
+    return wide if factor == 1 else (wide * factor).astype(dtype, copy=False)
