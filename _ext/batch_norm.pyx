@@ -68,6 +68,7 @@ cdef int run(Kernel kernel, Arrays *of, int number) except -1:
     """Run one kernel on arrays of the type `number`, with memory for what it needs."""
     cdef Channels *at = &of.at
     cdef cnp.ndarray sums = np.empty(2 * at.blocks * at.channels)
+    cdef cnp.ndarray totals = np.zeros(2 * at.channels)
     cdef cnp.ndarray vectors = np.empty(max(at.blocks, 3) * at.channels)
     cdef cnp.ndarray masked = np.empty(0)
     if kernel == GRADIENTS and of.relu and of.y == NULL:
@@ -75,6 +76,7 @@ cdef int run(Kernel kernel, Arrays *of, int number) except -1:
             openmp.omp_get_max_threads() * at.block_groups * at.channels * at.spatial
         )
     of.table = <double *> cnp.PyArray_DATA(sums)
+    of.totals = <double *> cnp.PyArray_DATA(totals)
     of.vectors = cnp.PyArray_DATA(vectors)
     of.masked = cnp.PyArray_DATA(masked)
     with nogil:

@@ -18,6 +18,7 @@ cdef struct Arrays:
     bint relu
     double eps
     double *table
+    double *totals  # (2, C), zeros at first
     void *vectors
     void *masked
 
@@ -58,24 +59,27 @@ cdef void find_statistics(
     cdef const Channels *at = &of.at
     cdef double *means = of.table
     cdef double *squares = of.table + at.blocks * at.channels
-    cdef double total_mean, total_squares, numbers, apart
+    cdef double *total_mean = of.totals
+    cdef double *total_squares = of.totals + at.channels
+    cdef double numbers, apart
     cdef double total = <double> at.groups * at.spatial
     cdef Py_ssize_t block, c
     for block in prange(at.blocks, schedule="static", use_threads_if=is_parallel(at)):
         statistics_of_block(of, block, x, centers)
+    for block in range(at.blocks):
+        numbers = <double> groups_in_block(at, block) * at.spatial
+        for c in range(at.channels):
+            total_mean[c] += numbers * means[block * at.channels + c]
     for c in range(at.channels):
-        total_mean = 0
-        total_squares = 0
-        for block in range(at.blocks):
-            numbers = <double> groups_in_block(at, block) * at.spatial
-            total_mean += numbers * means[block * at.channels + c]
-        total_mean = total_mean / total
-        for block in range(at.blocks):
-            numbers = <double> groups_in_block(at, block) * at.spatial
-            apart = means[block * at.channels + c] - total_mean
-            total_squares += squares[block * at.channels + c] + numbers * apart * apart
-        mean[c] = <floating> total_mean
-        rstd[c] = <floating> (1 / sqrt(max(total_squares, 0.0) / total + of.eps))
+        total_mean[c] = total_mean[c] / total
+    for block in range(at.blocks):
+        numbers = <double> groups_in_block(at, block) * at.spatial
+        for c in range(at.channels):
+            apart = means[block * at.channels + c] - total_mean[c]
+            total_squares[c] += squares[block * at.channels + c] + numbers * apart * apart
+    for c in range(at.channels):
+        mean[c] = <floating> total_mean[c]
+        rstd[c] = <floating> (1 / sqrt(max(total_squares[c], 0.0) / total + of.eps))
 
 
 cdef inline void normalise_row(
@@ -327,22 +331,22 @@ cdef void find_gradients(
     cdef floating *scale = <floating *> of.vectors
     cdef floating *slope = scale + at.channels
     cdef floating *shift = slope + at.channels
-    cdef double weight, product
+    cdef double *weight = of.totals
+    cdef double *product = of.totals + at.channels
     cdef double total = <double> at.groups * at.spatial
     cdef Py_ssize_t block, c
     for c in range(at.channels):
         scale[c] = gamma[c] * rstd[c]
     for block in prange(at.blocks, schedule="static", use_threads_if=is_parallel(at)):
         products_of_block(of, block, x, mean, <const floating *> scale)
+    for block in range(at.blocks):
+        for c in range(at.channels):
+            weight[c] += weights[block * at.channels + c]
+            product[c] += products[block * at.channels + c]
     for c in range(at.channels):
-        weight = 0
-        product = 0
-        for block in range(at.blocks):
-            weight += weights[block * at.channels + c]
-            product += products[block * at.channels + c]
-        dgamma[c] = <floating> (product * rstd[c])
-        dbeta[c] = <floating> weight
-        slope[c] = <floating> (scale[c] * product * rstd[c] * rstd[c] / total)
-        shift[c] = <floating> (scale[c] * weight / total)
+        dgamma[c] = <floating> (product[c] * rstd[c])
+        dbeta[c] = <floating> weight[c]
+        slope[c] = <floating> (scale[c] * product[c] * rstd[c] * rstd[c] / total)
+        shift[c] = <floating> (scale[c] * weight[c] / total)
     for block in prange(at.blocks, schedule="static", use_threads_if=is_parallel(at)):
         input_gradient_block(of, block, x, mean, <const floating *> scale)

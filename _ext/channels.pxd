@@ -24,7 +24,7 @@ cdef enum:
     # Rows whose average is the first guess of a block's mean.
     FIRST_ROWS = 16
     # A block leaves figures per channel behind; of fewer numbers, and they would outgrow the data.
-    LEAST_NUMBERS = 64
+    LEAST_NUMBERS = 128
 
 
 cdef struct Channels:
