@@ -23,6 +23,11 @@ cdef extern from "dnnl.h" nogil:
         dnnl_out_of_memory
     ctypedef enum dnnl_data_type_t:
         dnnl_f32
+        dnnl_bf16
+    ctypedef enum dnnl_cpu_isa_t:
+        dnnl_cpu_isa_sse41
+        dnnl_cpu_isa_avx2
+        dnnl_cpu_isa_avx512_core_bf16
     ctypedef enum dnnl_format_tag_t:
         dnnl_format_tag_any
     ctypedef enum dnnl_prop_kind_t:
@@ -58,6 +63,9 @@ cdef extern from "dnnl.h" nogil:
 
     void *DNNL_MEMORY_NONE
     void *DNNL_MEMORY_ALLOCATE
+
+    dnnl_status_t dnnl_set_max_cpu_isa(dnnl_cpu_isa_t isa)
+    dnnl_cpu_isa_t dnnl_get_effective_cpu_isa()
 
     dnnl_status_t dnnl_engine_create(dnnl_engine_t *engine, dnnl_engine_kind_t kind, size_t index)
     dnnl_status_t dnnl_stream_create(

@@ -30,19 +30,19 @@ def conv_forward(
     the group of o.
 
     Args:
-        x: float32 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
+        x: float32 or bfloat16 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
             overlap; channels-last memory is the fast one.
-        w: float32 array (O, C / group, *kernel).
-        bias: float32 array (O,) or None.
-        out: float32 array (N, O, *spatial of the result), written. It must not share memory
-            with the other arrays.
+        w: Array (O, C / group, *kernel) of the same dtype.
+        bias: Array (O,) of that dtype or float32, or None.
+        out: Array (N, O, *spatial of the result) of that dtype or float32, written. It must not
+            share memory with the other arrays.
         stride: Tuple of a positive int per spatial dimension.
         padding: Tuple of a pair (before, after) per spatial dimension.
         dilation: Tuple of a positive int per spatial dimension; 1 is dense.
         group: Number of groups; divides C and O.
 
     Raises:
-        TypeError: An array is not float32, or a number is no int.
+        TypeError: An array has another dtype, or a number is no int.
         ValueError: Shapes do not agree, or strides are negative, zero or overlapping.
         RuntimeError: oneDNN refuses the operation.
 
@@ -62,6 +62,10 @@ def conv_forward(
     if conv.with_bias:
         read_operand(&conv.b, bias, "conv_forward", "bias", False)
     read_operand(&conv.y, out, "conv_forward", "out", True)
+    check_types(&conv.x, &conv.w, False, "conv_forward", "x", "w")
+    check_types(&conv.x, &conv.y, True, "conv_forward", "x", "out")
+    if conv.with_bias:
+        check_types(&conv.x, &conv.b, True, "conv_forward", "x", "bias")
     read_convolution(
         &conv, stride, padding, dilation, group, "conv_forward", "x", "w", "bias", "out"
     )
@@ -69,6 +73,13 @@ def conv_forward(
         return
     if is_empty(&conv.x) or is_empty(&conv.w):
         out[...] = 0 if bias is None else bias.reshape((-1,) + (1,) * conv.geometry.spatial)
+        return
+    if is_emulated(&conv.x):
+        wide = wide_like(out)
+        conv_forward(
+            widened(x), widened(w), widened(bias), wide, stride, padding, dilation, group
+        )
+        out[...] = wide
         return
     entry = find_convolution(&conv, CONV_FORWARD)
     pointers[0] = conv.x.data
@@ -90,16 +101,16 @@ def conv_backward_data(
     """Compute the gradient of a convolution's input.
 
     Args:
-        dy: float32 array (N, O, *spatial of the result), the gradient of the result.
-        w: float32 array (O, C / group, *kernel).
-        dx: float32 array (N, C, *spatial), written.
+        dy: float32 or bfloat16 array (N, O, *spatial of the result), the gradient of the result.
+        w: Array (O, C / group, *kernel) of the same dtype.
+        dx: Array (N, C, *spatial) of that dtype or float32, written.
         stride: As in `conv_forward`, like all further arguments.
         padding: Tuple of a pair (before, after) per spatial dimension.
         dilation: Tuple of a positive int per spatial dimension.
         group: Number of groups.
 
     Raises:
-        TypeError: An array is not float32, or a number is no int.
+        TypeError: An array has another dtype, or a number is no int.
         ValueError: Shapes do not agree, or strides are negative, zero or overlapping.
         RuntimeError: oneDNN refuses the operation.
 
@@ -117,6 +128,8 @@ def conv_backward_data(
     read_operand(&conv.y, dy, "conv_backward_data", "dy", False)
     read_operand(&conv.w, w, "conv_backward_data", "w", False)
     read_operand(&conv.x, dx, "conv_backward_data", "dx", True)
+    check_types(&conv.y, &conv.w, False, "conv_backward_data", "dy", "w")
+    check_types(&conv.y, &conv.x, True, "conv_backward_data", "dy", "dx")
     read_convolution(
         &conv, stride, padding, dilation, group, "conv_backward_data", "dx", "w", "", "dy"
     )
@@ -124,6 +137,11 @@ def conv_backward_data(
         return
     if is_empty(&conv.y) or is_empty(&conv.w):
         dx[...] = 0
+        return
+    if is_emulated(&conv.y):
+        wide = wide_like(dx)
+        conv_backward_data(widened(dy), widened(w), wide, stride, padding, dilation, group)
+        dx[...] = wide
         return
     entry = find_convolution(&conv, CONV_BACKWARD_DATA)
     pointers[0] = conv.x.data
@@ -145,17 +163,17 @@ def conv_backward_weights(
     """Compute the gradients of a convolution's weights and bias.
 
     Args:
-        x: float32 array (N, C, *spatial), the input of the convolution.
-        dy: float32 array (N, O, *spatial of the result), the gradient of the result.
-        dw: float32 array (O, C / group, *kernel), written.
-        db: float32 array (O,), written, or None.
+        x: float32 or bfloat16 array (N, C, *spatial), the input of the convolution.
+        dy: Array (N, O, *spatial of the result) of the same dtype, the gradient of the result.
+        dw: Array (O, C / group, *kernel) of that dtype or float32, written.
+        db: Array (O,) of that dtype or float32, written, or None.
         stride: As in `conv_forward`, like all further arguments.
         padding: Tuple of a pair (before, after) per spatial dimension.
         dilation: Tuple of a positive int per spatial dimension.
         group: Number of groups.
 
     Raises:
-        TypeError: An array is not float32, or a number is no int.
+        TypeError: An array has another dtype, or a number is no int.
         ValueError: Shapes do not agree, or strides are negative, zero or overlapping.
         RuntimeError: oneDNN refuses the operation.
 
@@ -176,13 +194,26 @@ def conv_backward_weights(
     read_operand(&conv.w, dw, "conv_backward_weights", "dw", True)
     if conv.with_bias:
         read_operand(&conv.b, db, "conv_backward_weights", "db", True)
+    check_types(&conv.x, &conv.y, False, "conv_backward_weights", "x", "dy")
+    check_types(&conv.x, &conv.w, True, "conv_backward_weights", "x", "dw")
+    if conv.with_bias:
+        check_types(&conv.x, &conv.b, True, "conv_backward_weights", "x", "db")
     read_convolution(
         &conv, stride, padding, dilation, group, "conv_backward_weights", "x", "dw", "db", "dy"
     )
     if is_empty(&conv.x) or is_empty(&conv.y) or is_empty(&conv.w):
         dw[...] = 0
         if conv.with_bias:
-            db[...] = dy.sum(axis=(0, *range(2, conv.y.rank)))
+            db[...] = widened(dy).sum(axis=(0, *range(2, conv.y.rank)))
+        return
+    if is_emulated(&conv.x) or (conv.x.dtype == dnnl_bf16 and sees_padding_alone(&conv)):
+        wide_dw, wide_db = wide_like(dw), wide_like(db)
+        conv_backward_weights(
+            widened(x), widened(dy), wide_dw, wide_db, stride, padding, dilation, group
+        )
+        dw[...] = wide_dw
+        if conv.with_bias:
+            db[...] = wide_db
         return
     entry = find_convolution(&conv, CONV_BACKWARD_WEIGHTS)
     pointers[0] = conv.x.data
@@ -237,6 +268,26 @@ cdef int read_convolution(
     return 0
 
 
+cdef bint sees_padding_alone(const Convolution *conv) noexcept nogil:
+    """Say whether a place of the kernel meets no element of x, only padding.
+
+    oneDNN 3.2 gives such places gradients that are no zeros in bfloat16.
+    """
+    cdef const Geometry *geometry = &conv.geometry
+    cdef int64_t first, window, place
+    cdef int i
+    for i in range(geometry.spatial):
+        for place in range(geometry.kernel[i]):
+            first = place * (geometry.dilation[i] + 1) - geometry.before[i]
+            window = 0
+            if first < 0:  # The first window in which this place is not before x.
+                window = (geometry.stride[i] - 1 - first) // geometry.stride[i]
+                first += window * geometry.stride[i]
+            if window >= conv.y.dims[i + 2] or first >= conv.x.dims[i + 2]:
+                return True
+    return False
+
+
 cdef void split_groups(Operand *w, int64_t group) noexcept nogil:
     """Turn the shape (O, ...) into (group, O / group, ...)."""
     cdef int i
@@ -276,7 +327,8 @@ cdef Entry make_convolution(const Convolution *conv, Kind kind):
     cdef PrimitiveDescriptor forward = PrimitiveDescriptor()
     cdef PrimitiveDescriptor descriptor = forward
     cdef Descriptor bias = Descriptor()
-    cdef Descriptor x, w, y
+    cdef Descriptor x, w, y, forward_x, forward_w
+    cdef Convolution inputs
     cdef Entry entry
     name = ("conv_forward", "conv_backward_data", "conv_backward_weights")[kind - CONV_FORWARD]
     context = (
@@ -289,9 +341,16 @@ cdef Entry make_convolution(const Convolution *conv, Kind kind):
     y = describe_dense(&conv.y, channels_last, context)
     if conv.with_bias:
         bias = describe_dense(&conv.b, row_major, context)
+    # A gradient may be wider than what it is made of; the forward it is a gradient of has one type.
+    inputs = conv[0]
+    inputs.x.dtype = inputs.w.dtype = conv.y.dtype
+    if kind == CONV_FORWARD:
+        inputs.x.dtype = inputs.w.dtype = conv.x.dtype
+    forward_x = describe_dense(&inputs.x, channels_last, context)
+    forward_w = describe_any(&inputs.w, context)
     check(dnnl_convolution_forward_primitive_desc_create(
         &forward.handle, _engine, dnnl_forward_training, dnnl_convolution_direct,
-        x.handle, w.handle, bias.handle, y.handle,
+        forward_x.handle, forward_w.handle, bias.handle, y.handle,
         geometry.stride, geometry.dilation, geometry.before, geometry.after, _attributes
     ), "create the primitive descriptor", context)
     if kind == CONV_BACKWARD_DATA:

@@ -13,15 +13,15 @@ def matmul(
     """Compute ``out = a @ b + bias``.
 
     Args:
-        a: float32 array (..., M, K) of any layout without overlap, e.g. a transposed view.
-        b: float32 array (..., K, N), likewise. Leading dimensions of `a` and `b` broadcast
+        a: float32 or bfloat16 array (..., M, K) of any layout without overlap, e.g. a transposed view.
+        b: Array (..., K, N) of the same dtype, likewise. Leading dimensions of `a` and `b` broadcast
             as in NumPy.
-        out: float32 array (..., M, N), likewise; written. It must not share memory with the
+        out: Array (..., M, N) of that dtype or float32, likewise; written. It must not share memory with the
             other arrays.
-        bias: float32 array (N,), added to every row, or None.
+        bias: Array (N,) of that dtype or float32, added to every row, or None.
 
     Raises:
-        TypeError: An argument is no float32 array.
+        TypeError: An argument is no array of these dtypes.
         ValueError: Shapes do not agree, or strides are negative, zero or overlapping.
         RuntimeError: oneDNN refuses the operation.
 
@@ -45,11 +45,20 @@ def matmul(
     read_operand(&product.out, out, "matmul", "out", True)
     if bias is not None:
         read_operand(&product.bias, bias, "matmul", "bias", False)
+    check_types(&product.a, &product.b, False, "matmul", "a", "b")
+    check_types(&product.a, &product.out, True, "matmul", "a", "out")
+    if bias is not None:
+        check_types(&product.a, &product.bias, True, "matmul", "a", "bias")
     check_product(&product, bias is not None)
     if is_empty(&product.out):
         return
     if is_empty(&product.a):
         out[...] = 0 if bias is None else bias
+        return
+    if is_emulated(&product.a):
+        wide = wide_like(out)
+        matmul(widened(a), widened(b), wide, widened(bias))
+        out[...] = wide
         return
     last = product.out.rank - 1
     if bias is None and not is_unit(&product.out, last) and is_unit(&product.out, last - 1):

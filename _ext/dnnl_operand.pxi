@@ -22,12 +22,16 @@ cdef int read_operand(
             f"For '{function}', '{name}' must be a numpy array, but got {type(array).__name__}."
         )
     checked = array
-    if cnp.PyArray_TYPE(checked) != cnp.NPY_FLOAT32 or not cnp.PyArray_ISNOTSWAPPED(checked):
+    if cnp.PyArray_TYPE(checked) == cnp.NPY_FLOAT32 and cnp.PyArray_ISNOTSWAPPED(checked):
+        operand.dtype = dnnl_f32
+    elif cnp.PyArray_TYPE(checked) == _bfloat16:
+        operand.dtype = dnnl_bf16
+    else:
         raise TypeError(
-            f"For '{function}', the dtype of '{name}' must be float32 in native byte order, "
+            f"For '{function}', the dtype of '{name}' must be float32 in native byte order or "
+            f"bfloat16, "
             f"but got {array.dtype.str if array.dtype.byteorder == '>' else array.dtype}."
         )
-    operand.dtype = dnnl_f32
     operand.rank = cnp.PyArray_NDIM(checked)
     if operand.rank > MAX_RANK:
         raise ValueError(
@@ -82,6 +86,20 @@ cdef bint read_strides(Operand *operand, cnp.ndarray array):
             return False
         end = operand.strides[i] * operand.dims[i]
     return True
+
+
+cdef int check_types(
+    const Operand *first, const Operand *other, bint is_result, str function, str first_name,
+    str other_name,
+) except -1:
+    """Check that an array has the dtype of the first one; a result of bfloat16 may be wider."""
+    if first.dtype == other.dtype or (is_result and first.dtype == dnnl_bf16):
+        return 0
+    wanted, found = ("float32", "bfloat16") if first.dtype == dnnl_f32 else ("bfloat16", "float32")
+    raise TypeError(
+        f"For '{function}', the dtype of '{other_name}' must be {wanted} like that of "
+        f"'{first_name}', but got {found}; cast one of them."
+    )
 
 
 cdef bint is_empty(const Operand *operand) noexcept nogil:

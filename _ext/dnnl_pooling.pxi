@@ -22,10 +22,10 @@ def pool_forward(
     Args:
         kind: "max"; "avg", the mean over elements of `x` only; or "avg_padded", the mean over
             the whole window with zeros outside of `x`.
-        x: float32 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
+        x: float32 or bfloat16 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
             overlap; channels-last memory is the fast one.
-        out: float32 array (N, C, *spatial of the result), written. It must not share memory
-            with `x`.
+        out: Array (N, C, *spatial of the result) of the same dtype, written. It must not share
+            memory with `x`.
         kernel: Tuple of the size of the window per spatial dimension.
         stride: Tuple of a positive int per spatial dimension.
         padding: Tuple of a pair (before, after) per spatial dimension.
@@ -36,7 +36,7 @@ def pool_forward(
         None for the others.
 
     Raises:
-        TypeError: An array is not float32, or a number is no int.
+        TypeError: An array has another dtype, or a number is no int.
         ValueError: `kind` is unknown, shapes do not agree, strides are negative, zero or
             overlapping, a window of "max" or "avg" has no element of `x`, or windows of "avg"
             have dilation and `padding` reaches the size of `kernel`, or `dilation` exceeds the
@@ -55,12 +55,18 @@ def pool_forward(
     cdef void *pointers[3]
     read_operand(&pool.x, x, "pool_forward", "x", False)
     read_operand(&pool.y, out, "pool_forward", "out", True)
+    check_types(&pool.x, &pool.y, False, "pool_forward", "x", "out")
     read_pooling(&pool, kind, kernel, stride, padding, dilation, "pool_forward", "x", "out")
     if is_empty(&pool.y):
         return np.empty(0, np.uint8) if pool.algorithm == dnnl_pooling_max else None
     if is_empty(&pool.x):
         out[...] = 0
         return None
+    if is_emulated(&pool.x):
+        wide = wide_like(out)
+        workspace = pool_forward(kind, widened(x), wide, kernel, stride, padding, dilation)
+        out[...] = wide
+        return workspace
     entry = find_pooling(&pool, POOL_FORWARD)
     pointers[0] = pool.x.data
     pointers[1] = pool.y.data
@@ -87,8 +93,8 @@ def pool_backward(
 
     Args:
         kind: As in `pool_forward`, like all arguments not explained here.
-        dy: float32 array (N, C, *spatial of the result), the gradient of the result.
-        dx: float32 array (N, C, *spatial), written.
+        dy: float32 or bfloat16 array (N, C, *spatial of the result), the gradient of the result.
+        dx: Array (N, C, *spatial) of the same dtype, written.
         workspace: What `pool_forward` returned.
         kernel: Tuple of the size of the window per spatial dimension.
         stride: Tuple of a positive int per spatial dimension.
@@ -96,7 +102,7 @@ def pool_backward(
         dilation: Tuple of a positive int per spatial dimension.
 
     Raises:
-        TypeError: An array is not float32, or a number is no int.
+        TypeError: An array has another dtype, or a number is no int.
         ValueError: As in `pool_forward`, or `workspace` is not of this pooling.
         RuntimeError: oneDNN refuses the operation.
 
@@ -113,8 +119,16 @@ def pool_backward(
     cdef void *pointers[3]
     read_operand(&pool.y, dy, "pool_backward", "dy", False)
     read_operand(&pool.x, dx, "pool_backward", "dx", True)
+    check_types(&pool.y, &pool.x, False, "pool_backward", "dy", "dx")
     read_pooling(&pool, kind, kernel, stride, padding, dilation, "pool_backward", "dx", "dy")
     if is_empty(&pool.x):
+        return
+    if is_emulated(&pool.x):
+        wide = wide_like(dx)
+        pool_backward(
+            kind, widened(dy), wide, workspace, kernel, stride, padding, dilation
+        )
+        dx[...] = wide
         return
     entry = find_pooling(&pool, POOL_BACKWARD)
     pointers[0] = pool.x.data

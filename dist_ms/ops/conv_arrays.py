@@ -1,6 +1,6 @@
-"""Convolution and its two transposes on arrays: oneDNN in float32, NumPy in float64.
+"""Convolution and its two transposes on arrays: oneDNN in float32 and bfloat16, NumPy in float64.
 
-The 16-bit types are computed in float32. Results lie in channels-last memory.
+float16 is computed in float32. Results lie in channels-last memory.
 """
 
 from __future__ import annotations
@@ -9,20 +9,18 @@ import math
 
 import numpy as np
 
-from dist_ms.ops.layout import channels_last, contiguous, dense, working_type
+from dist_ms.ops.layout import channels_last, contiguous, dense, onednn_type
 from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
-
-_F32 = np.dtype(np.float32)
 
 
 def convolve(
     x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tuple, padding: Pairs, dilation: tuple, group: int
 ) -> np.ndarray:
     """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel)."""
-    work = working_type(x.dtype)
+    work = onednn_type(x.dtype)
     sizes = output_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation)
     shape = (x.shape[0], w.shape[0], *sizes)
-    if work == _F32:
+    if work is not None:
         from dist_ms._ext import dnnl
 
         out = channels_last(shape, work)
@@ -49,8 +47,8 @@ def convolve_transposed(
     dy: np.ndarray, w: np.ndarray, shape: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int
 ) -> np.ndarray:
     """The gradient (of shape `shape`) of a convolution's input, given that of its output."""
-    work = working_type(dy.dtype)
-    if work == _F32:
+    work = onednn_type(dy.dtype)
+    if work is not None:
         from dist_ms._ext import dnnl
 
         dx = channels_last(shape, work)
@@ -74,8 +72,8 @@ def convolution_weights(
     group: int,
 ) -> tuple:
     """The gradients (dw of shape `shape`, db or None) of a convolution's weight and bias."""
-    work = working_type(x.dtype)
-    if work == _F32:
+    work = onednn_type(x.dtype)
+    if work is not None:
         from dist_ms._ext import dnnl
 
         dw = np.empty(shape, work)

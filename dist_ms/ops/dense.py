@@ -11,13 +11,11 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
 from dist_ms.ops.bias_add import channel_sum
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.layout import contiguous, onednn_type
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
 __all__ = ["Dense", "bidense", "dense"]
-
-_F32 = np.dtype(np.float32)
 
 
 class Dense(Primitive):
@@ -44,8 +42,8 @@ class Dense(Primitive):
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
         self._check(input, weight, bias)
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
-        work = working_type(input.dtype)
-        if work != _F32:
+        work = onednn_type(input.dtype)
+        if work is None:
             out = np.matmul(input, weight.T)
             return out if bias is None else np.add(out, bias, out=out)
         from dist_ms._ext import dnnl

@@ -6,14 +6,29 @@ A convolution's output has the logical shape (N, C, *spatial) over memory in the
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 
+_BF16 = np.dtype(ml_dtypes.bfloat16)
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
 def working_type(dtype: np.dtype) -> np.dtype:
     """The type kernels compute in: float64 for itself, float32 for it and the 16-bit types."""
     return _F64 if dtype == _F64 else _F32
+
+
+def stored_type(dtype: np.dtype) -> np.dtype:
+    """The type in which kernels that know bfloat16 take arrays: only float16 becomes float32."""
+    return dtype if dtype == _BF16 else working_type(dtype)
+
+
+def onednn_type(dtype: np.dtype) -> np.dtype | None:
+    """The type in which oneDNN takes arrays of a floating type: bfloat16 as it is, float16 as float32.
+
+    None for float64, which it has no code for.
+    """
+    return None if dtype == _F64 else stored_type(dtype)
 
 
 def channels_last(shape: tuple, dtype: np.dtype) -> np.ndarray:

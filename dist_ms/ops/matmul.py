@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
@@ -18,7 +19,8 @@ from dist_ms.ops.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
 
-_F32 = np.dtype(np.float32)
+_BF16 = np.dtype(ml_dtypes.bfloat16)
+_F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 # Below this many multiplications NumPy answers before oneDNN has looked up its primitive.
 _SMALL = 4096
 
@@ -127,15 +129,15 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
 
 @quiet
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The matrix product of arrays (..., m, k) and (..., k, n): float32 by oneDNN, the rest by NumPy."""
-    if a.dtype.itemsize == 2 and a.dtype.kind in "fV":
+    """The matrix product of arrays (..., m, k) and (..., k, n): float32 and bfloat16 by oneDNN, the rest by NumPy."""
+    if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL):
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
-    if a.dtype != _F32 or a.size * b.shape[-1] < _SMALL:
+    if (a.dtype != _F32 and a.dtype != _BF16) or a.size * b.shape[-1] < _SMALL:
         return _plain(a, b)
     from dist_ms._ext import dnnl
 
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.shape[:-2] != b.shape[:-2] else a.shape[:-2]
-    out = np.empty((*lead, a.shape[-2], b.shape[-1]), _F32)
+    out = np.empty((*lead, a.shape[-2], b.shape[-1]), a.dtype)
     if not out.size or not a.shape[-1]:
         out[...] = 0
         return out

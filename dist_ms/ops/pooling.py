@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import channels_last, dense, working_type
+from dist_ms.ops.layout import channels_last, dense, onednn_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import Kept, wanted
 from dist_ms.ops.windows import Pairs, add_windows, ceil_padding, element_index, output_sizes, same_padding, windows
@@ -78,14 +78,15 @@ class MaxPooling(Primitive):
     def forward(self, x: Any, kept: Kept) -> np.ndarray:
         arguments.floating(self.name, x, complex_too=False)
         padding, counts = self._pool.placed(x.shape)
-        if working_type(x.dtype) != _F32:
+        work = onednn_type(x.dtype)
+        if work is None:
             out, kept.value = _maxima(x, self._pool, padding, counts)
             return out
         from dist_ms._ext import dnnl
 
-        out = channels_last((*x.shape[:2], *counts), _F32)
+        out = channels_last((*x.shape[:2], *counts), work)
         kept.value = dnnl.pool_forward(
-            "max", dense(x, _F32), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
+            "max", dense(x, work), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
         )
         return out.astype(x.dtype, copy=False)
 
@@ -110,9 +111,10 @@ class MaxPoolGrad(Primitive):
         from dist_ms._ext import dnnl
 
         padding, _ = self._pool.placed(x.shape)
-        dx = channels_last(x.shape, _F32)
+        work = onednn_type(dy.dtype)
+        dx = channels_last(x.shape, work)
         dnnl.pool_backward(
-            "max", dense(dy, _F32), dx, places, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
+            "max", dense(dy, work), dx, places, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
         )
         return dx.astype(dy.dtype, copy=False)
 
@@ -185,17 +187,18 @@ class AvgPooling(Primitive):
         arguments.floating(self.name, x, complex_too=False)
         pool = self._pool
         padding, counts = pool.placed(x.shape)
-        if working_type(x.dtype) != _F32:
+        work = onednn_type(x.dtype)
+        if work is None:
             axes = tuple(range(2 + len(counts), 2 + 2 * len(counts)))
             total = windows(x, pool.kernel, pool.stride, padding, pool.dilation).sum(axis=axes)
             return total / self._divisors(x.shape[2:], counts)
         from dist_ms._ext import dnnl
 
         kind, scale = self._kernel(x.shape[2:], padding, counts)
-        out = channels_last((*x.shape[:2], *counts), _F32)
-        dnnl.pool_forward(kind, dense(x, _F32), out, pool.kernel, pool.stride, padding, pool.dilation)
+        out = channels_last((*x.shape[:2], *counts), work)
+        dnnl.pool_forward(kind, dense(x, work), out, pool.kernel, pool.stride, padding, pool.dilation)
         if scale is not None:
-            out *= scale
+            out = (out * scale).astype(work, copy=False)
         return out.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -205,17 +208,18 @@ class AvgPooling(Primitive):
         """The gradient of the input, given that of the output."""
         pool = self._pool
         padding, counts = pool.placed(shape)
-        if working_type(dy.dtype) != _F32:
+        work = onednn_type(dy.dtype)
+        if work is None:
             share = dy / self._divisors(shape[2:], counts)
             parts = np.broadcast_to(share[(..., *(None,) * len(counts))], (*share.shape, *pool.kernel))
             return add_windows(parts, shape, pool.kernel, pool.stride, padding, pool.dilation)
         from dist_ms._ext import dnnl
 
         kind, scale = self._kernel(shape[2:], padding, counts)
-        dx = channels_last(shape, _F32)
+        dx = channels_last(shape, work)
         dnnl.pool_backward(
             kind,
-            dense(dy if scale is None else dy * scale, _F32),
+            dense(dy if scale is None else dy * scale, work),
             dx,
             None,
             pool.kernel,
