@@ -10,12 +10,14 @@ from typing import Any
 
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.grad_operation import GradOperation
+from dist_ms.autograd.tape import recording
 from dist_ms.autograd.tree import map_tensors
 from dist_ms.common.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.updates import takes_rows
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
 from dist_ms.ops.creation import full_like
 
@@ -86,7 +88,11 @@ class TrainOneStepCell(Cell):
         sink = self.grad_reducer.sink() if self.reducer_flag else None
         graph = Graph(self.network, inputs, weights=self.weights)
         loss = graph.outputs
-        _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
+        recording.rows = sink is None and not self.return_grad and takes_rows(self.optimizer)
+        try:
+            _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
+        finally:
+            recording.rows = False
         return loss, grads
 
 
