@@ -244,7 +244,9 @@ class Reducer:
         elif self._kept.get(index) is None:
             self._kept[index] = grad
         elif grad is not None:
-            self._kept[index] = _sum(self._kept[index], grad)
+            own = index in self._written  # a sum made here, so that its memory may be written
+            self._kept[index] = _sum(self._kept[index], grad, own)
+            self._written.add(index)
 
     def progress(self) -> None:
         """Drive the reductions under way; called between the nodes of the backward sweep."""
@@ -288,6 +290,7 @@ class Reducer:
             self._post_complete()
             for handle in self._handles:
                 handle.wait()
+            self._handles = []
         for i, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
             if bucket.shards > 1:
                 part = self.comm.reduce_scatter(buffer)
@@ -384,14 +387,15 @@ def _own_part(buffer: np.ndarray, bucket: Bucket, comm: Comm) -> np.ndarray:
     return buffer[comm.rank * share : (comm.rank + 1) * share]
 
 
-def _sum(a: Tensor | RowTensor, b: Tensor | RowTensor) -> Tensor | RowTensor:
-    """Add two gradients that stay on their rank."""
+def _sum(a: Tensor | RowTensor, b: Tensor | RowTensor, own: bool) -> Tensor | RowTensor:
+    """Add two gradients that stay on their rank, into the memory of the first if that is `own`."""
     if isinstance(a, RowTensor) and isinstance(b, RowTensor):
         shape, dtype = tuple(a.dense_shape), a.values.array().dtype
         rows = row_gradients.joined(*(row_gradients.rows_of(g, shape, dtype) for g in (a, b)))
         return rows.tensor(1.0)
-    dense = [_dense(g) for g in (a, b)]
-    return wrap(dense[0] + dense[1])
+    first, second = _dense(a), _dense(b)
+    into = first if own and first.dtype == second.dtype and not isinstance(a, RowTensor) else None
+    return wrap(np.add(first, second, out=into))
 
 
 def _dense(grad: Tensor | RowTensor) -> np.ndarray:
