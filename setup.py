@@ -25,9 +25,9 @@ ISA_FLAGS = {
 # Neither flag changes a value: sqrt need not set errno, and no floating-point trap is caught.
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-# Modules built once, for any x86-64 CPU: the question which CPU this is, and oneDNN's door
-# (oneDNN itself picks its code at run time).
-SINGLE_MODULES = ("cpu", "dnnl")
+# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, and
+# oneDNN's door (oneDNN itself picks its code at run time).
+SINGLE_MODULES = ("cpu", "dnnl", "memory")
 
 
 def load_onednn_library():
