@@ -1,10 +1,13 @@
 """What an eager operation costs above its kernel, with and without a gradient recording.
 
-For each operation on a 4 x 4 float32 tensor, the time of the dist_ms call and of the bare NumPy
-kernel are measured in turns; the table shows medians in microseconds, their difference and ratio.
+For each operation on small float32 tensors three calls are timed in turns: dist_ms's, the bare
+kernel with the making of its output, and the primitive's `forward` called directly on arrays.
+The table shows medians in microseconds, with a gradient recording and without: what the call costs
+above its kernel (the limit is 4 recorded), and how much of that lies outside the functions that do
+the operation's own work, which is the call less `forward` (gate: the tape; the limit is 1.5).
 With --torch PYTHON the same operations are timed in that interpreter's PyTorch for comparison.
 
-    python benchmarks/bench_overhead.py [--repeat 2000] [--torch PYTHON]
+    python benchmarks/bench_overhead.py [--repeat 2000] [--torch PYTHON] [--png FILE]
 """
 
 import argparse
@@ -17,67 +20,126 @@ import numpy as np
 
 TORCH = """
 import json, statistics, sys, time, torch
+import torch.nn.functional as F
 torch.set_num_threads(1)
-x, y = torch.randn(4, 4), torch.randn(4, 4)
+x, y, b = torch.randn(4, 4), torch.randn(4, 4), torch.randn(4)
 r = int(sys.argv[1])
-ops = {"add": torch.add, "mul": torch.mul, "matmul": torch.matmul}
+ops = {"add": lambda a: torch.add(a, y), "mul": lambda a: torch.mul(a, y), "matmul": lambda a: torch.matmul(a, y),
+       "relu": torch.relu, "softmax": lambda a: torch.softmax(a, -1), "reshape": lambda a: torch.reshape(a, (2, 8)),
+       "sum": torch.sum, "layer_norm": lambda a: F.layer_norm(a, (4,), b, b), "linear": lambda a: F.linear(a, y, b)}
 found = {}
 for mode in (False, True):
     a = x.clone().requires_grad_(mode)
     for name, op in ops.items():
         times = []
         for _ in range(r):
-            t = time.perf_counter(); op(a, y); times.append(time.perf_counter() - t)
+            t = time.perf_counter(); op(a); times.append(time.perf_counter() - t)
         found[name + (" recorded" if mode else "")] = 1e6 * statistics.median(times)
 print(json.dumps(found))
 """
 
 
-def median_pair(ours, kernel, repeat):
-    """Medians in microseconds of two calls, timed in turns."""
-    a, b = [], []
+def medians(calls, repeat):
+    """Medians in microseconds of some calls, timed in turns."""
+    times = [[] for _ in calls]
+    clock = time.perf_counter
     for _ in range(repeat):
-        t0 = time.perf_counter()
-        ours()
-        t1 = time.perf_counter()
-        kernel()
-        t2 = time.perf_counter()
-        a.append(t1 - t0)
-        b.append(t2 - t1)
-    return 1e6 * statistics.median(a), 1e6 * statistics.median(b)
+        for call, found in zip(calls, times):
+            start = clock()
+            call()
+            found.append(clock() - start)
+    return [1e6 * statistics.median(found) for found in times]
+
+
+def operations(ms):
+    """By name: (call on a tensor, kernel on arrays, forward on arrays)."""
+    from dist_ms._ext import activation, layer_norm, softmax
+
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal((4, 4)).astype(np.float32) for _ in range(2))
+    v = rng.standard_normal(4).astype(np.float32)
+    y, w = ms.Tensor(b), ms.Tensor(v)
+    ops = ms.ops
+    out, mean, rstd = np.empty_like(a), np.empty(4, np.float32), np.empty(4, np.float32)
+    norm = ops.LayerNorm(1, 1, 1e-5)
+
+    def linear_kernel():
+        product = np.matmul(a, b.T)
+        return np.add(product, v, out=product)
+
+    def relu_kernel():
+        activation.relu_forward(a, np.empty_like(a))
+
+    def softmax_kernel():
+        softmax.softmax_forward(a, np.empty_like(a))
+
+    def norm_kernel():
+        layer_norm.forward(a, v, v, 1e-5, np.empty_like(a), np.empty_like(mean), np.empty_like(rstd))
+
+    return a, {
+        "add": (lambda t: ops.add(t, y), lambda: np.add(a, b), _forward(ops.Add(), a, b)),
+        "mul": (lambda t: ops.mul(t, y), lambda: np.multiply(a, b), _forward(ops.Mul(), a, b)),
+        "matmul": (lambda t: ops.matmul(t, y), lambda: np.matmul(a, b), _forward(ops.MatMul(), a, b)),
+        "relu": (lambda t: ops.relu(t), relu_kernel, _forward(ops.ReLU(), a)),
+        "softmax": (lambda t: ops.softmax(t, -1), softmax_kernel, _forward(ops.Softmax(-1), a)),
+        "reshape": (lambda t: ops.reshape(t, (2, 8)), lambda: a.reshape(2, 8), _forward(ops.Reshape(), a, (2, 8))),
+        "sum": (lambda t: ops.sum(t), lambda: np.add.reduce(a, None), _forward(ops.ReduceSum(), a)),
+        "layer_norm": (lambda t: norm(t, w, w), norm_kernel, _forward(norm, a, v, v)),
+        "linear": (lambda t: ops.dense(t, y, w), linear_kernel, _forward(ops.Dense(), a, b, v)),
+    }
+
+
+def _forward(primitive, *inputs):
+    return lambda: primitive.forward(*inputs)
+
+
+def draw(rows, path):
+    """Bars of the time above the kernel, beside the limit."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = list(rows)
+    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
+    axes.bar(names, [rows[n][0] - rows[n][1] for n in names], label="above the kernel")
+    axes.bar(names, [rows[n][0] - rows[n][2] for n in names], width=0.4, label="of it outside the operation's forward")
+    axes.axhline(4, color="black", linewidth=1, linestyle="--", label="limit, recorded")
+    axes.axhline(1.5, color="grey", linewidth=1, linestyle=":", label="limit outside")
+    axes.set_ylabel("microseconds")
+    axes.tick_params(axis="x", rotation=60)
+    axes.legend()
+    figure.savefig(path, dpi=120)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=2000)
     parser.add_argument("--torch", help="a Python that has PyTorch")
+    parser.add_argument("--png", default="bench_overhead.png", help="where the chart goes")
     options = parser.parse_args()
     import dist_ms as ms
 
-    rng = np.random.default_rng(0)
-    a, b = (rng.standard_normal((4, 4)).astype(np.float32) for _ in range(2))
-    x, y = ms.Tensor(a), ms.Tensor(b)
-    operations = {"add": (ms.ops.add, np.add), "mul": (ms.ops.mul, np.multiply), "matmul": (ms.ops.matmul, np.matmul)}
+    a, table = operations(ms)
     rows = {}
-    for name, (op, kernel) in operations.items():
-        rows[name] = median_pair(lambda op=op: op(x, y), lambda k=kernel: k(a, b), options.repeat)
 
-    def inside(t):
-        for name, (op, kernel) in operations.items():
-            rows[name + " recorded"] = median_pair(lambda op=op: op(t, y), lambda k=kernel: k(a, b), options.repeat)
+    def measure(t, suffix=""):
+        for name, (call, kernel, forward) in table.items():
+            rows[name + suffix] = medians([lambda c=call: c(t), kernel, forward], options.repeat)
         return t
 
-    ms.grad(inside)(x)
+    measure(ms.Tensor(a))
+    ms.grad(lambda t: measure(t, " recorded"))(ms.Tensor(a))
     peer = {}
     if options.torch:
-        out = subprocess.run(
-            [options.torch, "-c", TORCH, str(options.repeat)], capture_output=True, text=True, check=True
-        )
-        peer = json.loads(out.stdout)
-    print(f"{'operation':18}{'dist_ms us':>12}{'kernel us':>12}{'above us':>12}{'ratio':>8}{'torch us':>12}")
-    for name, (ours, kernel) in rows.items():
-        torch_time = f"{peer[name]:12.2f}" if name in peer else f"{'-':>12}"
-        print(f"{name:18}{ours:12.2f}{kernel:12.2f}{ours - kernel:12.2f}{ours / kernel:8.1f}{torch_time}")
+        command = [options.torch, "-c", TORCH, str(options.repeat)]
+        peer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    heads = ("dist_ms us", "kernel us", "above us", "ratio", "gate us", "torch us", "dist/torch")
+    print(f"{'operation':20}" + "".join(f"{head:>11}" for head in heads))
+    for name, (ours, kernel, forward) in rows.items():
+        line = f"{name:20}{ours:11.2f}{kernel:11.2f}{ours - kernel:11.2f}{ours / kernel:11.1f}{ours - forward:11.2f}"
+        print(line + (f"{peer[name]:11.2f}{ours / peer[name]:11.2f}" if name in peer else ""))
+    draw(rows, options.png)
 
 
 if __name__ == "__main__":

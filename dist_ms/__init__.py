@@ -1,10 +1,11 @@
 """dist_ms: MindSpore's Cell and Parameter API, trained data-parallel on CPU clusters with MPI.
 
 `import dist_ms as ms` runs MindSpore user code alone, under `mpirun`, and with
-parameter servers. Importing it starts no MPI and loads no compiled kernel.
+parameter servers. Importing it starts no MPI and loads no kernel; NumPy arrays made after it come
+from a caching allocator (see `dist_ms.allocator`).
 """
 
-from dist_ms import collectives, common, context, ops
+from dist_ms import allocator, collectives, common, context, ops
 from dist_ms.autograd.function import _Function
 from dist_ms.autograd.grad import get_grad, grad, value_and_grad
 from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
@@ -67,7 +68,7 @@ __version__ = "0.1.0"
 ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
-_LATER = ("amp", "communication", "dataset", "experimental", "mint", "nn", "numpy", "parallel", "train")
+_LATER = ("amp", "communication", "dataset", "experimental", "mint", "nn", "numpy", "parallel", "runtime", "train")
 
 # Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
 _OF_TRAIN = """
@@ -98,6 +99,8 @@ def __getattr__(name: str) -> object:
 def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER, *_OF_TRAIN})
 
+
+allocator.start()
 
 # MindSpore's names for three types; last, as they hide the built-ins in this file.
 bool, int, float = dtype.bool_, dtype.int32, dtype.float32

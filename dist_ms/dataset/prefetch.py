@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import queue
 import threading
 from collections.abc import Iterable, Iterator
@@ -21,7 +22,9 @@ class Prefetcher:
     def __init__(self, source: Iterable, ahead: int) -> None:
         self._items: queue.Queue = queue.Queue(ahead)
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=_fill, args=(iter(source), self._items, self._stop), daemon=True)
+        # In a copy of this context: NumPy's allocator is a part of it.
+        run = contextvars.copy_context().run
+        self._thread = threading.Thread(target=run, args=(_fill, iter(source), self._items, self._stop), daemon=True)
         self._thread.start()
 
     def __iter__(self) -> Iterator[Any]:

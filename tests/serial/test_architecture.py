@@ -28,6 +28,7 @@ FLOORS = {
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
     "numpy": {"common", "autograd", "ops"},
     "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},
+    "runtime": {"common", "_ext"},
     "compat": {"common", "communication", "autograd", "ops", "nn"},
 }
 # MindSpore's door to functions that live a floor above.

@@ -1,0 +1,32 @@
+"""The choice of the allocator that NumPy's arrays have their memory from.
+
+With the environment variable DIST_MS_ALLOCATOR at "caching", the default, importing dist_ms lets
+the arrays made by the importing thread come from `dist_ms._ext.memory`; "numpy" leaves NumPy's
+own allocator in its place. NumPy keeps the choice in a context variable: a thread started with
+`contextvars.copy_context().run` inherits it, any other new thread has NumPy's allocator.
+"""
+
+from __future__ import annotations
+
+import os
+
+CHOICES = ("caching", "numpy")
+
+
+def start() -> bool:
+    """Install the caching allocator for this thread if the environment asks for it.
+
+    Returns:
+        Whether it is installed.
+
+    Raises:
+        ImportError: if DIST_MS_ALLOCATOR is neither "caching" nor "numpy".
+    """
+    choice = os.environ.get("DIST_MS_ALLOCATOR", "caching")
+    if choice not in CHOICES:
+        raise ImportError(f"DIST_MS_ALLOCATOR must be one of {', '.join(CHOICES)}, but got '{choice}'.")
+    if choice == "numpy":
+        return False
+    from dist_ms._ext import memory
+
+    return memory.install()
