@@ -123,6 +123,21 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
     return reshape(flat[:count], shape)
 
 
+def expand_as(self: Tensor, other: Tensor | None = None, *, x: Tensor | None = None) -> Tensor:
+    """Repeat the tensor to the shape of another, which may also be given as `x`; see `ops.expand_as`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.Tensor([1, 2]).expand_as(x=ms.ops.zeros((3, 2))).shape
+        (3, 2)
+    """
+    from dist_ms.ops.expanding import expand_as as expanded
+
+    if (other is None) == (x is None):
+        raise TypeError("For 'expand_as', one of 'other' and 'x' must be given, but got both or neither.")
+    return expanded(self, other if x is None else x)
+
+
 def is_shared(self: Tensor) -> bool:
     """Tell whether other processes can write to the tensor's memory: never.
 
@@ -166,6 +181,6 @@ def convert_bytes_to_tensor(bytes_data: bytes, shape: Any, dtype: Number) -> Ten
     return wrap(np.frombuffer(bytes_data, dtype.np).reshape(tuple(shape)).copy())
 
 
-for _method in (cauchy, fill_diagonal, is_pinned, is_shared, log_normal, random_, resize):
+for _method in (cauchy, expand_as, fill_diagonal, is_pinned, is_shared, log_normal, random_, resize):
     setattr(Tensor, _method.__name__, _method)
 Tensor.convert_bytes_to_tensor = staticmethod(convert_bytes_to_tensor)

@@ -155,6 +155,13 @@ def test_tensor_methods():
     assert set(ops.zeros(50).random_(3, 6).asnumpy().tolist()) == {3, 4, 5}
     assert x.cauchy().shape == x.log_normal().shape == (6, 3)
     assert x.stride() == [3, 1]
+    assert x[0].expand_as(x=x).shape == x[0].expand_as(x).shape == (6, 3)
+    with pytest.raises(TypeError, match="expand_as"):
+        x.expand_as()
+    y = ms.Tensor([1, 2], ms.int16)
+    assert ms.Tensor.convert_bytes_to_tensor(y.get_bytes(), (2,), ms.int16).tolist() == [1, 2]
+    assert ops.function.math_func.isnan_ext(ms.Tensor([float("nan"), 1.0])).tolist() == [True, False]
+    assert ops.function.random_func.random_(ops.zeros(2), 3, 4).tolist() == [3, 3]
     assert ops.clip_by_value([x, x], 0, 0.5)[1].asnumpy().max() == 0.5
 
 
