@@ -23,7 +23,6 @@ __all__ = [
     "LogNormalReverse",
     "LogUniformCandidateSampler",
     "ParameterizedTruncatedNormal",
-    "RandomGamma",
     "TruncatedNormal",
     "UniformCandidateSampler",
     "log_uniform_candidate_sampler",
@@ -84,28 +83,6 @@ def _truncated(rng: np.random.Generator, low: np.ndarray, high: np.ndarray) -> n
         out[i[good]] = x[good]
         todo = i[~good]
     return np.where(flip, -out, out)
-
-
-class RandomGamma(SeededPrimitive):
-    """Numbers of the gamma distribution with scale 1.
-
-    Args:
-        seed, seed2: start of every call; 0 for the global one.
-
-    Call:
-        shape (Tensor): how many are drawn for each element of `alpha`.
-        alpha (Tensor): the shape parameter, floats above 0.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.RandomGamma(seed=3)(ms.Tensor([3]), ms.Tensor([1.0, 2.0])).shape
-        (3, 2)
-    """
-
-    def __call__(self, shape: Any, alpha: Tensor) -> Tensor:
-        a = floating(self.name, tensor(self.name, alpha, "alpha").array(), "alpha", False)
-        size = shape_of(self.name, shape, "shape") + a.shape
-        return wrap(generator_of(self.name, start_of(self)).gamma(np.broadcast_to(a, size)).astype(a.dtype))
 
 
 class LogNormalReverse(Primitive):

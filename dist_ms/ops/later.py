@@ -34,8 +34,8 @@ LATER = {
         CropAndResize ExtractGlimpse ROIAlign crop_and_resize
     """.split(),
     "candidate_samplers": """
-        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal RandomGamma
-        TruncatedNormal UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
+        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal TruncatedNormal
+        UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
     """.split(),
     "columns": """
         Col2Im Im2Col col2im
@@ -128,8 +128,8 @@ LATER = {
         NonDeterministicInts RandomChoiceWithMask choice_with_mask
     """.split(),
     "random_primitives": """
-        Gamma Multinomial Poisson RandomPoisson RandomShuffle StandardLaplace StandardNormal UniformInt
-        UniformReal
+        Gamma Multinomial Poisson RandomGamma RandomPoisson RandomShuffle StandardLaplace StandardNormal
+        UniformInt UniformReal
     """.split(),
     "rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90

@@ -33,6 +33,11 @@ CASES = {
         lambda: ops.RandomPoisson(1)(ms.Tensor([3]), ms.Tensor([1.0, 50.0])),
         [[1, 43], [0, 52], [2, 40]],
     ),
+    "RandomGamma": (
+        lambda: ops.RandomGamma(1)(ms.Tensor([3]), ms.Tensor([1.0, 0.5])),
+        [[0.14327535, 0.00902325], [4.606316, 0.00803952], [0.45032296, 0.01672236]],
+    ),
+    "larger RandomGamma": (lambda: ops.RandomGamma(3)(ms.Tensor([2]), ms.Tensor([3.0]))[:, 0], [5.0348296, 2.8475039]),
     "UniformCandidateSampler": (
         lambda: ops.UniformCandidateSampler(1, 5, True, 10, 1)(ms.Tensor([[1]]))[0],
         [1, 5, 8, 7, 9],
@@ -95,6 +100,14 @@ def test_numbers_in_one_go_are_numbers_one_by_one(engine):
     np.testing.assert_array_equal(together.integers(span, 50), [apart.integers(span, 1)[0] for _ in range(50)])
     assert together.words(1) == apart.words(1)
     np.testing.assert_array_equal(together.normals(20), np.concatenate([apart.normals(2) for _ in range(10)]))
+
+
+def test_gamma_numbers_go_on():
+    draw = ops.RandomGamma(1)
+    draw(ms.Tensor([3]), ms.Tensor([1.0, 0.5]))
+    again = draw(ms.Tensor([3]), ms.Tensor([1.0, 0.5])).asnumpy()
+    wanted = [[0.11291548, 0.18102387], [1.1742994, 0.59198654], [1.1102777, 0.14839548]]
+    np.testing.assert_allclose(again, wanted, rtol=2e-6)
 
 
 def test_the_mersenne_twister_is_numpys():
