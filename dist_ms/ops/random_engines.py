@@ -8,6 +8,7 @@ here and there. The two seeds of an operation are mixed by one block of Philox 4
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from copy import copy
 
@@ -72,6 +73,16 @@ class Engine:
         square = points[:, 0] * points[:, 0] + points[:, 1] * points[:, 1]
         scale = np.sqrt(np.float32(-2) * np.log(square) / square)
         return (points * scale[:, None])[:, ::-1].reshape(-1)[:count]
+
+    def wide_normals(self) -> Iterator[float]:
+        """Standard normal numbers with 53 bits, one by one, by the same method."""
+        while True:
+            x, y = (2 * self.doubles(2) - 1).tolist()
+            square = x * x + y * y
+            if 0 < square <= 1:
+                scale = math.sqrt(-2 * math.log(square) / square)
+                yield y * scale
+                yield x * scale
 
     def permutation(self, count: int) -> np.ndarray:
         """The integers from 0 to count - 1 in random order: swaps from the front, two from one draw."""

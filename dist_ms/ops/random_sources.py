@@ -8,6 +8,7 @@ faster.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -102,6 +103,10 @@ class SeededSource:
         else:
             drawn = np.floor(self._mersenne.doubles(count).reshape(shape) * span).astype(np.int64)
         return low + drawn
+
+    def wide_normals(self) -> Iterator[float]:
+        """Standard normal numbers, one by one."""
+        return self._minimal.wide_normals()
 
     def permutation(self, count: int) -> np.ndarray:
         """The integers from 0 to count - 1 in random order."""

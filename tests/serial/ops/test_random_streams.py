@@ -38,6 +38,16 @@ CASES = {
         [[0.14327535, 0.00902325], [4.606316, 0.00803952], [0.45032296, 0.01672236]],
     ),
     "larger RandomGamma": (lambda: ops.RandomGamma(3)(ms.Tensor([2]), ms.Tensor([3.0]))[:, 0], [5.0348296, 2.8475039]),
+    "ParameterizedTruncatedNormal": (
+        lambda: ops.ParameterizedTruncatedNormal(1, 2)(
+            ms.Tensor([2, 3]), *[ms.Tensor([v]) for v in (0.0, 1.0, -100.0, 100.0)]
+        ),
+        [[-1.3713126, 1.7887708, 0.2618214], [-0.98487025, 1.2943813, 2.4439487]],
+    ),
+    "TruncatedNormal": (
+        lambda: ops.TruncatedNormal(seed=3, seed2=4)(ms.Tensor([1, 6])),
+        [[-0.2081423, -0.2710466, -0.3850772, 0.0706685, 1.0757784, 0.1574438]],
+    ),
     "UniformCandidateSampler": (
         lambda: ops.UniformCandidateSampler(1, 5, True, 10, 1)(ms.Tensor([[1]]))[0],
         [1, 5, 8, 7, 9],

@@ -165,7 +165,18 @@ def test_tensor_methods():
     assert ops.clip_by_value([x, x], 0, 0.5)[1].asnumpy().max() == 0.5
 
 
+def test_morph_and_frombuffer():
+    double = ops.Morph(lambda x: 2 * x, lambda s: s, lambda d: d)
+    check_gradient(lambda x: double(x) * x, RNG.standard_normal(3))
+    memory = np.arange(6, dtype=np.int16)
+    x = ms.frombuffer(memory, dtype=ms.int16, count=3, offset=4)
+    memory[:] = 0
+    assert x.tolist() == [2, 3, 4]
+
+
 REFUSED = {
+    "buffer": (ValueError, lambda: ms.frombuffer(b"abc", dtype=ms.int16)),
+    "function": (TypeError, lambda: ops.Morph(3, len, len)),
     "falling": (ValueError, lambda: ops.SegmentSum()(ops.ones(3), ms.Tensor([1, 0, 2]))),
     "float ids": (TypeError, lambda: ops.SegmentSum()(ops.ones(2), ops.ones(2))),
     "lengths": (ValueError, lambda: ops.SegmentMean()(ops.ones(3), ms.Tensor([0, 1]))),
