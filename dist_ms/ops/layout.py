@@ -11,6 +11,9 @@ import numpy as np
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_PAIR = {_F32, _BF16}
+# Elements from which on a kernel converts sooner than NumPy.
+_CONVERTED_FROM = 256
 
 
 def working_type(dtype: np.dtype) -> np.dtype:
@@ -58,13 +61,16 @@ def is_dense(x: np.ndarray) -> bool:
 def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` itself if its elements fill one piece of memory and have the type, else a copy."""
     if dtype is not None and x.dtype != dtype:
-        x = x.astype(dtype)
+        x = converted(x, dtype)
     return x if is_dense(x) else np.ascontiguousarray(x)
 
 
 def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     """`x` in the type and memory order of `like`, which has its shape; copied if need be."""
     if x.dtype == like.dtype and x.strides == like.strides:
+        return x
+    x = converted(x, like.dtype)
+    if x.strides == like.strides:
         return x
     copy = np.empty_like(like)
     copy[...] = x
@@ -73,4 +79,20 @@ def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` in row-major memory and, when given, this type."""
-    return np.ascontiguousarray(x, dtype)
+    return np.ascontiguousarray(x if dtype is None else converted(x, dtype))
+
+
+def converted(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """`x` in another element type, itself if it has it: `astype`, by a kernel for float32 and bfloat16."""
+    if x.dtype == dtype:
+        return x
+    if x.size >= _CONVERTED_FROM and {x.dtype, dtype} == _PAIR and is_dense(x):
+        from dist_ms._ext import elementwise
+
+        out = np.empty_like(x, dtype)
+        if x.flags.c_contiguous or all(
+            n == 1 or s // x.itemsize == t // out.itemsize for n, s, t in zip(x.shape, x.strides, out.strides)
+        ):
+            elementwise.cast(x, out)
+            return out
+    return x.astype(dtype)
