@@ -226,7 +226,7 @@ cdef void give_back(uint8_t *memory, size_t size) noexcept:
 
 cdef Py_ssize_t step(str name, cnp.ndarray array, int axis) except? -1:
     """Return the elements from one index of an axis to the next; 1 where there is no next."""
-    if cnp.PyArray_DIM(array, axis) == 1:
+    if cnp.PyArray_DIM(array, axis) == 1 or cnp.PyArray_SIZE(array) == 0:
         return 1
     return cnp.PyArray_STRIDE(array, axis) // <Py_ssize_t> sizeof(float)
 
@@ -250,7 +250,8 @@ cdef int check_operand(str name, cnp.ndarray array, bint written) except -1:
 cdef int check_shapes(cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
     """Raise unless the shapes are those of a product."""
     left, right, result = (<object> a).shape, (<object> b).shape, (<object> out).shape
-    wanted = (*np.broadcast_shapes(left[:-2], right[:-2]), left[-2], right[-1])
+    lead = left[:-2] if left[:-2] == right[:-2] else np.broadcast_shapes(left[:-2], right[:-2])
+    wanted = (*lead, left[-2], right[-1])
     if left[-1] != right[-2]:
         raise ValueError(
             f"For 'amx.matmul', the last size of 'a' must equal the last but one of 'b', but got "

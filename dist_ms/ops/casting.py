@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.dtype import Number, bfloat16, from_numpy, to_numpy
+from dist_ms.common.dtype import Number, from_numpy, to_numpy
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.layout import converted
 from dist_ms.ops.primitive import Primitive, as_tensor, quiet
 
 __all__ = ["Cast", "cast", "type_as"]
 
-_FLOAT32, _BF16 = np.dtype(np.float32), bfloat16.np
 
 
 class Cast(Primitive):
@@ -44,30 +44,10 @@ class Cast(Primitive):
     def forward(self, input: np.ndarray, dtype: np.dtype) -> np.ndarray:
         if input.dtype.kind == "c" and dtype.kind not in "cb":
             input = input.real
-        return cast_values(input, dtype)
+        return converted(input, dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return cast(dout, inputs[0].dtype), None
-
-
-def cast_values(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """`array.astype(dtype, copy=False)`, by a kernel between float32 and bfloat16."""
-    found = array.dtype
-    if found == dtype:
-        return array
-    if not array.size or not ((found == _BF16 and dtype == _FLOAT32) or (found == _FLOAT32 and dtype == _BF16)):
-        return array.astype(dtype, copy=False)
-    from dist_ms._ext import cast as kernels
-
-    kernel = kernels.to_bfloat16 if dtype == _BF16 else kernels.from_bfloat16
-    out = np.empty_like(array, dtype, subok=False)  # a dense array's order of axes; another's in C order or close to it
-    try:
-        kernel(array, out)
-    except ValueError:
-        array = np.ascontiguousarray(array)
-        out = np.empty(array.shape, dtype)
-        kernel(array, out)
-    return out
 
 
 _cast = Cast()
