@@ -28,7 +28,8 @@ def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor) -> Mixe
     """The mixed form of a layer's operation, or None if it has none for these operands."""
     if any(t.array().dtype not in (_FLOAT32, _BF16) for t in (x, weight)) or bias.array().dtype != _FLOAT32:
         return None
-    form = {Dense: MixedDense, Convolution: MixedConvolution}.get(type(primitive))
+    forms = ((Dense, MixedDense), (Convolution, MixedConvolution))
+    form = next((form for kind, form in forms if isinstance(primitive, kind)), None)
     return None if form is None or not x.array().size else form(primitive)
 
 
@@ -76,26 +77,30 @@ class MixedDense(MixedProduct):
     """A fully connected product of bfloat16 with a float32 bias and result."""
 
     def forward(self, x: Any, weight: Any, bias: Any) -> np.ndarray:
+        from dist_ms._ext import dnnl
+
         x_low, weight_low = self.rounded(x, weight)
         self.plain._check(x_low, weight_low, None)
         if bias.shape != weight.shape[:1]:
             self.plain._check(x_low, weight_low, bias.astype(_BF16))
         out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), _FLOAT32)
-        _multiply(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, contiguous(bias))
+        dnnl.matmul(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, contiguous(bias))
         return out.reshape(*x.shape[:-1], -1)
 
     def array_gradient(
         self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
     ) -> tuple:
+        from dist_ms._ext import dnnl
+
         dx = dw = db = None
         rows = dout.reshape(-1, dout.shape[-1])
         if wanted(inputs[0]):
             dx = np.empty((rows.shape[0], weight.shape[1]), inputs[0].dtype.np)
-            _multiply(rows, weight, dx)
+            dnnl.matmul(rows, weight, dx)
             dx = wrap(dx.reshape(x.shape))
         if wanted(inputs[1]):
             dw = np.empty(weight.shape, inputs[1].dtype.np)
-            _multiply(rows.T, x.reshape(rows.shape[0], -1), dw)
+            dnnl.matmul(rows.T, x.reshape(rows.shape[0], -1), dw)
             dw = wrap(dw)
         if wanted(inputs[2]):
             db = wrap(np.add.reduce(full.reshape(rows.shape), axis=0, dtype=_FLOAT32))
@@ -139,10 +144,3 @@ class MixedConvolution(MixedProduct):
             dnnl.conv_backward_weights(dense(x), dy, dw, db, *numbers)
             dw, db = wrap(dw), wrap(db)
         return dx, dw, db
-
-
-def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray, bias: np.ndarray | None = None) -> None:
-    """out = a b + bias by oneDNN; empty products are zeros."""
-    from dist_ms._ext import dnnl
-
-    dnnl.matmul(a, b, out, bias)
