@@ -145,6 +145,8 @@ cdef class Exchange:
             if board.reduced != self.ticket - 1 or not self.all_entered(self.ticket):
                 return False
             if not self.marks_agree():
+                if self.way == STAGED:
+                    board.stage = self.base  # nobody will take these stages
                 board.reduced = self.ticket
                 return self.finish(DIFFERENT)
             if self.way == STAGED:
