@@ -64,9 +64,9 @@ class Exchange:
         self._requests: list[Any] | None = None
         self._rounds: Narrow | None = None
 
-    def advance(self, seconds: float) -> int:
+    def advance(self, seconds: float, moving: bool = False) -> int:
         """Drive the exchange; as the board's exchanges do."""
-        state = self._held.advance(seconds)
+        state = self._held.advance(seconds, moving)
         if state != boards.REDUCED:
             return state
         if self._requests is None:
