@@ -14,28 +14,6 @@ from libc.string cimport memcpy
 
 from narrow cimport narrow_bfloat16, narrow_float16, widen_bfloat16, widen_float16
 
-cdef extern from *:
-    """
-    /* The processor fetches ahead within a page of 4 KB only, and shared memory has no larger ones. */
-    #define DM_AHEAD 1024
-    static inline void dm_add2(
-        const float *a, const float *b, float *c, float *d, float scale, Py_ssize_t n)
-    {
-        Py_ssize_t i = 0, j;
-        for (; i + 16 <= n; i += 16) {
-            float x[16];
-            __builtin_prefetch(a + i + DM_AHEAD, 1);
-            __builtin_prefetch(b + i + DM_AHEAD, 1);
-            for (j = 0; j < 16; j++) x[j] = (a[i + j] + b[i + j]) * scale;
-            for (j = 0; j < 16; j++) c[i + j] = x[j];
-            for (j = 0; j < 16; j++) d[i + j] = x[j];
-        }
-        for (; i < n; i++) c[i] = d[i] = (a[i] + b[i]) * scale;
-    }
-    """
-    void add2 "dm_add2"(const float *a, const float *b, float *c, float *d, float scale,
-                        Py_ssize_t size) noexcept nogil
-
 cdef enum Op:
     SUM, PROD, MAX, MIN
 
@@ -223,10 +201,6 @@ cdef inline void reduce_block(
     cdef int i, first = 0
     if kind == FLOAT16 or kind == BFLOAT16:
         reduce_narrow(kind, op, scale, sources, count, outs, copies, offset, size)
-        return
-    if kind == FLOAT32 and op == SUM and count == 2 and copies == 2:
-        add2(<const float *> (sources[0] + offset), <const float *> (sources[1] + offset),
-             <float *> (outs[0] + offset), <float *> (outs[1] + offset), <float> scale, size)
         return
     if count <= 2:  # nothing is read after the first result is written, so it may be a source
         result, first = outs[0] + offset, 1
