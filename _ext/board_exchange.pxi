@@ -72,16 +72,20 @@ cdef class Exchange:
         start = min(self.count, self.board.rank * self.step)
         return start, min(self.count, start + self.step) if self.board.rank < self.parts else start
 
-    def advance(self, double seconds):
-        """Drive the exchange for as long as nothing holds it up, or until the time is over.
+    def advance(self, double seconds, bint moving=False):
+        """Drive the exchange until something holds it up for longer than `seconds`.
+
+        Args:
+            seconds: how long to wait for another rank at each step; 0: never.
+            moving: return at once if not even one step can be taken now.
 
         Returns:
             DONE; REDUCED (waits for `release`); DIFFER: a rank has entered something else; or
-            WAITING. With 0 seconds it never waits.
+            WAITING.
         """
         cdef int state
         with nogil:
-            state = self.run(seconds)
+            state = self.run(seconds, moving)
         return state
 
     def release(self):
@@ -89,7 +93,7 @@ cdef class Exchange:
         if self.phase == HELD:
             self.phase = RELEASED
 
-    cdef int run(self, double seconds) noexcept nogil:
+    cdef int run(self, double seconds, bint moving) noexcept nogil:
         """Take steps; poll while there is none to take."""
         cdef double end = 0
         cdef int polls = 0
@@ -101,9 +105,9 @@ cdef class Exchange:
             if self.phase == DIFFERENT:
                 return 3
             if self.take_step():
-                polls = 0
+                polls, end, moving = 0, 0, False
                 continue
-            if seconds <= 0:
+            if seconds <= 0 or moving:
                 return 0
             polls += 1
             if polls <= self.board.patience:
@@ -145,6 +149,8 @@ cdef class Exchange:
             if board.reduced != self.ticket - 1 or not self.all_entered(self.ticket):
                 return False
             if not self.marks_agree():
+                if self.way == STAGED:
+                    board.stage = self.base  # nobody will take these stages
                 board.reduced = self.ticket
                 return self.finish(DIFFERENT)
             if self.way == STAGED:

@@ -52,7 +52,7 @@ class Between:
             self.comm.Free()
 
     def known(self, dtype: np.dtype) -> bool:
-        """Whether MPI can reduce the type: not the 16-bit floats."""
+        """Whether MPI can reduce the type: not the 16-bit floats and small ints."""
         return dtype in self._types
 
 
@@ -64,9 +64,9 @@ class Exchange:
         self._requests: list[Any] | None = None
         self._rounds: Narrow | None = None
 
-    def advance(self, seconds: float) -> int:
+    def advance(self, seconds: float, moving: bool = False) -> int:
         """Drive the exchange; as the board's exchanges do."""
-        state = self._held.advance(seconds)
+        state = self._held.advance(seconds, moving)
         if state != boards.REDUCED:
             return state
         if self._requests is None:
@@ -90,9 +90,9 @@ class Exchange:
 
 
 class Narrow:
-    """A part of 16-bit floats: each machine reduces a piece of it in float32, then all get all.
+    """A part of a type that MPI does not reduce: each machine reduces a piece, then all get all.
 
-    So 16 bits per number travel, and a number is rounded once.
+    So 16-bit floats travel as such, and are added in float32 and rounded once.
     """
 
     def __init__(self, between: Between, part: np.ndarray, op: str) -> None:

@@ -151,7 +151,7 @@ class MeetingComm(Comm):
     def _over(self, exchange: Any) -> bool:
         """Drive what is under way and return whether an exchange has ended, well or not."""
         self._drive()
-        return exchange.advance(0) in _ENDED
+        return exchange.advance(_SPIN, True) in _ENDED
 
     def _drive(self) -> None:
         """Drive all that is under way in this group, in the order it was begun."""
@@ -289,16 +289,20 @@ class SharedHandle(PostedHandle):
 
     def test(self) -> bool:
         """Drive the group's exchanges and return whether this one is done."""
-        state = self._exchange.advance(0)
-        if state not in _ENDED:
+        if self._exchange.advance(0) not in _ENDED:
             self._comm._drive()
-            state = self._exchange.advance(0)
-        if state == _DIFFER:
-            self._comm._differ("all_reduce", self._keep, self._more)
-        return state == _DONE
+        self._check()
+        return self._exchange.advance(0) == _DONE
 
     def wait(self) -> None:
         """Wait until the operation is done."""
-        if not self._comm._queue or self._comm._queue[0] is self._exchange:
+        comm = self._comm
+        if comm._queue and comm._queue[0] is self._exchange:
             self._exchange.advance(_SPIN)
-        super().wait()
+        comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
+        self._check()
+
+    def _check(self) -> None:
+        """Raise if the ranks have entered different operations."""
+        if self._exchange.advance(0) == _DIFFER:
+            self._comm._differ("all_reduce", self._keep, self._more)
