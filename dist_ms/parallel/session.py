@@ -134,8 +134,8 @@ class DataParallel:
             plan = plan_with()
             self._check_hook(plan)
             refuse_servers(plan)
-        show_plan(plan, comm)
         agree_on_plan(plan, comm)
+        show_plan(plan, comm)
         self._agree_on_sums()
         with agreeing(comm):
             reducer = Reducer(

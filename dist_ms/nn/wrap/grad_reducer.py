@@ -131,7 +131,7 @@ class DistributedGradReducer(Cell):
     @property
     def plan(self) -> Any:
         """What is done with each parameter; None before the first step."""
-        return self._together.plan
+        return self._together.sink().plan if self._together.started else None
 
     @property
     def uneven(self) -> str | None:
