@@ -1,5 +1,5 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
-"""Sums, differences and products of arrays, and casts between float32 and bfloat16.
+"""Sums, differences and products of arrays.
 
 Arrays are dense and of one layout. bfloat16 comes as ml_dtypes' type or as uint16 of the same
 bits; it is computed with in float32 and rounded once.
