@@ -62,7 +62,7 @@ class MixedProduct(Primitive):
         if recording.tape is None:
             factors = self.rounded(x.array(), weight.array())
             return self.array_gradient(inputs, *factors, converted(dout.array(), _BF16), dout.array())
-        low = [cast(t, bfloat16) for t in (x, weight, bias)]
+        low = [cast(x, bfloat16), cast(weight, bfloat16), bias]
         found = self.plain.gradient(tuple(low), output, cast(dout, bfloat16))
         return tuple(None if g is None else cast(g, from_numpy(t.dtype.np)) for g, t in zip(found, inputs))
 
