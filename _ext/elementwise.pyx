@@ -23,8 +23,6 @@ cdef enum Number:
     FLOAT32, FLOAT64, BFLOAT16
 
 
-
-
 cdef void combine(
     Operation operation, const floating *x, const floating *y, floating *out, Py_ssize_t size
 ) noexcept nogil:
@@ -169,7 +167,8 @@ cdef Number number_of(str kernel, str name, cnp.ndarray array) except *:
     if number == cnp.NPY_UINT16 or type_name(array) == "bfloat16":
         return BFLOAT16
     raise TypeError(
-        f"For '{kernel}', '{name}' must be float32, float64 or bfloat16, but got {type_name(array)}."
+        f"For '{kernel}', '{name}' must be float32, float64 or bfloat16, "
+        f"but got {type_name(array)}."
     )
 
 
