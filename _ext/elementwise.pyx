@@ -10,7 +10,7 @@ from cython cimport floating
 from cython.parallel cimport prange
 from libc.stdint cimport uint16_t
 
-from arrays cimport check_memory, check_same_layout, check_same_shape, is_dense, type_name
+from arrays cimport check_memory, check_same_layout, is_dense, type_name
 from bfloat16 cimport bf16_load, bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
 
