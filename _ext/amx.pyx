@@ -232,7 +232,7 @@ cdef Py_ssize_t step(str name, cnp.ndarray array, int axis) except? -1:
 
 
 cdef int check_operand(str name, cnp.ndarray array, bint written) except -1:
-    """Raise unless the array is float32, of 2 to 8 dimensions, with one unit step in its matrices."""
+    """Raise unless the array is float32 and rows or columns of its matrices are contiguous."""
     cdef int rank = cnp.PyArray_NDIM(array)
     check_type("amx.matmul", name, array, cnp.NPY_FLOAT32)
     check_memory("amx.matmul", name, array, written)
@@ -325,11 +325,15 @@ def matmul(
         return True
     if step("out", out, rank - 1) != 1:
         if bias is not None:
-            raise ValueError("For 'amx.matmul', the rows of 'out' must be contiguous if there is a bias.")
+            raise ValueError(
+                "For 'amx.matmul', rows of 'out' must be contiguous if there is a bias; copy it."
+            )
         a, b, out = b.swapaxes(-1, -2), a.swapaxes(-1, -2), out.swapaxes(-1, -2)
     m.bias = NULL
     if bias is not None:
-        check_vector("amx.matmul", "bias", bias, cnp.NPY_FLOAT32, cnp.PyArray_DIM(out, rank - 1), False)
+        check_vector(
+            "amx.matmul", "bias", bias, cnp.NPY_FLOAT32, cnp.PyArray_DIM(out, rank - 1), False
+        )
         m.bias = <const float *> cnp.PyArray_DATA(bias)
     m.a = <const float *> cnp.PyArray_DATA(a)
     m.b = <const float *> cnp.PyArray_DATA(b)

@@ -30,7 +30,7 @@ cdef inline uint16_t bf16_store(float x) noexcept nogil:
     cdef FloatBits word
     cdef uint32_t rounded
     word.value = x
-    # Adding just below half a unit, and one more where the kept part is odd, carries as rounding does.
+    # Just below half a unit, and one more where the kept part is odd: carries as rounding does.
     rounded = (word.bits + <uint32_t> 0x7FFF + ((word.bits >> 16) & <uint32_t> 1)) >> 16
     if (word.bits & <uint32_t> MAGNITUDE) > <uint32_t> INFINITY_BITS:
         rounded = (word.bits >> 16) | <uint32_t> QUIET

@@ -10,7 +10,7 @@ from cython cimport floating
 from cython.parallel cimport prange
 from libc.stdint cimport uint16_t
 
-from arrays cimport check_memory, check_same_layout, check_same_shape, is_dense, type_name
+from arrays cimport check_memory, check_same_layout, is_dense, type_name
 from bfloat16 cimport bf16_load, bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
 
@@ -21,8 +21,6 @@ cdef enum Operation:
 
 cdef enum Number:
     FLOAT32, FLOAT64, BFLOAT16
-
-
 
 
 cdef void combine(
@@ -169,7 +167,8 @@ cdef Number number_of(str kernel, str name, cnp.ndarray array) except *:
     if number == cnp.NPY_UINT16 or type_name(array) == "bfloat16":
         return BFLOAT16
     raise TypeError(
-        f"For '{kernel}', '{name}' must be float32, float64 or bfloat16, but got {type_name(array)}."
+        f"For '{kernel}', '{name}' must be float32, float64 or bfloat16, "
+        f"but got {type_name(array)}."
     )
 
 
