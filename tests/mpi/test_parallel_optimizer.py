@@ -209,3 +209,25 @@ def test_alone_there_is_nothing_to_divide_and_stand_alone_is_refused(world):
     with pytest.raises(RuntimeError, match="needs parallel_mode='data_parallel'"):
         nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), nn.SGD(net.trainable_params(), 0.1))
     ms.reset_auto_parallel_context()
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_the_global_norm_is_agreed_on(world, parallel):
+    comm = world.comm
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(
+        parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=parallel,
+        parallel_optimizer_config={"parallel_optimizer_threshold": 0},
+    )  # fmt: skip
+    w = ms.Parameter(np.zeros(11, np.float32), name="w")
+    own = ms.Parameter(np.zeros(2, np.float32), name="own", layerwise_parallel=True)
+    reducer = nn.DistributedGradReducer([w, own], optimizer=nn.SGD([w, own], 0.1))
+    ms.reset_auto_parallel_context()
+    grads = reducer((Tensor(np.arange(11, dtype=np.float32)), Tensor(np.full(2, comm.rank + 1, np.float32))))
+    want = np.sqrt(sum(i * i for i in range(11)) + 2 * sum((r + 1) ** 2 for r in range(comm.size)))
+    np.testing.assert_allclose(comm.gather_objects(reducer.global_norm(grads)), want, rtol=1e-6)
+    clipped = reducer.clip_by_global_norm(grads, 1.0)
+    np.testing.assert_allclose(comm.gather_objects(reducer.global_norm(clipped)), 1, rtol=1e-6)
+    assert reducer.clip_by_global_norm(grads, 100.0) == tuple(grads)
+    with pytest.raises(ValueError, match="'max_norm' must be above 0"):
+        reducer.clip_by_global_norm(grads, 0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dist_ms.parallel.fusion import Fusion, fusion_from_context, group_gradients
-from dist_ms.parallel.plan import make_plan
+from dist_ms.parallel.plan import Sharding, make_plan, may_have_rows
 
 
 def parameter(name, shape=(2, 3), dtype="float32", **flags):
@@ -202,3 +202,57 @@ def test_real_parameters_make_the_same_plan():
 
     real = Parameter(np.zeros((2, 3), np.float32), name="a")
     assert make_plan([real]) == make_plan([parameter("a")])
+
+
+def sharded(weights, shards=4, **settings):
+    return make_plan(weights, sharding=Sharding(shards, **settings))
+
+
+def test_the_parallel_optimizer_scatters_large_weights():
+    weights = [
+        parameter("a", (10,)),
+        parameter("small", (2,)),
+        parameter("whole", (10,)),
+        parameter("own", (10,), layerwise_parallel=True),
+        parameter("frozen", (10,), requires_grad=False),
+        parameter("b", (3, 2)),
+    ]
+    plan = sharded(weights, threshold=12, whole=frozenset({"whole"}))
+    found = {row.name: row.gradient for row in plan.rows}
+    assert found == {
+        "a": "reduce_scatter",
+        "small": "all_reduce",
+        "whole": "all_reduce",
+        "own": "keep",
+        "frozen": "none",
+        "b": "reduce_scatter",
+    }
+    assert {row.start for row in plan.rows if row.name != "own"} == {"broadcast"}
+    assert [(b.shards, b.size, [s.weight for s in b.slots]) for b in plan.buckets] == [(1, 12, [2, 1]), (4, 16, [4, 0])]
+    assert "bucket 1: 2 gradients, float32, 64 bytes, in 4 slices of 16" in str(plan)
+    assert "each of 4 ranks updates a slice" in str(plan)
+    assert plan.hash != sharded(weights).hash != make_plan(weights).hash
+
+
+@pytest.mark.parametrize("shards", [1, 2, 3, 5, 16])
+def test_slices_cover_every_element_once(shards):
+    plan = sharded([parameter("a", (10,)), parameter("b", (3,)), parameter("c", (1,))], shards)
+    (bucket,) = plan.buckets
+    assert bucket.size % shards == 0 and bucket.size - 14 < shards
+    for slot in bucket.slots:
+        ends = [bucket.slice_of(slot, rank) for rank in range(shards)]
+        covered = [i for start, stop in ends for i in range(start, stop)]
+        assert covered == list(range(slot.stop - slot.start))
+    loads = [sum(e - s for s, e in (bucket.slice_of(slot, r) for slot in bucket.slots)) for r in range(shards)]
+    assert max(loads) == bucket.size // shards and sum(loads) == 14
+
+
+def test_sparse_weights_leave_the_buckets():
+    weights = [parameter("table", (100, 4)), parameter("b", (4,))]
+    plan = make_plan(weights, sparse={"table"})
+    assert [(r.gradient, r.bucket, r.saved_by) for r in plan.rows] == [
+        ("all_gather", None, "rank 0"),
+        ("all_reduce", 0, "rank 0"),
+    ]
+    assert plan.hash != make_plan(weights).hash
+    assert may_have_rows(make_plan(weights)) and not may_have_rows(plan)

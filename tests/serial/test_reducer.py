@@ -295,3 +295,55 @@ def test_several_ranks_without_init_are_an_error(monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
     with pytest.raises(RuntimeError, match=r"init\(\) must be called first: OMPI_COMM_WORLD_SIZE says"):
         DataParallel(weights())
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_sweeps_without_communication(overlap):
+    comm = RecordingComm()
+    reducer = make(comm, Fusion(first=24, size=40), overlap=overlap)
+    for _ in range(2):
+        with reducer.no_sync():
+            reducer.reduce(gradients())
+            reducer.reduce([None] * 6)
+        assert comm.log == []
+        out = reducer.reduce(gradients())
+        assert [size for what, size in comm.log if what in ("post", "reduce")] == [6, 9, 6]
+        assert [g.asnumpy().tolist() for g in out] == [[4.0 * n] * n for n in SIZES]
+        comm.log.clear()
+
+
+def test_an_error_in_a_sweep_forgets_what_was_summed_up():
+    reducer = make(RecordingComm())
+    with reducer.no_sync():
+        reducer.reduce(gradients())
+    reducer.begin()
+    reducer.ready(5, wrap(np.ones(6, np.float32)))  # the sweep breaks off here
+    assert reducer.reduce(gradients())[0].asnumpy().tolist() == [2.0]
+
+
+def test_samples_travel_at_the_end_of_the_first_bucket():
+    comm = RecordingComm()
+    reducer = make(comm, Fusion(first=24, size=40), mean=True, weighted=True)
+    out = reducer.reduce(gradients(), samples=3)  # the other rank has as many of the same
+    assert comm.log == [("reduce", 7), ("reduce", 9), ("reduce", 6)]
+    assert [g.asnumpy().tolist() for g in out] == [[float(n)] * n for n in SIZES]
+    for wrong in (-1, 2**24):
+        with pytest.raises(ValueError, match="'samples' must be in"):
+            reducer.reduce(gradients(), samples=wrong)
+
+
+def test_samples_travel_alone_where_no_bucket_can_take_them():
+    comm = RecordingComm()
+    plan = make_plan(weights([2], np.complex64))
+    (out,) = Reducer(plan, comm, mean=True, weighted=True).reduce(gradients([2], np.complex64), samples=3)
+    assert comm.log == [("reduce", 2), ("reduce", 1)] and out.asnumpy().tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("overlap", [True, False])
+def test_a_hook_takes_the_place_of_the_reduction(overlap):
+    comm, seen = RecordingComm(), []
+    reducer = make(comm, Fusion(first=24, size=40), overlap=overlap, mean=True)
+    reducer.hook = lambda bucket: seen.append(bucket.names) or bucket.array * 10
+    out = reducer.reduce(gradients())
+    assert comm.log == [] and seen == [("w6",), ("w5", "w4"), ("w3", "w2", "w1")]
+    assert [g.asnumpy().tolist() for g in out] == [[5.0 * n] * n for n in SIZES]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from dist_ms.common import parallel_context
+from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor import wrap
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.divided_update import DividedUpdate
@@ -123,6 +128,53 @@ class DistributedGradReducer(Cell):
             )
         return self._divided.gathered_states()
 
+    def global_norm(self, grads: Any) -> float:
+        """Return the Euclidean norm of all gradients, the same on every rank; every rank calls it.
+
+        A gradient that all ranks have counts once; those of a rank's own parameters, and slices, are
+        added up over the ranks.
+
+        Args:
+            grads: what this reducer returned, or those times a factor.
+        """
+        rows = self._together.sink().plan
+        total, own = 0.0, 0.0
+        for grad, row in zip(grads, rows.weights, strict=True):
+            if grad is None:
+                continue
+            array = (grad.values if isinstance(grad, RowTensor) else grad).array().reshape(-1)
+            square = float(np.sum(np.square(array, dtype=np.float64)))
+            if rows.rows[row].gradient in ("all_reduce", "all_gather"):
+                total += square
+            else:
+                own += square
+        if self.comm.size > 1:
+            own = float(self.comm.all_reduce(np.array([own]))[0])
+        return math.sqrt(total + own)
+
+    def clip_by_global_norm(self, grads: Any, max_norm: float) -> tuple:
+        """Return the gradients times  max_norm / norm  where their `global_norm` is larger.
+
+        Args:
+            grads: as for `global_norm`.
+            max_norm: the largest norm, above 0.
+
+        Raises:
+            ValueError: if `max_norm` is not above 0.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> reducer = ms.nn.DistributedGradReducer([ms.Parameter(ms.Tensor([0.0, 0.0]), name="w")])
+            >>> print(reducer.clip_by_global_norm(reducer((ms.Tensor([3.0, 4.0]),)), 1.0)[0])
+            [0.6 0.8]
+        """
+        if not max_norm > 0:
+            raise ValueError(f"For 'clip_by_global_norm', 'max_norm' must be above 0, but got {max_norm!r}.")
+        norm = self.global_norm(grads)
+        if not (max_norm < norm < math.inf):  # what is not finite is left to the guard of the loss scale
+            return tuple(grads)
+        return tuple(_times(g, max_norm / norm) for g in grads)
+
     @property
     def comm(self) -> Any:
         """The ranks that reduce together."""
@@ -183,6 +235,16 @@ class DistributedGradReducer(Cell):
             samples: how many samples they are the mean of, with uneven="exact".
         """
         return tuple(self._together.sink().reduce(list(grads), samples))
+
+
+def _times(grad: Any, factor: float) -> Any:
+    """Return a gradient times a factor, in its type."""
+    if grad is None:
+        return None
+    if isinstance(grad, RowTensor):
+        return grad.with_values(_times(grad.values, factor))
+    array = grad.array()
+    return wrap(np.multiply(array, array.dtype.type(factor)))
 
 
 __all__ = ["DistributedGradReducer", "is_data_parallel"]
