@@ -11,11 +11,15 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
 from dist_ms.ops.bias_add import channel_sum
+from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layout import contiguous, onednn_type
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
 __all__ = ["Dense", "bidense", "dense"]
+
+_F32 = np.dtype(np.float32)
+_SMALL = 4096  # multiplications
 
 
 class Dense(Primitive):
@@ -40,20 +44,33 @@ class Dense(Primitive):
 
     @quiet
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        self._check(input, weight, bias)
+        if not self._plain(input, weight, bias):
+            self._check(input, weight, bias)
+        elif input.size * weight.shape[0] < _SMALL:  # NumPy answers before oneDNN has looked up its primitive
+            out = np.matmul(input, weight.T)
+            return out if bias is None else np.add(out, bias, out=out)
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
         work = onednn_type(input.dtype)
         if work is None:
             out = np.matmul(input, weight.T)
             return out if bias is None else np.add(out, bias, out=out)
-        from dist_ms._ext import dnnl
-
         out = np.empty((rows, columns), work)
         matrix = input.reshape(rows, input.shape[-1])
         if matrix.dtype != work:
             matrix, weight = matrix.astype(work), weight.astype(work)
         dnnl.matmul(_readable(matrix), _readable(weight).T, out, None if bias is None else contiguous(bias, work))
         return out.reshape(*input.shape[:-1], columns).astype(input.dtype, copy=False)
+
+    @staticmethod
+    def _plain(input: Any, weight: Any, bias: Any) -> bool:
+        """Whether these are float32 matrices, and a vector, of lengths that fit: the usual case."""
+        if not type(input) is type(weight) is np.ndarray or not input.dtype is weight.dtype is _F32:
+            return False
+        if input.ndim != 2 or weight.ndim != 2 or input.shape[1] != weight.shape[1]:
+            return False
+        return bias is None or (
+            type(bias) is np.ndarray and bias.dtype is _F32 and bias.ndim == 1 and bias.shape[0] == weight.shape[0]
+        )
 
     def _check(self, input: Any, weight: Any, bias: Any) -> None:
         arguments.floating(self.name, input, "input", complex_too=False)

@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import layer_norm as kernels
 from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
@@ -36,12 +37,15 @@ class RowNorm(Primitive):
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
     ) -> np.ndarray:
-        from dist_ms._ext import layer_norm
-
         work = mean.dtype
+        if x.dtype is work and x.shape == (mean.size, gamma.size) and x.flags.c_contiguous:
+            if gamma.ndim == beta.ndim == 1 and gamma.dtype is beta.dtype is work:
+                out = np.empty_like(x)
+                kernels.forward(x, contiguous(gamma), contiguous(beta), self._eps, out, mean, rstd)
+                return out
         rows = contiguous(x, work).reshape(mean.size, gamma.size)
         out = np.empty_like(rows)
-        layer_norm.forward(
+        kernels.forward(
             rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
         )
         return out.reshape(x.shape).astype(x.dtype, copy=False)
@@ -65,13 +69,11 @@ class RowNormGrad(Primitive):
         self._eps = eps
 
     def forward(self, dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> tuple:
-        from dist_ms._ext import layer_norm
-
         work = mean.dtype
         rows = contiguous(x, work).reshape(mean.size, gamma.size)
         dx = np.empty_like(rows)
         dgamma, dbeta = np.empty(gamma.size, work), np.empty(gamma.size, work)
-        layer_norm.backward(
+        kernels.backward(
             contiguous(dy, work).reshape(rows.shape),
             rows,
             contiguous(gamma, work).reshape(-1),
@@ -108,11 +110,11 @@ class RowNormGrad(Primitive):
 
 def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: float, first: int) -> tuple:
     """Normalise over the axes from `first` on; the result, and the arrays of means and rstds."""
-    rows = math.prod(x.shape[:first])
-    work = working_type(arguments.floating(name, x.array(), complex_too=False).dtype)
-    mean, rstd = np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
-    if x.size == 0:
-        return x + 0, mean, rstd
+    data = arguments.floating(name, x.array(), complex_too=False)
+    rows, work = math.prod(data.shape[:first]), working_type(data.dtype)
+    if data.size == 0:
+        return x + 0, np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
+    mean, rstd = np.empty(rows, work), np.empty(rows, work)
     return RowNorm(eps)(x, gamma, beta, mean, rstd), mean, rstd
 
 

@@ -14,6 +14,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.arithmetic import conjugate, mul
 from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 from dist_ms.ops.reshaping import reshape
 
@@ -116,6 +117,8 @@ class BatchMatMul(MatMul):
 
 def same_dtype(name: str, a: Any, b: Any) -> None:
     """Raise TypeError unless two arrays hold numbers of one dtype."""
+    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
+        return
     array(name, a)
     array(name, b, "mat2")
     if a.dtype != b.dtype:
@@ -130,12 +133,13 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
 @quiet
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The matrix product of arrays (..., m, k) and (..., k, n): float32 and bfloat16 by oneDNN, the rest by NumPy."""
+    d = a.dtype
+    if d is _F32 and a.size * b.shape[-1] < _SMALL:
+        return _plain(a, b)
     if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL):
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
     if (a.dtype != _F32 and a.dtype != _BF16) or a.size * b.shape[-1] < _SMALL:
         return _plain(a, b)
-    from dist_ms._ext import dnnl
-
     lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.shape[:-2] != b.shape[:-2] else a.shape[:-2]
     out = np.empty((*lead, a.shape[-2], b.shape[-1]), a.dtype)
     if not out.size or not a.shape[-1]:

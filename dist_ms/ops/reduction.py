@@ -72,9 +72,10 @@ class Reduction(Primitive):
 
 def wide_sum(x: np.ndarray, axes: tuple, keep_dims: bool) -> np.ndarray:
     """The sum in the array's dtype, added up in float32 if that is a 2-byte float."""
-    if x.dtype.itemsize == 2 and x.dtype.kind in _HALF_SUMS:
-        return x.sum(axes, dtype=np.float32, keepdims=keep_dims).astype(x.dtype)
-    return x.sum(axes, dtype=x.dtype, keepdims=keep_dims)
+    d = x.dtype
+    if d.itemsize == 2 and d.kind in _HALF_SUMS:
+        return np.add.reduce(x, axes, np.float32, None, keep_dims).astype(d)
+    return np.add.reduce(x, axes, d, None, keep_dims)
 
 
 class ReduceSum(Reduction):
