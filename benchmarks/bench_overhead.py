@@ -60,7 +60,7 @@ def operations(ms):
     v = rng.standard_normal(4).astype(np.float32)
     y, w = ms.Tensor(b), ms.Tensor(v)
     ops = ms.ops
-    out, mean, rstd = np.empty_like(a), np.empty(4, np.float32), np.empty(4, np.float32)
+    mean, rstd = np.empty(4, np.float32), np.empty(4, np.float32)
     from dist_ms.ops.layer_norm import RowNorm
 
     norm = RowNorm(1e-5)

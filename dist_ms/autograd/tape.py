@@ -311,15 +311,17 @@ def record(primitive: Any, inputs: Sequence, result: Any, width: int, tape: Tape
     keeps = primitive.keeps
     saved = []
     live = []
-    for i, x in enumerate(inputs):
+    i = -1
+    for x in inputs:
+        i += 1
         if isinstance(x, Tensor):
             t = _new(Tensor)
-            data = x._data
             if keeps is None or i in keeps:
-                t._data = data
+                t._data = x._data
                 if type(x) is not Tensor:
                     tape.kept.append(t)
             else:
+                data = x._data
                 t._shape, t._dtype = data.shape, data.dtype
             node = x._node
             if node is not None and node.tape is tape:

@@ -10,8 +10,8 @@ from dist_ms.autograd.tape import overwrite
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import dense, laid_out_like, working_type
 from dist_ms.ops.kernels import activation
+from dist_ms.ops.layout import dense, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient, wanted
 

@@ -9,7 +9,6 @@ import numpy as np
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 
-
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
@@ -143,7 +144,7 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> print(ms.ops.dense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]])))
         [[3.]]
     """
-    return _dense(input, weight) if bias is None else _dense(input, weight, bias)
+    return apply(_dense, input, weight) if bias is None else apply(_dense, input, weight, bias)
 
 
 def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import apply
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -38,7 +40,7 @@ class RowNorm(Primitive):
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
     ) -> np.ndarray:
         work = mean.dtype
-        if x.dtype is work and x.shape == (mean.size, gamma.size) and x.flags.c_contiguous:
+        if x.dtype is work and x.ndim == 2 and x.shape[1] == gamma.size and x.flags.c_contiguous:
             if gamma.ndim == beta.ndim == 1 and gamma.dtype is beta.dtype is work:
                 out = np.empty_like(x)
                 kernels.forward(x, contiguous(gamma), contiguous(beta), self._eps, out, mean, rstd)
@@ -115,7 +117,12 @@ def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: floa
     if data.size == 0:
         return x + 0, np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
     mean, rstd = np.empty(rows, work), np.empty(rows, work)
-    return RowNorm(eps)(x, gamma, beta, mean, rstd), mean, rstd
+    return apply(_row_norm(eps), x, gamma, beta, mean, rstd), mean, rstd
+
+
+@functools.lru_cache(16)
+def _row_norm(eps: float) -> RowNorm:
+    return RowNorm(eps)
 
 
 class LayerNorm(Primitive):
@@ -212,9 +219,13 @@ def layer_norm(
         >>> print(ms.ops.layer_norm(ms.Tensor([[1.0, 3.0]]), (2,), eps=0.0))
         [[-1.  1.]]
     """
-    shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
-    first = arguments.tensor("layer_norm", input).ndim - len(shape)
-    if not shape or first < 0 or input.shape[first:] != shape:
+    if type(normalized_shape) is tuple and [*map(type, normalized_shape)] == [int] * len(normalized_shape):
+        shape = normalized_shape
+    else:
+        shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
+    lengths = arguments.tensor("layer_norm", input).shape
+    first = len(lengths) - len(shape)
+    if not shape or first < 0 or lengths[first:] != shape:
         raise ValueError(
             f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
         )

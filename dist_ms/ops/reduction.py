@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, to_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integers, many_axes
@@ -284,6 +285,8 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         >>> print(ms.ops.sum(x), ms.ops.sum(x, 0))
         10.0 [4. 6.]
     """
+    if dim is None is dtype and keepdim is False and isinstance(input, Tensor) and input.array().dtype.kind in "fVc":
+        return apply(_sum[False], input, ())
     return _sum[boolean("sum", keepdim, "keepdim")](_widened("sum", input, dtype), () if dim is None else dim)
 
 
