@@ -48,8 +48,11 @@ class Dense(Primitive):
         if not self._plain(input, weight, bias):
             self._check(input, weight, bias)
         elif input.size * weight.shape[0] < _SMALL:  # NumPy answers before oneDNN has looked up its primitive
-            out = np.matmul(input, weight.T)
-            return out if bias is None else np.add(out, bias, out=out)
+            matrix = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
+            out = np.matmul(matrix, weight.T)
+            if bias is not None:
+                np.add(out, bias, out=out)
+            return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
         work = onednn_type(input.dtype)
         if work is None:
@@ -64,13 +67,13 @@ class Dense(Primitive):
 
     @staticmethod
     def _plain(input: Any, weight: Any, bias: Any) -> bool:
-        """Whether these are float32 matrices, and a vector, of lengths that fit: the usual case."""
-        if not type(input) is type(weight) is np.ndarray or not input.dtype is weight.dtype is _F32:
+        """Whether these are float32 rows, a matrix, and a vector, of lengths that fit: the usual case."""
+        if not type(input) is type(weight) is np.ndarray or not input.dtype == weight.dtype == _F32:
             return False
-        if input.ndim != 2 or weight.ndim != 2 or input.shape[1] != weight.shape[1]:
+        if not input.size or weight.ndim != 2 or not input.ndim or input.shape[-1] != weight.shape[1]:
             return False
         return bias is None or (
-            type(bias) is np.ndarray and bias.dtype is _F32 and bias.ndim == 1 and bias.shape[0] == weight.shape[0]
+            type(bias) is np.ndarray and bias.dtype == _F32 and bias.ndim == 1 and bias.shape[0] == weight.shape[0]
         )
 
     def _check(self, input: Any, weight: Any, bias: Any) -> None:

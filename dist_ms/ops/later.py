@@ -21,14 +21,27 @@ LATER = {
         bessel_k1e bessel_y0 bessel_y1
     """.split(),
     "bounding_boxes": """
-        BoundingBoxDecode BoundingBoxEncode NonMaxSuppressionWithOverlaps bounding_box_decode bounding_box_encode
+        BoundingBoxDecode BoundingBoxEncode NonMaxSuppressionWithOverlaps bounding_box_decode
+        bounding_box_encode
     """.split(),
     "candidate_samplers": """
-        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal RandomGamma TruncatedNormal
-        UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
+        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal RandomGamma
+        TruncatedNormal UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
+    """.split(),
+    "complex_numbers": """
+        Angle Complex ComplexAbs Conj Imag Polar Real angle conj imag is_complex polar real view_as_real
     """.split(),
     "control_flow": """
         ForiLoop Scan WhileLoop
+    """.split(),
+    "conv": """
+
+    """.split(),
+    "conv_functions": """
+        conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
+    """.split(),
+    "conv_primitives": """
+        Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv2DTranspose Conv3D Conv3DTranspose
     """.split(),
     "create_primitives": """
         Eps Eye Fill FillV2 LinSpace Ones OnesLike Range Zeros ZerosLike
@@ -36,11 +49,25 @@ LATER = {
     "ctc_primitives": """
         CTCGreedyDecoder CTCLossV2 ctc_greedy_decoder
     """.split(),
+    "debugging": """
+        Assert CheckNumerics Depend FloatStatus Identity NPUAllocFloatStatus NPUClearFloatStatus
+        NPUGetFloatStatus Print deepcopy depend identity print_
+    """.split(),
+    "decompositions": """
+        LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
+        matrix_determinant slogdet
+    """.split(),
     "distances": """
         Cdist Pdist cdist cosine_similarity pdist
     """.split(),
+    "distribution_functions": """
+        gamma laplace poisson random_gamma random_poisson standard_laplace
+    """.split(),
     "distributions": """
         Bernoulli RandomCategorical Randperm bernoulli multinomial random_categorical
+    """.split(),
+    "drawing": """
+        normal rand rand_like randint randint_like randn randn_like randperm shuffle standard_normal uniform
     """.split(),
     "encoding": """
         OneHot one_hot sequence_mask
@@ -52,8 +79,8 @@ LATER = {
         DataFormatDimMap DataFormatVecPermute MapUniform
     """.split(),
     "fourier": """
-        fft fft2 fftfreq fftn fftshift hfft hfft2 hfftn ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn irfft irfft2
-        irfftn rfft rfft2 rfftfreq rfftn
+        fft fft2 fftfreq fftn fftshift hfft hfft2 hfftn ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn irfft
+        irfft2 irfftn rfft rfft2 rfftfreq rfftn
     """.split(),
     "fractional_pooling": """
         FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize fractional_max_pool2d
@@ -62,6 +89,12 @@ LATER = {
     "gradient_updates": """
         ApplyAdadelta ApplyAddSign ApplyCenteredRMSProp ApplyGradientDescent ApplyMomentum ApplyPowerSign
         ApplyRMSProp SGD
+    """.split(),
+    "grid_sampling": """
+        AffineGrid GridSampler2D GridSampler3D affine_grid grid_sample
+    """.split(),
+    "hard_activation": """
+        HShrink HSigmoid HSwish SoftShrink hardshrink hardsigmoid hardswish hardtanh softshrink tanhshrink
     """.split(),
     "image_colors": """
         AdjustHue AdjustSaturation
@@ -80,39 +113,78 @@ LATER = {
         CheckValid Coalesce IOU InTopK ListDiff LowerBound NthElement ScatterAddWithAxis SubAndFilter UpperBound
         check_valid intopk iou
     """.split(),
+    "loss": """
+        binary_cross_entropy binary_cross_entropy_with_logits huber_loss kl_div l1_loss mse_loss smooth_l1_loss
+    """.split(),
     "loss_primitives": """
-        BCEWithLogitsLoss BinaryCrossEntropy KLDivLoss L2Loss MultiMarginLoss MultilabelMarginLoss NLLLoss
+        BCEWithLogitsLoss BinaryCrossEntropy KLDivLoss MultiMarginLoss MultilabelMarginLoss NLLLoss
         SigmoidCrossEntropyWithLogits SmoothL1Loss SoftMarginLoss TripletMarginLoss
     """.split(),
     "lstm": """
         LSTM
     """.split(),
+    "mapping": """
+        HyperMap Map MultitypeFuncGraph Partial constexpr partial prim_attr_register
+    """.split(),
+    "margin_loss": """
+        cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
+        multilabel_soft_margin_loss soft_margin_loss triplet_margin_loss
+    """.split(),
     "matrix_diagonals": """
-        MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag matrix_diag_part
-        matrix_set_diag
+        MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag
+        matrix_diag_part matrix_set_diag
     """.split(),
     "moments": """
         Median ReduceStd cov logsumexp median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
     """.split(),
+    "normalization": """
+        L2Normalize LRN RmsNorm group_norm instance_norm lrn rms_norm
+    """.split(),
+    "norms": """
+        L2Loss LpNorm Renorm SquareSumAll clip_by_global_norm clip_by_norm dist matrix_norm norm renorm vector_norm
+    """.split(),
     "parameter_scattering": """
-        ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdDiv ScatterNdMax ScatterNdMin
-        ScatterNdMul ScatterNdSub ScatterNdUpdate ScatterNonAliasingAdd ScatterSub ScatterUpdate scatter_add
-        scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_div scatter_nd_max scatter_nd_min
-        scatter_nd_mul scatter_nd_sub scatter_nd_update scatter_update
+        ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdDiv ScatterNdMax
+        ScatterNdMin ScatterNdMul ScatterNdSub ScatterNdUpdate ScatterNonAliasingAdd ScatterSub ScatterUpdate
+        scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_div scatter_nd_max
+        scatter_nd_min scatter_nd_mul scatter_nd_sub scatter_nd_update scatter_update
+    """.split(),
+    "pooling": """
+
+    """.split(),
+    "pooling_functions": """
+        avg_pool1d avg_pool2d avg_pool3d lp_pool1d lp_pool2d max_pool2d max_pool3d
+    """.split(),
+    "pooling_primitives": """
+        AvgPool AvgPool3D MaxPool MaxPool3D MaxPoolWithArgmax
+    """.split(),
+    "products": """
+        Addcdiv Addcmul Cross Lerp addcdiv addcmul batch_dot cross diff dot kron ldexp lerp matrix_power
+        tensor_dot trapz vander
     """.split(),
     "products_added": """
         addbmm addmm addmv addr baddbmm
     """.split(),
     "random_primitives": """
-        Gamma Multinomial Poisson RandomPoisson RandomShuffle StandardLaplace StandardNormal UniformInt UniformReal
+        Gamma Multinomial Poisson RandomPoisson RandomShuffle StandardLaplace StandardNormal UniformInt
+        UniformReal
     """.split(),
     "rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90
     """.split(),
+    "rectifiers": """
+        CeLU Elu PReLU ReLU6 SeLU celu elu leaky_relu prelu relu6 rrelu selu threshold
+    """.split(),
+    "repeating": """
+        Meshgrid Tile cartesian_prod combinations meshgrid repeat_elements repeat_interleave tile
+    """.split(),
     "replacing": """
-        InplaceAdd InplaceIndexAdd InplaceSub InplaceUpdate InplaceUpdateV2 inplace_add inplace_sub inplace_update
-        select_scatter slice_scatter
+        InplaceAdd InplaceIndexAdd InplaceSub InplaceUpdate InplaceUpdateV2 inplace_add inplace_sub
+        inplace_update select_scatter slice_scatter
+    """.split(),
+    "rounding": """
+        Ceil Floor Rint Round Trunc ceil floor frac rint round trunc
     """.split(),
     "row_updates": """
         FusedSparseAdam FusedSparseLazyAdam SparseApplyAdagradV2 SparseApplyRMSProp
@@ -120,30 +192,59 @@ LATER = {
     "scanning": """
         CumProd CumSum Cummax Cummin CumulativeLogsumexp cummax cummin cumprod cumsum logcumsumexp
     """.split(),
+    "scattering": """
+        ScatterNd TensorScatterAdd TensorScatterDiv TensorScatterMax TensorScatterMin TensorScatterMul
+        TensorScatterSub TensorScatterUpdate scatter_nd tensor_scatter_add tensor_scatter_div tensor_scatter_max
+        tensor_scatter_min tensor_scatter_mul tensor_scatter_sub tensor_scatter_update
+    """.split(),
+    "scattering_along": """
+        IndexAdd IndexFill IndexPut TensorScatterElements index_add index_fill index_put inplace_index_add
+        scatter tensor_scatter_elements
+    """.split(),
+    "segments": """
+        Bincount Histogram UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum bincount
+        histc unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsorted_segment_sum
+    """.split(),
+    "smooth_activation": """
+        FastGeLU FastGelu GLU LogSigmoid Mish SiLU Softplus Softsign fast_gelu glu logsigmoid mish silu softplus
+        softsign
+    """.split(),
+    "softmax_cross_entropy": """
+        SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+    """.split(),
     "sorting": """
-        SearchSorted Sort TopK Unique UniqueConsecutive argsort bucketize msort searchsorted sort top_k topk unique
-        unique_consecutive unique_with_pad
+        SearchSorted Sort TopK Unique UniqueConsecutive argsort bucketize msort searchsorted sort top_k topk
+        unique unique_consecutive unique_with_pad
     """.split(),
     "space_blocks": """
         BatchToSpaceND DepthToSpace SpaceToBatchND SpaceToDepth batch_to_space_nd space_to_batch_nd
     """.split(),
     "sparse_elementwise": """
-        coo_abs coo_acos coo_acosh coo_asin coo_asinh coo_atan coo_atanh coo_ceil coo_cos coo_cosh coo_exp coo_expm1
-        coo_floor coo_inv coo_isfinite coo_isinf coo_isnan coo_log coo_log1p coo_neg coo_relu coo_relu6 coo_round
-        coo_sigmoid coo_sin coo_sinh coo_softsign coo_sqrt coo_square coo_tan coo_tanh csr_abs csr_acos csr_acosh
-        csr_asin csr_asinh csr_atan csr_atanh csr_ceil csr_cos csr_cosh csr_exp csr_expm1 csr_floor csr_inv
-        csr_isfinite csr_isinf csr_isnan csr_log csr_log1p csr_neg csr_relu csr_relu6 csr_round csr_sigmoid csr_sin
-        csr_sinh csr_softsign csr_sqrt csr_square csr_tan csr_tanh
+        coo_abs coo_acos coo_acosh coo_asin coo_asinh coo_atan coo_atanh coo_ceil coo_cos coo_cosh coo_exp
+        coo_expm1 coo_floor coo_inv coo_isfinite coo_isinf coo_isnan coo_log coo_log1p coo_neg coo_relu
+        coo_relu6 coo_round coo_sigmoid coo_sin coo_sinh coo_softsign coo_sqrt coo_square coo_tan coo_tanh
+        csr_abs csr_acos csr_acosh csr_asin csr_asinh csr_atan csr_atanh csr_ceil csr_cos csr_cosh csr_exp
+        csr_expm1 csr_floor csr_inv csr_isfinite csr_isinf csr_isnan csr_log csr_log1p csr_neg csr_relu
+        csr_relu6 csr_round csr_sigmoid csr_sin csr_sinh csr_softsign csr_sqrt csr_square csr_tan csr_tanh
     """.split(),
     "sparse_primitives": """
         SparseSlice SparseTensorDenseAdd SparseTensorDenseMatmul SparseToDense sparse_segment_mean
     """.split(),
     "special": """
-        Digamma Erf Erfc Erfinv Gcd Heaviside Lcm Lgamma NextAfter Polygamma copysign digamma erf erfc erfinv gcd
-        heaviside i0 lcm lgamma mvlgamma nextafter polygamma
+        Digamma Erf Erfc Erfinv Gcd Heaviside Lcm Lgamma NextAfter Polygamma copysign digamma erf erfc erfinv
+        gcd heaviside i0 lcm lgamma mvlgamma nextafter polygamma
     """.split(),
     "spectrogram": """
         FFTWithSize STFT stft
+    """.split(),
+    "triangles": """
+        Diag DiagPart Trace Tril TrilIndices Triu TriuIndices diag diag_embed diagflat diagonal diagonal_scatter
+        trace tril tril_indices triu triu_indices
+    """.split(),
+    "trigonometry": """
+        ACos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Sin Sinc Sinh Tan Tanh acos acosh arccos arccosh arcsin
+        arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh cos cosh deg2rad rad2deg sin sinc sinh tan
+        tanh
     """.split(),
     "unpooling": """
         max_unpool1d max_unpool2d max_unpool3d
