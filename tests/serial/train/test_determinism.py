@@ -25,7 +25,8 @@ class Block(nn.Cell):
         x = x + ops.matmul(weights, x)
         return x + self.drop(self.down(self.gelu(self.up(self.norm(x)))))
 if kind == "convolution":
-    net = nn.SequentialCell(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2, 2), nn.Conv2d(8, 16, 3, 2),
+    net = nn.SequentialCell(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2, 2),
+                            nn.Conv2d(8, 16, 3, 2),
                             nn.BatchNorm2d(16), nn.ReLU(), nn.Flatten(), nn.Dense(16 * 16, 10))
     x = rng.standard_normal((8, 3, 16, 16), np.float32)
     optimizer = nn.Momentum(net.trainable_params(), 0.05, 0.9)
