@@ -15,6 +15,8 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export PRTE_ALLOW_RUN_AS_ROOT := 1
 export PRTE_ALLOW_RUN_AS_ROOT_CONFIRM := 1
 export OMPI_MCA_rmaps_base_oversubscribe := 1
+# As dist_ms sets it when it starts MPI itself; here a plugin of pytest does.
+export OMPI_MCA_osc := ^ucx
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
 SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py _ext/*.pyx _ext/*.pxd _ext/*.pxi)

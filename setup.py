@@ -25,9 +25,9 @@ ISA_FLAGS = {
 # Neither flag changes a value: sqrt need not set errno, and no floating-point trap is caught.
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, and
-# oneDNN's door (oneDNN itself picks its code at run time).
-SINGLE_MODULES = ("cpu", "dnnl", "memory")
+# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, and what asks
+# for the CPU itself at run time, oneDNN's door and the products on AMX.
+SINGLE_MODULES = ("amx", "cpu", "dnnl", "memory")
 
 
 def load_onednn_library():
@@ -53,7 +53,7 @@ def onednn_arguments():
             "onednn-devel-cpu-gomp==2023.2.0', or set DNNLROOT to a oneDNN 3 installation."
         )
     return {
-        "include_dirs": [numpy.get_include(), str(header.parent)],
+        "include_dirs": [numpy.get_include(), "_ext", str(header.parent)],
         "extra_link_args": ["-fopenmp", f"-L{library.parent}", f"-l:{onednn.SONAME}"],
     }
 
@@ -63,10 +63,10 @@ def extensions():
     found = []
     for source in sorted(Path("_ext").glob("*.pyx")):
         common = {
-            "include_dirs": [numpy.get_include()],
+            "include_dirs": [numpy.get_include(), "_ext"],
             "define_macros": C_MACROS,
             "extra_link_args": ["-fopenmp", "-lm"],
-            "depends": sorted(str(path) for path in Path("_ext").glob("*.px[di]")),
+            "depends": sorted(str(path) for pattern in ("*.px[di]", "*.h") for path in Path("_ext").glob(pattern)),
         }
         if source.stem in SINGLE_MODULES:
             if source.stem == "dnnl":

@@ -1,256 +1,178 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
-"""Batch normalisation over all axes but the second, and its gradient.
+"""Batch normalisation over all axes but the second, what may follow it, and the gradient.
 
-x is float32 or float64, (N, C, *spatial), in NCHW or NHWC memory; all arrays of its shape share
-its layout, and gamma, beta and the statistics are (C,). Source: Ioffe and Szegedy, "Batch
-normalization", 2015.
+x is float32, float64 or bfloat16, (N, C, *spatial), in NCHW or NHWC memory; all arrays of its
+shape share its type and layout. gamma, beta and the statistics are (C,), in float32 if x is
+bfloat16, else in x's type. Source: Ioffe and Szegedy, "Batch normalization", 2015.
 
-Statistics are made block by block while the block is in the cache: its mean, then the squares
-around that mean. The blocks' figures are merged in float64, so neither a large mean nor a large
-batch costs accuracy, and x comes from memory once.
+Statistics are made block by block, and the blocks' figures are merged in float64, so neither a
+large mean nor a large batch costs accuracy. x comes from memory once for the statistics and once
+for the result; adding another array and ReLU happen on the way. So do their gradients.
 """
 
 cimport numpy as cnp
+cimport openmp
 from cython cimport floating
 from cython.parallel cimport prange
 from libc.math cimport sqrt
+from libc.stdint cimport uint16_t
 
+import ml_dtypes
 import numpy as np
 
-from arrays cimport (
-    check_memory,
-    check_same_layout,
-    check_type,
-    check_vector,
-    real_type,
-)
+from arrays cimport check_memory, check_same_layout, check_vector, type_name
 from blocks cimport PARALLEL_FROM
 from channels cimport (
     Channels,
     find_channels,
     groups_in_block,
+    real,
     row_products,
     row_statistics,
     segment_products,
     segment_statistics,
+    storage,
+    store,
 )
 
 cnp.import_array()
 
+cdef int BFLOAT16 = np.dtype(ml_dtypes.bfloat16).num
 
-cdef void statistics_of_block(
-    const floating *x, const Channels *at, Py_ssize_t block, double *means, double *squares,
-    floating *centers
-) noexcept nogil:
-    """Fill one block's row of the tables (blocks, C)."""
-    cdef Py_ssize_t first = block * at.block_groups
-    cdef Py_ssize_t groups = groups_in_block(at, block)
-    cdef Py_ssize_t step = at.channels * at.spatial
-    cdef Py_ssize_t row = block * at.channels
-    cdef Py_ssize_t c
-    if at.last:
-        row_statistics(
-            x + first * at.channels, groups, at.channels, means + row, squares + row,
-            centers + row,
+
+include "batch_norm_blocks.pxi"
+
+
+cdef enum Kernel:
+    STATISTICS, NORMALISE, NORMALISE_BY_VARIANCE, GRADIENTS
+
+
+cdef void run_as(Kernel kernel, const Arrays *of, const storage *x, floating *mean) noexcept nogil:
+    """Run one kernel in the types of `x` and `mean`."""
+    cdef floating *rstd = <floating *> of.rstd
+    if kernel == STATISTICS:
+        find_statistics(of, x, mean, rstd, <floating *> of.vectors)
+    elif kernel == GRADIENTS:
+        find_gradients(
+            of, x, <const floating *> mean, <const floating *> rstd, <floating *> of.dgamma,
+            <floating *> of.dbeta,
         )
     else:
-        for c in range(at.channels):
-            segment_statistics(
-                x + first * step + c * at.spatial, groups, step, at.spatial, means + row + c,
-                squares + row + c,
-            )
-
-
-cdef void products_of_block(
-    const floating *dy, const floating *x, const floating *mean, const Channels *at,
-    Py_ssize_t block, double *weights, double *products
-) noexcept nogil:
-    """Fill one block's row of the tables (blocks, C) of sum(dy) and sum(dy (x - mean))."""
-    cdef Py_ssize_t first = block * at.block_groups
-    cdef Py_ssize_t groups = groups_in_block(at, block)
-    cdef Py_ssize_t step = at.channels * at.spatial
-    cdef Py_ssize_t row = block * at.channels
-    cdef Py_ssize_t c, start
-    if at.last:
-        row_products(
-            dy + first * step, x + first * step, mean, groups, at.channels, weights + row,
-            products + row,
-        )
-    else:
-        for c in range(at.channels):
-            start = first * step + c * at.spatial
-            segment_products(
-                dy + start, x + start, mean[c], groups, step, at.spatial, weights + row + c,
-                products + row + c,
-            )
-
-
-cdef void normalise_block(
-    const floating *x, const floating *mean, const floating *scale, const floating *beta,
-    floating *out, const Channels *at, Py_ssize_t block
-) noexcept nogil:
-    """Write (x - mean) scale + beta for one block."""
-    cdef Py_ssize_t first = block * at.block_groups
-    cdef Py_ssize_t groups = groups_in_block(at, block)
-    cdef Py_ssize_t step = at.channels * at.spatial
-    cdef Py_ssize_t _group, c, i
-    cdef floating center, factor, offset
-    x += first * step
-    out += first * step
-    for _group in range(groups):
-        if at.last:
-            for c in range(at.channels):
-                out[c] = (x[c] - mean[c]) * scale[c] + beta[c]
-        else:
-            for c in range(at.channels):
-                center, factor, offset = mean[c], scale[c], beta[c]
-                for i in range(c * at.spatial, (c + 1) * at.spatial):
-                    out[i] = (x[i] - center) * factor + offset
-        x += step
-        out += step
-
-
-cdef void input_gradient_block(
-    const floating *dy, const floating *x, const floating *mean, const floating *scale,
-    const floating *slope, const floating *shift, floating *dx, const Channels *at,
-    Py_ssize_t block
-) noexcept nogil:
-    """Write dy scale - (x - mean) slope - shift for one block."""
-    cdef Py_ssize_t first = block * at.block_groups
-    cdef Py_ssize_t groups = groups_in_block(at, block)
-    cdef Py_ssize_t step = at.channels * at.spatial
-    cdef Py_ssize_t _group, c, i
-    cdef floating center, factor, tilt, offset
-    dy += first * step
-    x += first * step
-    dx += first * step
-    for _group in range(groups):
-        if at.last:
-            for c in range(at.channels):
-                dx[c] = dy[c] * scale[c] - (x[c] - mean[c]) * slope[c] - shift[c]
-        else:
-            for c in range(at.channels):
-                center, factor, tilt, offset = mean[c], scale[c], slope[c], shift[c]
-                for i in range(c * at.spatial, (c + 1) * at.spatial):
-                    dx[i] = dy[i] * factor - (x[i] - center) * tilt - offset
-        dy += step
-        x += step
-        dx += step
-
-
-cdef void find_statistics(
-    const floating *x, const Channels *at, double eps, floating *mean, floating *rstd,
-    double *table, floating *centers
-) noexcept nogil:
-    """Write mean and 1 / sqrt(variance + eps) per channel; `table` is (2, blocks, C)."""
-    cdef double *means = table
-    cdef double *squares = table + at.blocks * at.channels
-    cdef double total_mean, total_squares, numbers, apart
-    cdef double total = <double> at.groups * at.spatial
-    cdef Py_ssize_t block, c
-    for block in prange(
-        at.blocks, schedule="static",
-        use_threads_if=total * at.channels >= PARALLEL_FROM,
-    ):
-        statistics_of_block(x, at, block, means, squares, centers)
-    for c in range(at.channels):
-        total_mean = 0
-        total_squares = 0
-        for block in range(at.blocks):
-            numbers = <double> groups_in_block(at, block) * at.spatial
-            total_mean += numbers * means[block * at.channels + c]
-        total_mean = total_mean / total
-        for block in range(at.blocks):
-            numbers = <double> groups_in_block(at, block) * at.spatial
-            apart = means[block * at.channels + c] - total_mean
-            total_squares += squares[block * at.channels + c] + numbers * apart * apart
-        mean[c] = <floating> total_mean
-        rstd[c] = <floating> (1 / sqrt(max(total_squares, 0.0) / total + eps))
-
-
-cdef void normalise(
-    const floating *x, const floating *mean, const floating *scale, const floating *beta,
-    floating *out, const Channels *at
-) noexcept nogil:
-    cdef Py_ssize_t block
-    for block in prange(
-        at.blocks, schedule="static",
-        use_threads_if=at.groups * at.spatial * at.channels >= PARALLEL_FROM,
-    ):
-        normalise_block(x, mean, scale, beta, out, at, block)
-
-
-cdef void train(
-    const floating *x, const floating *gamma, const floating *beta, double eps, floating *out,
-    floating *mean, floating *rstd, const Channels *at, double *table, floating *centers,
-    floating *scale
-) noexcept nogil:
-    cdef Py_ssize_t c
-    find_statistics(x, at, eps, mean, rstd, table, centers)
-    for c in range(at.channels):
-        scale[c] = gamma[c] * rstd[c]
-    normalise(x, <const floating *> mean, <const floating *> scale, beta, out, at)
-
-
-cdef void evaluate(
-    const floating *x, const floating *gamma, const floating *beta, const floating *mean,
-    const floating *variance, double eps, floating *out, const Channels *at, floating *scale
-) noexcept nogil:
-    cdef Py_ssize_t c
-    for c in range(at.channels):
-        scale[c] = <floating> (gamma[c] / sqrt(variance[c] + eps))
-    normalise(x, mean, <const floating *> scale, beta, out, at)
-
-
-cdef void find_gradients(
-    const floating *dy, const floating *x, const floating *gamma, const floating *mean,
-    const floating *rstd, floating *dx, floating *dgamma, floating *dbeta, const Channels *at,
-    double *table, floating *coefficients
-) noexcept nogil:
-    """Fill all gradients; `table` is (2, blocks, C) and `coefficients` (3, C)."""
-    cdef double *weights = table
-    cdef double *products = table + at.blocks * at.channels
-    cdef floating *scale = coefficients
-    cdef floating *slope = scale + at.channels
-    cdef floating *shift = slope + at.channels
-    cdef double weight, product
-    cdef double total = <double> at.groups * at.spatial
-    cdef bint parallel = total * at.channels >= PARALLEL_FROM
-    cdef Py_ssize_t block, c
-    for block in prange(at.blocks, schedule="static", use_threads_if=parallel):
-        products_of_block(dy, x, mean, at, block, weights, products)
-    for c in range(at.channels):
-        weight = 0
-        product = 0
-        for block in range(at.blocks):
-            weight += weights[block * at.channels + c]
-            product += products[block * at.channels + c]
-        dgamma[c] = <floating> (product * rstd[c])
-        dbeta[c] = <floating> weight
-        scale[c] = gamma[c] * rstd[c]
-        slope[c] = <floating> (scale[c] * product * rstd[c] * rstd[c] / total)
-        shift[c] = <floating> (scale[c] * weight / total)
-    for block in prange(at.blocks, schedule="static", use_threads_if=parallel):
-        input_gradient_block(
-            dy, x, mean, <const floating *> scale, <const floating *> slope,
-            <const floating *> shift, dx, at, block,
+        normalise(
+            of, x, <const floating *> mean, <const floating *> rstd,
+            kernel == NORMALISE_BY_VARIANCE,
         )
 
 
-cdef int check_like(
-    str kernel, str name, cnp.ndarray array, cnp.ndarray x, int number, bint written
-) except -1:
-    """Raise unless the array has x's type, shape and layout."""
-    check_type(kernel, name, array, number)
-    check_memory(kernel, name, array, written)
-    check_same_layout(kernel, name, array, "x", x)
+cdef int run(Kernel kernel, Arrays *of, int number) except -1:
+    """Run one kernel on arrays of the type `number`, with memory for what it needs."""
+    cdef Channels *at = &of.at
+    cdef cnp.ndarray sums = np.empty(2 * at.blocks * at.channels)
+    cdef cnp.ndarray totals = np.zeros(2 * at.channels)
+    cdef cnp.ndarray vectors = np.empty(max(at.blocks, 3) * at.channels)
+    cdef cnp.ndarray masked = np.empty(0)
+    if kernel == GRADIENTS and of.relu and of.y == NULL:
+        masked = np.empty(
+            openmp.omp_get_max_threads() * at.block_groups * at.channels * at.spatial
+        )
+    of.table = <double *> cnp.PyArray_DATA(sums)
+    of.totals = <double *> cnp.PyArray_DATA(totals)
+    of.vectors = cnp.PyArray_DATA(vectors)
+    of.masked = cnp.PyArray_DATA(masked)
+    with nogil:
+        if number == cnp.NPY_FLOAT32:
+            run_as(kernel, of, <const float *> of.x, <float *> of.mean)
+        elif number == cnp.NPY_FLOAT64:
+            run_as(kernel, of, <const double *> of.x, <double *> of.mean)
+        else:
+            run_as(kernel, of, <const uint16_t *> of.x, <float *> of.mean)
     return 0
 
 
-cdef Channels check_input(str kernel, cnp.ndarray x) except *:
-    """Check x and return where its channels lie."""
+cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
+    """Check x, find its channels, forget everything else, and return its type number."""
+    cdef int number = cnp.PyArray_TYPE(x)
+    if number != cnp.NPY_FLOAT32 and number != cnp.NPY_FLOAT64 and number != BFLOAT16:
+        raise TypeError(
+            f"For '{kernel}', 'x' must be float32 or float64 or bfloat16, but got {type_name(x)}."
+        )
     check_memory(kernel, "x", x, False)
-    return find_channels(kernel, "x", x)
+    of.at = find_channels(kernel, "x", x)
+    of.x = cnp.PyArray_DATA(x)
+    of.addend = of.y = of.dy = NULL
+    of.gamma = of.beta = NULL
+    of.mean = of.rstd = of.out = of.daddend = of.dgamma = of.dbeta = NULL
+    of.relu = False
+    of.eps = 0
+    return number
+
+
+cdef void *vector(
+    const Arrays *of, int number, str kernel, str name, cnp.ndarray array, bint written
+) except? NULL:
+    """Check a vector of the statistics' type and return its data."""
+    cdef int kind = cnp.NPY_FLOAT64 if number == cnp.NPY_FLOAT64 else cnp.NPY_FLOAT32
+    check_vector(kernel, name, array, kind, of.at.channels, written)
+    return cnp.PyArray_DATA(array)
+
+
+cdef void *like_x(
+    int number, str kernel, str name, cnp.ndarray array, cnp.ndarray x, bint written
+) except? NULL:
+    """Check that the array has x's type, shape and layout, and return its data."""
+    if cnp.PyArray_TYPE(array) != number:
+        raise TypeError(
+            f"For '{kernel}', '{name}' must be {type_name(x)}, but got {type_name(array)}."
+        )
+    check_memory(kernel, name, array, written)
+    check_same_layout(kernel, name, array, "x", x)
+    return cnp.PyArray_DATA(array)
+
+
+def statistics(
+    cnp.ndarray x not None, double eps, cnp.ndarray mean not None, cnp.ndarray rstd not None
+):
+    """Write the batch's mean and 1 / sqrt(variance + eps), with the biased variance.
+
+    >>> mean, rstd = np.empty(1), np.empty(1)
+    >>> statistics(np.array([[1.0], [3.0]]), 0.0, mean, rstd)
+    >>> mean, rstd
+    (array([2.]), array([1.]))
+    """
+    cdef str kernel = "batch_norm.statistics"
+    cdef Arrays of
+    cdef int number = read_x(&of, kernel, x)
+    of.mean = vector(&of, number, kernel, "mean", mean, True)
+    of.rstd = vector(&of, number, kernel, "rstd", rstd, True)
+    of.eps = eps
+    run(STATISTICS, &of, number)
+
+
+def normalised(
+    cnp.ndarray x not None, cnp.ndarray gamma not None, cnp.ndarray beta not None,
+    cnp.ndarray mean not None, cnp.ndarray rstd not None, cnp.ndarray addend, bint relu,
+    cnp.ndarray out not None
+):
+    """Write (x - mean) rstd gamma + beta, plus `addend` unless None; with `relu`, 0 if negative.
+
+    >>> out, one = np.empty((2, 1)), np.ones(1)
+    >>> normalised(np.array([[1.0], [3.0]]), one, -one, 2 * one, one, None, True, out)
+    >>> out
+    array([[0.],
+           [0.]])
+    """
+    cdef str kernel = "batch_norm.normalised"
+    cdef Arrays of
+    cdef int number = read_x(&of, kernel, x)
+    of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
+    of.beta = vector(&of, number, kernel, "beta", beta, False)
+    of.mean = vector(&of, number, kernel, "mean", mean, False)
+    of.rstd = vector(&of, number, kernel, "rstd", rstd, False)
+    if addend is not None:
+        of.addend = like_x(number, kernel, "addend", addend, x, False)
+    of.out = like_x(number, kernel, "out", out, x, True)
+    of.relu = relu
+    run(NORMALISE, &of, number)
 
 
 def forward_train(
@@ -269,36 +191,16 @@ def forward_train(
            [ 1.]]), array([2.]), array([1.]))
     """
     cdef str kernel = "batch_norm.forward_train"
-    cdef int number = real_type(kernel, "x", x)
-    cdef Channels at = check_input(kernel, x)
-    check_vector(kernel, "gamma", gamma, number, at.channels, False)
-    check_vector(kernel, "beta", beta, number, at.channels, False)
-    check_like(kernel, "out", out, x, number, True)
-    check_vector(kernel, "mean", mean, number, at.channels, True)
-    check_vector(kernel, "rstd", rstd, number, at.channels, True)
-    cdef cnp.ndarray sums = np.empty(2 * at.blocks * at.channels)
-    cdef cnp.ndarray scratch = np.empty((at.blocks + 1) * at.channels, x.dtype)
-    cdef double *table = <double *> cnp.PyArray_DATA(sums)
-    cdef void *scale = cnp.PyArray_DATA(scratch)
-    cdef void *from_x = cnp.PyArray_DATA(x)
-    cdef void *factor = cnp.PyArray_DATA(gamma)
-    cdef void *shift = cnp.PyArray_DATA(beta)
-    cdef void *to = cnp.PyArray_DATA(out)
-    cdef void *to_mean = cnp.PyArray_DATA(mean)
-    cdef void *to_rstd = cnp.PyArray_DATA(rstd)
-    with nogil:
-        if number == cnp.NPY_FLOAT32:
-            train(
-                <const float *> from_x, <const float *> factor, <const float *> shift, eps,
-                <float *> to, <float *> to_mean, <float *> to_rstd, &at, table,
-                <float *> scale + at.channels, <float *> scale,
-            )
-        else:
-            train(
-                <const double *> from_x, <const double *> factor, <const double *> shift, eps,
-                <double *> to, <double *> to_mean, <double *> to_rstd, &at, table,
-                <double *> scale + at.channels, <double *> scale,
-            )
+    cdef Arrays of
+    cdef int number = read_x(&of, kernel, x)
+    of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
+    of.beta = vector(&of, number, kernel, "beta", beta, False)
+    of.out = like_x(number, kernel, "out", out, x, True)
+    of.mean = vector(&of, number, kernel, "mean", mean, True)
+    of.rstd = vector(&of, number, kernel, "rstd", rstd, True)
+    of.eps = eps
+    run(STATISTICS, &of, number)
+    run(NORMALISE, &of, number)
 
 
 def forward_eval(
@@ -314,34 +216,15 @@ def forward_eval(
            [5.]])
     """
     cdef str kernel = "batch_norm.forward_eval"
-    cdef int number = real_type(kernel, "x", x)
-    cdef Channels at = check_input(kernel, x)
-    check_vector(kernel, "gamma", gamma, number, at.channels, False)
-    check_vector(kernel, "beta", beta, number, at.channels, False)
-    check_vector(kernel, "mean", mean, number, at.channels, False)
-    check_vector(kernel, "var", var, number, at.channels, False)
-    check_like(kernel, "out", out, x, number, True)
-    cdef cnp.ndarray scratch = np.empty(at.channels, x.dtype)
-    cdef void *scale = cnp.PyArray_DATA(scratch)
-    cdef void *from_x = cnp.PyArray_DATA(x)
-    cdef void *factor = cnp.PyArray_DATA(gamma)
-    cdef void *shift = cnp.PyArray_DATA(beta)
-    cdef void *means = cnp.PyArray_DATA(mean)
-    cdef void *variances = cnp.PyArray_DATA(var)
-    cdef void *to = cnp.PyArray_DATA(out)
-    with nogil:
-        if number == cnp.NPY_FLOAT32:
-            evaluate(
-                <const float *> from_x, <const float *> factor, <const float *> shift,
-                <const float *> means, <const float *> variances, eps, <float *> to, &at,
-                <float *> scale,
-            )
-        else:
-            evaluate(
-                <const double *> from_x, <const double *> factor, <const double *> shift,
-                <const double *> means, <const double *> variances, eps, <double *> to, &at,
-                <double *> scale,
-            )
+    cdef Arrays of
+    cdef int number = read_x(&of, kernel, x)
+    of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
+    of.beta = vector(&of, number, kernel, "beta", beta, False)
+    of.mean = vector(&of, number, kernel, "mean", mean, False)
+    of.rstd = vector(&of, number, kernel, "var", var, False)
+    of.out = like_x(number, kernel, "out", out, x, True)
+    of.eps = eps
+    run(NORMALISE_BY_VARIANCE, &of, number)
 
 
 def backward(
@@ -361,38 +244,73 @@ def backward(
     (array([[0.],
            [0.]]), array([0.]), array([2.]))
     """
-    cdef str kernel = "batch_norm.backward"
-    cdef int number = real_type(kernel, "x", x)
-    cdef Channels at = check_input(kernel, x)
-    check_like(kernel, "dy", dy, x, number, False)
-    check_vector(kernel, "gamma", gamma, number, at.channels, False)
-    check_vector(kernel, "mean", mean, number, at.channels, False)
-    check_vector(kernel, "rstd", rstd, number, at.channels, False)
-    check_like(kernel, "dx", dx, x, number, True)
-    check_vector(kernel, "dgamma", dgamma, number, at.channels, True)
-    check_vector(kernel, "dbeta", dbeta, number, at.channels, True)
-    cdef cnp.ndarray sums = np.empty(2 * at.blocks * at.channels)
-    cdef cnp.ndarray scratch = np.empty(3 * at.channels, x.dtype)
-    cdef double *table = <double *> cnp.PyArray_DATA(sums)
-    cdef void *coefficients = cnp.PyArray_DATA(scratch)
-    cdef void *from_dy = cnp.PyArray_DATA(dy)
-    cdef void *from_x = cnp.PyArray_DATA(x)
-    cdef void *factor = cnp.PyArray_DATA(gamma)
-    cdef void *means = cnp.PyArray_DATA(mean)
-    cdef void *rstds = cnp.PyArray_DATA(rstd)
-    cdef void *to = cnp.PyArray_DATA(dx)
-    cdef void *to_dgamma = cnp.PyArray_DATA(dgamma)
-    cdef void *to_dbeta = cnp.PyArray_DATA(dbeta)
-    with nogil:
-        if number == cnp.NPY_FLOAT32:
-            find_gradients(
-                <const float *> from_dy, <const float *> from_x, <const float *> factor,
-                <const float *> means, <const float *> rstds, <float *> to,
-                <float *> to_dgamma, <float *> to_dbeta, &at, table, <float *> coefficients,
-            )
-        else:
-            find_gradients(
-                <const double *> from_dy, <const double *> from_x, <const double *> factor,
-                <const double *> means, <const double *> rstds, <double *> to,
-                <double *> to_dgamma, <double *> to_dbeta, &at, table, <double *> coefficients,
-            )
+    cdef Arrays of
+    cdef int number = read_x(&of, "batch_norm.backward", x)
+    read_gradients(
+        &of, number, "batch_norm.backward", dy, x, gamma, mean, rstd, dx, dgamma, dbeta
+    )
+    run(GRADIENTS, &of, number)
+
+
+def backward_of_relu(
+    cnp.ndarray dy not None, cnp.ndarray x not None, cnp.ndarray gamma not None,
+    cnp.ndarray beta not None, cnp.ndarray mean not None, cnp.ndarray rstd not None,
+    cnp.ndarray dx not None, cnp.ndarray dgamma not None, cnp.ndarray dbeta not None
+):
+    """Write the gradients of ReLU after `forward_train`: those for dy where the result is positive.
+
+    >>> x, dy = np.array([[1.0], [3.0]]), np.ones((2, 1))
+    >>> dx, dgamma, dbeta = np.empty((2, 1)), np.empty(1), np.empty(1)
+    >>> one = np.ones(1)
+    >>> backward_of_relu(dy, x, one, 0 * one, 2 * one, one, dx, dgamma, dbeta)
+    >>> dbeta
+    array([1.])
+    """
+    cdef str kernel = "batch_norm.backward_of_relu"
+    cdef Arrays of
+    cdef int number = read_x(&of, kernel, x)
+    read_gradients(&of, number, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
+    of.beta = vector(&of, number, kernel, "beta", beta, False)
+    of.relu = True
+    run(GRADIENTS, &of, number)
+
+
+def backward_of_sum(
+    cnp.ndarray dy not None, cnp.ndarray x not None, cnp.ndarray gamma not None,
+    cnp.ndarray mean not None, cnp.ndarray rstd not None, cnp.ndarray y not None,
+    cnp.ndarray dx not None, cnp.ndarray dgamma not None, cnp.ndarray dbeta not None,
+    cnp.ndarray daddend not None
+):
+    """Write the gradients of y, ReLU of `forward_train` plus an addend; `daddend` is dy where y > 0.
+
+    >>> x, dy = np.array([[1.0], [3.0]]), np.ones((2, 1))
+    >>> dx, daddend, dgamma, dbeta = np.empty((2, 1)), np.empty((2, 1)), np.empty(1), np.empty(1)
+    >>> one = np.ones(1)
+    >>> backward_of_sum(dy, x, one, 2 * one, one, x - 2, dx, dgamma, dbeta, daddend)
+    >>> daddend
+    array([[0.],
+           [1.]])
+    """
+    cdef str kernel = "batch_norm.backward_of_sum"
+    cdef Arrays of
+    cdef int number = read_x(&of, kernel, x)
+    read_gradients(&of, number, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
+    of.y = like_x(number, kernel, "y", y, x, False)
+    of.daddend = like_x(number, kernel, "daddend", daddend, x, True)
+    of.relu = True
+    run(GRADIENTS, &of, number)
+
+
+cdef int read_gradients(
+    Arrays *of, int number, str kernel, cnp.ndarray dy, cnp.ndarray x, cnp.ndarray gamma,
+    cnp.ndarray mean, cnp.ndarray rstd, cnp.ndarray dx, cnp.ndarray dgamma, cnp.ndarray dbeta
+) except -1:
+    """Check and take what all gradients read and write."""
+    of.dy = like_x(number, kernel, "dy", dy, x, False)
+    of.gamma = vector(of, number, kernel, "gamma", gamma, False)
+    of.mean = vector(of, number, kernel, "mean", mean, False)
+    of.rstd = vector(of, number, kernel, "rstd", rstd, False)
+    of.out = like_x(number, kernel, "dx", dx, x, True)
+    of.dgamma = vector(of, number, kernel, "dgamma", dgamma, True)
+    of.dbeta = vector(of, number, kernel, "dbeta", dbeta, True)
+    return 0

@@ -2,26 +2,29 @@
 """Where the channels of an (N, C, *spatial) array lie, and sums per channel over a block of it.
 
 Channels last (NHWC memory): `groups` rows of C numbers. Channels first (NCHW memory): `groups`
-samples of C segments of `spatial` numbers. Sums add four numbers in their own type, the rest in
-float64, like those of blocks.pxd.
+samples of C segments of `spatial` numbers. Sums add four numbers in the type of the statistics, the
+rest in float64, like those of blocks.pxd.
+
+Numbers may be stored as bfloat16 (its bits as uint16_t), with statistics in float32.
 """
 
 cimport numpy as cnp
 from cython cimport floating
+from libc.stdint cimport uint16_t
 
-from blocks cimport (
-    QUAD,
-    add_sums_around,
-    block_count,
-    block_length,
-    rows_per_block,
-    sum_of,
-    sum_of_centered_products,
-)
+from bfloat16 cimport bf16_load, bf16_store
+from blocks cimport LANES, QUAD, block_count, block_length, lane_total, rows_per_block
+
+ctypedef fused storage:
+    float
+    double
+    uint16_t
 
 cdef enum:
+    # Rows whose average is the first guess of a block's mean.
+    FIRST_ROWS = 16
     # A block leaves figures per channel behind; of fewer numbers, and they would outgrow the data.
-    LEAST_NUMBERS = 64
+    LEAST_NUMBERS = 128
 
 
 cdef struct Channels:
@@ -89,59 +92,64 @@ cdef inline Py_ssize_t groups_in_block(const Channels *at, Py_ssize_t block) noe
     return block_length(block, at.groups, at.block_groups)
 
 
+cdef inline floating real(storage x, floating like) noexcept nogil:
+    """Return a stored number in the type of `like`, which is that of the statistics."""
+    if storage is uint16_t:
+        return bf16_load(x)
+    else:
+        return <floating> x
+
+
+cdef inline void store(storage *x, Py_ssize_t i, floating value) noexcept nogil:
+    """Write a number as it is stored."""
+    if storage is uint16_t:
+        x[i] = bf16_store(<float> value)
+    else:
+        x[i] = <storage> value
+
+
 cdef inline void row_statistics(
-    const floating *x, Py_ssize_t rows, Py_ssize_t channels, double *mean, double *squares,
+    const storage *x, Py_ssize_t rows, Py_ssize_t channels, double *mean, double *squares,
     floating *center
 ) noexcept nogil:
     """Write each channel's mean over the rows and sum of squares around it.
 
-    A first pass leaves a rounded mean in `center`; the second one adds distances from it, which
-    are small and hardly rounded, and corrects the mean by their average.
+    Sums distances from `center`, the average of the first rows: small numbers, hardly rounded.
     """
-    cdef const floating *x0 = x
-    cdef const floating *x1
-    cdef const floating *x2
-    cdef const floating *x3
+    cdef Py_ssize_t first = min(rows, <Py_ssize_t> FIRST_ROWS)
+    cdef const storage *x0 = x
+    cdef const storage *x1
+    cdef const storage *x2
+    cdef const storage *x3
     cdef floating d0, d1, d2, d3
-    cdef Py_ssize_t row = 0
-    cdef Py_ssize_t c
+    cdef floating like = 0
+    cdef Py_ssize_t row, c
     for c in range(channels):
-        mean[c] = 0
-    while row + QUAD <= rows:
-        x1 = x0 + channels
-        x2 = x1 + channels
-        x3 = x2 + channels
-        for c in range(channels):
-            mean[c] += <double> ((x0[c] + x1[c]) + (x2[c] + x3[c]))
-        x0 = x3 + channels
-        row += QUAD
-    while row < rows:
-        for c in range(channels):
-            mean[c] += <double> x0[c]
-        x0 = x0 + channels
-        row += 1
-    for c in range(channels):
-        center[c] = <floating> (mean[c] / rows)
         mean[c] = 0
         squares[c] = 0
-    x0 = x
+    for row in range(first):
+        for c in range(channels):
+            mean[c] += <double> real(x[row * channels + c], like)
+    for c in range(channels):
+        center[c] = <floating> (mean[c] / first)
+        mean[c] = 0
     row = 0
     while row + QUAD <= rows:
         x1 = x0 + channels
         x2 = x1 + channels
         x3 = x2 + channels
         for c in range(channels):
-            d0 = x0[c] - center[c]
-            d1 = x1[c] - center[c]
-            d2 = x2[c] - center[c]
-            d3 = x3[c] - center[c]
+            d0 = real(x0[c], like) - center[c]
+            d1 = real(x1[c], like) - center[c]
+            d2 = real(x2[c], like) - center[c]
+            d3 = real(x3[c], like) - center[c]
             mean[c] += <double> ((d0 + d1) + (d2 + d3))
             squares[c] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
         x0 = x3 + channels
         row += QUAD
     while row < rows:
         for c in range(channels):
-            d0 = x0[c] - center[c]
+            d0 = real(x0[c], like) - center[c]
             mean[c] += <double> d0
             squares[c] += <double> (d0 * d0)
         x0 = x0 + channels
@@ -152,44 +160,72 @@ cdef inline void row_statistics(
 
 
 cdef inline void segment_statistics(
-    const floating *x, Py_ssize_t segments, Py_ssize_t step, Py_ssize_t size, double *mean,
-    double *squares
+    const storage *x, Py_ssize_t segments, Py_ssize_t step, Py_ssize_t size, double *mean,
+    double *squares, floating like
 ) noexcept nogil:
     """Write one channel's mean over its segments, `step` apart, and sum of squares around it.
 
-    In two passes, as in `row_statistics`.
+    Sums distances from the average of the first segment, as `row_statistics` does.
     """
     cdef double numbers = <double> segments * size
     cdef double total = 0
-    cdef floating center
+    cdef floating center = 0
     cdef Py_ssize_t i
-    for i in range(segments):
-        total += sum_of(x + i * step, size)
-    center = <floating> (total / numbers)
+    squares[0] = 0
+    add_distances(x, center, size, &total, squares)
+    center = <floating> (total / size)
     total = 0
     squares[0] = 0
     for i in range(segments):
-        add_sums_around(x + i * step, center, size, &total, squares)
+        add_distances(x + i * step, center, size, &total, squares)
     squares[0] -= total * total / numbers
     mean[0] = center + total / numbers
 
 
+cdef inline void add_distances(
+    const storage *x, floating center, Py_ssize_t size, double *total, double *squares
+) noexcept nogil:
+    """Add the sums of x - center and of its squares: lane by lane, four numbers at a time."""
+    cdef double lanes[LANES]
+    cdef double square_lanes[LANES]
+    cdef floating d0, d1, d2, d3
+    cdef Py_ssize_t i = 0
+    cdef int lane
+    for lane in range(LANES):
+        lanes[lane] = 0
+        square_lanes[lane] = 0
+    while i + QUAD * LANES <= size:
+        for lane in range(LANES):
+            d0 = real(x[i + lane], center) - center
+            d1 = real(x[i + lane + LANES], center) - center
+            d2 = real(x[i + lane + 2 * LANES], center) - center
+            d3 = real(x[i + lane + 3 * LANES], center) - center
+            lanes[lane] += <double> ((d0 + d1) + (d2 + d3))
+            square_lanes[lane] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
+        i += QUAD * LANES
+    while i < size:
+        d0 = real(x[i], center) - center
+        total[0] += d0
+        squares[0] += d0 * d0
+        i += 1
+    total[0] += lane_total(lanes)
+    squares[0] += lane_total(square_lanes)
+
+
 cdef inline void row_products(
-    const floating *weight, const floating *x, const floating *center, Py_ssize_t rows,
+    const storage *weight, const storage *x, const floating *center, Py_ssize_t rows,
     Py_ssize_t channels, double *weights, double *products
 ) noexcept nogil:
-    """Write each channel's sums of weight and of weight (x - center) over the rows."""
-    cdef const floating *x1
-    cdef const floating *x2
-    cdef const floating *x3
-    cdef const floating *w1
-    cdef const floating *w2
-    cdef const floating *w3
+    """Add to each channel's sums of weight and of weight (x - center) over the rows."""
+    cdef const storage *x1
+    cdef const storage *x2
+    cdef const storage *x3
+    cdef const storage *w1
+    cdef const storage *w2
+    cdef const storage *w3
+    cdef floating v0, v1, v2, v3
     cdef Py_ssize_t row = 0
     cdef Py_ssize_t c
-    for c in range(channels):
-        weights[c] = 0
-        products[c] = 0
     while row + QUAD <= rows:
         x1 = x + channels
         x2 = x1 + channels
@@ -198,31 +234,55 @@ cdef inline void row_products(
         w2 = w1 + channels
         w3 = w2 + channels
         for c in range(channels):
-            weights[c] += <double> ((weight[c] + w1[c]) + (w2[c] + w3[c]))
+            v0 = real(weight[c], center[c])
+            v1 = real(w1[c], center[c])
+            v2 = real(w2[c], center[c])
+            v3 = real(w3[c], center[c])
+            weights[c] += <double> ((v0 + v1) + (v2 + v3))
             products[c] += <double> (
-                (weight[c] * (x[c] - center[c]) + w1[c] * (x1[c] - center[c]))
-                + (w2[c] * (x2[c] - center[c]) + w3[c] * (x3[c] - center[c]))
+                (v0 * (real(x[c], v0) - center[c]) + v1 * (real(x1[c], v0) - center[c]))
+                + (v2 * (real(x2[c], v0) - center[c]) + v3 * (real(x3[c], v0) - center[c]))
             )
         x = x3 + channels
         weight = w3 + channels
         row += QUAD
     while row < rows:
         for c in range(channels):
-            weights[c] += <double> weight[c]
-            products[c] += <double> (weight[c] * (x[c] - center[c]))
+            v0 = real(weight[c], center[c])
+            weights[c] += <double> v0
+            products[c] += <double> (v0 * (real(x[c], v0) - center[c]))
         x = x + channels
         weight = weight + channels
         row += 1
 
 
 cdef inline void segment_products(
-    const floating *weight, const floating *x, floating center, Py_ssize_t segments,
-    Py_ssize_t step, Py_ssize_t size, double *weights, double *products
+    const storage *weight, const storage *x, floating center, Py_ssize_t size,
+    double *weights, double *products
 ) noexcept nogil:
-    """Write one channel's sums of weight and of weight (x - center) over its segments."""
-    cdef Py_ssize_t i
-    weights[0] = 0
-    products[0] = 0
-    for i in range(segments):
-        weights[0] += sum_of(weight + i * step, size)
-        products[0] += sum_of_centered_products(weight + i * step, x + i * step, center, size)
+    """Add to one channel's sums of weight and of weight (x - center) over a segment."""
+    cdef double lanes[LANES]
+    cdef double product_lanes[LANES]
+    cdef floating v0, v1
+    cdef Py_ssize_t i = 0
+    cdef int lane
+    for lane in range(LANES):
+        lanes[lane] = 0
+        product_lanes[lane] = 0
+    while i + 2 * LANES <= size:
+        for lane in range(LANES):
+            v0 = real(weight[i + lane], center)
+            v1 = real(weight[i + lane + LANES], center)
+            lanes[lane] += <double> (v0 + v1)
+            product_lanes[lane] += <double> (
+                v0 * (real(x[i + lane], center) - center)
+                + v1 * (real(x[i + lane + LANES], center) - center)
+            )
+        i += 2 * LANES
+    while i < size:
+        v0 = real(weight[i], center)
+        weights[0] += v0
+        products[0] += v0 * (real(x[i], center) - center)
+        i += 1
+    weights[0] += lane_total(lanes)
+    products[0] += lane_total(product_lanes)

@@ -1,191 +1,410 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
-"""Optimizer steps: one pass over parameter, gradient and state, in place.
+"""Optimizer steps: one pass over weights, gradients and states of many parameters, in place.
 
-All arrays of a call are C-contiguous, of one shape, and float32 or float64; the gradient is only
-read. The arithmetic is done in the arrays' type.
+A call takes a list of parameters, each with its arrays and numbers, and cuts all of them into
+blocks that threads share: many small parameters cost one call. float32 or float64; the arithmetic
+is done in the arrays' type, and gradients are only read.
 """
 
 cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport sqrt, sqrtf
+from libc.stdint cimport int32_t, int64_t, uint16_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
 
-from arrays cimport check, check_same_shape, real_type
-from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+from arrays cimport check, check_memory, check_same_shape, real_type, type_name
+from bfloat16 cimport bf16_store
+from blocks cimport BLOCK, PARALLEL_FROM, block_count, rows_per_block, sum_of_products
+from optimizer_rules cimport ARRAYS, LAMB_MOMENTS, NUMBERS, Rule, lamb_direction, run_rule
 
 cnp.import_array()
 
+cdef enum:
+    # Elements of a gradient by rows that are spread out at a time: they stay in the L1 cache.
+    SPREAD = 2048
 
-cdef inline floating root(floating x) noexcept nogil:
-    """Return the square root in x's type."""
-    if floating is float:
-        return sqrtf(x)
-    else:
-        return sqrt(x)
+cdef struct Task:
+    void *arrays[ARRAYS]
+    double numbers[NUMBERS]
+    uint16_t *copy           # where the new weights go as bfloat16, or NULL
+    const int64_t *rows      # the rows the gradient has, increasing; NULL: all
+    Py_ssize_t count         # number of those rows
+    Py_ssize_t columns
+    bint whole               # the other rows have a gradient of zeros, and are not left alone
+    Py_ssize_t size          # elements to work through
+    Py_ssize_t step          # elements per block
+    Py_ssize_t first         # number of its first block
+
+# Rule, the fewest states it takes, and its arrays.
+_RULES = {
+    "sgd": (Rule.SGD, 0, ("p", "g", "accum")),
+    "adam": (Rule.ADAM, 2, ("p", "g", "m", "v")),
+    "amsgrad": (Rule.AMSGRAD, 3, ("p", "g", "m", "v", "largest")),
+    "adam_weight_decay": (Rule.ADAM_WEIGHT_DECAY, 2, ("p", "g", "m", "v")),
+    "adagrad": (Rule.ADAGRAD, 1, ("p", "g", "h")),
+    "proximal_adagrad": (Rule.PROXIMAL_ADAGRAD, 1, ("p", "g", "h")),
+    "rmsprop": (Rule.RMSPROP, 2, ("p", "g", "s", "v")),
+    "centered_rmsprop": (Rule.CENTERED_RMSPROP, 3, ("p", "g", "s", "v", "mean")),
+    "ftrl": (Rule.FTRL, 2, ("p", "g", "n", "z")),
+    "lamb": (Rule.LAMB_MOMENTS, 2, ("p", "g", "m", "v")),
+}
 
 
-cdef void sgd_block(
-    floating *p, const floating *g, floating *accum, floating lr, floating momentum,
-    floating taken, floating decay, floating scale, bint nesterov, Py_ssize_t size
+# ---- one block
+cdef inline floating *at(
+    const Task *task, int array, Py_ssize_t start, floating *kind
 ) noexcept nogil:
+    """Return where an array continues, NULL if the task has none."""
+    if task.arrays[array] == NULL:
+        return NULL
+    return <floating *> task.arrays[array] + start
+
+
+cdef inline void run_piece(
+    int rule, const Task *task, const floating *g, floating *kind, Py_ssize_t start, Py_ssize_t size
+) noexcept nogil:
+    """Run the rule on one piece of memory, and write the weights' copy while they are in cache."""
+    cdef floating *p = at(task, 0, start, kind)
     cdef Py_ssize_t i
-    cdef floating gradient
-    if accum == NULL:
+    run_rule(
+        rule, p, g, at(task, 2, start, kind), at(task, 3, start, kind),
+        at(task, 4, start, kind), task.numbers, size,
+    )
+    if task.copy != NULL:
         for i in range(size):
-            p[i] -= lr * (g[i] * scale + decay * p[i])
-    elif nesterov:
-        for i in range(size):
-            gradient = g[i] * scale + decay * p[i]
-            accum[i] = momentum * accum[i] + taken * gradient
-            p[i] -= lr * (gradient + momentum * accum[i])
-    else:
-        for i in range(size):
-            gradient = g[i] * scale + decay * p[i]
-            accum[i] = momentum * accum[i] + taken * gradient
-            p[i] -= lr * accum[i]
+            task.copy[start + i] = bf16_store(<float> p[i])
 
 
-cdef void sgd_first_block(
-    floating *p, const floating *g, floating *accum, floating lr, floating momentum,
-    floating decay, floating scale, bint nesterov, Py_ssize_t size
-) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef floating gradient
-    cdef floating looked_ahead = 1 + momentum if nesterov else 1
-    for i in range(size):
-        gradient = g[i] * scale + decay * p[i]
-        accum[i] = gradient
-        p[i] -= lr * (looked_ahead * gradient)
-
-
-cdef void sgd_blocks(
-    floating *p, const floating *g, floating *accum, floating lr, floating momentum,
-    floating taken, floating decay, floating scale, bint nesterov, bint first, Py_ssize_t size
-) noexcept nogil:
-    cdef Py_ssize_t block, at
-    for block in prange(
-        block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
-    ):
-        at = block * BLOCK
-        if first and accum != NULL:
-            sgd_first_block(
-                p + at, g + at, accum + at, lr, momentum, decay, scale, nesterov,
-                block_length(block, size, BLOCK),
-            )
+cdef inline Py_ssize_t first_row_from(const Task *task, Py_ssize_t row) noexcept nogil:
+    """Return the place of the first row of the gradient that is not before `row`."""
+    cdef Py_ssize_t low = 0, high = task.count, middle
+    while low < high:
+        middle = (low + high) // 2
+        if task.rows[middle] < row:
+            low = middle + 1
         else:
-            sgd_block(
-                p + at, g + at, accum + at if accum != NULL else NULL, lr, momentum, taken, decay,
-                scale, nesterov, block_length(block, size, BLOCK),
+            high = middle
+    return low
+
+
+cdef inline void spread_rows(
+    const Task *task, floating *g, Py_ssize_t start, Py_ssize_t size
+) noexcept nogil:
+    """Write elements [start, start + size) of the dense gradient."""
+    cdef const floating *rows = <const floating *> task.arrays[1]
+    cdef Py_ssize_t place = first_row_from(task, start // task.columns)
+    cdef Py_ssize_t begin, end, from_begin
+    memset(g, 0, size * sizeof(floating))
+    while place < task.count:
+        begin = task.rows[place] * task.columns - start
+        if begin >= size:
+            break
+        end = min(begin + task.columns, size)
+        from_begin = place * task.columns - min(begin, 0)
+        begin = max(begin, 0)
+        memcpy(g + begin, rows + from_begin, (end - begin) * sizeof(floating))
+        place += 1
+
+
+cdef void run_block(
+    int rule, const Task *task, Py_ssize_t block, floating *kind
+) noexcept nogil:
+    """Run the rule on one block; `kind` only gives the type."""
+    cdef floating spread[SPREAD]
+    cdef const floating *g = <const floating *> task.arrays[1]
+    cdef Py_ssize_t start = (block - task.first) * task.step
+    cdef Py_ssize_t end = min(start + task.step, task.size)
+    cdef Py_ssize_t place, size
+    if task.rows == NULL:
+        run_piece(rule, task, g + start, kind, start, end - start)
+    elif task.whole:
+        while start < end:
+            size = min(<Py_ssize_t> SPREAD, end - start)
+            spread_rows(task, spread, start, size)
+            run_piece(rule, task, spread, kind, start, size)
+            start += size
+    else:
+        for place in range(start // task.columns, end // task.columns):
+            run_piece(
+                rule, task, g + place * task.columns, kind, task.rows[place] * task.columns,
+                task.columns,
             )
 
 
-cdef void adam_block(
-    floating *p, const floating *g, floating *m, floating *v, floating lr, floating beta1,
-    floating new1, floating new2, floating eps, floating decay, floating scale, bint nesterov,
-    Py_ssize_t size
-) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef floating gradient
-    for i in range(size):
-        gradient = g[i] * scale + decay * p[i]
-        m[i] += (gradient - m[i]) * new1
-        v[i] += (gradient * gradient - v[i]) * new2
-        if nesterov:
-            p[i] -= lr * (beta1 * m[i] + new1 * gradient) / (root(v[i]) + eps)
+# ---- all blocks
+cdef class Tasks:
+    """The tasks of one call, with the task that each block belongs to."""
+
+    cdef Task *tasks
+    cdef int32_t *owner
+    cdef Py_ssize_t count, blocks, elements
+    cdef int number
+    def __cinit__(self, Py_ssize_t count):
+        self.tasks = <Task *> malloc(max(count, 1) * sizeof(Task))
+        if self.tasks == NULL:
+            raise MemoryError()
+        memset(self.tasks, 0, max(count, 1) * sizeof(Task))
+
+    def __dealloc__(self):
+        free(self.tasks)
+        free(self.owner)
+
+    cdef int add(
+        self, str rule, int least, tuple names, tuple arrays, tuple numbers, cnp.ndarray copy,
+        object rows
+    ) except -1:
+        """Check a parameter's arrays and take their addresses."""
+        cdef Task *task = self.tasks + self.count
+        cdef cnp.ndarray p = <cnp.ndarray?> arrays[0]
+        cdef cnp.ndarray array
+        cdef int i
+        cdef int number = real_type(rule, "p", p)
+        if self.count == 0:
+            self.number = number
+        if not 2 + least <= len(arrays) <= len(names):
+            raise ValueError(
+                f"For '{rule}', the arrays of a parameter must be {names}, but got {len(arrays)}."
+            )
+        if len(numbers) > NUMBERS:
+            raise ValueError(
+                f"For '{rule}', 'numbers' must be {NUMBERS} at most, but got {len(numbers)}."
+            )
+        check(rule, "p", p, self.number, -1, True)
+        task.arrays[0] = cnp.PyArray_DATA(p)
+        task.size = cnp.PyArray_SIZE(p)
+        for i in range(2, len(arrays)):
+            array = <cnp.ndarray?> arrays[i]
+            check(rule, names[i], array, self.number, -1, True)
+            check_same_shape(rule, names[i], array, "p", p)
+            task.arrays[i] = cnp.PyArray_DATA(array)
+        for i in range(len(numbers)):
+            task.numbers[i] = numbers[i]
+        array = <cnp.ndarray?> arrays[1]
+        check(rule, "g", array, self.number, -1, False)
+        task.arrays[1] = cnp.PyArray_DATA(array)
+        task.step = BLOCK
+        if rows is not None:
+            self.add_rows(rule, task, p, array, rows)
         else:
-            p[i] -= lr * m[i] / (root(v[i]) + eps)
+            check_same_shape(rule, "g", array, "p", p)
+        if copy is not None:
+            check_memory(rule, "copy", copy, True)
+            check_same_shape(rule, "copy", copy, "p", p)
+            if cnp.PyArray_ITEMSIZE(copy) != 2 or not cnp.PyArray_IS_C_CONTIGUOUS(copy):
+                raise TypeError(
+                    f"For '{rule}', 'copy' must be contiguous bfloat16, but got {type_name(copy)}."
+                )
+            task.copy = <uint16_t *> cnp.PyArray_DATA(copy)
+        task.first = self.blocks
+        self.blocks += block_count(task.size, task.step)
+        self.elements += task.size
+        self.count += 1
+        return 0
+
+    cdef int add_rows(
+        self, str rule, Task *task, cnp.ndarray p, cnp.ndarray g, tuple rows
+    ) except -1:
+        """Check the rows of a gradient."""
+        cdef cnp.ndarray indices = <cnp.ndarray?> rows[0]
+        cdef Py_ssize_t i
+        check(rule, "rows", indices, cnp.NPY_INT64, 1, False)
+        task.rows = <const int64_t *> cnp.PyArray_DATA(indices)
+        task.count = cnp.PyArray_DIM(indices, 0)
+        task.whole = rows[1]
+        if cnp.PyArray_NDIM(p) < 1:
+            raise ValueError(f"For '{rule}', 'p' must have rows, but got a scalar.")
+        task.columns = cnp.PyArray_SIZE(p) // max(cnp.PyArray_DIM(p, 0), 1)
+        if cnp.PyArray_SIZE(g) != task.count * task.columns:
+            raise ValueError(
+                f"For '{rule}', 'g' must have {task.count} rows of {task.columns}, but got shape "
+                f"{(<object> g).shape}."
+            )
+        for i in range(task.count):
+            if not (task.rows[i - 1] if i else -1) < task.rows[i] < cnp.PyArray_DIM(p, 0):
+                raise IndexError(
+                    f"For '{rule}', 'rows' must increase and lie in [0, {cnp.PyArray_DIM(p, 0)}), but "
+                    f"got {task.rows[i]} at position {i}."
+                )
+        if not task.whole:
+            task.size = task.count * task.columns
+            task.step = max(rows_per_block(task.columns, 1) * task.columns, 1)
+        return 0
+
+    cdef int number_blocks(self) except -1:
+        """Note the task of every block."""
+        cdef Py_ssize_t task, block, end
+        self.owner = <int32_t *> malloc(max(self.blocks, 1) * sizeof(int32_t))
+        if self.owner == NULL:
+            raise MemoryError()
+        for task in range(self.count):
+            end = self.tasks[task + 1].first if task + 1 < self.count else self.blocks
+            for block in range(self.tasks[task].first, end):
+                self.owner[block] = <int32_t> task
+        return 0
+
+    cdef void run(self, int rule, floating *kind) noexcept nogil:
+        """Run all blocks."""
+        cdef Py_ssize_t block
+        for block in prange(
+            self.blocks, schedule="static", use_threads_if=self.elements >= PARALLEL_FROM
+        ):
+            run_block(rule, self.tasks + self.owner[block], block, kind)
 
 
-cdef void adam_blocks(
-    floating *p, const floating *g, floating *m, floating *v, floating lr, floating beta1,
-    floating new1, floating new2, floating eps, floating decay, floating scale, bint nesterov,
-    Py_ssize_t size
-) noexcept nogil:
-    cdef Py_ssize_t block, at
-    for block in prange(
-        block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
-    ):
-        at = block * BLOCK
-        adam_block(
-            p + at, g + at, m + at, v + at, lr, beta1, new1, new2, eps, decay, scale, nesterov,
-            block_length(block, size, BLOCK),
+cdef Tasks tasks_of(str owner, str rule, list arrays, list numbers, list copies, list rows):
+    """Check all arguments of a call."""
+    cdef Tasks tasks
+    cdef Py_ssize_t i, count = len(arrays)
+    _, least, names = _RULES[rule]
+    for argument, given in (("numbers", numbers), ("copies", copies), ("rows", rows)):
+        if given is not None and len(given) != count:
+            raise ValueError(
+                f"For '{owner}', '{argument}' must have {count} entries as 'arrays', but got {len(given)}."
+            )
+    tasks = Tasks(count)
+    for i in range(count):
+        tasks.add(
+            owner, least, names, arrays[i], numbers[i], None if copies is None else copies[i],
+            None if rows is None else rows[i],
         )
+    tasks.number_blocks()
+    return tasks
 
 
-cdef void adam_weight_decay_block(
-    floating *p, const floating *g, floating *m, floating *v, floating lr, floating new1,
-    floating new2, floating eps, floating decay, floating scale, Py_ssize_t size
-) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef floating gradient
-    for i in range(size):
-        gradient = g[i] * scale
-        m[i] += (gradient - m[i]) * new1
-        v[i] += (gradient * gradient - v[i]) * new2
-        p[i] -= lr * (m[i] / (root(v[i]) + eps) + decay * p[i])
+def update(
+    str rule not None, list arrays not None, list numbers not None, list copies=None,
+    list rows=None
+):
+    """Make a step of many parameters.
 
+    `arrays` has a tuple (p, g, *states) per parameter, `numbers` a tuple of floats, which
+    `optimizer_rules.pxd` explains rule by rule, `copies` a bfloat16 array that gets the new p, or
+    None. An entry (indices, whole) of `rows` says that g only has these rows of p's first
+    dimension, int64 and increasing: the others have a gradient of zeros if `whole`, and are left
+    alone, states too, if not.
 
-cdef void adam_weight_decay_blocks(
-    floating *p, const floating *g, floating *m, floating *v, floating lr, floating new1,
-    floating new2, floating eps, floating decay, floating scale, Py_ssize_t size
-) noexcept nogil:
-    cdef Py_ssize_t block, at
-    for block in prange(
-        block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
-    ):
-        at = block * BLOCK
-        adam_weight_decay_block(
-            p + at, g + at, m + at, v + at, lr, new1, new2, eps, decay, scale,
-            block_length(block, size, BLOCK),
+    >>> p, q, h = np.ones(2), np.ones((2, 1)), np.ones((2, 1))
+    >>> update("sgd", [(p, np.array([1.0, -1.0]))], [(0.5, 0.0, 1.0)])
+    >>> p
+    array([0.5, 1.5])
+    >>> one = (np.array([1]), False)
+    >>> update("adagrad", [(q, np.array([[3.0]]), h)], [(1.0, 0.0, 1.0, 0.0, False)], rows=[one])
+    >>> q.ravel(), h.ravel()
+    (array([ 1., -2.]), array([1., 1.]))
+    """
+    if rule not in _RULES or rule == "lamb":
+        raise ValueError(
+            f"For 'update', 'rule' must be one of {sorted(_RULES.keys() - {'lamb'})}, but got {rule!r}."
         )
+    step("update", rule, arrays, numbers, copies, rows)
 
 
-cdef int check_pair(str kernel, cnp.ndarray p, cnp.ndarray g) except -1:
-    """Check parameter and gradient and return their type number."""
-    cdef int number = real_type(kernel, "p", p)
-    check(kernel, "p", p, number, -1, True)
-    check(kernel, "g", g, number, -1, False)
-    check_same_shape(kernel, "g", g, "p", p)
-    return number
-
-
-cdef int check_state(
-    str kernel, str name, cnp.ndarray state, cnp.ndarray p, int number
+cdef int step(
+    str owner, str rule, list arrays, list numbers, list copies, list rows
 ) except -1:
-    """Check one array of the optimizer's state."""
-    check(kernel, name, state, number, -1, True)
-    check_same_shape(kernel, name, state, "p", p)
-    return 0
-
-
-cdef int sgd_step(
-    str kernel, cnp.ndarray p, cnp.ndarray g, cnp.ndarray accum, double lr, double momentum,
-    double dampening, double weight_decay, double grad_scale, bint nesterov, bint first
-) except -1:
-    """Check the arrays and make a step with or without momentum."""
-    cdef int number = check_pair(kernel, p, g)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(p)
-    cdef void *to = cnp.PyArray_DATA(p)
-    cdef void *gradient = cnp.PyArray_DATA(g)
-    cdef void *state = NULL
-    if accum is not None:
-        check_state(kernel, "accum", accum, p, number)
-        state = cnp.PyArray_DATA(accum)
+    """Check the arguments and run the rule."""
+    cdef Tasks tasks = tasks_of(owner, rule, arrays, numbers, copies, rows)
+    cdef int code = _RULES[rule][0]
     with nogil:
-        if number == cnp.NPY_FLOAT32:
-            sgd_blocks(
-                <float *> to, <const float *> gradient, <float *> state, <float> lr,
-                <float> momentum, <float> (1 - dampening), <float> weight_decay,
-                <float> grad_scale, nesterov, first, size,
-            )
+        if tasks.number == cnp.NPY_FLOAT32:
+            tasks.run(code, <float *> NULL)
         else:
-            sgd_blocks(
-                <double *> to, <const double *> gradient, <double *> state, lr, momentum,
-                1 - dampening, weight_decay, grad_scale, nesterov, first, size,
-            )
+            tasks.run(code, <double *> NULL)
     return 0
 
 
+# ---- Lamb
+cdef void lamb_block(
+    const Task *task, Py_ssize_t block, double *squares, floating ratio, bint second,
+    floating *kind
+) noexcept nogil:
+    """Run Lamb on one block: the moments and the squares of weights and step, then the step."""
+    cdef floating direction[SPREAD]
+    cdef Py_ssize_t start = (block - task.first) * task.step
+    cdef Py_ssize_t end = min(start + task.step, task.size)
+    cdef Py_ssize_t size, i
+    cdef floating *p
+    cdef floating *m
+    cdef floating *v
+    while start < end:
+        size = min(<Py_ssize_t> SPREAD, end - start)
+        p = at(task, 0, start, kind)
+        m = at(task, 2, start, kind)
+        v = at(task, 3, start, kind)
+        if not second:
+            run_rule(
+                LAMB_MOMENTS, p, at(task, 1, start, kind), m, v, <floating *> NULL,
+                task.numbers, size,
+            )
+        lamb_direction(p, m, v, direction, task.numbers, size)
+        if not second:
+            squares[0] += sum_of_products(p, p, size)
+            squares[1] += sum_of_products(direction, direction, size)
+        else:
+            for i in range(size):
+                p[i] -= ratio * direction[i]
+            if task.copy != NULL:
+                for i in range(size):
+                    task.copy[start + i] = bf16_store(<float> p[i])
+        start += size
+
+
+cdef void lamb_blocks(
+    Tasks tasks, double *squares, const double *ratios, bint second, floating *kind
+) noexcept nogil:
+    cdef Py_ssize_t block
+    for block in prange(
+        tasks.blocks, schedule="static", use_threads_if=tasks.elements >= PARALLEL_FROM
+    ):
+        lamb_block(
+            tasks.tasks + tasks.owner[block], block, squares + 2 * block,
+            <floating> ratios[tasks.owner[block]], second, kind,
+        )
+
+
+def lamb(list arrays not None, list numbers not None, list copies=None):
+    """Make a step of Lamb (You et al., 2020) of many parameters.
+
+    m = beta1 m + (1 - beta1) g'; v = beta2 v + (1 - beta2) g'^2 with g' = scale g;
+    u = m c5 / (sqrt(v c6) + eps) + decay p; p -= lr |p| / |u| u, the ratio being 1 where a norm is 0.
+    Numbers: lr, decay, scale, 1 - beta1, 1 - beta2, c5, c6, eps.
+
+    >>> p, m, v = np.array([3.0, 4.0]), np.zeros(2), np.zeros(2)
+    >>> lamb([(p, np.array([1.0, 0.0]), m, v)], [(0.1, 0.0, 1.0, 0.5, 0.5, 2.0, 2.0, 1.0)])
+    >>> p
+    array([2.5, 4. ])
+    """
+    cdef Tasks tasks = tasks_of("lamb", "lamb", arrays, numbers, copies, None)
+    cdef cnp.ndarray squares_array = cnp.PyArray_ZEROS(
+        1, [2 * tasks.blocks], cnp.NPY_FLOAT64, 0
+    )
+    cdef cnp.ndarray ratio_array = cnp.PyArray_ZEROS(1, [tasks.count], cnp.NPY_FLOAT64, 0)
+    cdef double *squares = <double *> cnp.PyArray_DATA(squares_array)
+    cdef double *ratios = <double *> cnp.PyArray_DATA(ratio_array)
+    cdef double weights, steps
+    cdef Py_ssize_t task, block, end
+    cdef int second
+    with nogil:
+        for second in range(2):
+            if tasks.number == cnp.NPY_FLOAT32:
+                lamb_blocks(tasks, squares, ratios, second, <float *> NULL)
+            else:
+                lamb_blocks(tasks, squares, ratios, second, <double *> NULL)
+            if second:
+                break
+            for task in range(tasks.count):
+                weights = steps = 0
+                end = tasks.tasks[task + 1].first if task + 1 < tasks.count else tasks.blocks
+                for block in range(tasks.tasks[task].first, end):
+                    weights += squares[2 * block]
+                    steps += squares[2 * block + 1]
+                ratios[task] = tasks.tasks[task].numbers[0]
+                if weights > 0 and steps > 0:
+                    ratios[task] *= (weights / steps) ** 0.5
+
+
+# ---- one parameter
 def sgd(
     cnp.ndarray p not None, cnp.ndarray g not None, cnp.ndarray accum, double lr, double momentum,
     double dampening, double weight_decay, bint nesterov, bint first_step, double grad_scale=1.0
@@ -204,9 +423,8 @@ def sgd(
         raise ValueError(
             f"For 'sgd', 'accum' must be an array when momentum is {momentum}, but got None."
         )
-    sgd_step(
-        "sgd", p, g, accum, lr, momentum, dampening, weight_decay, grad_scale, nesterov, first_step
-    )
+    numbers = (lr, weight_decay, grad_scale, momentum, 1 - dampening, nesterov, first_step)
+    step("sgd", "sgd", [(p, g) if accum is None else (p, g, accum)], [numbers], None, None)
 
 
 def momentum(
@@ -223,9 +441,8 @@ def momentum(
     >>> p, accum
     (array([0.25, 1.25]), array([ 1.5, -0.5]))
     """
-    sgd_step(
-        "momentum", p, g, accum, lr, momentum, 0, weight_decay, grad_scale, nesterov, False
-    )
+    numbers = (lr, weight_decay, grad_scale, momentum, 1, nesterov, False)
+    step("momentum", "sgd", [(p, g, accum)], [numbers], None, None)
 
 
 def adam(
@@ -244,27 +461,8 @@ def adam(
     >>> p, m, v
     (array([0.9, 1.1]), array([ 2., -2.]), array([4., 4.]))
     """
-    cdef int number = check_pair("adam", p, g)
-    check_state("adam", "m", m, p, number)
-    check_state("adam", "v", v, p, number)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(p)
-    cdef void *to = cnp.PyArray_DATA(p)
-    cdef void *gradient = cnp.PyArray_DATA(g)
-    cdef void *first = cnp.PyArray_DATA(m)
-    cdef void *second = cnp.PyArray_DATA(v)
-    with nogil:
-        if number == cnp.NPY_FLOAT32:
-            adam_blocks(
-                <float *> to, <const float *> gradient, <float *> first, <float *> second,
-                <float> lr_t, <float> beta1, <float> (1 - beta1), <float> (1 - beta2),
-                <float> eps, <float> weight_decay, <float> grad_scale, nesterov, size,
-            )
-        else:
-            adam_blocks(
-                <double *> to, <const double *> gradient, <double *> first, <double *> second,
-                lr_t, beta1, 1 - beta1, 1 - beta2, eps, weight_decay, grad_scale, nesterov,
-                size,
-            )
+    numbers = (lr_t, weight_decay, grad_scale, beta1, 1 - beta1, 1 - beta2, eps, nesterov)
+    step("adam", "adam", [(p, g, m, v)], [numbers], None, None)
 
 
 def adam_weight_decay(
@@ -283,23 +481,5 @@ def adam_weight_decay(
     >>> p, m, v
     (array([0.85, 1.05]), array([ 2., -2.]), array([4., 4.]))
     """
-    cdef int number = check_pair("adam_weight_decay", p, g)
-    check_state("adam_weight_decay", "m", m, p, number)
-    check_state("adam_weight_decay", "v", v, p, number)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(p)
-    cdef void *to = cnp.PyArray_DATA(p)
-    cdef void *gradient = cnp.PyArray_DATA(g)
-    cdef void *first = cnp.PyArray_DATA(m)
-    cdef void *second = cnp.PyArray_DATA(v)
-    with nogil:
-        if number == cnp.NPY_FLOAT32:
-            adam_weight_decay_blocks(
-                <float *> to, <const float *> gradient, <float *> first, <float *> second,
-                <float> lr, <float> (1 - beta1), <float> (1 - beta2), <float> eps,
-                <float> weight_decay, <float> grad_scale, size,
-            )
-        else:
-            adam_weight_decay_blocks(
-                <double *> to, <const double *> gradient, <double *> first, <double *> second,
-                lr, 1 - beta1, 1 - beta2, eps, weight_decay, grad_scale, size,
-            )
+    numbers = (lr, weight_decay, grad_scale, beta1, 1 - beta1, 1 - beta2, eps)
+    step("adam_weight_decay", "adam_weight_decay", [(p, g, m, v)], [numbers], None, None)

@@ -117,26 +117,47 @@ cdef void backward_rows(
             )
 
 
-cdef void pick_losses(
-    const floating *logprob,
+cdef void cross_entropy_row(
+    const floating *logits,
+    int64_t label,
+    int64_t ignore_index,
+    floating *loss,
+    floating *totals,
+    Py_ssize_t columns,
+) noexcept nogil:
+    """Write one row's loss, its largest logit and log(sum(exp(logits - largest)))."""
+    totals[0] = maximum_of(logits, columns)
+    totals[1] = <floating> log(sum_of_exponentials(logits, totals[0], columns))
+    loss[0] = 0 if label == ignore_index else -(logits[label] - totals[0] - totals[1])
+
+
+cdef void cross_entropy_rows(
+    const floating *logits,
     const void *labels,
     int item_size,
     int64_t ignore_index,
     floating *loss,
+    floating *totals,
     Py_ssize_t rows,
     Py_ssize_t columns,
 ) noexcept nogil:
-    """Write minus the logprob of each row's label, or 0 where it is ignored."""
-    cdef int64_t label
-    cdef Py_ssize_t row
-    for row in range(rows):
-        label = index_at(labels, item_size, row)
-        loss[row] = 0 if label == ignore_index else -logprob[row * columns + label]
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
+    cdef Py_ssize_t block, row
+    for block in prange(
+        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
+    ):
+        for row in range(block * block_rows, min((block + 1) * block_rows, rows)):
+            cross_entropy_row(
+                logits + row * columns, index_at(labels, item_size, row), ignore_index, loss + row,
+                totals + 2 * row, columns,
+            )
 
 
 cdef void cross_entropy_gradient(
     const floating *dloss,
-    const floating *logprob,
+    const floating *logits,
+    const floating *totals,
     const void *labels,
     int item_size,
     int64_t ignore_index,
@@ -144,7 +165,7 @@ cdef void cross_entropy_gradient(
     Py_ssize_t rows,
     Py_ssize_t columns,
 ) noexcept nogil:
-    """Write dloss (exp(logprob) - onehot(label)) per row, or 0 where the label is ignored."""
+    """Write dloss (softmax(logits) - onehot(label)) per row, or 0 where the label is ignored."""
     cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
     cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
     cdef Py_ssize_t block, row
@@ -154,7 +175,8 @@ cdef void cross_entropy_gradient(
         for row in range(block * block_rows, min((block + 1) * block_rows, rows)):
             cross_entropy_gradient_row(
                 dloss[row],
-                logprob + row * columns,
+                logits + row * columns,
+                totals + 2 * row,
                 index_at(labels, item_size, row),
                 ignore_index,
                 dlogits + row * columns,
@@ -164,7 +186,8 @@ cdef void cross_entropy_gradient(
 
 cdef void cross_entropy_gradient_row(
     floating dloss,
-    const floating *logprob,
+    const floating *logits,
+    const floating *totals,
     int64_t label,
     int64_t ignore_index,
     floating *dlogits,
@@ -176,7 +199,7 @@ cdef void cross_entropy_gradient_row(
             dlogits[i] = 0
         return
     for i in range(columns):
-        dlogits[i] = dloss * exponential(logprob[i])
+        dlogits[i] = dloss * exponential(logits[i] - totals[0] - totals[1])
     dlogits[label] -= dloss
 
 
@@ -291,20 +314,34 @@ def log_softmax_backward(cnp.ndarray dy not None, cnp.ndarray y not None, cnp.nd
     backward("log_softmax_backward", LOG_SOFTMAX, dy, y, dx)
 
 
+cdef int check_totals(
+    str kernel, cnp.ndarray totals, int number, Py_ssize_t rows, bint written
+) except -1:
+    """Raise unless `totals` is (rows, 2)."""
+    check(kernel, "totals", totals, number, 2, written)
+    if cnp.PyArray_DIM(totals, 0) != rows or cnp.PyArray_DIM(totals, 1) != 2:
+        raise ValueError(
+            f"For '{kernel}', 'totals' must have shape ({rows}, 2), "
+            f"but got {(<object> totals).shape}."
+        )
+    return 0
+
+
 def cross_entropy_forward(
     cnp.ndarray logits not None,
     cnp.ndarray labels not None,
     int64_t ignore_index,
     cnp.ndarray loss not None,
-    cnp.ndarray logprob not None,
+    cnp.ndarray totals not None,
 ):
-    """Write the log softmax of logits (rows, columns) and minus its value at each row's label.
+    """Write minus the log softmax of logits (rows, columns) at each row's label into `loss`.
 
-    Rows whose label is `ignore_index` have loss 0. Labels are int32 or int64 (rows,).
+    Rows whose label is `ignore_index` have loss 0. Labels are int32 or int64 (rows,). `totals`
+    (rows, 2) becomes each row's largest logit and log(sum(exp(logits - largest))).
 
-    >>> loss, logprob = np.empty(2), np.empty((2, 2))
+    >>> loss, totals = np.empty(2), np.empty((2, 2))
     >>> labels = np.array([1, -100])
-    >>> cross_entropy_forward(np.zeros((2, 2)), labels, -100, loss, logprob)
+    >>> cross_entropy_forward(np.zeros((2, 2)), labels, -100, loss, totals)
     >>> loss.round(4) + 0
     array([0.6931, 0.    ])
     """
@@ -315,60 +352,72 @@ def cross_entropy_forward(
     cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
     cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns)
     check_vector(kernel, "loss", loss, number, rows, True)
-    forward(kernel, LOG_SOFTMAX, logits, logprob)
+    check_totals(kernel, totals, number, rows, True)
+    cdef void *from_logits = cnp.PyArray_DATA(logits)
     cdef void *label_data = cnp.PyArray_DATA(labels)
     cdef void *loss_data = cnp.PyArray_DATA(loss)
-    cdef void *logprob_data = cnp.PyArray_DATA(logprob)
+    cdef void *total_data = cnp.PyArray_DATA(totals)
+    if columns == 0:
+        loss[...] = 0
+        totals[...] = 0
+        return
     with nogil:
         if number == cnp.NPY_FLOAT32:
-            pick_losses(
-                <const float *> logprob_data, label_data, item_size, ignore_index,
-                <float *> loss_data, rows, columns,
+            cross_entropy_rows(
+                <const float *> from_logits, label_data, item_size, ignore_index,
+                <float *> loss_data, <float *> total_data, rows, columns,
             )
         else:
-            pick_losses(
-                <const double *> logprob_data, label_data, item_size, ignore_index,
-                <double *> loss_data, rows, columns,
+            cross_entropy_rows(
+                <const double *> from_logits, label_data, item_size, ignore_index,
+                <double *> loss_data, <double *> total_data, rows, columns,
             )
 
 
 def cross_entropy_backward(
     cnp.ndarray dloss not None,
-    cnp.ndarray logprob not None,
+    cnp.ndarray logits not None,
+    cnp.ndarray totals not None,
     cnp.ndarray labels not None,
     int64_t ignore_index,
     cnp.ndarray dlogits not None,
 ):
-    """Write dloss (exp(logprob) - onehot(label)) into `dlogits`, 0 in the rows ignored.
+    """Write dloss (softmax(logits) - onehot(label)) into `dlogits`, 0 in the rows ignored.
 
-    >>> logprob, dlogits = np.log(np.full((2, 2), 0.5)), np.empty((2, 2))
+    `totals` is what `cross_entropy_forward` wrote.
+
+    >>> dlogits, totals = np.empty((2, 2)), np.array([[0, np.log(2)]] * 2)
     >>> labels = np.array([1, -100])
-    >>> cross_entropy_backward(np.ones(2), logprob, labels, -100, dlogits)
+    >>> cross_entropy_backward(np.ones(2), np.zeros((2, 2)), totals, labels, -100, dlogits)
     >>> dlogits
     array([[ 0.5, -0.5],
            [ 0. ,  0. ]])
     """
     cdef str kernel = "cross_entropy_backward"
-    cdef int number = real_type(kernel, "logprob", logprob)
-    check(kernel, "logprob", logprob, number, 2, False)
-    cdef Py_ssize_t rows = cnp.PyArray_DIM(logprob, 0)
-    cdef Py_ssize_t columns = cnp.PyArray_DIM(logprob, 1)
+    cdef int number = real_type(kernel, "logits", logits)
+    check(kernel, "logits", logits, number, 2, False)
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(logits, 0)
+    cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
     cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns)
     check_vector(kernel, "dloss", dloss, number, rows, False)
+    check_totals(kernel, totals, number, rows, False)
     check(kernel, "dlogits", dlogits, number, 2, True)
-    check_same_shape(kernel, "dlogits", dlogits, "logprob", logprob)
+    check_same_shape(kernel, "dlogits", dlogits, "logits", logits)
     cdef void *dloss_data = cnp.PyArray_DATA(dloss)
-    cdef void *logprob_data = cnp.PyArray_DATA(logprob)
+    cdef void *from_logits = cnp.PyArray_DATA(logits)
+    cdef void *total_data = cnp.PyArray_DATA(totals)
     cdef void *label_data = cnp.PyArray_DATA(labels)
     cdef void *to = cnp.PyArray_DATA(dlogits)
     with nogil:
         if number == cnp.NPY_FLOAT32:
             cross_entropy_gradient(
-                <const float *> dloss_data, <const float *> logprob_data, label_data, item_size,
-                ignore_index, <float *> to, rows, columns,
+                <const float *> dloss_data, <const float *> from_logits,
+                <const float *> total_data, label_data, item_size, ignore_index, <float *> to,
+                rows, columns,
             )
         else:
             cross_entropy_gradient(
-                <const double *> dloss_data, <const double *> logprob_data, label_data, item_size,
-                ignore_index, <double *> to, rows, columns,
+                <const double *> dloss_data, <const double *> from_logits,
+                <const double *> total_data, label_data, item_size, ignore_index, <double *> to,
+                rows, columns,
             )

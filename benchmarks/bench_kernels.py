@@ -1,96 +1,141 @@
-"""Time the kernels of `dist_ms._ext` on one large array each, oneDNN's apart.
+"""Time the kernels against the memory's speed and, with --torch, against PyTorch.
 
-    python benchmarks/kernels.py [--threads N] [--repeats N]
+    python benchmarks/bench_kernels.py [--torch PYTHON] [--only TEXT] [--threads N] [--png FILE]
 
-Prints the median time of a call and the memory traffic that it stands for: every argument read or
-written once. Set DIST_MS_MAX_ISA to compare the variants.
+Each side runs in a process of its own, in turns; a figure is the median over the rounds of the
+median time of a call, and a ratio, PyTorch's time over ours, is taken round by round. GB/s count
+every byte that must move once; "copy" is that speed over that of copying as large an array with as
+many threads. Cases are in benchmarks/kernels/. Set DIST_MS_MAX_ISA to compare the variants.
 """
 
 import argparse
+import json
+import math
+import os
 import statistics
+import subprocess
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from pathlib import Path
 
-import numpy as np
-
-from dist_ms._ext import (
-    activation,
-    batch_norm,
-    dropout,
-    embedding,
-    layer_norm,
-    optimizer,
-    softmax,
-    threads,
-)
-
-parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-parser.add_argument("--threads", type=int, default=threads.get_num_threads())
-parser.add_argument("--repeats", type=int, default=20)
-
-Case = tuple[str, Callable[..., object], tuple[object, ...]]
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("--torch", help="a Python that has PyTorch")
+parser.add_argument("--only", default="", help="run the cases whose names contain this")
+parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+parser.add_argument("--repeats", type=int, default=20, help="calls of a case, at most half a second of them")
+parser.add_argument("--rounds", type=int, default=1)
+parser.add_argument("--png", help="file for a chart of the ratios")
+parser.add_argument("--side", choices=("ours", "torch"), help=argparse.SUPPRESS)
 
 
-def cases() -> Iterator[Case]:
-    """Yield a name, a kernel and its arguments; all arrays are float32 and 16 MB or so."""
-    rng = np.random.default_rng(0)
+def median_time(run: Callable[[], object], repeats: int) -> float:
+    """The median time of a call in seconds."""
+    run()
+    run()
+    times: list[float] = []
+    while len(times) < repeats and (len(times) < 5 or sum(times) < 0.5):
+        start = time.perf_counter()
+        run()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times)
 
-    def random(*shape: int) -> np.ndarray:
-        return rng.standard_normal(shape, np.float32)
 
-    x, out, dy = random(2048, 2048), random(2048, 2048), random(2048, 2048)
-    yield "relu_forward", activation.relu_forward, (x, out)
-    yield "relu_backward", activation.relu_backward, (dy, x, out)
-    yield "gelu_forward, tanh", activation.gelu_forward, (x, out, True)
-    yield "gelu_backward, tanh", activation.gelu_backward, (dy, x, out, True)
-    yield "sigmoid_forward", activation.sigmoid_forward, (x, out)
-    yield "dropout", dropout.dropout, (x, out, np.empty(x.shape, np.uint8), 0.9, 1, 0)
-    yield "softmax_forward", softmax.softmax_forward, (x, out)
-    yield "softmax_backward", softmax.softmax_backward, (dy, x, out)
-    yield "log_softmax_forward", softmax.log_softmax_forward, (x, out)
+def copy_speed(threads: int) -> float:
+    """Bytes read and written per second when large arrays are copied by all threads at once."""
+    import threading
 
-    row, column = random(4, 2048), random(4, 2048)
-    arguments = (x, row[0], row[1], 1e-5, out, column[0], column[1])
-    yield "layer_norm.forward", layer_norm.forward, arguments
-    arguments = (dy, x, row[0], column[0], column[1], out, row[1], row[2])
-    yield "layer_norm.backward", layer_norm.backward, arguments
+    import numpy as np
 
-    channels = random(6, 64)
-    for layout in ("NHWC", "NCHW"):
-        images = [a.reshape(64, 32, 32, 64).transpose(0, 3, 1, 2) for a in (x, out, dy)]
-        if layout == "NCHW":
-            images = [np.ascontiguousarray(a) for a in images]
-        image, result, gradient = images
-        arguments = (image, channels[0], channels[1], 1e-5, result, channels[2], channels[3])
-        yield f"batch_norm.forward_train, {layout}", batch_norm.forward_train, arguments
-        arguments = (gradient, image, channels[0], *channels[2:4], result, *channels[4:6])
-        yield f"batch_norm.backward, {layout}", batch_norm.backward, arguments
+    size = 32_000_000 // threads
+    pairs = [(np.ones(size, np.float32), np.ones(size, np.float32)) for _ in range(threads)]
+    ready = threading.Barrier(threads + 1)
 
-    table, ids = random(50_000, 64), rng.integers(0, 50_000, 65_536)
-    rows = random(65_536, 64)
-    yield "embedding.gather", embedding.gather, (table, ids, random(65_536, 64))
-    yield "embedding.scatter_add", embedding.scatter_add, (rows, ids, table)
+    def copy(source, target):
+        for _ in range(5):
+            ready.wait()
+            np.copyto(target, source)
+            ready.wait()
 
-    p, g, m, v = x.ravel(), dy.ravel(), np.zeros(x.size, np.float32), np.zeros(x.size, np.float32)
-    yield "momentum", optimizer.momentum, (p, g, m, 1e-3, 0.9, False, 1e-4, 1.0)
-    yield "adam", optimizer.adam, (p, g, m, v, 1e-3, 0.9, 0.999, 1e-8, 0.0, False, 1.0)
+    workers = [threading.Thread(target=copy, args=pair) for pair in pairs]
+    for worker in workers:
+        worker.start()
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        ready.wait()
+        ready.wait()
+        times.append(time.perf_counter() - start)
+    for worker in workers:
+        worker.join()
+    return 2 * 4 * size * threads / statistics.median(times)
+
+
+def measure(side: str, only: str, threads: int, repeats: int) -> None:
+    """Print a JSON line per case of one side: what a second process is started for."""
+    from kernels import cases
+
+    if side == "torch":
+        import torch
+
+        torch.set_num_threads(threads)
+    else:
+        print(json.dumps(["copy", copy_speed(threads), 0, 0]), flush=True)
+    for case in cases(side, only):
+        print(json.dumps([case.name, median_time(case.run, repeats), case.traffic, case.work]), flush=True)
+
+
+def collect(python: str, side: str, options: argparse.Namespace) -> dict[str, list[float]]:
+    """Run `measure` in another process and return its rows by name."""
+    numbers = ("--threads", str(options.threads), "--repeats", str(options.repeats))
+    command = [python, __file__, "--side", side, "--only", options.only, *numbers]
+    environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
+    return {name: rest for name, *rest in map(json.loads, done.stdout.splitlines())}
+
+
+def draw(ratios: dict[str, float], file: str) -> None:
+    """Write a bar chart of PyTorch's time over ours."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 1 + 0.25 * len(ratios)), layout="constrained")
+    axes = figure.subplots()
+    axes.barh(list(ratios), list(ratios.values()), color=["C0" if r >= 1 else "C3" for r in ratios.values()])
+    axes.axvline(1, color="black", linewidth=1)
+    axes.set(xscale="log", xlabel="PyTorch's time over ours", ylim=(len(ratios) - 0.5, -0.5))
+    figure.savefig(file)
 
 
 def main() -> None:
-    """Print a line per kernel."""
+    """Print a line per case and the geometric mean of the ratios."""
     options = parser.parse_args()
-    threads.set_num_threads(options.threads)
-    print(f"variant {threads.isa()}, {options.threads} threads, {options.repeats} repeats")
-    for name, kernel, arguments in cases():
-        kernel(*arguments)
-        times = []
-        for _ in range(options.repeats):
-            start = time.perf_counter()
-            kernel(*arguments)
-            times.append(time.perf_counter() - start)
-        seconds = statistics.median(times)
-        traffic = sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
-        print(f"{name:34} {seconds * 1e3:8.2f} ms {traffic / seconds / 1e9:8.1f} GB/s")
+    if options.side:
+        measure(options.side, options.only, options.threads, options.repeats)
+        return
+    ours, theirs = [], []
+    for _ in range(options.rounds):
+        ours.append(collect(sys.executable, "ours", options))
+        theirs.append(collect(options.torch, "torch", options) if options.torch else {})
+    copy = statistics.median(rows.pop("copy")[0] for rows in ours)
+    print(f"{options.threads} threads, {options.rounds} rounds, copies at {copy / 1e9:.1f} GB/s")
+    ratios = {}
+    for name, (_, traffic, work) in ours[0].items():
+        seconds = statistics.median(rows[name][0] for rows in ours)
+        line = f"{name:48} {seconds * 1e3:9.3f} ms"
+        line += f" {work / seconds / 1e9:8.0f} GFLOP/s" if work else f" {traffic / seconds / 1e9:8.1f} GB/s    "
+        line += "            " if work else f"  copy {traffic / seconds / copy:5.2f}"
+        if name in theirs[0]:
+            both = [(a[name][0], b[name][0]) for a, b in zip(ours, theirs, strict=True)]
+            ratios[name] = statistics.median(b / a for a, b in both)
+            line += f"  PyTorch {statistics.median(b for _, b in both) * 1e3:9.3f} ms  ratio {ratios[name]:5.2f}"
+        print(line)
+    if ratios:
+        print(
+            f"geometric mean of {len(ratios)} ratios {math.exp(sum(map(math.log, ratios.values())) / len(ratios)):.2f}"
+        )
+    if ratios and options.png:
+        draw(ratios, options.png)
+        print(f"chart in {Path(options.png).resolve()}")
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ from dist_ms.common.parallel_context import (
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.seed import get_seed, set_seed
 from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
-from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
+from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
 from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"

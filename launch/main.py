@@ -58,6 +58,16 @@ def make_parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
     run.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
+    plan = commands.add_parser(
+        "plan",
+        help="show what a script's first train step would do with each parameter",
+        usage="dist-ms plan [-n N] (script.py | -m module) [arguments ...]",
+        description="Run a script up to its first data-parallel train step, print the plan instead of taking it, "
+        "and end.",
+    )
+    plan.add_argument("-n", "--ranks", type=positive, default=1, metavar="N", help="the number of ranks (default 1)")
+    plan.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
+    plan.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
     commands.add_parser("doctor", help="show what is installed, and run a job of two ranks")
     return parser
 
@@ -75,23 +85,32 @@ def main(argv: Sequence[str] | None = None) -> int:
             from dist_ms.launch.doctor import doctor
 
             return doctor()
+        if options.command == "plan":
+            from dist_ms.launch.plan import show_plan
+
+            return show_plan(options.ranks, _program(parser, options))
         return _run(parser, options)
     except LaunchError as error:
         print(f"dist-ms {options.command}: {error}", file=sys.stderr)
         return 2
 
 
+def _program(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
+    """Return Python's arguments for the program to run."""
+    program = options.program[1:] if options.program[:1] == ["--"] else options.program
+    if not program:
+        parser.error(f"{options.command} needs a script.py, or -m and a module")
+    return ["-m", *program] if options.module else program
+
+
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Carry out `dist-ms run`."""
     from dist_ms.launch.run import run_job
 
-    program = options.program[1:] if options.program[:1] == ["--"] else options.program
-    if not program:
-        parser.error("run needs a script.py, or -m and a module")
     job = Job(
         ranks=options.ranks,
         python=sys.executable,
-        program=["-m", *program] if options.module else program,
+        program=_program(parser, options),
         bind=options.bind,
         threads=options.threads,
         timeout=options.timeout,

@@ -15,6 +15,7 @@ from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.casting import cast
+from dist_ms.ops.mixed_products import mixed
 from dist_ms.ops.reshaping import reshape
 
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
@@ -102,6 +103,14 @@ class Region:
 
     def _with_bias(self, primitive: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Run the product in the low type and add the bias in the wider of its type and that."""
+        if self._low is mstype.bfloat16:
+            form = mixed(primitive, x, weight, bias)
+            if form is not None:
+                before, tape.recording.policy = tape.recording.policy, None
+                try:
+                    return tape.apply(form, x, weight, bias)
+                finally:
+                    tape.recording.policy = before
         out = tape.apply(primitive, cast(x, self._low), cast(weight, self._low))
         to = _widest([out, bias])
         spatial = weight.ndim - 2  # the bias belongs to the axis before the spatial ones

@@ -12,11 +12,11 @@ from dist_ms.common.generator import (
 )
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.seed import get_seed, set_seed
-from dist_ms.common.tensor import Tensor, from_numpy, is_tensor, tensor
+from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
 
 __all__ = [
     *dtype.__all__,
     *("Generator", "default_generator", "manual_seed", "initial_seed"),
     *("get_rng_state", "set_rng_state", "get_seed", "set_seed"),
-    *("Parameter", "ParameterTuple", "Tensor", "tensor", "is_tensor", "from_numpy", "dtype"),
+    *("Parameter", "ParameterTuple", "Tensor", "tensor", "is_tensor", "from_numpy", "frombuffer", "dtype"),
 ]

@@ -165,6 +165,10 @@ def _parallel_optimizer_config(key: str, value: Any) -> None:
             wanted = ", ".join(checks)
             raise ValueError(f"{_SET}the keys of '{key}' must be {wanted}, but got {field!r}.")
         checks[field](f"{key}['{field}']", item)
+    if value.get("gradient_accumulation_shard"):
+        raise ValueError(f"{_SET}'{key}['gradient_accumulation_shard']' must be False, but got True: {_SHARDED}")
+    if value.get("optimizer_level", "level1") == "level3":
+        raise ValueError(f"{_SET}'{key}['optimizer_level']' must not be 'level3': every rank keeps whole weights.")
 
 
 def _strategy_ckpt_config(key: str, value: Any) -> None:
@@ -185,7 +189,7 @@ def _shard_size(key: str, value: Any) -> None:
 
 _AUTO = "operator-level (auto) parallelism is not part of dist_ms, which trains data-parallel."
 _PIPELINE = "pipeline parallelism is not part of dist_ms, which trains data-parallel."
-_SHARDED = "the parallel optimizer is not available in this version of dist_ms."
+_SHARDED = "the parallel optimizer divides its update among all ranks."
 _NORMS = "writing local norms to files is not part of dist_ms."
 _search = _one_of("recursive_programming", "dynamic_programming", "sharding_propagation")
 _auto = {"mode": "auto", "config": None}
@@ -207,9 +211,9 @@ _KEYS: dict[str, _Key] = {
     "gradient_fp32_sync": _Key(True, _bool),
     "force_fp32_communication": _Key(False, _bool),
     "loss_repeated_mean": _Key(True, _bool),
+    "enable_parallel_optimizer": _Key(False, _bool),
     "parallel_optimizer_config": _Key({}, _parallel_optimizer_config),
     # what only the default is possible for
-    "enable_parallel_optimizer": _Key(False, _bool, _SHARDED),
     "optimizer_weight_shard_size": _Key(-1, _shard_size, _SHARDED),
     "optimizer_weight_shard_aggregated_save": _Key(False, _bool, _SHARDED),
     "communi_parallel_mode": _Key(
@@ -267,6 +271,10 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
             of a group whose gradients are reduced together.
         comm_fusion (dict): {"allreduce": {"mode": "auto" | "size" | "index", "config": None |
             MB | indices}}; "openstate": False reduces each gradient alone.
+        enable_parallel_optimizer (bool): every rank keeps the optimizer's states of its slice of the
+            weights and updates that alone; element-wise optimizers only. Default False.
+        parallel_optimizer_config (dict): {"parallel_optimizer_threshold": KB}: smaller parameters stay
+            whole. Default 64.
         full_batch (bool): every rank gets the same batches. Default False.
         dataset_strategy (str): "data_parallel" (default) or "full_batch".
         **kwargs: MindSpore's other keys are accepted with their default values.
@@ -330,6 +338,11 @@ def get_auto_parallel_context(attr_key: str) -> Any:
     if attr_key not in _KEYS or attr_key in _ONLY_SET:
         raise ValueError(f"Get context keyword {attr_key} is not recognized!")
     return copy.deepcopy(_values.get(attr_key, _KEYS[attr_key].default))
+
+
+def parallel_optimizer_threshold() -> int:
+    """Return the bytes below which the parallel optimizer leaves a parameter whole; 64 KB by default."""
+    return _values.get("parallel_optimizer_config", {}).get("parallel_optimizer_threshold", 64) << 10
 
 
 def reset_auto_parallel_context() -> None:

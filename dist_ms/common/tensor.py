@@ -373,6 +373,36 @@ def is_tensor(obj: Any) -> bool:
 from_numpy = Tensor.from_numpy
 
 
+def frombuffer(
+    buffer: Any, *, dtype: Any = None, count: int = -1, offset: int = 0, requires_grad: bool = False
+) -> Tensor:
+    """Make a Tensor of the bytes of a buffer, with a copy of them.
+
+    Args:
+        buffer: an object with Python's buffer interface, such as a bytearray.
+        dtype: of the elements; None for float32.
+        count: how many elements; -1 for all that follow.
+        offset: bytes to leave out at the start.
+        requires_grad: accepted; a plain Tensor takes part in gradients where it is asked for.
+
+    Returns:
+        Tensor (count,).
+
+    Raises:
+        ValueError: if the buffer does not hold so many elements.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.frombuffer(bytearray([1, 2, 3]), dtype=ms.uint8, offset=1))
+        [2 3]
+    """
+    kind = (mstype.float32 if dtype is None else dtype).np
+    try:
+        return wrap(np.frombuffer(buffer, kind, count, offset).copy())
+    except (ValueError, TypeError) as error:
+        raise type(error)(f"For 'frombuffer', 'buffer' must hold 'count' elements after 'offset': {error}.") from None
+
+
 def to_array(value: Any, dtype: Any = None) -> np.ndarray:
     """Make a new array from anything `Tensor` accepts, with MindSpore's default types."""
     np_dtype = None if dtype is None else mstype.to_numpy(dtype)

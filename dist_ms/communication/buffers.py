@@ -10,16 +10,17 @@ import numpy as np
 TAG_UB = 32767  # the largest message tag that every MPI must take
 
 
+# Open MPI 5 adds 8- and 16-bit numbers with saturation where the CPU has AVX.
+_WIDER = dict.fromkeys(("int8", "int16", "uint8", "uint16"), np.int32)
+_WIDER |= dict.fromkeys(("float16", "bfloat16"), np.float32)
+
+
 def mpi_types(mpi: Any) -> dict[np.dtype, Any]:
     """Return MPI's type for each NumPy type that is reduced as it is."""
     names = {
         np.bool_: mpi.UINT8_T,
-        np.int8: mpi.INT8_T,
-        np.int16: mpi.INT16_T,
         np.int32: mpi.INT32_T,
         np.int64: mpi.INT64_T,
-        np.uint8: mpi.UINT8_T,
-        np.uint16: mpi.UINT16_T,
         np.uint32: mpi.UINT32_T,
         np.uint64: mpi.UINT64_T,
         np.float32: mpi.FLOAT,
@@ -48,8 +49,9 @@ def pieces(flat: np.ndarray, length: int) -> Iterator[np.ndarray]:
 
 
 def wide(array: np.ndarray) -> np.ndarray:
-    """Return the array in a type that MPI reduces: float32 for the 16-bit floats."""
-    return array.astype(np.float32) if array.dtype.name in ("float16", "bfloat16") else array
+    """Return the array in a type that MPI reduces: float32 for the 16-bit floats, int32 for small ints."""
+    wider = _WIDER.get(array.dtype.name)
+    return array if wider is None else array.astype(wider)
 
 
 def wire_form(array: np.ndarray, scale: float = 1.0) -> tuple[np.ndarray, Callable[[], None]]:

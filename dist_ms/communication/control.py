@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ class Control:
         left: ranks that have ended, with their counts at that time.
         failed: ranks that ended with an error.
         abandoned: arrays and requests that MPI may still write to.
+        arenas: the shared memory of ranks on this machine, by their world ranks.
+        drivers: per group, what drives its operations under way.
     """
 
     def __init__(self, channel: Any, rank: int, size: int) -> None:
@@ -51,6 +54,8 @@ class Control:
         self.left: dict[int, dict[str, int]] = {}
         self.failed: set[int] = set()
         self.abandoned: list[Any] = []
+        self.arenas: dict[tuple[int, ...], Any] = {}
+        self.drivers: list[Callable[[], None]] = []
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
         self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
         self._sending: list[Any] = []

@@ -1,9 +1,8 @@
-"""The communicator on MPI. The only file that knows mpi4py, which starts MPI when imported.
+"""The communicator on MPI: the verbs. The only file that knows mpi4py, which starts MPI when imported.
 
-Every collective first meets: a tiny polled all-reduce of what each rank is about to do. So a
-missing rank is found by the deadline and two ranks in different collectives are found before any
-data moves. On one machine the operation itself is then MPI's blocking one, which is up to 2.5
-times faster than the nonblocking; between machines it is nonblocking and polled, with a deadline.
+All-reduce goes through the memory that a machine's ranks share (shared.py). The other operations
+are MPI's: on one machine the blocking ones, which are up to 2.5 times faster than the nonblocking;
+between machines nonblocking and polled, with a deadline. DIST_MS_ALL_REDUCE=mpi has MPI reduce, too.
 """
 
 from __future__ import annotations
@@ -11,7 +10,8 @@ from __future__ import annotations
 import pickle
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -30,15 +30,17 @@ from dist_ms.communication.comm import (
     Comm,
     Handle,
     check_array,
+    check_buffer,
     check_parts,
     check_rank,
     check_reducible,
 )
-from dist_ms.communication.control import Control, caller
+from dist_ms.communication.control import Control
 from dist_ms.communication.exchange import MpiExchange
-from dist_ms.communication.waiting import wait_until
+from dist_ms.communication.meeting import MeetingComm, PostedHandle
 
 CHUNK_BYTES = 1 << 30  # MPI-3 counts are C ints, and so are some of the libraries' byte counts
+SCRATCH_BYTES = 4 << 20  # of an ordinary array, reduced at a time between machines; two are under way
 
 
 def load_mpi() -> Any:
@@ -52,7 +54,7 @@ def load_mpi() -> Any:
     return MPI
 
 
-class MpiComm(MpiExchange, Comm):
+class MpiComm(MpiExchange, MeetingComm):
     """A group of ranks on an MPI communicator of its own.
 
     Args:
@@ -73,14 +75,11 @@ class MpiComm(MpiExchange, Comm):
         control: Control,
         seconds: float,
     ) -> None:
-        self._mpi = load_mpi()
-        self._comm, self._control, self._seconds = comm, control, seconds
-        self.name, self.ranks, self.one_node = name, ranks, one_node
-        self.rank, self.size = comm.Get_rank(), comm.Get_size()
-        self._broken: str | None = None
+        super().__init__(load_mpi(), comm, name, ranks, control, seconds)
+        self.one_node = one_node
         self._types = mpi_types(self._mpi)
         self._ops = mpi_ops(self._mpi)
-        control.counts.setdefault(name, 0)
+        self._scratch: np.ndarray | None = None
 
     # ---- the verbs
     def barrier(self) -> None:
@@ -97,27 +96,51 @@ class MpiComm(MpiExchange, Comm):
             self._run("broadcast", "Bcast", [piece, len(piece), self._mpi.BYTE], root)
         return array
 
+    def shared_buffer(self, size: int, dtype: Any) -> np.ndarray:
+        """Return a flat array that all_reduce reduces without a copy, where memory is shared."""
+        check_buffer("shared_buffer", size, dtype)
+        dtype = np.dtype(dtype)
+        self.meet("shared_buffer", None, f"{size} {dtype.name}")
+        found = self._shared.take(int(size), dtype, self._all_true) if self._shared is not None and size else None
+        return np.empty(size, dtype) if found is None else found
+
     def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
         """Overwrite the array with the reduction over all ranks."""
         check_array("all_reduce", array, changed=True)
         check_reducible("all_reduce", array, op, scale)
-        wire, store = wire_form(array, scale)
+        shared = self._shared
+        if shared is not None and self.one_node:
+            number = self._enter("all_reduce")
+            exchange = shared.reduction(array, op, scale, self._mark("all_reduce", array, op))
+            self._complete(exchange, "all_reduce", number, array, op)
+            return array
         self.meet("all_reduce", array, op)
+        if shared is not None and shared.between is not None and array.nbytes > shared.small:
+            self._reduce_between(array.reshape(-1), op, scale)
+            return array
+        wire, store = wire_form(array, scale)
         for buffer, mpi_op in self._reduction(wire, op):
             self._run("all_reduce", "Allreduce", self._mpi.IN_PLACE, buffer, mpi_op)
         store()
         return array
 
     def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
-        """Start an all-reduce; the ranks' arrays must agree, which is not checked."""
+        """Start an all-reduce; between machines it is not checked that the ranks' arrays agree."""
         check_array("post_all_reduce", array, changed=True)
         check_reducible("post_all_reduce", array, op, scale)
         number = self._enter("post_all_reduce")
+        shared = self._shared
+        if shared is not None and (self.one_node or (shared.between is not None and shared.shares(array))):
+            return self._post(
+                shared.reduction(array, op, scale, self._mark("all_reduce", array, op)), number, array, op
+            )
         wire, store = wire_form(array, scale)
         requests = [
             self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, mpi_op) for buffer, mpi_op in self._reduction(wire, op)
         ]
-        return MpiHandle(self, number, requests, store, (array, wire))
+        handle = MpiHandle(self, number, requests, store, (array, wire))
+        self._handles.append(handle)
+        return handle
 
     def all_gather(self, array: np.ndarray) -> np.ndarray:
         """Return every rank's array, stacked."""
@@ -227,122 +250,43 @@ class MpiComm(MpiExchange, Comm):
         self._control.assemble(name, members, self._seconds)
         tag = zlib.crc32(name.encode()) % TAG_UB
         comm = self._comm.Create_group(self._comm.Get_group().Incl(list(ranks)), tag)
-        return MpiComm(comm, name, members, self.one_node, self._control, self._seconds)
+        group = MpiComm(comm, name, members, self.one_node, self._control, self._seconds)
+        if self._nodes:
+            group.share([self._nodes[rank] for rank in ranks])
+        return group
 
     def free(self) -> None:
         """Give the MPI communicator back."""
         self._control.counts.pop(self.name, None)
         self.free_exchange()
+        self._scratch = None
+        self._leave()
         self._comm.Free()
 
-    # ---- how they wait
-    def _enter(self, verb: str) -> int:
-        """Count a collective and return its number."""
-        if self._broken is not None:
-            raise RuntimeError(f"For '{verb}', group '{self.name}' cannot be used: {self._broken}")
-        counts = self._control.counts
-        counts[self.name] = number = counts[self.name] + 1
-        return number
-
-    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
-        """Wait until every rank is here for the same thing."""
-        number = self._enter(verb)
-        shape = () if array is None else (array.dtype.name, array.size)
-        mark = zlib.crc32(repr((verb, shape, more)).encode())
-        marks = np.array([mark, -mark])
-        request = self._comm.Iallreduce(self._mpi.IN_PLACE, [marks, 2, self._mpi.INT64_T], self._mpi.MAX)
-        self._wait(request.Test, verb, number, (request, marks))
-        if marks[0] != mark or marks[1] != -mark:
-            self._differ(verb, array, more)
-
-    def _differ(self, verb: str, array: np.ndarray | None, more: str) -> None:
-        """Raise an error that says what each rank was about to do."""
-        what = "" if array is None else f"{array.dtype.name}{list(array.shape)}"
-        mine = f"{verb}({', '.join(filter(None, (what, more)))}) at {caller()}".encode()[:200]
-        text = np.zeros(200, np.uint8)
-        text[: len(mine)] = np.frombuffer(mine, np.uint8)
-        texts = np.zeros((self.size, 200), np.uint8)
-        byte = self._mpi.BYTE
-        request = self._comm.Iallgather([text, 200, byte], [texts, 200, byte])
-        self._wait(request.Test, verb, None, (request, text, texts))
-        rows = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in texts]
-        table = "\n".join(f"  rank {self.ranks[i]}: {row}" for i, row in enumerate(rows))
-        raise RuntimeError(f"For '{verb}', every rank of group '{self.name}' must do the same, but got:\n{table}")
-
-    def _run(self, verb: str, call: str, *arguments: Any) -> None:
-        """Do an MPI collective that every rank has come to."""
-        if self.one_node:
-            getattr(self._comm, call)(*arguments)
-        else:
-            request = getattr(self._comm, "I" + call.lower())(*arguments)
-            self._wait(request.Test, verb, None, (request, arguments))
-
-    def _pair(self, verb: str, requests: list[Any], peer: int, keep: Any) -> None:
-        """Wait for the messages between this rank and another."""
-        for request in requests:
-            self._wait(request.Test, verb, None, (requests, keep), peer)
-
-    def _wait(
-        self,
-        done: Callable[[], bool],
-        verb: str,
-        number: int | None,
-        keep: Any,
-        peer: int | Sequence[int] | None = None,
-    ) -> None:
-        """Wait for `done`; raise when the time runs out or a rank that is needed has ended."""
-        if done():
+    # ---- reductions
+    def _reduce_between(self, flat: np.ndarray, op: str, scale: float) -> None:
+        """Reduce over several machines: in place where the array is shared, else piece by piece."""
+        shared = self._shared
+        if shared.shares(flat):
+            self._reduce_held(flat, op, scale).wait()
             return
-        control = self._control
-        control.where = (self.name, control.counts[self.name], verb)
-        needed = self._needed(peer)
+        if self._scratch is None:
+            self._scratch = self.shared_buffer(2 * SCRATCH_BYTES, np.uint8)
+        under_way: deque[tuple[np.ndarray, np.ndarray, Handle]] = deque()
+        for turn, piece in enumerate(pieces(flat, SCRATCH_BYTES // flat.itemsize)):
+            if len(under_way) == 2:
+                _fetch(under_way.popleft())
+            start = turn % 2 * SCRATCH_BYTES
+            copy = self._scratch[start : start + piece.nbytes].view(flat.dtype)
+            copy[:] = piece
+            under_way.append((piece, copy, self._reduce_held(copy, op, scale)))
+        while under_way:
+            _fetch(under_way.popleft())
 
-        def listen(waited: float) -> None:
-            control.listen()
-            for r in needed:
-                if r not in control.left or done():
-                    continue
-                # What it sent before it ended may still be on its way.
-                late = waited > 5 if number is None else control.left[r].get(self.name, 0) < number
-                if late:
-                    self._give_up(keep, f"rank {r} had ended")
-                    raise RuntimeError(
-                        f"For '{verb}', rank {control.rank} of {control.size} waits for rank {r}, "
-                        f"which has ended (call {control.counts[self.name]} of group "
-                        f"'{self.name}', at {caller()})."
-                    )
-
-        if not wait_until(done, self._seconds, listen):
-            self._give_up(keep, f"'{verb}' had timed out")
-            raise TimeoutError(self._missing(verb, number, peer))
-        control.where = None
-
-    def _needed(self, peer: int | Sequence[int] | None) -> tuple[int, ...]:
-        """Return the world ranks that a wait depends on; None stands for the whole group."""
-        if peer is None:
-            return self.ranks
-        return tuple(self.ranks[r] for r in ((peer,) if isinstance(peer, int) else peer))
-
-    def _give_up(self, keep: Any, why: str) -> None:
-        """Close the group: MPI still owns the buffers of the operation left behind."""
-        self._control.abandoned.append(keep)
-        self._broken = why + "."
-
-    def _missing(self, verb: str, number: int | None, peer: int | Sequence[int] | None) -> str:
-        """Say who did not come, as far as the others answer."""
-        control = self._control
-        asked = [r for r in self._needed(peer) if r != control.rank]
-        answers = control.roll_call(asked)
-        lines = []
-        for r in asked:
-            counts, where = answers.get(r, ({}, "not answering: it computes, is stopped or lost"))
-            if r not in answers or number is None or counts.get(self.name, 0) < number:
-                lines.append(f"rank {r} is {where}")
-        return (
-            f"For '{verb}', rank {control.rank} of {control.size} has waited {self._seconds:g} s "
-            f"(DIST_MS_TIMEOUT) in call {control.counts[self.name]} of group '{self.name}', "
-            f"at {caller()}; {'; '.join(lines) or 'all ranks have come, but the data has not'}."
-        )
+    def _reduce_held(self, flat: np.ndarray, op: str, scale: float) -> Handle:
+        """Start reducing an array that all ranks have come for."""
+        exchange = self._shared.reduction(flat, op, scale, self._mark("all_reduce", flat, op))
+        return self._post(exchange, None, flat, op)
 
     def _reduction(self, wire: np.ndarray, op: str) -> Iterator[tuple[list, Any]]:
         """Cut a flat array into buffers MPI can count."""
@@ -351,12 +295,19 @@ class MpiComm(MpiExchange, Comm):
             yield [piece, len(piece), mpi_type], mpi_op
 
 
-class MpiHandle(Handle):
+def _fetch(done: tuple[np.ndarray, np.ndarray, Handle]) -> None:
+    """Wait for a piece and copy it back."""
+    piece, copy, handle = done
+    handle.wait()
+    piece[:] = copy
+
+
+class MpiHandle(PostedHandle):
     """An all-reduce under way."""
 
     def __init__(self, comm: MpiComm, number: int, requests: list[Any], store: Callable, keep: Any) -> None:
-        self._comm, self._number, self._requests = comm, number, requests
-        self._store, self._keep = store, keep
+        super().__init__(comm, number, keep)
+        self._requests, self._store = requests, store
 
     def test(self) -> bool:
         """Drive the operation and return whether it is done."""
@@ -367,8 +318,3 @@ class MpiHandle(Handle):
             if not self._requests:
                 self._store()
         return True
-
-    def wait(self) -> None:
-        """Wait until the operation is done."""
-        kept = (self._requests, self._keep)
-        self._comm._wait(self.test, "all_reduce", self._number, kept)

@@ -105,7 +105,7 @@ def _start_mpi() -> World:
     places = comm.gather_objects((_machine(), cores.my_cores(), cores.cpu_quota()))
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)
-    comm.one_node = len(names) == 1
+    comm.share(nodes)
     threads = None
     if "OMP_NUM_THREADS" not in os.environ:
         _, mine, quota = places[control.rank]

@@ -105,6 +105,7 @@ from dist_ms.ops import (
     tensor_shape_methods,
     tensor_element_methods,
     tensor_conversion_methods,
+    tensor_drawing_methods,
     tensor_inplace_methods,
     sparse_methods,
 )

@@ -11,7 +11,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import activation
-from dist_ms.ops.layout import dense, laid_out_like, working_type
+from dist_ms.ops.layout import converted, dense, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -23,7 +23,7 @@ def _run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
     work = dense(x, working_type(x.dtype))
     out = np.empty_like(work)
     getattr(activation, kernel)(work, out, *options)
-    return out.astype(x.dtype, copy=False)
+    return converted(out, x.dtype)
 
 
 def _run_backward(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
@@ -31,7 +31,7 @@ def _run_backward(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) 
     kept = dense(kept, working_type(kept.dtype))
     out = np.empty_like(kept)
     getattr(activation, kernel)(laid_out_like(dy, kept), kept, out, *options)
-    return out.astype(dy.dtype, copy=False)
+    return converted(out, dy.dtype)
 
 
 class ReLU(Primitive):

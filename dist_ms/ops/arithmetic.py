@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
+from dist_ms.ops.combining import combine
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = [
@@ -65,8 +66,7 @@ class Add(Binary):
 
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        input, other = promote(input, other)
-        return np.add(input, other)
+        return combine("add", *promote(input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return reduce_to(dout, inputs[0]), reduce_to(dout, inputs[1])
@@ -94,7 +94,7 @@ class Sub(Binary):
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
-        return np.subtract(input, other) if input.dtype.kind != "b" else np.logical_xor(input, other)
+        return combine("subtract", input, other) if input.dtype.kind != "b" else np.logical_xor(input, other)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         other = inputs[1]
@@ -120,8 +120,7 @@ class Mul(Binary):
 
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        input, other = promote(input, other)
-        return np.multiply(input, other)
+        return combine("multiply", *promote(input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs

@@ -9,16 +9,16 @@ import numpy as np
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import contiguous, dense, is_channels_last, laid_out_like, working_type
+from dist_ms.ops.layout import contiguous, dense, is_channels_last, laid_out_like, stored_type, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
 
 __all__ = ["BatchNorm", "batch_norm"]
 
 
-def _readable(x: np.ndarray, work: np.dtype) -> np.ndarray:
-    """`x` in the working type, in channels-first or channels-last memory."""
-    x = dense(x, work)
+def _readable(x: np.ndarray) -> np.ndarray:
+    """`x` in a type the kernels read, in channels-first or channels-last memory."""
+    x = dense(x, stored_type(x.dtype))
     return x if x.flags.c_contiguous or is_channels_last(x) else contiguous(x)
 
 
@@ -47,7 +47,7 @@ class BatchNormTrain(Primitive):
         from dist_ms._ext import batch_norm
 
         work = mean.dtype
-        readable = _readable(x, work)
+        readable = _readable(x)
         out = np.empty_like(readable)
         batch_norm.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
         return out.astype(x.dtype, copy=False)
@@ -77,7 +77,7 @@ class BatchNormGrad(Primitive):
             return x.copy(), dgamma.astype(gamma.dtype), dbeta.astype(gamma.dtype)
         from dist_ms._ext import batch_norm
 
-        readable = _readable(x, work)
+        readable = _readable(x)
         dx = np.empty_like(readable)
         batch_norm.backward(
             laid_out_like(dy, readable), readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta
@@ -119,7 +119,7 @@ class BatchNormInfer(Primitive):
         from dist_ms._ext import batch_norm
 
         work = working_type(x.dtype)
-        readable = _readable(x, work)
+        readable = _readable(x)
         out = np.empty_like(readable)
         batch_norm.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
         return out.astype(x.dtype, copy=False)

@@ -8,9 +8,11 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, from_numpy, to_numpy
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.layout import converted
 from dist_ms.ops.primitive import Primitive, as_tensor, quiet
 
 __all__ = ["Cast", "cast", "type_as"]
+
 
 
 class Cast(Primitive):
@@ -42,7 +44,7 @@ class Cast(Primitive):
     def forward(self, input: np.ndarray, dtype: np.dtype) -> np.ndarray:
         if input.dtype.kind == "c" and dtype.kind not in "cb":
             input = input.real
-        return input.astype(dtype, copy=False)
+        return converted(input, dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return cast(dout, inputs[0].dtype), None

@@ -44,8 +44,8 @@ class Convolution(Primitive):
             return self._padding
         return same_padding(sizes, kernel, self._stride, self._dilation)
 
-    @quiet
-    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
+    def checked_sizes(self, x: Any, weight: Any, bias: Any) -> tuple:
+        """Check the operands and return the spatial sizes of the output."""
         check_operands(self.name, x, weight, 2 + len(self._stride))
         if x.shape[1] != weight.shape[1] * self._group:
             raise RuntimeError(
@@ -62,6 +62,12 @@ class Convolution(Primitive):
                 f"For '{self.name}', the padded 'x' must be at least as large as the dilated kernel, but got "
                 f"x {x.shape}, padding {padding}, weight {weight.shape}, dilation {self._dilation}."
             )
+        return sizes
+
+    @quiet
+    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
+        self.checked_sizes(x, weight, bias)
+        padding = self.resolved_padding(x.shape[2:], weight.shape[2:])
         return convolve(x, weight, bias, self._stride, padding, self._dilation, self._group)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

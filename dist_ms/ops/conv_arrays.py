@@ -12,6 +12,8 @@ import numpy as np
 from dist_ms.ops.layout import channels_last, contiguous, dense, onednn_type
 from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
 
+_F32 = np.dtype(np.float32)
+
 
 def convolve(
     x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tuple, padding: Pairs, dilation: tuple, group: int
@@ -22,7 +24,13 @@ def convolve(
     shape = (x.shape[0], w.shape[0], *sizes)
     if work is not None:
         from dist_ms._ext import dnnl
+        from dist_ms.ops import winograd
 
+        if work == _F32 and winograd.suits(x.shape, w.shape, stride, padding, dilation, group):
+            out = winograd.convolve(
+                dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work), padding, sizes
+            )
+            return out.astype(x.dtype, copy=False)
         out = channels_last(shape, work)
         dnnl.conv_forward(
             dense(x, work),
@@ -50,7 +58,11 @@ def convolve_transposed(
     work = onednn_type(dy.dtype)
     if work is not None:
         from dist_ms._ext import dnnl
+        from dist_ms.ops import winograd
 
+        if work == _F32 and winograd.suits(shape, w.shape, stride, padding, dilation, group):
+            dx = winograd.convolve_transposed(dense(dy, work), dense(w, work), shape, padding)
+            return dx.astype(dy.dtype, copy=False)
         dx = channels_last(shape, work)
         dnnl.conv_backward_data(dense(dy, work), dense(w, work), dx, stride, padding, dilation, group)
         return dx.astype(dy.dtype, copy=False)
@@ -75,7 +87,16 @@ def convolution_weights(
     work = onednn_type(x.dtype)
     if work is not None:
         from dist_ms._ext import dnnl
+        from dist_ms.ops import winograd
 
+        if (
+            work == _F32
+            and winograd.suits(x.shape, shape, stride, padding, dilation, group)
+            and winograd.gradient_suits(x.shape, dy.shape)
+        ):
+            dw = winograd.convolution_weights(dense(x, work), dense(dy, work), shape, padding)
+            db = dy.sum(axis=(0, 2, 3), dtype=work) if with_bias else None
+            return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
         dw = np.empty(shape, work)
         db = np.empty(shape[0], work) if with_bias else None
         dnnl.conv_backward_weights(dense(x, work), dense(dy, work), dw, db, stride, padding, dilation, group)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_positive_int, complaint
 from dist_ms.ops.arguments import integers
 from dist_ms.ops.conv import Convolution, TransposedConvolution, WeightGradient
@@ -110,9 +108,10 @@ class Conv2D(Convolution):
     ) -> None:
         _read(self, self._rank, out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group, data_format)
 
-    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
+    def checked_sizes(self, x: Any, weight: Any, bias: Any) -> tuple:
+        """Check the kernel's size too."""
         _check_weight(self, weight)
-        return super().forward(x, weight, bias)
+        return super().checked_sizes(x, weight, bias)
 
 
 class Conv3D(Conv2D):

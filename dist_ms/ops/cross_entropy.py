@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping, transposing
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.softmax import log_softmax
 from dist_ms.ops.vjp import Kept, formula_gradient
@@ -39,8 +39,8 @@ class LabelCrossEntropy(Primitive):
         from dist_ms._ext import softmax
 
         work = working_type(logits.dtype)
-        rows, labels = contiguous(logits, work), contiguous(labels)
-        loss, kept.value = np.empty(rows.shape[0], work), np.empty_like(rows)
+        rows, labels = contiguous(converted(logits, work)), contiguous(labels)
+        loss, kept.value = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
         try:
             softmax.cross_entropy_forward(rows, labels, self._ignore, loss, kept.value)
         except ValueError as error:
@@ -63,14 +63,16 @@ class LabelCrossEntropyGrad(Primitive):
         self._ignore = ignore_index
 
     def forward(
-        self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, logprob: np.ndarray
+        self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, totals: np.ndarray
     ) -> np.ndarray:
         from dist_ms._ext import softmax
 
-        out = np.empty_like(logprob)
-        per_row = contiguous(dy.astype(logprob.dtype) * scale)
-        softmax.cross_entropy_backward(per_row, logprob, contiguous(labels), self._ignore, out)
-        return out.astype(logits.dtype, copy=False)
+        work = totals.dtype
+        rows = contiguous(converted(logits, work))
+        out = np.empty_like(rows)
+        per_row = contiguous(dy.astype(work) * scale)
+        softmax.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
+        return converted(out, logits.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, logits, labels, scale, _ = inputs

@@ -1,4 +1,4 @@
-"""CTCLossV2 and CTCGreedyDecoder: alignments of sequences without known times."""
+"""CTCLoss, CTCLossV2 and CTCGreedyDecoder: alignments of sequences without known times."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import numpy as np
 from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integral, tensor
-from dist_ms.ops.ctc_loss import ctc_loss
+from dist_ms.ops.ctc_loss import AlignmentLoss, ctc_loss
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.softmax import log_softmax
 
-__all__ = ["CTCGreedyDecoder", "CTCLossV2", "ctc_greedy_decoder"]
+__all__ = ["CTCGreedyDecoder", "CTCLoss", "CTCLossV2", "ctc_greedy_decoder"]
 
 
 class CTCLossV2(Primitive):
@@ -52,6 +53,88 @@ class CTCLossV2(Primitive):
         return ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )
+
+
+class CTCLoss(Primitive):
+    """Minus the log likelihood of each sequence of labels given as a sparse tensor, and its gradient.
+
+    The last class stands for no label. The gradient is that by the scores: their softmax minus the posterior.
+
+    Args:
+        preprocess_collapse_repeated: must be False: labels that repeat count each.
+        ctc_merge_repeated: must be True: equal classes that follow each other count once.
+        ignore_longer_outputs_than_inputs: whether sequences with more labels than times count as 0.
+
+    Call:
+        x (Tensor): scores (T, N, C), floats.
+        labels_indices (Tensor): int64 (M, 2): the sequence and place of each label.
+        labels_values (Tensor): int32 (M,), below C - 1.
+        sequence_length (Tensor): int32 (N,), at most T.
+
+    Returns:
+        tuple: the losses (N,) and their gradient (T, N, C).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit, a number is out of range, or there are more labels than times.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> t = ms.Tensor
+        >>> loss, _ = ms.ops.CTCLoss()(ms.ops.zeros((2, 1, 2)), t([[0, 0]]), t([0]), t([2]))
+        >>> print(f"{float(loss[0]):.4f}")
+        0.2877
+    """
+
+    def __init__(
+        self,
+        preprocess_collapse_repeated: bool = False,
+        ctc_merge_repeated: bool = True,
+        ignore_longer_outputs_than_inputs: bool = False,
+    ) -> None:
+        if check_bool(preprocess_collapse_repeated, "preprocess_collapse_repeated", self.name):
+            raise ValueError(f"For '{self.name}', 'preprocess_collapse_repeated' must be False: collapse them first.")
+        if not check_bool(ctc_merge_repeated, "ctc_merge_repeated", self.name):
+            raise ValueError(f"For '{self.name}', 'ctc_merge_repeated' must be True.")
+        self.ignore_longer = check_bool(
+            ignore_longer_outputs_than_inputs, "ignore_longer_outputs_than_inputs", self.name
+        )
+
+    def __call__(self, x: Tensor, labels_indices: Tensor, labels_values: Tensor, sequence_length: Tensor) -> tuple:
+        scores = floating(self.name, tensor(self.name, x, "x").array(), "x", complex_too=False)
+        named = {"labels_indices": labels_indices, "labels_values": labels_values, "sequence_length": sequence_length}
+        places, labels, lengths = (
+            integral(self.name, tensor(self.name, value, argument).array(), argument)
+            for argument, value in named.items()
+        )
+        good = scores.ndim == 3 and places.ndim == 2 and places.shape[1] == 2 and labels.shape == places.shape[:1]
+        if not good or lengths.shape != scores.shape[1:2]:
+            raise ValueError(
+                f"For '{self.name}', 'x' must be (T, N, C), 'labels_indices' (M, 2), 'labels_values' (M,) and "
+                f"'sequence_length' (N,), but got shapes {scores.shape}, {places.shape}, {labels.shape} and "
+                f"{lengths.shape}."
+            )
+        time, batch, classes = scores.shape
+        if (lengths < 0).any() or (lengths > time).any() or (labels < 0).any() or (labels >= classes - 1).any():
+            raise ValueError(
+                f"For '{self.name}', 'sequence_length' must be in [0, {time}] and 'labels_values' in "
+                f"[0, {classes - 1}), but got {lengths} and {labels}."
+            )
+        rows = [labels[places[:, 0] == n] for n in range(batch)]
+        counts = np.array([len(row) for row in rows])
+        if (counts > lengths).any() and not self.ignore_longer:
+            raise ValueError(
+                f"For '{self.name}', 'sequence_length' must not be below the numbers of labels {counts}, but got "
+                f"{lengths}: or set 'ignore_longer_outputs_than_inputs'."
+            )
+        targets = np.zeros((batch, max(int(counts.max(initial=0)), 1)), np.int64)
+        for row, values in zip(targets, rows):
+            row[: len(values)] = values
+        loss = AlignmentLoss(classes - 1, self.ignore_longer)
+        log_probs = log_softmax(x, -1)
+        out = loss(log_probs, targets, lengths, counts)[0]
+        slope = loss._slope(log_probs.array(), targets, lengths, counts, out.array())
+        return out, wrap(slope.astype(scores.dtype))
 
 
 class CTCGreedyDecoder(Primitive):

@@ -12,8 +12,8 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
 from dist_ms.ops.bias_add import channel_sum
-from dist_ms.ops.kernels import dnnl
-from dist_ms.ops.layout import contiguous, onednn_type
+from dist_ms.ops.layout import onednn_type
+from dist_ms.ops.matrix_product import multiply
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
@@ -58,11 +58,10 @@ class Dense(Primitive):
         if work is None:
             out = np.matmul(input, weight.T)
             return out if bias is None else np.add(out, bias, out=out)
-        out = np.empty((rows, columns), work)
-        matrix = input.reshape(rows, input.shape[-1])
-        if matrix.dtype != work:
-            matrix, weight = matrix.astype(work), weight.astype(work)
-        dnnl.matmul(_readable(matrix), _readable(weight).T, out, None if bias is None else contiguous(bias, work))
+        matrix = input.reshape(rows, input.shape[-1]).astype(work, copy=False)
+        out = multiply(
+            matrix, weight.T.astype(work, copy=False), None if bias is None else bias.astype(work, copy=False)
+        )
         return out.reshape(*input.shape[:-1], columns).astype(input.dtype, copy=False)
 
     @staticmethod
@@ -113,15 +112,6 @@ class Dense(Primitive):
             if wanted(bias):
                 db = channel_sum(rows)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
-
-
-def _readable(matrix: np.ndarray) -> np.ndarray:
-    """The matrix, copied if its strides are negative, zero or overlapping."""
-    rows, columns = matrix.strides
-    plain = (columns == matrix.itemsize and rows >= columns * matrix.shape[1]) or (
-        rows == matrix.itemsize and columns >= rows * matrix.shape[0]
-    )
-    return matrix if plain else np.ascontiguousarray(matrix)
 
 
 _dense = Dense()

@@ -8,10 +8,10 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integers, tensor
+from dist_ms.ops.arguments import floating, integers, tensor
 from dist_ms.ops.creation import shape_of
 from dist_ms.ops.drawing import generator_of, parameter_array
-from dist_ms.ops.random_sources import source_of
+from dist_ms.ops.random_sources import seeds_of, source_of
 
 __all__ = ["gamma", "laplace", "poisson", "random_gamma", "random_poisson", "standard_laplace"]
 
@@ -61,8 +61,10 @@ def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
         (4, 2)
     """
     a = tensor("random_gamma", alpha, "alpha").array()
-    full = integers("random_gamma", shape, "shape") + a.shape
-    return wrap(generator_of("random_gamma", seed).gamma(np.broadcast_to(a, full)).astype(a.dtype))
+    from dist_ms.ops.random_primitives import RandomGamma
+
+    floating("random_gamma", a, "alpha", complex_too=False)
+    return RandomGamma(*seeds_of("random_gamma", seed))(shape, alpha)
 
 
 def poisson(shape: Any, mean: Tensor, seed: int | None = None) -> Tensor:

@@ -1,6 +1,7 @@
 """How the modules that MindSpore sorts its functions into find a function by its name there.
 
-`<name>_ext` and `<name>_view` are operations in PyTorch's form, the others are those of `ops`.
+`<name>_ext` and `<name>_view` are operations in PyTorch's form, `<name>_` those that change a tensor in
+place, the others are those of `ops`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import importlib
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.tensor import Tensor
 
 
 def by_name(name: str) -> Any:
@@ -27,6 +29,10 @@ def by_name(name: str) -> Any:
         extended = importlib.import_module("dist_ms.ops.extended")
         if hasattr(extended, plain):
             return getattr(extended, plain)
+        if hasattr(ops, plain):
+            return getattr(ops, plain)
+    elif name.endswith("_") and not name.startswith("_") and hasattr(Tensor, name):
+        return getattr(Tensor, name)
     elif not name.startswith("_") and hasattr(ops, name):
         return getattr(ops, name)
     raise AttributeError(f"module 'dist_ms.ops' has no function {name!r}")

@@ -283,7 +283,7 @@ def clip_by_value(x: Any, clip_value_min: Any = None, clip_value_max: Any = None
             "For 'clip_by_value', 'clip_value_min' or 'clip_value_max' must be given, but got None for both."
         )
     if isinstance(x, (tuple, list)):
-        return type(x)(clip_by_value(t, clip_value_min, clip_value_max) for t in x)
+        return tuple([clip_by_value(t, clip_value_min, clip_value_max) for t in x])
     if not isinstance(x, Tensor):
         raise TypeError(
             f"For 'clip_by_value', 'x' must be a Tensor, or a tuple or list of them, but got {type(x).__name__}."

@@ -1,4 +1,4 @@
-"""AdjustHue and AdjustSaturation: colors of images changed."""
+"""AdjustHue, RGBToHSV and their kin: colors of images changed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,24 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.primitive import Undifferentiable
 
-__all__ = ["AdjustHue", "AdjustSaturation"]
+__all__ = ["AdjustHue", "AdjustSaturation", "HSVToRGB", "RGBToHSV"]
+
+
+def _hue(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The hue in sixths of the color circle, the chroma and the largest color of colors (..., 3)."""
+    top = x.max(axis=-1)
+    chroma = top - x.min(axis=-1)
+    r, g, b = np.moveaxis(x, -1, 0)
+    safe = np.where(chroma > 0, chroma, 1)
+    # The hue is counted from the color that is largest.
+    sixth = np.where(top == r, (g - b) / safe, np.where(top == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
+    return sixth, chroma, top
+
+
+def _colored(sixth: np.ndarray, chroma: np.ndarray, top: np.ndarray) -> np.ndarray:
+    """The colors (..., 3) with a hue, a chroma and a largest color."""
+    turned = [(n + sixth) % 6 for n in (5, 3, 1)]
+    return np.stack([top - chroma * np.clip(np.minimum(k, 4 - k), 0, 1) for k in turned], axis=-1)
 
 
 class AdjustHue(Undifferentiable):
@@ -32,16 +49,9 @@ class AdjustHue(Undifferentiable):
 
     def forward(self, image: np.ndarray, delta: Any) -> np.ndarray:
         x = self.colors(image)
-        top, low = x.max(axis=-1), x.min(axis=-1)
-        chroma = top - low
-        r, g, b = np.moveaxis(x, -1, 0)
-        safe = np.where(chroma > 0, chroma, 1)
-        # The hue in sixths of the circle, from the color that is largest.
-        sixth = np.where(top == r, (g - b) / safe, np.where(top == g, 2 + (b - r) / safe, 4 + (r - g) / safe))
+        sixth, chroma, top = _hue(x)
         sixth = sixth + x.dtype.type(6 * self.amount(delta, "delta"))
-        turned = [(n + sixth) % 6 for n in (5, 3, 1)]
-        out = [top - chroma * np.clip(np.minimum(k, 4 - k), 0, 1) for k in turned]
-        return np.stack(out, axis=-1).astype(x.dtype)
+        return _colored(sixth, chroma, top).astype(x.dtype)
 
     def colors(self, image: Any) -> np.ndarray:
         """The image, checked."""
@@ -83,3 +93,47 @@ class AdjustSaturation(AdjustHue):
             full = np.where(chroma > 0, top / chroma, 1)
         factor = np.clip(x.dtype.type(self.amount(scale, "scale")), 0, full)
         return (top - factor * (top - x)).astype(x.dtype)
+
+
+class RGBToHSV(AdjustHue):
+    """Hue (in turns), saturation and value of colors in [0, 1].
+
+    Call:
+        images (Tensor): floats (N, H, W, 3): red, green, blue.
+
+    Raises:
+        TypeError: if `images` holds no floats.
+        ValueError: if it has not 4 dimensions or not three colors.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.RGBToHSV()(ms.Tensor([[[[0.25, 0.5, 0.5]]]])))
+        [[[[0.5 0.5 0.5]]]]
+    """
+
+    def forward(self, images: np.ndarray) -> np.ndarray:
+        x = self.four(images)
+        sixth, chroma, top = _hue(x)
+        saturation = np.where(top > 0, chroma / np.where(top > 0, top, 1), 0)
+        return np.stack([np.where(chroma > 0, sixth % 6 / 6, 0), saturation, top], axis=-1).astype(images.dtype)
+
+    def four(self, images: Any) -> np.ndarray:
+        """The images, checked, in float32 at least."""
+        x = self.colors(images)
+        if x.ndim != 4:
+            raise ValueError(f"For '{self.name}', 'images' must have 4 dimensions, but got shape {x.shape}.")
+        return x.astype(np.float32) if x.dtype.itemsize < 4 else x
+
+
+class HSVToRGB(RGBToHSV):
+    """Colors of hues (in turns), saturations and values in [0, 1]: the inverse of `RGBToHSV`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.HSVToRGB()(ms.Tensor([[[[0.5, 0.5, 0.5]]]])))
+        [[[[0.25 0.5  0.5 ]]]]
+    """
+
+    def forward(self, images: np.ndarray) -> np.ndarray:
+        hue, saturation, value = np.moveaxis(self.four(images), -1, 0)
+        return _colored(6 * hue, saturation * value, value).astype(images.dtype)

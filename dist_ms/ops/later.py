@@ -15,18 +15,30 @@ LATER = {
         AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D adaptive_avg_pool1d adaptive_avg_pool2d
         adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
     """.split(),
+    "argmax_pooling": """
+        AdaptiveMaxPool3D MaxPool3DWithArgmax MaxPoolWithArgmaxV2 MaxUnpool2D MaxUnpool3D
+    """.split(),
     "bessel": """
         BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0
         BesselY1 bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1
         bessel_k1e bessel_y0 bessel_y1
     """.split(),
+    "beta_function": """
+        Betainc
+    """.split(),
     "bounding_boxes": """
         BoundingBoxDecode BoundingBoxEncode NonMaxSuppressionWithOverlaps bounding_box_decode
         bounding_box_encode
     """.split(),
+    "box_crops": """
+        CropAndResize ExtractGlimpse ROIAlign crop_and_resize
+    """.split(),
     "candidate_samplers": """
-        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal RandomGamma
-        TruncatedNormal UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
+        Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal TruncatedNormal
+        UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
+    """.split(),
+    "columns": """
+        Col2Im Im2Col col2im
     """.split(),
     "complex_numbers": """
         Angle Complex ComplexAbs Conj Imag Polar Real angle conj imag is_complex polar real view_as_real
@@ -47,7 +59,7 @@ LATER = {
         Eps Eye Fill FillV2 LinSpace Ones OnesLike Range Zeros ZerosLike
     """.split(),
     "ctc_primitives": """
-        CTCGreedyDecoder CTCLossV2 ctc_greedy_decoder
+        CTCGreedyDecoder CTCLoss CTCLossV2 ctc_greedy_decoder
     """.split(),
     "debugging": """
         Assert CheckNumerics Depend FloatStatus Identity NPUAllocFloatStatus NPUClearFloatStatus
@@ -56,6 +68,9 @@ LATER = {
     "decompositions": """
         LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
         matrix_determinant slogdet
+    """.split(),
+    "derivatives": """
+        derivative jet
     """.split(),
     "distances": """
         Cdist Pdist cdist cosine_similarity pdist
@@ -97,7 +112,11 @@ LATER = {
         HShrink HSigmoid HSwish SoftShrink hardshrink hardsigmoid hardswish hardtanh softshrink tanhshrink
     """.split(),
     "image_colors": """
-        AdjustHue AdjustSaturation
+        AdjustHue AdjustSaturation HSVToRGB RGBToHSV
+    """.split(),
+    "image_resizing": """
+        ResizeArea ResizeBicubic ResizeBilinearV2 ResizeLinear1D ResizeNearestNeighbor ResizeNearestNeighborV2
+        UpsampleNearest3D UpsampleTrilinear3D
     """.split(),
     "incomplete_gamma": """
         Igamma Igammac Mvlgamma Zeta igamma igammac zeta
@@ -124,7 +143,7 @@ LATER = {
         LSTM
     """.split(),
     "mapping": """
-        HyperMap Map MultitypeFuncGraph Partial constexpr partial prim_attr_register
+        HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_attr_register
     """.split(),
     "margin_loss": """
         cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
@@ -142,7 +161,8 @@ LATER = {
         L2Normalize LRN RmsNorm group_norm instance_norm lrn rms_norm
     """.split(),
     "norms": """
-        L2Loss LpNorm Renorm SquareSumAll clip_by_global_norm clip_by_norm dist matrix_norm norm renorm vector_norm
+        L2Loss LpNorm Renorm SquareSumAll clip_by_global_norm clip_by_norm dist matrix_norm norm renorm
+        vector_norm
     """.split(),
     "parameter_scattering": """
         ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdDiv ScatterNdMax
@@ -166,9 +186,12 @@ LATER = {
     "products_added": """
         addbmm addmm addmv addr baddbmm
     """.split(),
+    "random_choices": """
+        NonDeterministicInts RandomChoiceWithMask choice_with_mask
+    """.split(),
     "random_primitives": """
-        Gamma Multinomial Poisson RandomPoisson RandomShuffle StandardLaplace StandardNormal UniformInt
-        UniformReal
+        Gamma Multinomial Poisson RandomGamma RandomPoisson RandomShuffle StandardLaplace StandardNormal
+        UniformInt UniformReal
     """.split(),
     "rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90
@@ -205,12 +228,21 @@ LATER = {
         Bincount Histogram UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum bincount
         histc unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsorted_segment_sum
     """.split(),
+    "sequences": """
+        EditDistance NoRepeatNGram RaggedRange
+    """.split(),
+    "small_arrays": """
+        Bucketize ChannelShuffle CompareAndBitpack IdentityN InvertPermutation UnravelIndex scalar_cast
+    """.split(),
     "smooth_activation": """
         FastGeLU FastGelu GLU LogSigmoid Mish SiLU Softplus Softsign fast_gelu glu logsigmoid mish silu softplus
         softsign
     """.split(),
     "softmax_cross_entropy": """
         SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+    """.split(),
+    "sorted_segments": """
+        SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
     """.split(),
     "sorting": """
         SearchSorted Sort TopK Unique UniqueConsecutive argsort bucketize msort searchsorted sort top_k topk
@@ -236,6 +268,12 @@ LATER = {
     """.split(),
     "spectrogram": """
         FFTWithSize STFT stft
+    """.split(),
+    "suppression": """
+        CombinedNonMaxSuppression NMSWithMask
+    """.split(),
+    "tensor_series": """
+        LogSpace TridiagonalMatMul
     """.split(),
     "triangles": """
         Diag DiagPart Trace Tril TrilIndices Triu TriuIndices diag diag_embed diagflat diagonal diagonal_scatter

@@ -13,7 +13,7 @@ from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import layer_norm as kernels
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -50,7 +50,7 @@ class RowNorm(Primitive):
         kernels.forward(
             rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
         )
-        return out.reshape(x.shape).astype(x.dtype, copy=False)
+        return converted(out, x.dtype).reshape(x.shape)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, gamma, beta, mean, rstd = inputs
@@ -86,7 +86,7 @@ class RowNormGrad(Primitive):
             dbeta,
         )
         return (
-            dx.reshape(x.shape).astype(x.dtype, copy=False),
+            converted(dx, x.dtype).reshape(x.shape),
             dgamma.reshape(gamma.shape).astype(gamma.dtype, copy=False),
             dbeta.reshape(gamma.shape).astype(gamma.dtype, copy=False),
         )

@@ -18,12 +18,17 @@ def working_type(dtype: np.dtype) -> np.dtype:
     return _F64 if dtype == _F64 else _F32
 
 
+def stored_type(dtype: np.dtype) -> np.dtype:
+    """The type in which kernels that know bfloat16 take arrays: only float16 becomes float32."""
+    return dtype if dtype == _BF16 else working_type(dtype)
+
+
 def onednn_type(dtype: np.dtype) -> np.dtype | None:
     """The type in which oneDNN takes arrays of a floating type: bfloat16 as it is, float16 as float32.
 
     None for float64, which it has no code for.
     """
-    return dtype if dtype == _BF16 else None if dtype == _F64 else _F32
+    return None if dtype == _F64 else stored_type(dtype)
 
 
 def channels_last(shape: tuple, dtype: np.dtype) -> np.ndarray:
@@ -53,13 +58,16 @@ def is_dense(x: np.ndarray) -> bool:
 def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` itself if its elements fill one piece of memory and have the type, else a copy."""
     if dtype is not None and x.dtype != dtype:
-        x = x.astype(dtype)
+        x = converted(x, dtype)
     return x if is_dense(x) else np.ascontiguousarray(x)
 
 
 def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     """`x` in the type and memory order of `like`, which has its shape; copied if need be."""
     if x.dtype == like.dtype and x.strides == like.strides:
+        return x
+    x = converted(x, like.dtype)
+    if x.strides == like.strides:
         return x
     copy = np.empty_like(like)
     copy[...] = x
@@ -68,4 +76,24 @@ def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
 
 def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` in row-major memory and, when given, this type."""
-    return np.ascontiguousarray(x, dtype)
+    return np.ascontiguousarray(x if dtype is None else converted(x, dtype))
+
+
+def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """`array.astype(dtype, copy=False)`, by a kernel between float32 and bfloat16."""
+    found = array.dtype
+    if found == dtype:
+        return array
+    if not array.size or not ((found == _BF16 and dtype == _F32) or (found == _F32 and dtype == _BF16)):
+        return array.astype(dtype, copy=False)
+    from dist_ms._ext import cast as kernels
+
+    kernel = kernels.to_bfloat16 if dtype == _BF16 else kernels.from_bfloat16
+    out = np.empty_like(array, dtype, subok=False)  # a dense array's order of axes; another's in C order or close to it
+    try:
+        kernel(array, out)
+    except ValueError:
+        array = np.ascontiguousarray(array)
+        out = np.empty(array.shape, dtype)
+        kernel(array, out)
+    return out

@@ -11,7 +11,7 @@ from dist_ms.common.dtype import Number, Type, from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["HyperMap", "Map", "MultitypeFuncGraph", "Partial", "constexpr", "partial", "prim_attr_register"]
+__all__ = ["HyperMap", "Map", "Morph", "MultitypeFuncGraph", "Partial", "constexpr", "partial", "prim_attr_register"]
 
 # Words for types, from the special to the general: the first that fits wins among equals.
 _WORDS: dict[str, Callable[[Any], bool]] = {
@@ -157,6 +157,33 @@ class Map(HyperMap):
     """
 
     deep = False
+
+
+class Morph(Primitive):
+    """A function as an operation; gradients flow through what it does.
+
+    Args:
+        fn: the function.
+        infer_shape, infer_dtype: functions, which MindSpore's compiler calls; not called here.
+
+    Raises:
+        TypeError: if an argument is no function.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> twice = ms.ops.Morph(lambda x: 2 * x, lambda *s: s[0], lambda *d: d[0])
+        >>> print(ms.grad(twice)(ms.Tensor([1.0])))
+        [2.]
+    """
+
+    def __init__(self, fn: Callable, infer_shape: Callable, infer_dtype: Callable) -> None:
+        for name, value in (("fn", fn), ("infer_shape", infer_shape), ("infer_dtype", infer_dtype)):
+            if not callable(value):
+                raise TypeError(f"For '{self.name}', '{name}' must be a function, but got {type(value).__name__}.")
+        self.fn, self.infer_shape, self.infer_dtype = fn, infer_shape, infer_dtype
+
+    def __call__(self, *args: Any) -> Any:
+        return self.fn(*args)
 
 
 def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:

@@ -15,7 +15,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.arithmetic import conjugate, mul
 from dist_ms.ops.broadcasting import reduce_to
-from dist_ms.ops.kernels import dnnl
+from dist_ms.ops.matrix_product import multiply
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 from dist_ms.ops.reshaping import reshape
 
@@ -142,18 +142,7 @@ def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
     if (a.dtype != _F32 and a.dtype != _BF16) or a.size * b.shape[-1] < _SMALL:
         return _plain(a, b)
-    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) if a.shape[:-2] != b.shape[:-2] else a.shape[:-2]
-    out = np.empty((*lead, a.shape[-2], b.shape[-1]), a.dtype)
-    if not out.size or not a.shape[-1]:
-        out[...] = 0
-        return out
-    rank = len(lead)
-    if rank:  # one leading dimension, as oneDNN knows few
-        a, b = (_batched(x, lead) for x in (a, b))
-        dnnl.matmul(_readable(a), _readable(b), out.reshape(-1, *out.shape[-2:]))
-    else:
-        dnnl.matmul(_readable(a), _readable(b), out)
-    return out
+    return multiply(a, b)
 
 
 def _plain(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -165,26 +154,6 @@ def _plain(a: np.ndarray, b: np.ndarray) -> np.ndarray:
             f"For 'MatMul', the leading dimensions of the operands must broadcast, "
             f"but got the shapes {a.shape} and {b.shape}."
         ) from error
-
-
-def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
-    """An array (..., m, k) with its leading dimensions broadcast to `lead` and made one."""
-    if x.shape[:-2] != lead:
-        if math.prod(x.shape[:-2]) == 1:
-            return x.reshape(1, *x.shape[-2:])
-        x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
-    return x if x.ndim == 3 else x.reshape(-1, *x.shape[-2:])
-
-
-def _readable(x: np.ndarray) -> np.ndarray:
-    """The array itself if its matrices have one unit stride and no overlap, else a copy."""
-    rows, columns = x.strides[-2:]
-    size = x.itemsize
-    if x.ndim == 3 and x.shape[0] > 1 and x.strides[0] < size * x.shape[-1] * x.shape[-2]:
-        return np.ascontiguousarray(x)
-    if (columns == size and rows >= size * x.shape[-1]) or (rows == size and columns >= size * x.shape[-2]):
-        return x
-    return np.ascontiguousarray(x)
 
 
 _matmul, _batch_matmul = MatMul(), BatchMatMul()

@@ -101,6 +101,27 @@ class Primitive:
         self.__dict__.get("attrs", {}).pop(name, None)
         return self
 
+    def set_stage(self, stage: int) -> Primitive:
+        """Keep the number of a pipeline's stage as an attribute, and return the primitive."""
+        return self.add_prim_attr("stage", stage)
+
+    def set_device(self, device_target: str) -> Primitive:
+        """Keep where the operation is to run, and return the primitive.
+
+        Raises:
+            ValueError: if it is not "CPU".
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> ms.ops.Add().set_device("CPU").primitive_target
+            'CPU'
+        """
+        if device_target != "CPU":
+            raise ValueError(
+                f"For '{self.name}', 'device_target' must be 'CPU', but got {device_target!r}: dist_ms runs on CPUs."
+            )
+        return self.add_prim_attr("primitive_target", device_target)
+
     def recompute(self, mode: bool = True) -> Primitive:
         """Ask a compiler to compute this operation again in the gradient, and return the primitive.
 

@@ -8,7 +8,9 @@ here and there. The two seeds of an operation are mixed by one block of Philox 4
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
+from copy import copy
 
 import numpy as np
 
@@ -71,6 +73,16 @@ class Engine:
         square = points[:, 0] * points[:, 0] + points[:, 1] * points[:, 1]
         scale = np.sqrt(np.float32(-2) * np.log(square) / square)
         return (points * scale[:, None])[:, ::-1].reshape(-1)[:count]
+
+    def wide_normals(self) -> Iterator[float]:
+        """Standard normal numbers with 53 bits, one by one, by the same method."""
+        while True:
+            x, y = (2 * self.doubles(2) - 1).tolist()
+            square = x * x + y * y
+            if 0 < square <= 1:
+                scale = math.sqrt(-2 * math.log(square) / square)
+                yield y * scale
+                yield x * scale
 
     def permutation(self, count: int) -> np.ndarray:
         """The integers from 0 to count - 1 in random order: swaps from the front, two from one draw."""
@@ -176,15 +188,24 @@ class PhiloxSequence:
 
     def skip(self, words: int) -> PhiloxSequence:
         """A sequence that starts here, while this one moves on by the blocks that hold `words` words."""
-        part = PhiloxSequence.__new__(PhiloxSequence)
-        part._key, part._stream, part._block = self._key, self._stream, self._block
+        part = self.at(0)
         self._block += -(-words // 4)
         return part
+
+    def at(self, blocks: int) -> PhiloxSequence:
+        """A sequence that starts `blocks` blocks from here."""
+        part = copy(self)
+        part._block += blocks
+        return part
+
+    def pair(self) -> tuple[float, float]:
+        """The next two numbers from [0, 1), with 52 bits."""
+        words = philox_block((self._block & _WORD, self._block >> 32 & _WORD, *self._stream), self._key)
+        self._block += 1
+        first, second = (((high & 0xFFFFF) << 32 | low) / 2**52 for high, low in (words[:2], words[2:]))
+        return first, second
 
     def doubles(self) -> Iterator[float]:
         """Numbers from [0, 1) with 52 bits."""
         while True:
-            words = philox_block((self._block & _WORD, self._block >> 32 & _WORD, *self._stream), self._key)
-            self._block += 1
-            for high, low in (words[:2], words[2:]):
-                yield ((high & 0xFFFFF) << 32 | low) / 2**52
+            yield from self.pair()

@@ -5,6 +5,7 @@ With a seed, an object goes on with its sequence from call to call, one sequence
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,19 @@ import numpy as np
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import distribution_functions
-from dist_ms.ops.arguments import integer, tensor
+from dist_ms.ops.arguments import floating, integer, tensor
 from dist_ms.ops.creation import shape_of
 from dist_ms.ops.distributions import places
+from dist_ms.ops.drawing import generator_of
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.random_sources import FreeSource, SeededSource
+from dist_ms.ops.random_engines import PhiloxSequence
+from dist_ms.ops.random_sources import FreeSource, SeededSource, philox_gamma
 
 __all__ = [
     "Gamma",
     "Multinomial",
     "Poisson",
+    "RandomGamma",
     "RandomPoisson",
     "RandomShuffle",
     "StandardLaplace",
@@ -151,6 +155,45 @@ class Multinomial(SeededPrimitive):
         rows = np.atleast_2d(weights)
         out = places(rows, self.source(weights.shape, count).marks((len(rows), count)))
         return wrap(out.astype(self.dtype.np).reshape((*weights.shape[:-1], count)))
+
+
+class RandomGamma(SeededPrimitive):
+    """Numbers of gamma distributions with scale 1.
+
+    Args:
+        seed, seed2: start of its sequence; draws are free if both are 0.
+
+    Call:
+        shape (Tensor): how many are drawn for each element of `alpha`.
+        alpha (Tensor): the shape parameters, floats above 0.
+
+    Raises:
+        TypeError: if `alpha` holds no floats.
+        ValueError: if an element of it is not above 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.RandomGamma(seed=3)(ms.Tensor([3]), ms.Tensor([1.0, 2.0])).shape
+        (3, 2)
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
+        super().__init__(seed, seed2)
+        self._sequence = PhiloxSequence(self.seed, self.seed2)
+
+    def __call__(self, shape: Any, alpha: Tensor) -> Tensor:
+        a = floating(self.name, tensor(self.name, alpha, "alpha").array(), "alpha", complex_too=False)
+        if not (a > 0).all():
+            raise ValueError(f"For '{self.name}', 'alpha' must be above 0, but got {alpha}.")
+        size = shape_of(self.name, shape, "shape")
+        if not self.seed and not self.seed2:
+            return wrap(generator_of(self.name, None).gamma(np.broadcast_to(a, size + a.shape)).astype(a.dtype))
+        each = math.prod(size)
+        sequence = self._sequence.skip(4 * 256 * each * a.size)
+        out = np.empty((each, a.size))
+        for column, value in enumerate(a.reshape(-1).tolist()):
+            out[:, column] = [philox_gamma(sequence, column * each + row, value) for row in range(each)]
+        return wrap(out.reshape(size + a.shape).astype(a.dtype))
 
 
 class RandomPoisson(SeededPrimitive):

@@ -8,6 +8,7 @@ faster.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from dist_ms.common import seed as seeds
 from dist_ms.ops.arguments import integer
-from dist_ms.ops.random_engines import MersenneTwister, MinimalStandard, mixed_seed
+from dist_ms.ops.random_engines import MersenneTwister, MinimalStandard, PhiloxSequence, mixed_seed
 
 FLOAT = np.dtype(np.float32)
 
@@ -103,6 +104,10 @@ class SeededSource:
             drawn = np.floor(self._mersenne.doubles(count).reshape(shape) * span).astype(np.int64)
         return low + drawn
 
+    def wide_normals(self) -> Iterator[float]:
+        """Standard normal numbers, one by one."""
+        return self._minimal.wide_normals()
+
     def permutation(self, count: int) -> np.ndarray:
         """The integers from 0 to count - 1 in random order."""
         return self._minimal.permutation(count)
@@ -155,8 +160,53 @@ def _poisson(engine: MersenneTwister, rate: float) -> float:
             return float(k)
 
 
+def philox_gamma(sequence: PhiloxSequence, index: int, shape: float) -> float:
+    """Number `index` of a sequence of gamma numbers with scale 1.
+
+    Marsaglia and Tsang, "A simple method for generating gamma variables", 2000. 256 blocks are kept for each.
+    """
+    part = sequence.at(256 * index)
+    uniform: list[float] = []
+    normal: list[float] = []
+
+    def draw() -> float:
+        if not uniform:
+            uniform.extend(part.pair())
+        return uniform.pop()
+
+    if shape == 1:
+        return -math.log(1 - draw())
+    scale = shape + (2 / 3 if shape < 1 else -1 / 3)
+    cut = 1 / 3 / math.sqrt(scale)
+    while True:
+        if not normal:
+            first, second = part.pair()
+            radius = math.sqrt(-2 * math.log(max(first, 1e-7)))
+            normal = [radius * math.sin(2 * math.pi * second), radius * math.cos(2 * math.pi * second)]
+        x = normal.pop()
+        v = (1 + cut * x) ** 3
+        if v <= 0:
+            continue
+        u = draw()
+        if u < 1 - 0.0331 * x**4 or math.log(u) < 0.5 * x * x + scale * (1 - v + math.log(v)):
+            return scale * v * (draw() ** (1 / shape) if shape < 1 else 1.0)
+
+
 def source_of(name: str, seed: Any) -> FreeSource | SeededSource:
-    """The source of one call of a function: by its `seed`, the global seed, or free.
+    """The source of one call of a function: by its `seed`, the global seed, or free; a source given stays.
+
+    Raises:
+        TypeError: if `seed` is no int.
+        ValueError: if it is negative.
+    """
+    if isinstance(seed, SeededSource):
+        return seed
+    both = seeds_of(name, seed)
+    return SeededSource(*both) if any(both) else FreeSource()
+
+
+def seeds_of(name: str, seed: Any) -> tuple[int, int]:
+    """The two seeds of one call of a function, (0, 0) for free draws.
 
     Raises:
         TypeError: if `seed` is no int.
@@ -166,5 +216,4 @@ def source_of(name: str, seed: Any) -> FreeSource | SeededSource:
         seed = integer(name, seed, "seed")
         if seed < 0:
             raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
-    both = seeds.operation_seeds(name, seed)
-    return SeededSource(*both) if any(both) else FreeSource()
+    return seeds.operation_seeds(name, seed)

@@ -50,7 +50,12 @@ def nearest(length: int, count: int, ratio: float, exact: bool) -> np.ndarray:
 
 def linear(length: int, count: int, ratio: float, align_corners: bool) -> np.ndarray:
     """The matrix of linear interpolation; positions before the first element take it."""
-    place = np.maximum(_places(length, count, ratio, align_corners), 0)
+    return linear_at(length, _places(length, count, ratio, align_corners))
+
+
+def linear_at(length: int, place: np.ndarray) -> np.ndarray:
+    """The matrix of linear interpolation at given positions; outside them the edges go on."""
+    place = np.clip(place, 0, max(length - 1, 0))
     low = np.floor(place)
     weight = place - low
     return _rows(length, [(np.minimum(low, length - 1), 1 - weight), (np.minimum(low + 1, length - 1), weight)])
@@ -62,14 +67,23 @@ def cubic(length: int, count: int, ratio: float, align_corners: bool) -> np.ndar
     Keys, "Cubic Convolution Interpolation for Digital Image Processing", 1981. With aligned
     corners a is -0.75 and the edge is repeated; else a is -0.5 and what lies outside is left out.
     """
-    a = -0.75 if align_corners else -0.5
     place = _places(length, count, ratio, align_corners)
+    return cubic_at(length, place, -0.75 if align_corners else -0.5, repeated=align_corners)
+
+
+def cubic_at(length: int, place: np.ndarray, a: float, repeated: bool, steps: int | None = None) -> np.ndarray:
+    """The matrix of cubic interpolation at given positions; the edge is repeated, or what lies outside left out.
+
+    With `steps` the weights are those of the nearest of so many positions between two elements.
+    """
     low = np.floor(place)
+    if steps:
+        place = low + np.floor((place - low) * steps + 0.5) / steps
     terms = []
     for offset in (-1, 0, 1, 2):
         d, column = np.abs(place - low - offset), low + offset
         weight = np.where(d <= 1, (a + 2) * d**3 - (a + 3) * d**2 + 1, a * (d**3 - 5 * d**2 + 8 * d - 4))
-        if not align_corners:
+        if not repeated:
             weight = np.where((column >= 0) & (column < length), weight, 0)
         terms.append((np.clip(column, 0, length - 1), weight))
     matrix = _rows(length, terms)
@@ -81,6 +95,14 @@ def _places(length: int, count: int, ratio: float, align_corners: bool) -> np.nd
     if align_corners:
         return np.arange(count) * ((length - 1) / (count - 1) if count > 1 else 0.0)
     return (np.arange(count) + 0.5) * ratio - 0.5
+
+
+def overlaps(length: int, count: int, step: float) -> np.ndarray:
+    """The matrix of means over the parts [i step, (i + 1) step) of a line of unit elements."""
+    start = np.arange(count)[:, None] * step
+    element = np.arange(length)
+    share = np.clip(np.minimum(start + step, element + 1) - np.maximum(start, element), 0, None)
+    return share / share.sum(axis=1, keepdims=True)
 
 
 def _rows(length: int, terms: list) -> np.ndarray:

@@ -246,7 +246,7 @@ class Histogram(Undifferentiable):
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.Histogram(2, 0.0, 2.0)(ms.Tensor([0.5, 1.5, 1.6])))
-        [1 2]
+        [1. 2.]
     """
 
     def __init__(self, bins: int = 100, min: float = 0.0, max: float = 0.0) -> None:
@@ -264,7 +264,8 @@ class Histogram(Undifferentiable):
             low, high = flat.min(), flat.max()
         if low == high:
             low, high = low - 1, high + 1
-        return np.histogram(flat, self.bins, (low, high))[0].astype(np.int32)
+        counts = np.histogram(flat, self.bins, (low, high))[0]
+        return counts.astype(x.dtype if x.dtype.kind == "f" else np.int32)
 
 
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import softmax as kernels
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
@@ -34,7 +34,7 @@ def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
     else:
         shape = like.shape[:axis] + like.shape[axis + 1 :] + like.shape[axis : axis + 1]
         out = np.moveaxis(rows.reshape(shape), -1, axis)
-    return out.astype(like.dtype, copy=False)
+    return converted(out, like.dtype)
 
 
 def _forward(kernel: str, x: np.ndarray, axis: int) -> np.ndarray:

@@ -165,9 +165,9 @@ def stride(self: Tensor, dim: builtins.int | None = None) -> Any:
     Examples:
         >>> import dist_ms as ms
         >>> ms.ops.zeros((2, 3)).stride()
-        (3, 1)
+        [3, 1]
     """
-    steps = tuple([s // self.itemsize for s in self.array().strides])
+    steps = [s // self.itemsize for s in self.array().strides]
     return steps if dim is None else steps[dim]
 
 

@@ -15,7 +15,7 @@ approximate_equal arccos arccosh arcsin arcsinh arctan arctan2 arctanh argwhere 
 bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
 ceil cholesky cholesky_inverse cholesky_solve clamp clip conj copysign cos cosh cov cross cummax cummin cumprod
 deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma div divide dot dsplit
-eigvals eq equal erf erfc erfinv exp exp2 expand_as expand_dims expm1
+eigvals eq equal erf erfc erfinv exp exp2 expand_dims expm1
 fills fliplr flipud float_power floor floor_divide fmax fmin fmod frac
 gather_elements gather_nd gcd ge geqrf ger greater greater_equal gt
 heaviside histc hsplit hypot i0 igamma igammac imag index_fill index_put inner inplace_update inv inverse invert

@@ -8,7 +8,8 @@ from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.errors import PlanMismatchError
 from dist_ms.parallel.fusion import Fusion
-from dist_ms.parallel.plan import SyncPlan, make_plan
+from dist_ms.parallel.gradient_hook import GradBucket, GradHook
+from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan
 from dist_ms.parallel.reducer import Reducer
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.threads import use_share
@@ -16,8 +17,11 @@ from dist_ms.parallel.threads import use_share
 __all__ = [
     "DataParallel",
     "Fusion",
+    "GradBucket",
+    "GradHook",
     "PlanMismatchError",
     "Reducer",
+    "Sharding",
     "SyncPlan",
     "agree_on_plan",
     "broadcast_parameters",

@@ -223,6 +223,15 @@ def make_plan(
     return SyncPlan(rows, buckets, tuple(places[id(w)] for w in weights))
 
 
+def may_have_rows(plan: SyncPlan) -> bool:
+    """Return whether a gradient in a bucket may be that of a table, and come by rows.
+
+    Args:
+        plan: the plan.
+    """
+    return any(len(slot.shape) > 1 and bucket.dtype.kind != "c" for bucket in plan.buckets for slot in bucket.slots)
+
+
 def _actions(parameter: Any, is_weight: bool, servers: bool) -> tuple[str, str, str, str]:
     """Return the start, gradient and saving of a parameter, and the reason."""
     trained = is_weight and parameter.requires_grad

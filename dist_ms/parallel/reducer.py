@@ -167,6 +167,8 @@ class Reducer:
         self._seen = [False] * len(self.plan.weights)
         self._handles = []
         self._open = True
+        if self._replan is None:
+            self._make_memory()
 
     def _forget(self) -> None:
         """Start a step without any gradient."""
@@ -179,17 +181,19 @@ class Reducer:
         self._back = []
         self.samples.forget()
 
-    def _memory(self) -> list[np.ndarray]:
-        """Return the buckets' memory, made when a step first needs it."""
-        if self._fresh or len(self._buffers) != len(self._buckets):
-            kinds = [bucket_memory.wire_type(b) for b in self._buckets]
-            self._counting = self._place_of_count(kinds)
-            sizes = [b.size + (i == self._counting) for i, b in enumerate(self._buckets)]
-            self._buffers = [np.empty(n, kind) for n, kind in zip(sizes, kinds, strict=True)]
-            for buffer, bucket in zip(self._buffers, self._buckets, strict=True):
-                buffer[bucket.slots[-1].stop :] = 0
-            self._fresh = False
-        return self._buffers
+    def _make_memory(self) -> None:
+        """Make the buckets' memory where there is none: all ranks at the same time, as it may be shared."""
+        if not self._fresh and len(self._buffers) == len(self._buckets):
+            return
+        kinds = [bucket_memory.wire_type(b) for b in self._buckets]
+        self._counting = self._place_of_count(kinds)
+        sizes = [b.size + (i == self._counting) for i, b in enumerate(self._buckets)]
+        # Memory that the caller may keep is not taken from what ranks share: they may give it back at any time.
+        make = self.comm.shared_buffer if self._reuse else np.empty
+        self._buffers = [make(n, kind) for n, kind in zip(sizes, kinds, strict=True)]
+        for buffer, bucket in zip(self._buffers, self._buckets, strict=True):
+            buffer[bucket.slots[-1].stop :] = 0
+        self._fresh = False
 
     def _place_of_count(self, kinds: list[np.dtype]) -> int | None:
         """Return the bucket whose last element is the number of samples; None: it travels alone."""
@@ -227,7 +231,7 @@ class Reducer:
         place = self._places[index]
         if place is not None:
             bucket, slot = place
-            view = self._memory()[bucket][slot.start : slot.stop].reshape(slot.shape)
+            view = self._buffers[bucket][slot.start : slot.stop].reshape(slot.shape)
             add = index in self._written
             if grad is not None:
                 factor *= self._before
@@ -244,7 +248,9 @@ class Reducer:
         elif self._kept.get(index) is None:
             self._kept[index] = grad
         elif grad is not None:
-            self._kept[index] = _sum(self._kept[index], grad)
+            own = index in self._written  # a sum made here, so that its memory may be written
+            self._kept[index] = _sum(self._kept[index], grad, own)
+            self._written.add(index)
 
     def progress(self) -> None:
         """Drive the reductions under way; called between the nodes of the backward sweep."""
@@ -268,15 +274,15 @@ class Reducer:
             return [None] * len(self.plan.weights)
         if self._replan is not None:
             self._find_rows(self._replan)
-        buffers = self._memory()
+        buffers = self._buffers
         if self._counting is not None:
             buffers[self._counting][-1] = self.samples.mine
         self._reduce_buckets(buffers)
         total = None if self._counting is None else float(buffers[self._counting][-1])
         scale = self._after * self.samples.scale(total)
-        if scale != 1:
-            for i, bucket in enumerate(self._buckets):
-                _own_part(buffers[i], bucket, self.comm)[...] *= scale
+        for buffer, bucket in zip(buffers, self._buckets, strict=True):
+            if scale != 1 and (self.samples.on or self.hook is not None or bucket.shards > 1):
+                _own_part(buffer, bucket, self.comm)[...] *= scale
         gathered = row_gradients.reduce_rows([self._rows[i] for i in self._by_rows], self.comm, scale)
         self._kept.update(zip(self._by_rows, gathered, strict=True))
         self._open = self._holding = False
@@ -288,12 +294,17 @@ class Reducer:
             self._post_complete()
             for handle in self._handles:
                 handle.wait()
+            self._handles = []
         for i, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
             if bucket.shards > 1:
                 part = self.comm.reduce_scatter(buffer)
                 _own_part(buffer, bucket, self.comm)[...] = part
             elif not self.overlap:
-                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer)
+                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer, **self._scaled())
+
+    def _scaled(self) -> dict[str, float]:
+        """Return the factor that an all-reduce takes in."""
+        return {} if self._after == 1 else {"scale": self._after}
 
     def _find_rows(self, replan: Replan) -> None:
         """Agree on which gradients come as rows, lay the buckets out without them, and take what was kept back."""
@@ -307,6 +318,7 @@ class Reducer:
         names = frozenset(self._name(i) for i in np.flatnonzero(kinds == 1))
         if names:
             self._follow(replan(names))
+        self._make_memory()
         self._missing = [len(b.slots) for b in self._buckets]
         for index, grad, factor in back:
             self._take(index, grad, factor)
@@ -354,7 +366,7 @@ class Reducer:
         if self.hook is None:
             if at == self._counting:
                 buffer[-1] = self.samples.mine
-            return self.comm.post_all_reduce(buffer)
+            return self.comm.post_all_reduce(buffer, **self._scaled())
         names = tuple(self._name(s.weight) for s in bucket.slots)
         shapes = tuple(s.shape for s in bucket.slots)
         return run_hook(self.hook, GradBucket(at, buffer[: bucket.size], names, shapes, self.comm))
@@ -384,14 +396,15 @@ def _own_part(buffer: np.ndarray, bucket: Bucket, comm: Comm) -> np.ndarray:
     return buffer[comm.rank * share : (comm.rank + 1) * share]
 
 
-def _sum(a: Tensor | RowTensor, b: Tensor | RowTensor) -> Tensor | RowTensor:
-    """Add two gradients that stay on their rank."""
+def _sum(a: Tensor | RowTensor, b: Tensor | RowTensor, own: bool) -> Tensor | RowTensor:
+    """Add two gradients that stay on their rank, into the memory of the first if that is `own`."""
     if isinstance(a, RowTensor) and isinstance(b, RowTensor):
         shape, dtype = tuple(a.dense_shape), a.values.array().dtype
         rows = row_gradients.joined(*(row_gradients.rows_of(g, shape, dtype) for g in (a, b)))
         return rows.tensor(1.0)
-    dense = [_dense(g) for g in (a, b)]
-    return wrap(dense[0] + dense[1])
+    first, second = _dense(a), _dense(b)
+    into = first if own and first.dtype == second.dtype and not isinstance(a, RowTensor) else None
+    return wrap(np.add(first, second, out=into))
 
 
 def _dense(grad: Tensor | RowTensor) -> np.ndarray:

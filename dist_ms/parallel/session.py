@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from dist_ms.common import parallel_context
@@ -13,8 +13,10 @@ from dist_ms.communication.launched import launched_size
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters, refuse_servers
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
-from dist_ms.parallel.plan import SyncPlan, make_plan
+from dist_ms.parallel.gradient_hook import GradHook
+from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
 from dist_ms.parallel.reducer import Reducer
+from dist_ms.parallel.shown import show_plan
 
 _log = logging.getLogger("dist_ms")
 _told: set[str] = set()
@@ -35,6 +37,9 @@ class DataParallel:
         fusion: how gradients share buckets.
         overlap: as for `Reducer`.
         reuse: as for `Reducer`.
+        weighted: as for `Reducer`.
+        sharding: what the parallel optimizer divides, asked for before the first step.
+        prepared: called with the plan once the models are equal, before the first step.
 
     Examples:
         >>> import numpy as np
@@ -59,6 +64,9 @@ class DataParallel:
         fusion: Fusion | None = None,
         overlap: bool | None = None,
         reuse: bool = True,
+        weighted: bool = False,
+        sharding: Callable[[Comm], Sharding] | None = None,
+        prepared: Callable[[SyncPlan, Comm], None] | None = None,
     ) -> None:
         self.weights = list(weights)
         self.comm = _world_comm() if comm is None else comm
@@ -67,6 +75,10 @@ class DataParallel:
         self._parameters = parameters or (lambda: self.weights)
         self._buffers = buffers or (lambda: ())
         self._fusion, self._overlap, self._reuse = fusion, overlap, reuse
+        self.weighted = weighted
+        self._sharding = sharding or (lambda comm: Sharding())
+        self._prepared = prepared or (lambda plan, comm: None)
+        self._hook: GradHook | None = None
         self._reducer: Reducer | None = None
 
     def sink(self) -> Reducer:
@@ -81,14 +93,50 @@ class DataParallel:
             self._reducer = self._start()
         return self._reducer
 
+    @property
+    def started(self) -> bool:
+        """Whether the ranks have agreed and the reducer is there."""
+        return self._reducer is not None
+
+    def use_hook(self, hook: GradHook) -> None:
+        """Have a hook add the buckets.
+
+        Args:
+            hook: the same on every rank.
+
+        Raises:
+            RuntimeError: after the first step.
+            TypeError: if it cannot be called.
+        """
+        if self.started:
+            raise RuntimeError("For 'register_comm_hook', a hook must be given before the first step, but it is over.")
+        if not callable(hook):
+            raise TypeError(f"For 'register_comm_hook', 'hook' must be callable, but got {type(hook).__name__}.")
+        self._hook = hook
+
     def _start(self) -> Reducer:
         """Make the plan, see that all ranks have the same, and start with equal values."""
         comm = self.comm
         with agreeing(comm):
-            parameters = [*self._parameters(), *self.weights]
-            plan = make_plan(parameters, self.weights, servers=server_count() > 0, fusion=self._fusion)
+            parameters = list({id(p): p for p in [*self._parameters(), *self.weights]}.values())
+            sharding = self._sharding(comm)
+
+            def plan_with(sparse: Collection[str] = ()) -> SyncPlan:
+                return make_plan(
+                    parameters,
+                    self.weights,
+                    servers=server_count() > 0,
+                    fusion=self._fusion,
+                    sharding=sharding,
+                    sparse=sparse,
+                )
+
+            plan = plan_with()
+            self._check_hook(plan)
             refuse_servers(plan)
         agree_on_plan(plan, comm)
+        show_plan(plan, comm)
+        self._agree_on_sums()
         with agreeing(comm):
             reducer = Reducer(
                 plan,
@@ -97,14 +145,38 @@ class DataParallel:
                 degree=self.degree,
                 overlap=self._overlap,
                 reuse=self._reuse,
+                weighted=self.weighted,
+                replan=plan_with if may_have_rows(plan) and sharding.shards == 1 else None,
             )
+            reducer.hook = self._hook
             buffers = list(self._buffers())
         if self.broadcast:
             broadcast_parameters(plan, parameters, comm, buffers)
+        with agreeing(comm):
+            self._prepared(plan, comm)
         if not self.mean and comm.size > 1 and comm.rank == 0:
             tell_sum(comm.size)
         self.plan = plan
         return reducer
+
+    def _check_hook(self, plan: SyncPlan) -> None:
+        if self._hook is not None and any(b.shards > 1 for b in plan.buckets):
+            raise ValueError(
+                "For 'register_comm_hook', the parallel optimizer must be off, but 'enable_parallel_optimizer' is "
+                "True: a hook returns whole sums, not slices."
+            )
+
+    def _agree_on_sums(self) -> None:
+        """Raise on every rank if the ranks add gradients in different ways."""
+        name = None if self._hook is None else getattr(self._hook, "__qualname__", type(self._hook).__qualname__)
+        mine = {"a hook": name, "weights by samples": self.weighted, "a mean": self.mean, "the degree": self.degree}
+        found = self.comm.gather_objects(mine)
+        for what in mine:
+            if len({str(one[what]) for one in found}) > 1:
+                by_rank = ", ".join(f"rank {r}: {one[what]}" for r, one in enumerate(found))
+                raise ValueError(
+                    f"For 'DistributedGradReducer', {what} must be the same on all ranks, but got {by_rank}."
+                )
 
 
 def data_parallel(
@@ -116,6 +188,8 @@ def data_parallel(
     degree: int | None = None,
     group: str | None = None,
     reuse: bool = True,
+    sharding: Callable[[Comm], Sharding] | None = None,
+    prepared: Callable[[SyncPlan, Comm], None] | None = None,
 ) -> DataParallel | None:
     """Return what the parallel context asks for; None when it asks for no parallel training.
 
@@ -129,6 +203,8 @@ def data_parallel(
         degree: default: `device_num` where it is set, else the number of ranks.
         group: the ranks; default: all.
         reuse: as for `DataParallel`.
+        sharding: as for `DataParallel`.
+        prepared: as for `DataParallel`.
 
     Raises:
         RuntimeError: if the parallel mode is semi_auto_parallel or auto_parallel, or init() has
@@ -165,6 +241,8 @@ def data_parallel(
         comm=None if group is None else get_comm(group),
         fusion=fusion_from_context(get("comm_fusion"), get("all_reduce_fusion_config")),
         reuse=reuse,
+        sharding=sharding,
+        prepared=prepared,
     )
 
 

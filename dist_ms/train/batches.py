@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -66,34 +67,37 @@ class Batches:
                 "earlier epoch (give a list or a dataset instead)."
             )
 
-    def on_all(self, ranks: Ranks) -> Iterator[list]:
+    def on_all(self, ranks: Ranks, uneven: bool = False) -> Iterator[list | None]:
         """Iterate over as many batches as every rank has.
 
         Args:
             ranks: the ranks; each iterates at the same time.
+            uneven: ranks may have different numbers of batches: all iterate as often as the one that has
+                most, and get None when they have none left.
 
         Raises:
-            ValueError: on every rank, if their numbers of batches differ.
+            ValueError: on every rank, if their numbers of batches differ, unless `uneven`.
         """
         if ranks.size == 1:
             return iter(self)
         sizes = ranks.gather(self.size)
         if None in sizes:
-            return self._counting(ranks)
-        if len(set(sizes)) > 1:
+            return self._counting(ranks, uneven)
+        if len(set(sizes)) > 1 and not uneven:
             self._refuse(dict(enumerate(sizes)), ranks)
-        return iter(self)
+        return chain(self, repeat(None, max(sizes) - self.size))
 
-    def _counting(self, ranks: Ranks) -> Iterator[list]:
+    def _counting(self, ranks: Ranks, uneven: bool) -> Iterator[list | None]:
         """Ask before each batch whether every rank has one: the sources do not tell."""
         source, count = iter(self), 0
         while True:
             batch = next(source, None)
             having = ranks.gather(batch is not None)
             if not all(having):
-                if any(having):
+                if not any(having):
+                    return
+                if not uneven:
                     self._refuse({r: f"{'more than ' * has}{count}" for r, has in enumerate(having)}, ranks)
-                return
             count += 1
             yield batch
 
@@ -101,7 +105,8 @@ class Batches:
         found = ", ".join(f"rank {rank}: {size}" for rank, size in sizes.items())
         raise ValueError(
             f"[rank {ranks.rank} of {ranks.size}] For '{self.owner}', the number of batches in an epoch must be the "
-            f"same on all ranks, but got {found}. Give every rank an equal shard of the data."
+            f"same on all ranks, but got {found}. Give every rank an equal shard of the data, or train with "
+            'uneven="exact".'
         )
 
 

@@ -12,6 +12,7 @@ from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_cont
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.wrap.train_step import TrainOneStepCell
 from dist_ms.train.batches import Batches
 from dist_ms.train.callback import TimeMonitor
 from dist_ms.train.callback.callback import Callback, CallbackList, CallbackParameters, RunContext
@@ -41,8 +42,10 @@ class ModelLoops:
         initial_epoch: int,
         valid: Any = None,
         frequency: int | list = 1,
+        uneven: str | None = None,
     ) -> None:
-        batches = Batches(dataset, owner)
+        together = self._set_uneven(owner, uneven)
+        batches = Batches(dataset, owner, may_be_empty=together)
         with CallbackList(as_list(callbacks)) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
             run = self._run_facts("train", ranks, batches, all_callbacks)
@@ -82,8 +85,9 @@ class ModelLoops:
         ranks = run.ranks
         self._train_network.set_train()
         callbacks.on_train_epoch_begin(context)
-        for count, batch in enumerate(batches.on_all(ranks), 1):
-            if self._loss_fn is not None and len(batch) != 2:
+        uneven = getattr(self._train_network, "uneven", None) == "exact"
+        for count, batch in enumerate(batches.on_all(ranks, uneven), 1):
+            if batch is not None and self._loss_fn is not None and len(batch) != 2:
                 raise ValueError(
                     f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
                     f"label, but got {len(batch)}."
@@ -92,7 +96,7 @@ class ModelLoops:
             run.batch_num = max(run.batch_num, count)  # an iterable without a length is counted
             run.train_dataset_element = batch
             callbacks.on_train_step_begin(context)
-            run.net_outputs = self._train_network(*batch)
+            run.net_outputs = self._train_network(*batch) if batch is not None else self._idle(run)
             self._update_loss_scale(run.net_outputs)
             callbacks.on_train_step_end(context)
             stop = context.get_stop_requested()
@@ -101,6 +105,22 @@ class ModelLoops:
             if stop:
                 context.request_stop()
                 break
+
+    def _set_uneven(self, owner: str, uneven: str | None) -> bool:
+        """Tell the training network what gradients are a mean of; return whether ranks may run out of batches."""
+        if uneven is None:
+            return False
+        if not isinstance(self._train_network, TrainOneStepCell):
+            raise ValueError(f"For '{owner}', 'uneven' needs a model with an 'optimizer', but it has none.")
+        self._train_network.uneven = uneven
+        self._train_network._check_idle()
+        return self._train_network.reducer_flag and get_group_size() > 1
+
+    def _idle(self, run: CallbackParameters) -> Any:
+        """Take part in a step without a batch; the loss stays that of the last one, 0 before the first."""
+        last = run.get("net_outputs")
+        loss = last[0] if isinstance(last, tuple) else last
+        return self._train_network.idle_step(Tensor(np.float32(0)) if loss is None else loss)
 
     def _update_loss_scale(self, outputs: Any) -> None:
         """Tell the manager of the loss scale whether the step overflowed."""

@@ -138,6 +138,7 @@ class Model(ModelLoops):
         dataset_sink_mode: bool = False,
         sink_size: int = -1,
         initial_epoch: int = 0,
+        uneven: str | None = None,
     ) -> None:
         """Train for some epochs.
 
@@ -149,13 +150,18 @@ class Model(ModelLoops):
             dataset_sink_mode: accepted; on the CPU batches are never sunk.
             sink_size: accepted; belongs to `dataset_sink_mode`.
             initial_epoch: the number of epochs trained already.
+            uneven: what the ranks' gradients are averaged to, with `gradients_mean=True`. None: the mean
+                of the ranks' means; all have the same number of batches. "exact": the mean over all
+                samples, for a loss that is the mean over the samples of a batch: ranks may have
+                batches of different sizes, and different numbers of them; those that have none
+                left take part until the last one has finished its epoch.
 
         Raises:
             TypeError: for arguments of the wrong type.
             ValueError: for numbers out of range, an empty dataset, or ranks whose datasets differ in length.
         """
         self._check_run("Model.train", epoch, dataset_sink_mode, sink_size, initial_epoch)
-        self._train("Model.train", epoch, train_dataset, callbacks, initial_epoch)
+        self._train("Model.train", epoch, train_dataset, callbacks, initial_epoch, uneven=uneven)
 
     def fit(
         self,
@@ -168,6 +174,7 @@ class Model(ModelLoops):
         valid_dataset_sink_mode: bool = False,
         sink_size: int = -1,
         initial_epoch: int = 0,
+        uneven: str | None = None,
     ) -> None:
         """Train, and evaluate the metrics and the loss after some of the epochs.
 
@@ -185,6 +192,7 @@ class Model(ModelLoops):
             valid_dataset_sink_mode: accepted, as for `train`.
             sink_size: as for `train`.
             initial_epoch: as for `train`.
+            uneven: as for `train`.
 
         Raises:
             TypeError: for arguments of the wrong type.
@@ -205,7 +213,7 @@ class Model(ModelLoops):
                     f"For 'Model.fit', {type(callback).__name__} must not define {', '.join(old)}: name them "
                     "on_train_... or on_eval_..., to say for which of the two they are."
                 )
-        self._train("Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency)
+        self._train("Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency, uneven)
 
     @staticmethod
     def _check_run(owner: str, epoch: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> None:

@@ -66,15 +66,20 @@ def comms(world):
     from dist_ms.communication import LocalComm
 
     comm = world.comm
+    # As if two ranks at a time were on a machine; the last may be there alone.
+    machines = comm.subgroup(list(range(comm.size)), "machines")
+    if comm.size > 1:
+        machines.share([rank // 2 for rank in range(comm.size)])
     return {
         "local": LocalComm(),
         "alone": comm.subgroup([comm.rank], f"alone{comm.rank}"),
         "world": comm,
         "reversed": comm.subgroup(list(reversed(range(comm.size))), "reversed"),
+        "machines": machines,
     }
 
 
-@pytest.fixture(params=["local", "alone", "world", "reversed"])
+@pytest.fixture(params=["local", "alone", "world", "reversed", "machines"])
 def comm(request, comms):
     """Each kind of communicator in turn."""
     return comms[request.param]

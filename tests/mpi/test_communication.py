@@ -20,9 +20,11 @@ def expected(op, size, offset=1):
     return {"sum": values.sum, "prod": values.prod, "max": values.max, "min": values.min}[op]()
 
 
-@pytest.fixture(params=["one node", "between nodes"])
+@pytest.fixture(params=["as it is", "MPI alone", "between nodes"])
 def path(request, comm, monkeypatch):
-    """The communicator on both of its paths: blocking within a machine, polled between."""
+    """The communicator on its paths: in shared memory, by MPI within a machine, by MPI between."""
+    if request.param != "as it is":
+        monkeypatch.setattr(comm, "_shared", None, raising=False)
     if request.param == "between nodes":
         monkeypatch.setattr(comm, "one_node", False)
     return comm

@@ -14,7 +14,22 @@ OPTIMIZERS = {
     "Momentum": lambda p: nn.Momentum(p, 0.05, 0.9),
     "Momentum nesterov": lambda p: nn.Momentum(p, 0.05, 0.9, use_nesterov=True, weight_decay=1e-3),
     "Adam": lambda p: nn.Adam(p, 1e-3),
+    "Adam amsgrad": lambda p: nn.Adam(p, 1e-3, use_amsgrad=True),
+    "AdamOffload": lambda p: nn.AdamOffload(p, 1e-3),
+    "LazyAdam": lambda p: nn.LazyAdam(p, 1e-3),
     "AdamWeightDecay": lambda p: nn.AdamWeightDecay(p, 1e-3, weight_decay=1e-2),
+    "AdaMax": lambda p: nn.AdaMax(p, 1e-3),
+    "Adagrad": lambda p: nn.Adagrad(p, learning_rate=0.01, weight_decay=1e-3),
+    "ProximalAdagrad": lambda p: nn.ProximalAdagrad(p, learning_rate=0.01, l1=1e-4, l2=1e-3),
+    "Adadelta": lambda p: nn.Adadelta(p, 0.05, weight_decay=1e-3),
+    "RMSProp": lambda p: nn.RMSProp(p, 1e-3, momentum=0.5),
+    "RMSProp centered": lambda p: nn.RMSProp(p, 1e-3, centered=True),
+    "FTRL": lambda p: nn.FTRL(p, learning_rate=0.05),
+    "Lamb": lambda p: nn.Lamb(p, 1e-3, weight_decay=1e-2),
+    "LARS": lambda p: nn.LARS(nn.Momentum(p, 0.05, 0.9), epsilon=1e-8),
+    "ASGD": lambda p: nn.ASGD(p, 0.05, t0=10.0),
+    "Rprop": lambda p: nn.Rprop(p, 1e-3),
+    "AdaFactor": lambda p: nn.AdaFactor(p, 1e-3, scale_parameter=False, relative_step=False),
 }
 
 

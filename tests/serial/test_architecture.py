@@ -13,7 +13,8 @@ PACKAGE = ROOT / "dist_ms"
 
 # Which dist_ms packages each floor may import (its own always).
 FLOORS = {
-    "communication": set(),
+    # Ranks of one machine reduce in shared memory, by kernels that know arrays and flags only.
+    "communication": {"_ext"},
     "launch": set(),
     "_ext": set(),
     "common": set(),

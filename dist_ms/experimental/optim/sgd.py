@@ -9,7 +9,8 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.sgd import sgd_step
+from dist_ms.nn.optim.elementwise import run_kernel
+from dist_ms.nn.optim.sgd import without_momentum
 
 
 class SGD(Optimizer):
@@ -93,3 +94,27 @@ def check_nesterov(nesterov: bool, momentum: float, dampening: float) -> None:
             "For 'SGD', if 'nesterov' is true, 'momentum' must be > 0.0 and 'dampening' must equal to 0.0, "
             f"but got 'momentum' {momentum}, 'dampening' {dampening}."
         )
+
+
+def sgd_step(
+    param: Parameter,
+    grad: Tensor,
+    accum: Parameter,
+    stat: Parameter,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    scale: float,
+) -> None:
+    """Run the compiled rule; `stat` tells the first step with momentum, and is cleared by it."""
+    from dist_ms._ext import optimizer as kernels
+
+    if not momentum:
+        run_kernel(without_momentum, param, grad, [], lr, weight_decay, scale)
+        return
+    first = bool(stat._data.flat[0] > 0) if stat._data.size else False
+    run_kernel(kernels.sgd, param, grad, [accum], lr, momentum, dampening, weight_decay, nesterov, first, scale)
+    if first:
+        stat._data.fill(0)

@@ -8,4 +8,5 @@ from dist_ms.mint.nn.mapping import *
 from dist_ms.mint.nn.normalization import *
 from dist_ms.mint.nn.pooling import *
 from dist_ms.mint.nn.sampling import *
+from dist_ms.mint.nn.sync_batch_norm import *
 from dist_ms.nn.layer.basic import Identity

@@ -52,12 +52,7 @@ class _BatchNorm(Cell):
                 f"For '{self.cls_name}', 'input' must have {' or '.join(map(str, self._ranks))} "
                 f"dimensions, but got shape {input.shape}."
             )
-        follow = self.training and self.track_running_stats
-        weight = 0.0 if self.momentum is None else self.momentum
-        if follow:
-            ops.assign_add(self.num_batches_tracked, Tensor(1, self.num_batches_tracked.dtype))
-            if self.momentum is None:
-                weight = 1.0 / self.num_batches_tracked.item()
+        weight = self._count_batch()
         own = self._params  # the statistics are written: never those cast for mixed precision
         return functional.batch_norm(
             input,
@@ -69,6 +64,15 @@ class _BatchNorm(Cell):
             weight,
             self.eps,
         )
+
+    def _count_batch(self) -> float:
+        """Count a batch that the running statistics follow, and return its weight in them."""
+        weight = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.track_running_stats:
+            ops.assign_add(self.num_batches_tracked, Tensor(1, self.num_batches_tracked.dtype))
+            if self.momentum is None:
+                weight = 1.0 / self.num_batches_tracked.item()
+        return weight
 
     def extend_repr(self) -> str:
         return (

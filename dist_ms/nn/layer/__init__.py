@@ -29,6 +29,7 @@ from dist_ms.nn.layer.rnn_cells import *
 from dist_ms.nn.layer.shaped_activation import *
 from dist_ms.nn.layer.sparse_products import *
 from dist_ms.nn.layer.special_functions import *
+from dist_ms.nn.layer.sync_batch_norm import *
 from dist_ms.nn.layer.thor import *
 from dist_ms.nn.layer.transformer import *
 from dist_ms.nn.layer.transformer_layers import *

@@ -8,7 +8,6 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_non_negative_float
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
 
@@ -43,6 +42,8 @@ class Adagrad(Optimizer):
         [0.9]
     """
 
+    rule = "adagrad"
+
     @opt_init_args_register
     def __init__(
         self,
@@ -56,11 +57,20 @@ class Adagrad(Optimizer):
         super().__init__(learning_rate, params, weight_decay, loss_scale)
         check_non_negative_float(accum, "accum", "Adagrad")
         self.update_slots = check_bool(update_slots, "update_slots", "Adagrad")
+        self._positive = accum > 0
         self.accum = self.states("accum", fill=accum)
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its sum of squares in place."""
-        self.run_rule(adagrad_rule, param, grad, [self.accum[index]], weight_decay, lr, 0.0, self.update_slots)
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The sum of squares of one parameter."""
+        return (self.accum[index],)
+
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        return lr, weight_decay, self.grad_factor, 0.0, self.update_slots
+
+    def idle_without_gradient(self) -> bool:
+        """Whether rows without a gradient stay as they are: where h is not 0 they do."""
+        return self._positive
 
 
 def adagrad_rule(p: np.ndarray, g: np.ndarray, h: np.ndarray, lr: float, eps: float, update: bool) -> None:

@@ -12,7 +12,6 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.adam_weight_decay import AdamWeightDecay
 from dist_ms.nn.optim.arguments import check_betas, float32_value, opt_init_args_register
-from dist_ms.nn.optim.elementwise import run_kernel
 from dist_ms.nn.optim.optimizer import Optimizer
 
 __all__ = ["Adam", "AdamOffload", "AdamWeightDecay", "bias_corrected"]
@@ -26,6 +25,7 @@ def bias_corrected(lr: float, beta1_power: float, beta2_power: float) -> float:
 class _AdamStep(Optimizer):
     """The state and the rule that all forms of Adam share."""
 
+    rule = "adam"
     power_shape: tuple[int, ...] = (1,)
 
     def _set_moments(self, beta1: Any, beta2: Any, eps: Any, use_locking: Any, use_nesterov: Any) -> None:
@@ -47,13 +47,14 @@ class _AdamStep(Optimizer):
     def _corrected(self, lr: float) -> float:
         return bias_corrected(lr, self.beta1_power._data.item(), self.beta2_power._data.item())
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
-        from dist_ms._ext import optimizer as kernels
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The moments of one parameter."""
+        return self.moment1[index], self.moment2[index]
 
-        states = [self.moment1[index], self.moment2[index]]
-        settings = (self.beta1, self.beta2, self.eps, weight_decay, self.use_nesterov, self.grad_factor)
-        run_kernel(kernels.adam, param, grad, states, self._corrected(lr), *settings)
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        shared = (self.beta1, 1.0 - self.beta1, 1.0 - self.beta2, self.eps, self.use_nesterov)
+        return self._corrected(lr), weight_decay, self.grad_factor, *shared
 
 
 class Adam(_AdamStep):
@@ -78,8 +79,10 @@ class Adam(_AdamStep):
         weight_decay: a float or a schedule.
         loss_scale: gradients are divided by it.
         use_amsgrad: use the largest v so far.
-        use_lazy, use_offload: MindSpore's names of other places or sparse rules for the same
-            update of dense gradients; not both, and neither with `use_amsgrad`.
+        use_lazy: leave the rows that a RowTensor gradient does not have alone, as `LazyAdam` does; by
+            default their moments fade and they move on.
+        use_offload: MindSpore's name of another place for the same update; not with `use_lazy`, and
+            neither with `use_amsgrad`.
 
     Raises:
         KeyError: for another keyword.
@@ -127,27 +130,14 @@ class Adam(_AdamStep):
             )
         self.use_amsgrad, self.use_lazy, self.use_offload = use_amsgrad, lazy, offload
         self._set_moments(beta1, beta2, eps, use_locking, use_nesterov)
+        self.lazy_rows = lazy
         if use_amsgrad:
+            self.rule = "amsgrad"
             self.vhat = self.states("vhat")
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
-        if not self.use_amsgrad:
-            super().update_one(index, param, grad, lr, weight_decay)
-            return
-        states = [self.moment1[index], self.moment2[index], self.vhat[index]]
-        settings = (self._corrected(lr), self.beta1, self.beta2, self.eps, self.use_nesterov)
-        self.run_rule(_amsgrad, param, grad, states, weight_decay, *settings)
-
-
-def _amsgrad(
-    p: Any, g: Any, m: Any, v: Any, vhat: Any, lr: float, beta1: float, beta2: float, eps: float, nesterov: bool
-) -> None:
-    m += (g - m) * (1.0 - beta1)
-    v += (g * g - v) * (1.0 - beta2)
-    np.maximum(vhat, v, out=vhat)
-    step = m * beta1 + g * (1.0 - beta1) if nesterov else m
-    p -= lr * step / (np.sqrt(vhat) + eps)
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The moments of one parameter, and with `use_amsgrad` the largest second one."""
+        return (*super().rule_states(index), *([self.vhat[index]] if self.use_amsgrad else []))
 
 
 class AdamOffload(_AdamStep):

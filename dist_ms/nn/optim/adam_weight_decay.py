@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import check_betas, float32_value
-from dist_ms.nn.optim.elementwise import run_kernel
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -41,6 +39,7 @@ class AdamWeightDecay(Optimizer):
     """
 
     decoupled_decay = True
+    rule = "adam_weight_decay"
 
     def __init__(
         self,
@@ -57,10 +56,10 @@ class AdamWeightDecay(Optimizer):
         self.moments1 = self.states("adam_m")
         self.moments2 = self.states("adam_v")
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
-        from dist_ms._ext import optimizer as kernels
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The moments of one parameter."""
+        return self.moments1[index], self.moments2[index]
 
-        states = [self.moments1[index], self.moments2[index]]
-        settings = (lr, self.beta1, self.beta2, self.eps, weight_decay, self.grad_factor)
-        run_kernel(kernels.adam_weight_decay, param, grad, states, *settings)
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        return lr, weight_decay, self.grad_factor, self.beta1, 1.0 - self.beta1, 1.0 - self.beta2, self.eps

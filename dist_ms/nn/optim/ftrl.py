@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_bool, check_float, check_non_negative_float, check_positive_float
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
 
@@ -50,6 +47,8 @@ class FTRL(Optimizer):
     """
 
     sparse_target = True
+    rule = "ftrl"
+    lazy_rows = True
 
     @opt_init_args_register
     def __init__(
@@ -83,22 +82,10 @@ class FTRL(Optimizer):
         if not self.is_group:
             self.decay_flags = (True,) * self.param_length
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its sums in place."""
-        states = [self.moments[index], self.linear[index]]
-        self.run_rule(_ftrl, param, grad, states, weight_decay, lr, self.lr_power, self.l1, self.l2)
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The sums of one parameter."""
+        return self.moments[index], self.linear[index]
 
-
-def _ftrl(
-    p: np.ndarray, g: np.ndarray, n: np.ndarray, z: np.ndarray, lr: float, power: float, l1: float, l2: float
-) -> None:
-    before = n**-power
-    n += g * g
-    after = n**-power
-    z += g
-    z -= (after - before) / lr * p
-    after /= lr
-    after += 2.0 * l2
-    leader = (np.sign(z) * l1 - z) / after
-    leader[np.abs(z) <= l1] = 0.0
-    p[...] = leader
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        return lr, weight_decay, self.grad_factor, self.lr_power, self.l1, self.l2

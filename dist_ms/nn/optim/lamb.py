@@ -7,9 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import check_betas, float32_value, opt_init_args_register
-from dist_ms.nn.optim.elementwise import work_type
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -45,6 +43,7 @@ class Lamb(Optimizer):
     """
 
     decoupled_decay = True
+    rule = "lamb"
 
     @opt_init_args_register
     def __init__(
@@ -63,47 +62,19 @@ class Lamb(Optimizer):
         self.moments1 = self.states("lamb_m")
         self.moments2 = self.states("lamb_v")
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The moments of one parameter."""
+        return self.moments1[index], self.moments2[index]
+
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
         step = int(self.global_step._data[0])
-        weights = param._data.astype(work_type(param._data), copy=False)
-        update = Parameter(Tensor(np.empty_like(weights)))
-        settings = (self.beta1, self.beta2, self.eps, weight_decay, step)
-        states = [update, self.moments1[index], self.moments2[index]]
-        self.run_rule(_direction, param, grad, states, 0.0, *settings)
-        wanted = update._data
-        wanted *= lr * trust_ratio(weights, wanted)
-        np.copyto(param._data, weights - wanted, casting="same_kind")
-
-
-def _direction(
-    p: np.ndarray,
-    g: np.ndarray,
-    update: np.ndarray,
-    m: np.ndarray,
-    v: np.ndarray,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    decay: float,
-    step: int,
-) -> None:
-    """The moments, and the direction of Adam with the weight decay; the weights stay."""
-    m += (g - m) * (1.0 - beta1)
-    v += (g * g - v) * (1.0 - beta2)
-    np.multiply(m, 1.0 / (1.0 - beta1**step), out=update)
-    update /= np.sqrt(v * (1.0 / (1.0 - beta2**step))) + eps
-    if decay:
-        update += decay * p
+        new1, new2 = 1.0 - self.beta1, 1.0 - self.beta2
+        grow1, grow2 = 1.0 / (1.0 - self.beta1**step), 1.0 / (1.0 - self.beta2**step)
+        return lr, weight_decay, self.grad_factor, new1, new2, grow1, grow2, self.eps
 
 
 def norm(array: np.ndarray) -> float:
     """The root of the sum of squares, added up in float64."""
     flat = array.reshape(-1)
     return float(np.sqrt(np.sum(np.square(flat, dtype=np.float64)))) if flat.size else 0.0
-
-
-def trust_ratio(weights: np.ndarray, update: np.ndarray) -> float:
-    """The ratio of the norms; 1 where one is 0."""
-    above, below = norm(weights), norm(update)
-    return above / below if above > 0.0 and below > 0.0 else 1.0

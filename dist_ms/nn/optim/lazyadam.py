@@ -9,7 +9,11 @@ from dist_ms.nn.optim.arguments import opt_init_args_register
 
 
 class LazyAdam(_AdamStep):
-    r"""Adam that leaves rows without a gradient alone; for the dense gradients here it is Adam.
+    r"""Adam that leaves rows without a gradient alone.
+
+    Of a table whose gradient is a RowTensor (`nn.EmbeddingLookup`) only the rows that were looked
+    up and their moments change; rows that come several times are added up first, and have weight
+    decay once. For other gradients it is Adam.
 
     .. math::
         w \leftarrow w - \eta \frac{\sqrt{1-\beta_2^t}}{1-\beta_1^t} \frac{m}{\sqrt{v} + \epsilon}
@@ -37,6 +41,7 @@ class LazyAdam(_AdamStep):
     """
 
     sparse_target = True
+    lazy_rows = True
 
     @opt_init_args_register
     def __init__(

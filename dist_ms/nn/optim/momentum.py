@@ -10,7 +10,6 @@ from dist_ms.common.checks import check_bool, check_float
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
-from dist_ms.nn.optim.elementwise import run_kernel
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -45,6 +44,8 @@ class Momentum(Optimizer):
         [0.9]
     """
 
+    rule = "sgd"
+
     @opt_init_args_register
     def __init__(
         self,
@@ -64,10 +65,10 @@ class Momentum(Optimizer):
         self.params = self.parameters
         self.moments = self.states("moments")
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moment in place."""
-        from dist_ms._ext import optimizer as kernels
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The moment of one parameter."""
+        return (self.moments[index],)
 
-        momentum = float(self.momentum._data)
-        settings = (lr, momentum, self.use_nesterov, weight_decay, self.grad_factor)
-        run_kernel(kernels.momentum, param, grad, [self.moments[index]], *settings)
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        return lr, weight_decay, self.grad_factor, float(self.momentum._data), 1.0, self.use_nesterov, False

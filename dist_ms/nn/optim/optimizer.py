@@ -1,7 +1,8 @@
-"""Optimizer: the loop over parameters; subclasses update one parameter.
+"""Optimizer: the step over all parameters.
 
-A step centralizes the gradients that ask for it and updates every parameter in place
-through the subclass's `update_one`, which also takes the loss scale and the weight decay in.
+A step centralizes the gradients that ask for it and updates every parameter in place: by one call
+of the compiled `rule`, or, one by one, through a subclass's `update_one`. Both take the loss scale
+and the weight decay in.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
 from dist_ms.nn.optim.gradients import centralized, decayed, scaled
 from dist_ms.nn.optim.settings import OptimizerSettings
+from dist_ms.nn.optim.updates import update_all, update_alone
 
 __all__ = ["Optimizer", "check_gradients", "make_states", "opt_init_args_register"]
 
@@ -66,6 +68,9 @@ class Optimizer(OptimizerSettings):
     """
 
     decoupled_decay = False  # the rule takes the decay off the weights, not through the gradient
+    rule = ""  # the compiled rule that updates a parameter, if there is one
+    numbers_differ = False  # the numbers of the rule depend on the parameter, not only on its rates
+    lazy_rows = False  # rows without a gradient are left alone when gradients come by rows
 
     # ---- gradients, for subclasses that define `construct`
     def scale_grad(self, gradients: Any) -> Any:
@@ -122,11 +127,40 @@ class Optimizer(OptimizerSettings):
         rates, decays = self._rates(), self._decays()
         self.global_step._data += 1
         self.begin_step()
-        for i, (param, grad) in enumerate(zip(self.parameters, gradients)):
-            if type(grad) is RowTensor:
-                grad = grad.to_dense()
-            self.apply_one(i, param, grad, rates[i], decays[i])
+        if self.compiled():
+            centralize = self.grad_centralization_flags
+            alone = [i for i, flag in enumerate(centralize) if flag] if any(centralize) else ()
+            together = [i for i, flag in enumerate(centralize) if not flag] if alone else range(self.param_length)
+            update_all(self, together, gradients, rates, decays)
+        else:
+            alone = range(self.param_length)
+        for i in alone:
+            grad = gradients[i].to_dense() if type(gradients[i]) is RowTensor else gradients[i]
+            self.apply_one(i, self.parameters[i], grad, rates[i], decays[i])
         return (True,) * self.param_length
+
+    def compiled(self) -> bool:
+        """Whether one call of a compiled rule updates all parameters: no subclass has a rule of its own."""
+        kind = type(self)
+        return bool(
+            kind.rule
+            and kind.update_one is Optimizer.update_one
+            and kind.apply_one is Optimizer.apply_one
+            and self.rule
+            and self.parameters is self._parameters
+        )
+
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The states of one parameter, in the order of the compiled rule."""
+        return ()
+
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the compiled rule for one parameter (see `_ext/optimizer_rules.pxd`)."""
+        raise NotImplementedError(f"For '{self.cls_name}', the compiled rule has no numbers.")
+
+    def idle_without_gradient(self) -> bool:
+        """Whether the rule changes nothing where the gradient is 0 and there is no weight decay."""
+        return False
 
     def begin_step(self) -> None:
         """What a rule does once per step, before the first parameter."""
@@ -151,7 +185,9 @@ class Optimizer(OptimizerSettings):
             lr: its learning rate.
             weight_decay: its weight decay.
         """
-        raise NotImplementedError(f"For '{self.cls_name}', the update rule is not defined.")
+        if not self.rule:
+            raise NotImplementedError(f"For '{self.cls_name}', the update rule is not defined.")
+        update_alone(self, index, param, grad, self.rule_numbers(index, lr, weight_decay))
 
     def run_rule(
         self, rule: Callable, param: Parameter, grad: Tensor, states: Sequence[Parameter], decay: float, *scalars: Any
@@ -189,6 +225,9 @@ def check_gradients(owner: str, gradients: Any, parameters: Sequence[Parameter])
             f"but got {len(gradients)}."
         )
     for g, p in zip(gradients, parameters):
+        data, weights = getattr(g, "_data", None), p._data
+        if data is not None and weights is not None and data.shape == weights.shape and weights.dtype == np.float32:
+            continue
         if not isinstance(g, (Tensor, RowTensor)):
             raise TypeError(f"For '{owner}', the gradient of {p.name} must be a Tensor, but got {type(g).__name__}.")
         if not isinstance(p.dtype, (mstype.Float, mstype.BFloat)):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_bool, check_non_negative_float
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
 
@@ -46,6 +43,8 @@ class ProximalAdagrad(Optimizer):
     """
 
     sparse_target = True
+    rule = "proximal_adagrad"
+    lazy_rows = True
 
     @opt_init_args_register
     def __init__(
@@ -66,16 +65,10 @@ class ProximalAdagrad(Optimizer):
         self.use_locking = check_bool(use_locking, "use_locking", "ProximalAdagrad")
         self.accum = self.states("accum", fill=accum)
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its sum of squares in place."""
-        self.run_rule(_proximal, param, grad, [self.accum[index]], weight_decay, lr, self.l1, self.l2)
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The sum of squares of one parameter."""
+        return (self.accum[index],)
 
-
-def _proximal(p: np.ndarray, g: np.ndarray, h: np.ndarray, lr: float, l1: float, l2: float) -> None:
-    h += g * g
-    rate = lr / np.sqrt(h)
-    g *= rate
-    p -= g
-    if l1 > 0.0:
-        p[...] = np.sign(p) * np.maximum(np.abs(p) - l1 * rate, 0.0)
-    p /= 1.0 + l2 * rate
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        return lr, weight_decay, self.grad_factor, self.l1, self.l2

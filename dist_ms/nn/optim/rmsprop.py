@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_bool, check_non_negative_float, check_positive_float
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
 
@@ -49,6 +46,8 @@ class RMSProp(Optimizer):
         [0.9]
     """
 
+    rule = "rmsprop"
+
     @opt_init_args_register
     def __init__(
         self,
@@ -69,43 +68,15 @@ class RMSProp(Optimizer):
         check_bool(use_locking, "use_locking", "RMSProp")
         self.centered = check_bool(centered, "centered", "RMSProp")
         if centered:
+            self.rule = "centered_rmsprop"
             self.mg = self.states("mean_grad")
         self.ms = self.states("mean_square", fill=1.0)
         self.moment = self.states("moment")
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its running means in place."""
-        states = [self.ms[index], self.moment[index], *([self.mg[index]] if self.centered else [])]
-        settings = (lr, self.decay, self.momentum, self.epsilon)
-        self.run_rule(_centered if self.centered else _plain, param, grad, states, weight_decay, *settings)
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The running means and the moment of one parameter."""
+        return (self.ms[index], self.moment[index], *([self.mg[index]] if self.centered else []))
 
-
-def _plain(
-    p: np.ndarray, g: np.ndarray, s: np.ndarray, v: np.ndarray, lr: float, rho: float, mu: float, eps: float
-) -> None:
-    s += (g * g - s) * (1.0 - rho)
-    _move(p, g, v, s + eps, lr, mu)
-
-
-def _centered(
-    p: np.ndarray,
-    g: np.ndarray,
-    s: np.ndarray,
-    v: np.ndarray,
-    a: np.ndarray,
-    lr: float,
-    rho: float,
-    mu: float,
-    eps: float,
-) -> None:
-    s += (g * g - s) * (1.0 - rho)
-    a += (g - a) * (1.0 - rho)
-    _move(p, g, v, s - a * a + eps, lr, mu)
-
-
-def _move(p: np.ndarray, g: np.ndarray, v: np.ndarray, squares: np.ndarray, lr: float, mu: float) -> None:
-    v *= mu
-    g *= lr
-    g /= np.sqrt(squares, out=squares)
-    v += g
-    p -= v
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule."""
+        return lr, weight_decay, self.grad_factor, 1.0 - self.decay, self.momentum, self.epsilon

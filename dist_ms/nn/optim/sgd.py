@@ -10,7 +10,6 @@ from dist_ms.common.checks import check_bool, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
-from dist_ms.nn.optim.elementwise import run_kernel
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -46,6 +45,8 @@ class SGD(Optimizer):
         [0.5]
     """
 
+    rule = "sgd"
+
     @opt_init_args_register
     def __init__(
         self,
@@ -64,15 +65,34 @@ class SGD(Optimizer):
                 "For 'SGD', 'weight_decay' must be a float or int, also in groups, but got a Cell: "
                 "use 'Momentum' for a weight decay that changes."
             )
+        self._first: list[bool] = []
         self.dampening, self.nesterov = dampening, nesterov
         self.momentum = Parameter(Tensor(np.float32(momentum)), name="momentum")
         self.accum = self.states("accum")
         self.stat = self.states("stat", fill=1.0)
 
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter in place; `stat` is 1 before its first step and 0 after it."""
-        settings = (lr, float(self.momentum._data), self.dampening, weight_decay, self.nesterov)
-        sgd_step(param, grad, self.accum[index], self.stat[index], *settings, self.grad_factor)
+    def begin_step(self) -> None:
+        """Note which parameters have their first step with momentum: those whose `stat` is 1."""
+        self.numbers_differ = False
+        if self.momentum._data:
+            self._first = [bool(s._data.size) and bool(s._data.flat[0] > 0) for s in self.stat]
+            self.numbers_differ = any(self._first)
+
+    def rule_states(self, index: int) -> tuple[Parameter, ...]:
+        """The running sum of one parameter."""
+        return (self.accum[index],) if self.momentum._data else ()
+
+    def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
+        """The numbers of the rule; `stat` is 1 before a parameter's first step and 0 after it."""
+        momentum = float(self.momentum._data)
+        first = bool(momentum) and self._first[index]
+        if first:
+            self.stat[index]._data.fill(0)
+        return lr, weight_decay, self.grad_factor, momentum, 1.0 - self.dampening, self.nesterov, first
+
+    def idle_without_gradient(self) -> bool:
+        """Whether rows without a gradient stay as they are: without momentum they do."""
+        return not self.momentum._data
 
 
 def check_sgd(owner: str, momentum: Any, dampening: Any, nesterov: Any) -> tuple[float, float]:
@@ -93,30 +113,6 @@ def check_sgd(owner: str, momentum: Any, dampening: Any, nesterov: Any) -> tuple
             f"to 0.0, but got 'momentum' {momentum}, 'dampening' {dampening}."
         )
     return float(momentum), float(dampening)
-
-
-def sgd_step(
-    param: Parameter,
-    grad: Tensor,
-    accum: Parameter,
-    stat: Parameter,
-    lr: float,
-    momentum: float,
-    dampening: float,
-    weight_decay: float,
-    nesterov: bool,
-    scale: float,
-) -> None:
-    """Run the compiled rule; `stat` tells the first step with momentum, and is cleared by it."""
-    from dist_ms._ext import optimizer as kernels
-
-    if not momentum:
-        run_kernel(without_momentum, param, grad, [], lr, weight_decay, scale)
-        return
-    first = bool(stat._data.flat[0] > 0) if stat._data.size else False
-    run_kernel(kernels.sgd, param, grad, [accum], lr, momentum, dampening, weight_decay, nesterov, first, scale)
-    if first:
-        stat._data.fill(0)
 
 
 def without_momentum(p: np.ndarray, g: np.ndarray, lr: float, weight_decay: float, scale: float) -> None:

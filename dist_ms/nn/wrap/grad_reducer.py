@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dist_ms.common import parallel_context
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.wrap.divided_update import DividedUpdate
 from dist_ms.parallel.session import DataParallel, data_parallel
 
 
@@ -38,9 +41,14 @@ class DistributedGradReducer(Cell):
         group: the ranks; all of them by default.
         network: the cell whose parameters and buffers start equal; the parameters alone by default.
         reuse: write every step's gradients to the same memory; what was returned before changes.
+        uneven: "exact": the mean is over samples, :math:`\\sum_r n_r g_r / \\sum_r n_r`, where rank r's
+            gradients are the mean over its n_r samples; every call says how many they are, and 0 on
+            a rank that has none. None: the mean is over ranks.
+        optimizer: what the gradients are for; with `enable_parallel_optimizer` its update is divided
+            among the ranks.
 
     Raises:
-        ValueError: if `degree` is not a positive int.
+        ValueError: if `degree` is not a positive int, or `uneven` not one of the two.
 
     Examples:
         >>> import dist_ms as ms
@@ -59,6 +67,8 @@ class DistributedGradReducer(Cell):
         group: str | None = None,
         network: Cell | None = None,
         reuse: bool = False,
+        uneven: str | None = None,
+        optimizer: Any = None,
     ) -> None:
         super().__init__(auto_prefix=False)
         if mean is not None and not isinstance(mean, bool):
@@ -77,16 +87,41 @@ class DistributedGradReducer(Cell):
         self.mean = get("gradients_mean") if mean is None else mean
         state = (lambda: network.get_parameters()) if network is not None else None
         buffers = (lambda: network.buffers()) if network is not None else None
-        asked = data_parallel(weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse)
+        divided = None if optimizer is None else DividedUpdate.asked_for(optimizer)
+        options = {} if divided is None else {"sharding": divided.sharding, "prepared": divided.divide}
+        asked = data_parallel(
+            weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse, **options
+        )
         if asked is None:  # outside DATA_PARALLEL a reducer made by hand reduces, and writes no parameter
             asked = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse)
-        self._together = asked
+        self._together, self._divided = asked, divided
+        self.uneven = uneven
         self.degree = asked.degree or asked.comm.size
         self.allreduce = True
 
     def sink(self) -> Any:
         """The gradient sink of a training step."""
         return self._together.sink()
+
+    def start(self) -> None:
+        """Agree with the other ranks and start equal now, not in the first step; every rank calls it.
+
+        After it the optimizer's states are this rank's slices, where the parallel optimizer divides them.
+        """
+        self._together.sink()
+
+    def gathered_states(self) -> dict[str, Any]:
+        """Return the optimizer's whole states, NumPy arrays by name, on every rank; every rank calls it.
+
+        Raises:
+            RuntimeError: if the optimizer's update is not divided: its states are whole already.
+        """
+        if self._divided is None:
+            raise RuntimeError(
+                "For 'DistributedGradReducer', 'gathered_states' needs 'enable_parallel_optimizer', which is off: the "
+                "optimizer's own parameters are whole."
+            )
+        return self._divided.gathered_states()
 
     @property
     def comm(self) -> Any:
@@ -96,11 +131,58 @@ class DistributedGradReducer(Cell):
     @property
     def plan(self) -> Any:
         """What is done with each parameter; None before the first step."""
-        return self._together.plan
+        return self._together.sink().plan if self._together.started else None
 
-    def construct(self, grads: Any) -> tuple:
-        """Reduce gradients, given in the order of the parameters."""
-        return tuple(self._together.sink().reduce(list(grads)))
+    @property
+    def uneven(self) -> str | None:
+        """How ranks with different numbers of samples are averaged: "exact" or None."""
+        return "exact" if self._together.weighted else None
+
+    @uneven.setter
+    def uneven(self, value: str | None) -> None:
+        if value not in (None, "exact"):
+            raise ValueError(f"For 'DistributedGradReducer', 'uneven' must be None or 'exact', but got {value!r}.")
+        weighted = value == "exact"
+        if self._together.started and weighted != self._together.weighted:
+            raise RuntimeError(
+                f"For 'DistributedGradReducer', 'uneven' must be set before the first step, but {value!r} "
+                "came after it."
+            )
+        self._together.weighted = weighted
+
+    def register_comm_hook(self, hook: Any) -> None:
+        """Have a function of yours add the gradients of each bucket over the ranks.
+
+        Args:
+            hook: called with a `parallel.GradBucket` for every bucket, in the same order on every rank.
+                Returns the sum as an array, or None when it is in `bucket.array`, or a Handle: then it
+                is there when the handle is done. The classes in `dist_ms.parallel.compression` are hooks.
+
+        Raises:
+            RuntimeError: after the first step.
+            TypeError: if it cannot be called.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> reducer = ms.nn.DistributedGradReducer([ms.Parameter(ms.Tensor([1.0]), name="w")])
+            >>> reducer.register_comm_hook(lambda bucket: bucket.comm.all_reduce(bucket.array))
+        """
+        self._together.use_hook(hook)
+
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Within this, gradients stay on their rank and add up; the next call outside reduces the sum."""
+        with self._together.sink().no_sync():
+            yield
+
+    def construct(self, grads: Any, samples: int | None = None) -> tuple:
+        """Reduce gradients, given in the order of the parameters.
+
+        Args:
+            grads: the gradients; None for one that is zero.
+            samples: how many samples they are the mean of, with uneven="exact".
+        """
+        return tuple(self._together.sink().reduce(list(grads), samples))
 
 
 __all__ = ["DistributedGradReducer", "is_data_parallel"]

@@ -159,6 +159,14 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         scale = Tensor(self.scale_sense.asnumpy())
         with np.errstate(all="ignore"):  # what overflows is found below
             loss, grads = self._gradients(inputs, scale)
+        return self._update(loss, grads)
+
+    def _update(self, loss: Any, grads: list[Tensor]) -> tuple[Any, Tensor, Tensor]:
+        """Update the parameters unless the gradients overflowed anywhere, or are being summed up."""
+        scale = Tensor(self.scale_sense.asnumpy())
+        if self._summing:
+            return loss, Tensor(False), scale
+        with np.errstate(all="ignore"):
             grads = [self._unscaled(g, scale) for g in grads]
         overflow = self.get_overflow_status(None, grads)
         if not self.process_loss_scale(overflow).asnumpy().all():
@@ -166,7 +174,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         return loss, overflow, scale
 
     @staticmethod
-    def _unscaled(grad: Tensor, scale: Tensor) -> Tensor:
+    def _unscaled(grad: Any, scale: Tensor) -> Any:
         """Divide a gradient by the scale, in the gradient's type."""
         if type(grad) is RowTensor:
             return grad.with_values(TrainOneStepWithLossScaleCell._unscaled(grad.values, scale))

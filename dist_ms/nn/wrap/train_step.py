@@ -6,18 +6,24 @@ world of one, or reduces them over the ranks while the sweep runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.grad_operation import GradOperation
+from dist_ms.autograd.tape import recording
 from dist_ms.autograd.tree import map_tensors
-from dist_ms.common.parallel_context import get_auto_parallel_context
+from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.common.tensor import Tensor
+from dist_ms.communication import LocalComm
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.updates import takes_rows
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
 from dist_ms.ops.creation import full_like
+from dist_ms.parallel import Reducer, make_plan
 
 
 class TrainOneStepCell(Cell):
@@ -25,7 +31,8 @@ class TrainOneStepCell(Cell):
 
     Under `set_auto_parallel_context(parallel_mode="data_parallel")` with more than one
     rank, the first step broadcasts rank 0's parameters and optimizer state, and each
-    step all-reduces the gradients.
+    step all-reduces the gradients. With `enable_parallel_optimizer=True` each rank gets a slice of the
+    sums, keeps the optimizer's states of that slice alone, and updates it; then weights are gathered.
 
     Args:
         network: a Cell that returns the loss (several outputs: their gradients add up).
@@ -69,25 +76,163 @@ class TrainOneStepCell(Cell):
         self.parallel_mode = get_auto_parallel_context("parallel_mode")
         self.reducer_flag = is_data_parallel()
         self.grad_reducer: Any = Identity()
+        self._uneven: str | None = None
+        self._summing = False
+        self._alone: Reducer | None = None
+        check_parallel_optimizer(self.parallel_mode, return_grad)
         if self.reducer_flag:
-            self.grad_reducer = DistributedGradReducer(self.weights, network=self, reuse=not return_grad)
+            self.grad_reducer = DistributedGradReducer(
+                self.weights, network=self, reuse=not return_grad, optimizer=optimizer
+            )
             self.mean, self.degree = self.grad_reducer.mean, self.grad_reducer.degree
 
     def construct(self, *inputs: Any) -> Any:
         """Train on one batch and return the loss (and gradients)."""
         loss, grads = self._gradients(inputs, self.sens)
-        self.optimizer(tuple(grads))
+        return self._update(loss, grads)
+
+    def _update(self, loss: Any, grads: list[Tensor]) -> Any:
+        """Update the parameters, unless gradients are being summed up, and return the step's results."""
+        if not self._summing:
+            self.optimizer(tuple(grads))
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
         return loss
 
+    # ---- several sweeps, one update
+    @contextmanager
+    def no_sync(self) -> Iterator[None]:
+        """Steps within this only add up gradients, without communication and without an update.
+
+        The next step outside adds its own gradients to the sum, reduces it over the ranks and
+        updates the parameters with it: as one step on all the batches, if the losses are divided
+        by their number (`sens=1 / count`), or if `uneven` is "exact", which takes the mean itself.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> from dist_ms import nn
+            >>> net = nn.WithLossCell(nn.Dense(1, 1, weight_init="ones", has_bias=False), nn.L1Loss("sum"))
+            >>> step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.5))
+            >>> with step.no_sync():
+            ...     _ = step(ms.Tensor([[1.0]]), ms.Tensor([[0.0]]))
+            >>> _ = step(ms.Tensor([[2.0]]), ms.Tensor([[0.0]]))
+            >>> print(net.trainable_params()[0].asnumpy())
+            [[-0.5]]
+        """
+        before = self._summing
+        with self._reducer().no_sync():
+            self._summing = True
+            try:
+                yield
+            finally:
+                self._summing = before
+
+    def _reducer(self) -> Reducer:
+        """The sink that can sum gradients up; alone a step needs it for nothing else."""
+        if self.reducer_flag:
+            return self.grad_reducer.sink()
+        if self._alone is None:
+            weighted = self._uneven == "exact"
+            self._alone = Reducer(make_plan(self.weights), LocalComm(), mean=weighted, weighted=weighted)
+        return self._alone
+
+    # ---- ranks with different numbers of samples
+    @property
+    def uneven(self) -> str | None:
+        """What the gradients are a mean of: "exact": of all ranks' samples; None: of the ranks' means.
+
+        "exact" needs a loss that is the mean over the samples of a batch; it makes ranks with
+        batches of different sizes, and ranks that have run out of batches, train like one process
+        on all samples. Set before the first step.
+        """
+        return self._uneven
+
+    @uneven.setter
+    def uneven(self, value: str | None) -> None:
+        if self.reducer_flag:
+            self.grad_reducer.uneven = value
+        elif value not in (None, "exact"):
+            raise ValueError(f"For 'TrainOneStepCell', 'uneven' must be None or 'exact', but got {value!r}.")
+        elif self._alone is not None and value != self._uneven:
+            raise RuntimeError(
+                f"For 'TrainOneStepCell', 'uneven' must be set before the first step, but got {value!r}."
+            )
+        self._uneven = value
+
+    def samples(self, inputs: tuple) -> int:
+        """Return how many samples a batch has: the length of its first Tensor's first axis.
+
+        Override it where the loss is the mean over something else, such as tokens.
+
+        Args:
+            inputs: what the step was called with.
+        """
+        return next((len(x) for x in inputs if isinstance(x, Tensor) and x.ndim), 1)
+
+    def idle_step(self, loss: Any = None) -> Any:
+        """Take part in a step of the other ranks without a batch of one's own.
+
+        Args:
+            loss: what to return as this rank's loss.
+
+        Raises:
+            NotImplementedError: if a class of its own `construct` does not define it.
+        """
+        self._check_idle()
+        grads = self._reducer().reduce([None] * len(self.weights), samples=0)
+        return self._update(loss, self._filled(grads))
+
+    def _check_idle(self) -> None:
+        """Raise unless a step without a batch does what `construct` does."""
+        ours = type(self).construct.__module__.startswith("dist_ms.")
+        if not ours and type(self).idle_step.__module__.startswith("dist_ms."):
+            raise NotImplementedError(
+                f"For '{type(self).__name__}', 'idle_step' must be defined to train with uneven=\"exact\", as "
+                "'construct' is its own: it is what a rank does that has no batch left."
+            )
+
+    def _filled(self, grads: list[Tensor | None]) -> list[Tensor]:
+        """Zeros where a rank's own parameter got no gradient."""
+        return [full_like(w, 0) if g is None else g for w, g in zip(self.weights, grads)]
+
     def _gradients(self, inputs: tuple, sens: Any) -> tuple[Any, list[Tensor]]:
         """The loss and the gradients, reduced over the ranks."""
-        sink = self.grad_reducer.sink() if self.reducer_flag else None
+        sink = self._reducer() if self.reducer_flag or self._alone is not None else None
+        if sink is not None and self._uneven == "exact":
+            sink.samples.set(self.samples(inputs))
         graph = Graph(self.network, inputs, weights=self.weights)
         loss = graph.outputs
-        _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
+        recording.rows = sink is None and not self.return_grad and takes_rows(self.optimizer)
+        try:
+            _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
+        finally:
+            recording.rows = False
         return loss, grads
+
+
+def check_parallel_optimizer(mode: str, return_grad: bool) -> None:
+    """Raise if the parallel optimizer is asked for where it cannot be.
+
+    Args:
+        mode: the parallel mode.
+        return_grad: whether the step returns gradients.
+
+    Raises:
+        RuntimeError: outside of data-parallel training.
+        ValueError: with `return_grad`.
+    """
+    if not get_auto_parallel_context("enable_parallel_optimizer"):
+        return
+    if mode == ParallelMode.STAND_ALONE:
+        raise RuntimeError(
+            "For 'set_auto_parallel_context', 'enable_parallel_optimizer' needs parallel_mode='data_parallel', but got "
+            f"{mode!r}."
+        )
+    if return_grad:
+        raise ValueError(
+            "For 'TrainOneStepCell', 'return_grad' must be False with 'enable_parallel_optimizer', but got True: a "
+            "rank has only slices of the gradients."
+        )
 
 
 def seed_of(outputs: Any, sens: Any) -> Any:

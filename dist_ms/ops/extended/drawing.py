@@ -11,6 +11,7 @@ from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.generator import Generator, numpy_generator
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, tensor
+from dist_ms.ops.random_sources import SeededSource
 
 __all__ = [
     "bernoulli",
@@ -26,9 +27,9 @@ __all__ = [
 ]
 
 
-def _seed(generator: Generator | None) -> int | None:
-    """What makes an operation draw from a generator: a seed that the generator gives; None for the global stream."""
-    return None if generator is None else int(generator.draw().integers(2**31))
+def _seed(generator: Generator | None) -> SeededSource | None:
+    """What makes an operation draw from a generator: a source it starts; None for the global stream."""
+    return None if generator is None else SeededSource(0, 1 + int(generator.draw().integers(2**31)))
 
 
 def _size(size: tuple) -> Any:

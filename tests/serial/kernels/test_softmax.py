@@ -68,30 +68,30 @@ def test_cross_entropy(dtype, label_dtype, shape, ignore_index):
     logits = random(shape, dtype, 5)
     labels = rng.integers(0, shape[1], shape[0]).astype(label_dtype)
     labels[::3] = ignore_index
-    loss, logprob = np.empty(shape[0], dtype), np.empty_like(logits)
-    arguments = (logits, labels, ignore_index, loss, logprob)
-    call(softmax.cross_entropy_forward, arguments, [loss, logprob])
-    wanted_loss, wanted_logprob = reference.cross_entropy(wide(logits), labels, ignore_index)
+    loss, totals = np.empty(shape[0], dtype), np.empty((shape[0], 2), dtype)
+    arguments = (logits, labels, ignore_index, loss, totals)
+    call(softmax.cross_entropy_forward, arguments, [loss, totals])
+    wanted_loss, logprob = reference.cross_entropy(wide(logits), labels, ignore_index)
     assert_close(loss, wanted_loss)
-    assert_close(logprob, wanted_logprob)
+    assert_close(logits - totals[:, :1] - totals[:, 1:], logprob)
 
     dloss, dlogits = random(shape[0], dtype, 6), np.empty_like(logits)
-    arguments = (dloss, logprob, labels, ignore_index, dlogits)
+    arguments = (dloss, logits, totals, labels, ignore_index, dlogits)
     call(softmax.cross_entropy_backward, arguments, [dlogits])
-    wanted = reference.cross_entropy_gradient(wide(dloss), wide(logprob), labels, ignore_index)
+    wanted = reference.cross_entropy_gradient(wide(dloss), logprob, labels, ignore_index)
     assert_close(dlogits, wanted)
 
 
 def test_a_label_out_of_range():
     logits = np.zeros((3, 4), np.float32)
-    loss, logprob = np.empty(3, np.float32), np.empty_like(logits)
+    loss, totals = np.empty(3, np.float32), np.zeros((3, 2), np.float32)
     for label in (4, -1, 2**31 - 1):
         labels = np.array([0, -100, label], np.int32)
         message = rf"'labels' must be in \[0, 4\) or the ignore_index -100, but got {label} at"
         with pytest.raises(ValueError, match=message):
-            softmax.cross_entropy_forward(logits, labels, -100, loss, logprob)
+            softmax.cross_entropy_forward(logits, labels, -100, loss, totals)
         with pytest.raises(ValueError, match=message):
-            softmax.cross_entropy_backward(loss, logprob, labels, -100, logits)
+            softmax.cross_entropy_backward(loss, logits, totals, labels, -100, logits)
 
 
 def test_wrong_arguments():
@@ -104,14 +104,14 @@ def test_wrong_arguments():
         softmax.log_softmax_forward(x, out.astype(np.float64))
     with pytest.raises(ValueError, match="For 'softmax_backward', 'y' must have the shape"):
         softmax.softmax_backward(x, x[:3], out)
-    labels, loss = np.zeros(4, np.int64), np.zeros(4, np.float32)
+    labels, loss, totals = np.zeros(4, np.int64), np.zeros(4, np.float32), np.zeros((4, 2), np.float32)
     with pytest.raises(TypeError, match="'labels' must be int32 or int64, but got uint8"):
-        softmax.cross_entropy_forward(x, labels.astype(np.uint8), -1, loss, out)
+        softmax.cross_entropy_forward(x, labels.astype(np.uint8), -1, loss, totals)
     with pytest.raises(ValueError, match="'labels' must have length 4, but got 3"):
-        softmax.cross_entropy_forward(x, labels[:3], -1, loss, out)
+        softmax.cross_entropy_forward(x, labels[:3], -1, loss, totals)
     with pytest.raises(ValueError, match="'labels' must be C-contiguous"):
-        softmax.cross_entropy_forward(x, np.zeros(8, np.int64)[::2], -1, loss, out)
+        softmax.cross_entropy_forward(x, np.zeros(8, np.int64)[::2], -1, loss, totals)
     with pytest.raises(ValueError, match="'loss' must have length 4, but got 2"):
-        softmax.cross_entropy_forward(x, labels, -1, loss[:2], out)
-    with pytest.raises(ValueError, match="'out' must have the shape|'logprob' must have the shape"):
-        softmax.cross_entropy_forward(x, labels, -1, loss, out[:2])
+        softmax.cross_entropy_forward(x, labels, -1, loss[:2], totals)
+    with pytest.raises(ValueError, match=r"'totals' must have shape \(4, 2\), but got \(4, 6\)"):
+        softmax.cross_entropy_forward(x, labels, -1, loss, out)

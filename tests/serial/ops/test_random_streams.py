@@ -33,6 +33,21 @@ CASES = {
         lambda: ops.RandomPoisson(1)(ms.Tensor([3]), ms.Tensor([1.0, 50.0])),
         [[1, 43], [0, 52], [2, 40]],
     ),
+    "RandomGamma": (
+        lambda: ops.RandomGamma(1)(ms.Tensor([3]), ms.Tensor([1.0, 0.5])),
+        [[0.14327535, 0.00902325], [4.606316, 0.00803952], [0.45032296, 0.01672236]],
+    ),
+    "larger RandomGamma": (lambda: ops.RandomGamma(3)(ms.Tensor([2]), ms.Tensor([3.0]))[:, 0], [5.0348296, 2.8475039]),
+    "ParameterizedTruncatedNormal": (
+        lambda: ops.ParameterizedTruncatedNormal(1, 2)(
+            ms.Tensor([2, 3]), *[ms.Tensor([v]) for v in (0.0, 1.0, -100.0, 100.0)]
+        ),
+        [[-1.3713126, 1.7887708, 0.2618214], [-0.98487025, 1.2943813, 2.4439487]],
+    ),
+    "TruncatedNormal": (
+        lambda: ops.TruncatedNormal(seed=3, seed2=4)(ms.Tensor([1, 6])),
+        [[-0.2081423, -0.2710466, -0.3850772, 0.0706685, 1.0757784, 0.1574438]],
+    ),
     "UniformCandidateSampler": (
         lambda: ops.UniformCandidateSampler(1, 5, True, 10, 1)(ms.Tensor([[1]]))[0],
         [1, 5, 8, 7, 9],
@@ -95,6 +110,14 @@ def test_numbers_in_one_go_are_numbers_one_by_one(engine):
     np.testing.assert_array_equal(together.integers(span, 50), [apart.integers(span, 1)[0] for _ in range(50)])
     assert together.words(1) == apart.words(1)
     np.testing.assert_array_equal(together.normals(20), np.concatenate([apart.normals(2) for _ in range(10)]))
+
+
+def test_gamma_numbers_go_on():
+    draw = ops.RandomGamma(1)
+    draw(ms.Tensor([3]), ms.Tensor([1.0, 0.5]))
+    again = draw(ms.Tensor([3]), ms.Tensor([1.0, 0.5])).asnumpy()
+    wanted = [[0.11291548, 0.18102387], [1.1742994, 0.59198654], [1.1102777, 0.14839548]]
+    np.testing.assert_allclose(again, wanted, rtol=2e-6)
 
 
 def test_the_mersenne_twister_is_numpys():

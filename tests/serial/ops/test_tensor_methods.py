@@ -76,7 +76,7 @@ def test_memory_facts():
     assert not x.T.is_contiguous()
     assert x.T.contiguous().is_contiguous()
     assert x.contiguous() is x
-    assert (x.stride(), x.stride(1), x.T.stride()) == ((3, 1), 1, (1, 3))
+    assert (x.stride(), x.stride(1), x.T.stride()) == ([3, 1], 1, [1, 3])
     assert x[1:, 1:].storage_offset() == 4
     assert x.data_ptr() == x.view(-1).data_ptr()
     assert (x.dim(), x.ndimension(), x.numel(), x.nelement()) == (2, 2, 6, 6)

@@ -1,0 +1,249 @@
+# cython: cdivision=True, boundscheck=False, wraparound=False
+"""Ranks that share memory meet, and reduce arrays, by flags and slots in that memory.
+
+Every exchange of a group has a ticket: 1, 2, 3 ..., the same on all ranks. A rank shows the
+ticket it has entered, with a mark that says for what, and the ticket it has finished. Nobody
+waits inside the kernel for longer than the caller says, so the caller can look for ranks that
+are gone.
+
+Three ways to reduce, chosen by the number of bytes and by where the array lies:
+- small: every rank copies its array to a slot, and all reduce all slots: ranks meet once.
+- in place: the arrays lie in shared memory. Rank r reduces part r of all of them and writes the
+  result into all of them. The first meeting says that the arrays are ready, the second that the
+  results are.
+- staged, in chunks: what other ranks reduce is copied to this rank's stage, part r is reduced
+  there and its result is left there for others to fetch. The next chunk is copied in before this
+  one is waited for.
+
+Memory: a line of flags per rank, DEPTH small slots per rank, two stages per rank.
+"""
+
+cimport numpy as cnp
+cimport openmp
+from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from reduction cimport Kind, Op, bytes_of, reduce_buffers
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #include <sched.h>
+    #include <stdint.h>
+    #include <time.h>
+
+    /* One line of memory that goes from core to core, and its neighbour that is fetched with it. */
+    typedef struct {
+        int64_t entered, finished, stage, spare;
+        int64_t marks[4];
+        int64_t rest[8];
+    } dm_line;
+
+    static inline int64_t dm_load(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
+    static inline void dm_store(int64_t *p, int64_t x) { __atomic_store_n(p, x, __ATOMIC_RELEASE); }
+    static inline void dm_pause(void) { __builtin_ia32_pause(); }
+    static inline double dm_now(void) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+    }
+    """
+    ctypedef struct Line "dm_line":
+        int64_t entered
+        int64_t finished
+        int64_t stage
+        int64_t *marks
+    int64_t load "dm_load"(const int64_t *flag) noexcept nogil
+    void store "dm_store"(int64_t *flag, int64_t value) noexcept nogil
+    void pause "dm_pause"() noexcept nogil
+    double now "dm_now"() noexcept nogil
+    int sched_yield() noexcept nogil
+
+cdef enum:
+    DEPTH = 4  # exchanges that may be entered before the oldest is finished everywhere
+    ALIGNMENT = 64
+
+cdef enum Way:
+    MEETING, SMALL, IN_PLACE, STAGED
+
+cdef enum Phase:
+    QUEUED, ENTERED, STAGING, FINISHING, CLOSING, HELD, RELEASED, OVER, DIFFERENT
+
+WAITING, DONE, REDUCED, DIFFER = range(4)
+
+# What an exchange checks of itself on all ranks beside the caller's mark.
+cdef int64_t PRIME = 1000003
+
+
+def board_bytes(size, small, chunk):
+    """Return how much memory a board needs.
+
+    >>> board_bytes(2, 1024, 4096)
+    24832
+    """
+    return size * (sizeof(Line) + DEPTH * small + 2 * chunk)
+
+
+cdef struct Block:
+    char *base
+    Py_ssize_t stride
+    Py_ssize_t length
+
+cdef struct State:
+    int rank, size, patience
+    Py_ssize_t small, chunk
+    Line *lines
+    char *slots
+    char *stages
+    # Tickets given out, and how far this rank has come; the staging steps it has planned.
+    int64_t tickets, entered, reduced, finished, stage, last_staged
+
+
+cdef class Board:
+    """The flags, slots and stages of ranks that share memory.
+
+    Args:
+        memory: uint8, the same memory on all ranks, at least `board_bytes(...)`, 64-aligned. Each
+            rank clears its flags here; all ranks must have done so before any exchange begins.
+        rank: this rank's place among them.
+        size: their number.
+        small: bytes up to which an array is reduced by every rank.
+        chunk: bytes that are staged at a time.
+        patience: polls before a waiting rank offers its core to others.
+
+    >>> board = Board(np.zeros(board_bytes(1, 1024, 4096) + 64, np.uint8), 0, 1, 1024, 4096)
+    >>> x = np.ones(3, np.float32)
+    >>> board.reduction(x, 11, 0, 2.0, 7).advance(1.0) == DONE
+    True
+    >>> print(x)
+    [2. 2. 2.]
+    """
+
+    cdef object memory
+    cdef State state
+    cdef Block *blocks
+    cdef int block_count, block_room
+    cdef list block_memory
+
+    def __cinit__(self):
+        self.blocks = NULL
+
+    def __init__(self, cnp.ndarray memory not None, int rank, int size, Py_ssize_t small,
+                 Py_ssize_t chunk, int patience=2000):
+        if size < 1 or not 0 <= rank < size:
+            raise ValueError(f"For 'Board', 'rank' must be in [0, {size - 1}], but got {rank}.")
+        if small <= 0 or small % ALIGNMENT or chunk <= 0 or chunk % ALIGNMENT:
+            raise ValueError(
+                f"For 'Board', 'small' and 'chunk' must be positive multiples of {ALIGNMENT}, "
+                f"but got {small} and {chunk}."
+            )
+        cdef uintptr_t start = <uintptr_t> cnp.PyArray_DATA(memory)
+        cdef Py_ssize_t skip = -start % ALIGNMENT
+        needed = board_bytes(size, small, chunk) + skip
+        if cnp.PyArray_TYPE(memory) != cnp.NPY_UINT8 or not cnp.PyArray_IS_C_CONTIGUOUS(memory):
+            raise TypeError("For 'Board', 'memory' must be a contiguous array of uint8.")
+        if cnp.PyArray_SIZE(memory) < needed or not cnp.PyArray_ISWRITEABLE(memory):
+            raise ValueError(
+                f"For 'Board', 'memory' must have {needed} writeable bytes, "
+                f"but got {cnp.PyArray_SIZE(memory)}."
+            )
+        memset(&self.state, 0, sizeof(State))
+        self.memory, self.state.rank, self.state.size = memory, rank, size
+        self.state.small, self.state.chunk, self.state.patience = small, chunk, patience
+        self.state.lines = <Line *> (start + skip)
+        self.state.slots = <char *> (self.state.lines + size)
+        self.state.stages = self.state.slots + size * DEPTH * small
+        self.block_count, self.block_room, self.block_memory = 0, 0, []
+        memset(self.state.lines + rank, 0, sizeof(Line))
+
+    def __dealloc__(self):
+        free(self.blocks)
+
+    def add_block(self, cnp.ndarray memory not None, Py_ssize_t stride, Py_ssize_t length):
+        """Take memory in which arrays are reduced in place: rank r's `length` bytes at r * stride."""
+        cdef Block *blocks
+        if cnp.PyArray_SIZE(memory) < (self.state.size - 1) * stride + length:
+            raise ValueError(f"For 'add_block', 'memory' of {memory.size} bytes is too small.")
+        if self.block_count == self.block_room:
+            blocks = <Block *> calloc(2 * self.block_room + 8, sizeof(Block))
+            if blocks == NULL:
+                raise MemoryError()
+            if self.block_count:
+                memcpy(blocks, self.blocks, self.block_count * sizeof(Block))
+            free(self.blocks)
+            self.blocks, self.block_room = blocks, 2 * self.block_room + 8
+        self.blocks[self.block_count].base = <char *> cnp.PyArray_DATA(memory)
+        self.blocks[self.block_count].stride = stride
+        self.blocks[self.block_count].length = length
+        self.block_count += 1
+        self.block_memory.append(memory)
+
+    cdef int find(self, char *start, Py_ssize_t length) noexcept:
+        """Return the block whose own part holds the memory, -1 where none does."""
+        cdef int i
+        cdef char *mine
+        for i in range(self.block_count):
+            mine = self.blocks[i].base + self.state.rank * self.blocks[i].stride
+            if mine <= start and start + length <= mine + self.blocks[i].length:
+                return i
+        return -1
+
+    def shares(self, cnp.ndarray array not None):
+        """Tell whether the array lies in memory that is reduced in place."""
+        return self.find(<char *> cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array)) >= 0
+
+    def meeting(self, int64_t mark):
+        """Return an exchange without data."""
+        cdef Exchange exchange = Exchange.__new__(Exchange)
+        exchange.begin(self, MEETING, mark)
+        return exchange
+
+    def reduction(self, cnp.ndarray array not None, int kind, int op, double scale, int64_t mark,
+                  int parts=0, bint hold=False):
+        """Return an exchange that reduces an array in place.
+
+        Args:
+            array: C-contiguous, writeable, of type `kind`; it must stay as it is until the end.
+            kind: of reduce.KINDS.
+            op: of reduce.OPS.
+            scale: a factor of the result.
+            mark: must be equal on all ranks.
+            parts: over how many of the ranks the work is spread; 0: all.
+            hold: stop when this rank's part of its own array has the reduction of these ranks'
+                parts (state REDUCED); after `release()` it is scaled and copied to all of them.
+                For arrays in shared memory only.
+        """
+        cdef Exchange exchange = Exchange.__new__(Exchange)
+        cdef Py_ssize_t length = cnp.PyArray_NBYTES(array)
+        cdef char *data = <char *> cnp.PyArray_DATA(array)
+        cdef int block = -1
+        cdef Way way = SMALL
+        cdef Block *found
+        if not cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_ITEMSIZE(array) != bytes_of(<Kind> kind):
+            raise ValueError(
+                f"For 'reduction', 'array' must be C-contiguous, with elements of "
+                f"{bytes_of(<Kind> kind)} bytes."
+            )
+        if not 0 <= parts <= self.state.size:
+            raise ValueError(f"For 'reduction', 'parts' must be at most {self.state.size}, but got {parts}.")
+        if length > self.state.small or hold:
+            block = self.find(data, length)
+            way = STAGED if block < 0 else IN_PLACE
+        if hold and block < 0:
+            raise ValueError("For 'reduction', 'array' must lie in shared memory to be held.")
+        if block >= 0:
+            found = &self.blocks[block]
+            mark = (mark * PRIME + block + 1) * PRIME + (data - found.base - self.state.rank * found.stride)
+        exchange.array, exchange.data, exchange.block = array, data, block
+        exchange.count = cnp.PyArray_SIZE(array)
+        exchange.kind, exchange.op, exchange.scale = <Kind> kind, <Op> op, scale
+        exchange.parts, exchange.hold = parts if parts else self.state.size, hold
+        exchange.allocate(self.state.size)
+        exchange.begin(self, way, mark)
+        exchange.lay_out()
+        return exchange
+
+
+include "board_exchange.pxi"

@@ -1,0 +1,106 @@
+# cython: cdivision=True, boundscheck=False, wraparound=False
+"""float32 to bfloat16 and back, as vectors: NumPy casts the foreign type one number at a time.
+
+Both arrays are dense, in any order of the axes, and of the same layout. bfloat16 arrays are of
+uint16 or of ml_dtypes' type of the same bits.
+"""
+
+cimport numpy as cnp
+from cython.parallel cimport prange
+from libc.stdint cimport uint16_t
+
+from arrays cimport check_dense, check_memory, is_dense, type_name
+from bfloat16 cimport bf16_load, bf16_store
+from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+
+cnp.import_array()
+
+
+cdef int check_pair(
+    str kernel, str wide_name, cnp.ndarray wide, str narrow_name, cnp.ndarray half, bint to_half
+) except -1:
+    """Raise unless one array is float32 and the other of two bytes, dense and alike."""
+    check_dense(kernel, wide_name, wide, cnp.NPY_FLOAT32, not to_half)
+    if cnp.PyArray_ITEMSIZE(half) != 2 or cnp.PyArray_TYPE(half) == cnp.NPY_FLOAT16:
+        raise TypeError(
+            f"For '{kernel}', '{narrow_name}' must be bfloat16, but got {type_name(half)}."
+        )
+    check_memory(kernel, narrow_name, half, to_half)
+    if not is_dense(half):
+        raise ValueError(
+            f"For '{kernel}', '{narrow_name}' must fill one piece of memory, but got shape "
+            f"{(<object> half).shape} with strides {(<object> half).strides}; copy it."
+        )
+    return 0
+
+
+cdef int check_order(str kernel, cnp.ndarray x, cnp.ndarray out) except -1:
+    """Raise unless the elements of both arrays come in the same order."""
+    cdef int axis
+    if not cnp.PyArray_SAMESHAPE(x, out):
+        raise ValueError(
+            f"For '{kernel}', 'out' must have the shape {(<object> x).shape} of 'x', but got "
+            f"{(<object> out).shape}."
+        )
+    for axis in range(cnp.PyArray_NDIM(x)):
+        if cnp.PyArray_DIM(x, axis) > 1 and cnp.PyArray_SIZE(x) and (
+            cnp.PyArray_STRIDE(x, axis) // cnp.PyArray_ITEMSIZE(x)
+            != cnp.PyArray_STRIDE(out, axis) // cnp.PyArray_ITEMSIZE(out)
+        ):
+            raise ValueError(
+                f"For '{kernel}', 'out' must have the order of axes of 'x', strides "
+                f"{(<object> x).strides}, but got {(<object> out).strides}."
+            )
+    return 0
+
+
+cdef void narrow_block(const float *x, uint16_t *out, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        out[i] = bf16_store(x[i])
+
+
+cdef void widen_block(const uint16_t *x, float *out, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        out[i] = bf16_load(x[i])
+
+
+def to_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Round float32 to the nearest bfloat16, ties to even; NaN stays NaN.
+
+    >>> out = np.empty(3, np.uint16)
+    >>> to_bfloat16(np.array([1.0, -2.0, 1.00390625], np.float32), out)
+    >>> [hex(bits) for bits in out]
+    ['0x3f80', '0xc000', '0x3f80']
+    """
+    check_pair("to_bfloat16", "x", x, "out", out, True)
+    check_order("to_bfloat16", x, out)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block
+    cdef const float *source = <const float *> cnp.PyArray_DATA(x)
+    cdef uint16_t *to = <uint16_t *> cnp.PyArray_DATA(out)
+    with nogil:
+        for block in prange(
+            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
+        ):
+            narrow_block(source + block * BLOCK, to + block * BLOCK, block_length(block, size, BLOCK))
+
+
+def from_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Write bfloat16 as float32, which is exact.
+
+    >>> out = np.empty(2, np.float32)
+    >>> from_bfloat16(np.array([0x3F80, 0xC000], np.uint16), out)
+    >>> out
+    array([ 1., -2.], dtype=float32)
+    """
+    check_pair("from_bfloat16", "out", out, "x", x, False)
+    check_order("from_bfloat16", x, out)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block
+    cdef const uint16_t *source = <const uint16_t *> cnp.PyArray_DATA(x)
+    cdef float *to = <float *> cnp.PyArray_DATA(out)
+    with nogil:
+        for block in prange(
+            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
+        ):
+            widen_block(source + block * BLOCK, to + block * BLOCK, block_length(block, size, BLOCK))

@@ -1,0 +1,96 @@
+# cython: cdivision=True
+"""The 16-bit floats in memory, float32 in registers: block conversions.
+
+Narrowing rounds to the nearest value, ties to even; NaN stays NaN, too large becomes infinite.
+"""
+
+from libc.stdint cimport uint16_t
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    #ifdef __F16C__
+    #include <immintrin.h>
+    #endif
+
+    static inline float dm_bf16_widen(uint16_t h) {
+        uint32_t bits = (uint32_t) h << 16;
+        float x;
+        memcpy(&x, &bits, 4);
+        return x;
+    }
+
+    static inline uint16_t dm_bf16_narrow(float x) {
+        uint32_t bits;
+        memcpy(&bits, &x, 4);
+        uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+        uint32_t quiet = (bits >> 16) | 0x40u;
+        return (uint16_t) ((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
+    }
+
+    static inline float dm_f16_widen(uint16_t h) {
+        /* Scaling by 2^112 puts the exponent right, subnormals included. */
+        uint32_t bits = (uint32_t) (h & 0x7fffu) << 13, wide;
+        float x;
+        memcpy(&x, &bits, 4);
+        x *= 5192296858534827628530496329220096.0f;
+        memcpy(&wide, &x, 4);
+        if ((h & 0x7c00u) == 0x7c00u) wide = bits | 0x7f800000u;
+        wide |= (uint32_t) (h & 0x8000u) << 16;
+        memcpy(&x, &wide, 4);
+        return x;
+    }
+
+    static inline uint16_t dm_f16_narrow(float x) {
+        uint32_t bits, sign, small;
+        float y;
+        memcpy(&bits, &x, 4);
+        sign = (bits >> 16) & 0x8000u;
+        bits &= 0x7fffffffu;
+        if (bits > 0x7f800000u) return (uint16_t) (sign | 0x7e00u | ((bits >> 13) & 0x3ffu));
+        if (bits >= 0x477ff000u) return (uint16_t) (sign | 0x7c00u);
+        if (bits < 0x38800000u) {  /* subnormal: adding 0.5 lets the adder round */
+            memcpy(&y, &bits, 4);
+            y += 0.5f;
+            memcpy(&small, &y, 4);
+            return (uint16_t) (sign | (small - 0x3f000000u));
+        }
+        bits += 0xfffu + ((bits >> 13) & 1u);
+        return (uint16_t) (sign | ((bits - 0x38000000u) >> 13));
+    }
+
+    static inline void dm_bf16_widen_block(const uint16_t *in, float *out, Py_ssize_t n) {
+        for (Py_ssize_t i = 0; i < n; i++) out[i] = dm_bf16_widen(in[i]);
+    }
+
+    static inline void dm_bf16_narrow_block(const float *in, uint16_t *out, Py_ssize_t n) {
+        for (Py_ssize_t i = 0; i < n; i++) out[i] = dm_bf16_narrow(in[i]);
+    }
+
+    static inline void dm_f16_widen_block(const uint16_t *in, float *out, Py_ssize_t n) {
+        Py_ssize_t i = 0;
+    #ifdef __F16C__
+        for (; i + 8 <= n; i += 8)
+            _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) (in + i))));
+    #endif
+        for (; i < n; i++) out[i] = dm_f16_widen(in[i]);
+    }
+
+    static inline void dm_f16_narrow_block(const float *in, uint16_t *out, Py_ssize_t n) {
+        Py_ssize_t i = 0;
+    #ifdef __F16C__
+        for (; i + 8 <= n; i += 8)
+            _mm_storeu_si128((__m128i *) (out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
+    #endif
+        for (; i < n; i++) out[i] = dm_f16_narrow(in[i]);
+    }
+    """
+    void widen_bfloat16 "dm_bf16_widen_block"(
+        const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
+    void narrow_bfloat16 "dm_bf16_narrow_block"(
+        const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
+    void widen_float16 "dm_f16_widen_block"(
+        const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
+    void narrow_float16 "dm_f16_narrow_block"(
+        const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil

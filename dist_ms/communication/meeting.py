@@ -1,0 +1,308 @@
+"""How the ranks of a group come together, wait for each other and notice who is missing.
+
+Every collective first meets: each rank shows what it is about to do, on one machine by a flag in
+shared memory, else by a tiny polled all-reduce. So a missing rank is found by the deadline and two
+ranks in different collectives are found before any data moves.
+"""
+
+from __future__ import annotations
+
+import zlib
+from abc import abstractmethod
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dist_ms.communication.comm import Comm, Handle
+from dist_ms.communication.control import Control, caller
+from dist_ms.communication.waiting import wait_until
+
+if TYPE_CHECKING:
+    from dist_ms.communication.shared import SharedMemory
+
+_SPIN = 0.0005  # seconds in the kernel before this rank begins to listen
+_DONE, _DIFFER = 1, 3  # states of the board's exchanges
+_ENDED = (_DONE, _DIFFER)
+
+
+class MeetingComm(Comm):
+    """A group on MPI, without its verbs.
+
+    Args:
+        mpi: mpi4py.MPI.
+        comm: an mpi4py communicator that nothing else uses.
+        name: the group's name.
+        ranks: the world rank of each member.
+        control: this process's control channel.
+        seconds: how long a wait may last.
+    """
+
+    def __init__(
+        self, mpi: Any, comm: Any, name: str, ranks: tuple[int, ...], control: Control, seconds: float
+    ) -> None:
+        self._mpi, self._comm, self._control, self._seconds = mpi, comm, control, seconds
+        self.name, self.ranks = name, ranks
+        self.rank, self.size = comm.Get_rank(), comm.Get_size()
+        self._broken: str | None = None
+        self._marks: dict[tuple, int] = {}
+        self._nodes: tuple[int, ...] = ()
+        self._shared: SharedMemory | None = None
+        self._queue: deque[Any] = deque()
+        self._handles: list[Handle] = []
+        control.counts.setdefault(name, 0)
+        control.drivers.append(self._drive)
+
+    def share(self, nodes: Sequence[int]) -> None:
+        """Open the memory that ranks on a machine share. All ranks come here together.
+
+        Args:
+            nodes: each rank's machine.
+        """
+        self._nodes = tuple(nodes)
+        self.one_node = len(set(nodes)) == 1
+        parts = min(Counter(nodes).values())
+        if max(Counter(nodes).values()) == 1:
+            return  # nobody to share with
+        from dist_ms.communication.arena import Arena
+        from dist_ms.communication.between import Between
+        from dist_ms.communication.shared import chosen_all_reduce, share
+
+        if not self._all_true(chosen_all_reduce() == "shared"):
+            return
+        here = [rank for rank in range(self.size) if nodes[rank] == nodes[self.rank]]
+        place, members = here.index(self.rank), tuple(self.ranks[rank] for rank in here)
+        local = self._comm.Split(nodes[self.rank], self.rank)
+        between = None
+        if not self.one_node:
+            across = self._comm.Split(place if place < parts else self._mpi.UNDEFINED, self.rank)
+            between = Between(self._mpi, None if across == self._mpi.COMM_NULL else across, parts)
+        arenas = self._control.arenas
+        if members in arenas:
+            local.Free()
+        else:
+            arenas[members] = Arena(self._mpi, local)
+        self._shared = share(arenas[members], between, self._all_true)
+
+    def _all_true(self, value: bool) -> bool:
+        """Return whether all ranks say True; they have met already."""
+        flag = np.array([value], np.int64)
+        self._comm.Allreduce(self._mpi.IN_PLACE, [flag, 1, self._mpi.INT64_T], self._mpi.MIN)
+        return bool(flag[0])
+
+    def _leave(self) -> None:
+        """Give the shared memory back."""
+        if self._shared is not None and self._shared.between is not None:
+            self._shared.between.free()
+        self._shared = None
+        self._control.drivers.remove(self._drive)
+
+    def _enter(self, verb: str) -> int:
+        """Count a collective and return its number."""
+        if self._broken is not None:
+            raise RuntimeError(f"For '{verb}', group '{self.name}' cannot be used: {self._broken}")
+        counts = self._control.counts
+        counts[self.name] = number = counts[self.name] + 1
+        return number
+
+    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
+        """Wait until every rank is here for the same thing."""
+        number = self._enter(verb)
+        mark = self._mark(verb, array, more)
+        if self._shared is not None and self.one_node:
+            self._complete(self._shared.meeting(mark), verb, number, array, more)
+            return
+        marks = np.array([mark, -mark])
+        request = self._comm.Iallreduce(self._mpi.IN_PLACE, [marks, 2, self._mpi.INT64_T], self._mpi.MAX)
+        self._wait(request.Test, verb, number, (request, marks))
+        if marks[0] != mark or marks[1] != -mark:
+            self._differ(verb, array, more)
+
+    def _mark(self, verb: str, array: np.ndarray | None, more: str) -> int:
+        """Return a number that stands for what this rank is about to do."""
+        key = (verb, None if array is None else (array.dtype, array.size), more)
+        mark = self._marks.get(key)
+        if mark is None:
+            if len(self._marks) > 1000:
+                self._marks.clear()
+            shape = () if array is None else (array.dtype.name, array.size)
+            self._marks[key] = mark = zlib.crc32(repr((verb, shape, more)).encode())
+        return mark
+
+    def _complete(self, exchange: Any, verb: str, number: int | None, array: np.ndarray | None, more: str) -> None:
+        """Drive an exchange to its end, after those begun before it."""
+        state = 0 if self._queue else exchange.advance(_SPIN)
+        if state == _DONE:
+            return
+        if not state:
+            self._queue.append(exchange)
+            self._wait(lambda: self._over(exchange), verb, number, (exchange, array))
+            state = exchange.advance(0)
+        if state == _DIFFER:
+            self._differ(verb, array, more)
+
+    def _post(self, exchange: Any, number: int | None, array: np.ndarray, more: str) -> Handle:
+        """Begin an exchange and return at once."""
+        self._queue.append(exchange)
+        self._drive()
+        return SharedHandle(self, number, exchange, array, more)
+
+    def _over(self, exchange: Any) -> bool:
+        """Drive what is under way and return whether an exchange has ended, well or not."""
+        self._drive()
+        return exchange.advance(_SPIN, True) in _ENDED
+
+    def _drive(self) -> None:
+        """Drive all that is under way in this group, in the order it was begun."""
+        queue = self._queue
+        for exchange in tuple(queue):
+            if exchange.advance(0) in _ENDED and exchange is queue[0]:
+                queue.popleft()
+        if self._handles:
+            self._handles = [handle for handle in self._handles if not handle.test()]
+
+    def _differ(self, verb: str, array: np.ndarray | None, more: str) -> None:
+        """Raise an error that says what each rank was about to do."""
+        what = "" if array is None else f"{array.dtype.name}{list(array.shape)}"
+        mine = f"{verb}({', '.join(filter(None, (what, more)))}) at {caller()}".encode()[:200]
+        text = np.zeros(200, np.uint8)
+        text[: len(mine)] = np.frombuffer(mine, np.uint8)
+        texts = np.zeros((self.size, 200), np.uint8)
+        byte = self._mpi.BYTE
+        request = self._comm.Iallgather([text, 200, byte], [texts, 200, byte])
+        self._wait(request.Test, verb, None, (request, text, texts))
+        rows = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in texts]
+        table = "\n".join(f"  rank {self.ranks[i]}: {row}" for i, row in enumerate(rows))
+        raise RuntimeError(f"For '{verb}', every rank of group '{self.name}' must do the same, but got:\n{table}")
+
+    def _run(self, verb: str, call: str, *arguments: Any) -> None:
+        """Do an MPI collective that every rank has come to."""
+        if self.one_node:
+            getattr(self._comm, call)(*arguments)
+        else:
+            request = getattr(self._comm, "I" + call.lower())(*arguments)
+            self._wait(request.Test, verb, None, (request, arguments))
+
+    def _pair(self, verb: str, requests: list[Any], peer: int, keep: Any) -> None:
+        """Wait for the messages between this rank and another."""
+        for request in requests:
+            self._wait(request.Test, verb, None, (requests, keep), peer)
+
+    def _wait(
+        self,
+        done: Callable[[], bool],
+        verb: str,
+        number: int | None,
+        keep: Any,
+        peer: int | Sequence[int] | None = None,
+    ) -> None:
+        """Wait for `done`; raise when the time runs out or a rank that is needed has ended."""
+        if done():
+            return
+        control = self._control
+
+        def poll() -> bool:
+            for drive in control.drivers:  # others may wait for this rank in another group
+                drive()
+            return done()
+
+        control.where = (self.name, control.counts[self.name], verb)
+
+        needed = self._needed(peer)
+
+        def listen(waited: float) -> None:
+            control.listen()
+            for r in needed:
+                if r not in control.left or done():
+                    continue
+                # What it sent before it ended may still be on its way.
+                late = waited > 5 if number is None else control.left[r].get(self.name, 0) < number
+                if late:
+                    self._give_up(keep, f"rank {r} had ended")
+                    raise RuntimeError(
+                        f"For '{verb}', rank {control.rank} of {control.size} waits for rank {r}, "
+                        f"which has ended (call {control.counts[self.name]} of group "
+                        f"'{self.name}', at {caller()})."
+                    )
+
+        if not wait_until(poll, self._seconds, listen):
+            self._give_up(keep, f"'{verb}' had timed out")
+            raise TimeoutError(self._missing(verb, number, peer))
+        control.where = None
+
+    def _needed(self, peer: int | Sequence[int] | None) -> tuple[int, ...]:
+        """Return the world ranks that a wait depends on; None stands for the whole group."""
+        if peer is None:
+            return self.ranks
+        return tuple(self.ranks[r] for r in ((peer,) if isinstance(peer, int) else peer))
+
+    def _give_up(self, keep: Any, why: str) -> None:
+        """Close the group: MPI still owns the buffers of the operation left behind."""
+        self._control.abandoned.append(keep)
+        self._broken = why + "."
+
+    def _missing(self, verb: str, number: int | None, peer: int | Sequence[int] | None) -> str:
+        """Say who did not come, as far as the others answer."""
+        control = self._control
+        asked = [r for r in self._needed(peer) if r != control.rank]
+        answers = control.roll_call(asked)
+        lines = []
+        for r in asked:
+            counts, where = answers.get(r, ({}, "not answering: it computes, is stopped or lost"))
+            if r not in answers or number is None or counts.get(self.name, 0) < number:
+                lines.append(f"rank {r} is {where}")
+        return (
+            f"For '{verb}', rank {control.rank} of {control.size} has waited {self._seconds:g} s "
+            f"(DIST_MS_TIMEOUT) in call {control.counts[self.name]} of group '{self.name}', "
+            f"at {caller()}; {'; '.join(lines) or 'all ranks have come, but the data has not'}."
+        )
+
+
+class PostedHandle(Handle):
+    """An operation under way.
+
+    Args:
+        comm: its group.
+        number: which of the group's calls it is; None if all ranks have come already.
+        keep: what it reads and writes.
+    """
+
+    def __init__(self, comm: MeetingComm, number: int | None, keep: Any) -> None:
+        self._comm, self._number, self._keep = comm, number, keep
+
+    @abstractmethod
+    def test(self) -> bool:
+        """Drive the operation and return whether it is done."""
+
+    def wait(self) -> None:
+        """Wait until the operation is done."""
+        self._comm._wait(self.test, "all_reduce", self._number, (self, self._keep))
+
+
+class SharedHandle(PostedHandle):
+    """An exchange under way."""
+
+    def __init__(self, comm: MeetingComm, number: int | None, exchange: Any, array: np.ndarray, more: str) -> None:
+        super().__init__(comm, number, array)
+        self._exchange, self._more = exchange, more
+
+    def test(self) -> bool:
+        """Drive the group's exchanges and return whether this one is done."""
+        if self._exchange.advance(0) not in _ENDED:
+            self._comm._drive()
+        self._check()
+        return self._exchange.advance(0) == _DONE
+
+    def wait(self) -> None:
+        """Wait until the operation is done."""
+        comm = self._comm
+        if comm._queue and comm._queue[0] is self._exchange:
+            self._exchange.advance(_SPIN)
+        comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
+        self._check()
+
+    def _check(self) -> None:
+        """Raise if the ranks have entered different operations."""
+        if self._exchange.advance(0) == _DIFFER:
+            self._comm._differ("all_reduce", self._keep, self._more)

@@ -1,0 +1,116 @@
+"""All-reduce through memory that ranks share, and between machines over MPI.
+
+Within a machine each rank reduces one part of every rank's array, in rank order. Between
+machines rank r of each machine carries part r: as many streams as ranks, one hop each.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dist_ms._ext import board as boards
+from dist_ms._ext import reduce as kernels
+from dist_ms.communication.arena import Arena
+from dist_ms.communication.between import Between
+
+SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
+CHUNK_BYTES = 256 << 10  # staged at a time; a stage stays in a core's cache
+_STAGES = 64 << 20  # all ranks' stages together
+CHOICES = ("shared", "mpi")
+
+
+def chosen_all_reduce(environ: dict[str, str] | None = None) -> str:
+    """Return what DIST_MS_ALL_REDUCE asks for: "shared" (default) or "mpi".
+
+    Raises:
+        ValueError: if the variable has another value.
+
+    Examples:
+        >>> from dist_ms.communication.shared import chosen_all_reduce
+        >>> chosen_all_reduce({}), chosen_all_reduce({"DIST_MS_ALL_REDUCE": "mpi"})
+        ('shared', 'mpi')
+    """
+    value = (os.environ if environ is None else environ).get("DIST_MS_ALL_REDUCE", "shared")
+    if value not in CHOICES:
+        raise ValueError(
+            f"The environment variable DIST_MS_ALL_REDUCE must be one of {', '.join(CHOICES)}, but got {value!r}."
+        )
+    return value
+
+
+class SharedMemory:
+    """What a group's ranks on one machine share.
+
+    Args:
+        arena: their windows.
+        memory: the board's memory.
+        between: the way to the other machines; None when there is none.
+    """
+
+    def __init__(self, arena: Arena, memory: np.ndarray, between: Between | None) -> None:
+        self._arena, self.between = arena, between
+        small, chunk = _sizes(arena.size)
+        crowded = arena.size > len(os.sched_getaffinity(0)) and arena.size > (os.cpu_count() or 1)
+        self._board = boards.Board(memory, arena.rank, arena.size, small, chunk, 0 if crowded else 2000)
+        self.small = small
+        self._known: set[int] = set()
+        self.meeting = self._board.meeting
+
+    def reduction(self, array: np.ndarray, op: str, scale: float, mark: int) -> Any:
+        """Return the exchange that reduces an array over all ranks of the group."""
+        kind, code = kernels.KINDS[array.dtype.name], kernels.OPS[op]
+        if self.between is None:
+            return self._board.reduction(array, kind, code, scale, mark)
+        held = self._board.reduction(array, kind, code, scale, mark, self.between.parts, True)
+        return self.between.reduction(held, array, op)
+
+    def shares(self, array: np.ndarray) -> bool:
+        """Whether an array lies in memory that is reduced in place."""
+        return self._board.shares(array)
+
+    def take(self, size: int, dtype: np.dtype, agree: Callable[[bool], bool]) -> np.ndarray | None:
+        """Return an array in shared memory, None when there is none for all.
+
+        Args:
+            size: its elements.
+            dtype: their type.
+            agree: tells whether all ranks of the group say True.
+        """
+        length = size * dtype.itemsize
+        found = self._arena.take(length)
+        if not agree(found is not None):
+            return None
+        memory, stride = found
+        start = self._arena.rank * stride
+        address = memory.ctypes.data
+        if address not in self._known:
+            # The board must not keep the lease: whole windows stay to the end of the job anyway.
+            self._board.add_block(memory.base.window.memory, stride, stride)
+            self._known.add(address)
+        return memory[start : start + length].view(dtype)
+
+
+def _sizes(ranks: int) -> tuple[int, int]:
+    """Return the bytes of a slot and of a stage."""
+    return SMALL_BYTES, max(64 << 10, min(CHUNK_BYTES, _STAGES // (2 * ranks) // 64 * 64))
+
+
+def share(arena: Arena, between: Between | None, agree: Callable[[bool], bool]) -> SharedMemory | None:
+    """Return a group's shared memory; None, on all ranks, where a machine has none to give.
+
+    Args:
+        arena: the windows of the group's ranks on this machine.
+        between: the way to the other machines.
+        agree: tells whether all ranks of the group say True; they also wait there for each other.
+    """
+    needed = boards.board_bytes(arena.size, *_sizes(arena.size)) + 64
+    found = arena.take(-(-needed // arena.size))
+    if not agree(found is not None):
+        return None
+    shared = SharedMemory(arena, found[0], between)
+    agree(True)  # nobody may write to a board before all have cleared their flags
+    return shared

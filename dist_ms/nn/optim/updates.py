@@ -1,0 +1,154 @@
+"""Updates by the compiled rules: all parameters of an optimizer in one call.
+
+An optimizer names its rule and says which states and numbers go with a parameter. Parameters
+in half types or in memory the kernel does not take go alone, in blocks of float32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dist_ms.autograd.tape import recording
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.optim.elementwise import prepare_to_write, run_kernel, work_type
+
+if TYPE_CHECKING:
+    from dist_ms.nn.optim.optimizer import Optimizer
+
+
+class Batch:
+    """The arguments of one call of the kernel."""
+
+    def __init__(self) -> None:
+        self.indices: list[int] = []
+        self.arrays: list[tuple] = []
+        self.numbers: list[tuple] = []
+        self.rows: list[tuple | None] = []
+        self.by_rows = False
+
+    def add(self, index: int, arrays: tuple, numbers: tuple, rows: tuple | None = None) -> None:
+        """Add one parameter."""
+        self.indices.append(index)
+        self.arrays.append(arrays)
+        self.numbers.append(numbers)
+        self.rows.append(rows)
+        if rows is not None:
+            self.by_rows = True
+
+    def run(self, rule: str) -> None:
+        """Update."""
+        from dist_ms._ext import optimizer as kernels
+
+        if rule == "lamb":
+            kernels.lamb(self.arrays, self.numbers)
+        else:
+            kernels.update(rule, self.arrays, self.numbers, None, self.rows if self.by_rows else None)
+
+
+def update_all(
+    optimizer: Optimizer, indices: Iterable[int], gradients: Sequence, rates: Sequence[float], decays: Sequence[float]
+) -> None:
+    """Update parameters by the optimizer's compiled rule.
+
+    Args:
+        optimizer: has the rule.
+        indices: which of its parameters.
+        gradients: one per parameter of the optimizer, of its shape.
+        rates, decays: alike.
+    """
+    params, states = optimizer._parameters, optimizer.rule_states
+    known: dict[tuple, tuple] = {}
+    batch = Batch()
+    for i in indices:
+        param, grad, rate, decay = params[i], gradients[i], rates[i], decays[i]
+        if optimizer.numbers_differ:
+            numbers = optimizer.rule_numbers(i, rate, decay)
+        elif (numbers := known.get((rate, decay))) is None:
+            numbers = known[rate, decay] = optimizer.rule_numbers(i, rate, decay)
+        if type(grad) is RowTensor:
+            if param._data.dtype == grad.values.array().dtype == work_type(param._data) and optimizer.rule != "lamb":
+                add_rows(batch, optimizer, i, grad, rate, decay)
+                continue
+            grad = grad.to_dense()
+        g = grad._data if grad._data is not None else grad.array()
+        data = param._data
+        if g.dtype != data.dtype or data.dtype.itemsize < 4:
+            update_alone(optimizer, i, param, grad, numbers)
+            continue
+        if not g.flags.c_contiguous:
+            g = np.ascontiguousarray(g)
+        batch.add(i, (data, g, *[s._data for s in states(i)]), numbers)
+    if not batch.indices:
+        return
+    prepare_all([params[i] for i in batch.indices])
+    try:
+        batch.run(optimizer.rule)
+    except (TypeError, ValueError):  # raised before anything is written: some memory is not contiguous
+        if batch.by_rows:
+            raise
+        for i, numbers in zip(batch.indices, batch.numbers):
+            update_alone(optimizer, i, params[i], gradients[i], numbers)
+
+
+def prepare_all(params: Sequence[Parameter]) -> None:
+    """Let gradients that saved values of these parameters keep them: they are about to change."""
+    saved = recording.written is not None or len(recording.tapes)
+    for param in params:
+        if saved:
+            prepare_to_write(param)
+        else:
+            param.__dict__.pop("_plain_text", None)
+
+
+def update_alone(optimizer: Optimizer, index: int, param: Parameter, grad: Tensor, numbers: tuple) -> None:
+    """Update one parameter of any float type and memory layout."""
+    prepare_to_write(param)
+    rule = optimizer.rule
+    states = optimizer.rule_states(index)
+    if rule == "lamb":  # its norms are of the whole parameter
+        widened = [np.ascontiguousarray(x._data, work_type(param._data)) for x in (param, grad, *states)]
+        batch = Batch()
+        batch.add(index, tuple(widened), numbers)
+        batch.run(rule)
+        for x, new in zip((param, *states), (widened[0], *widened[2:])):
+            np.copyto(x._data, new, casting="same_kind")
+        return
+
+    def kernel(*arrays: np.ndarray) -> None:
+        batch = Batch()
+        batch.add(index, arrays, numbers)
+        batch.run(rule)
+
+    run_kernel(kernel, param, grad, states)
+
+
+def add_rows(batch: Batch, optimizer: Optimizer, index: int, grad: RowTensor, rate: float, decay: float) -> None:
+    """Add a parameter whose gradient is given by rows.
+
+    The rows that are not there are left alone where the optimizer says so, or where a gradient of
+    zeros changes nothing; else they have a gradient of zeros. Weight decay is for the rows that are
+    there, unless the gradient stands for a dense one.
+    """
+    param = optimizer._parameters[index]
+    grad = grad.summed()
+    rows, values = grad.indices.array(), grad.values.array()
+    whole = grad.whole
+    apart = decay and not whole and not optimizer.decoupled_decay
+    kept = decay and (whole or optimizer.decoupled_decay)
+    if apart and not optimizer.lazy_rows:
+        values = values + param._data[rows] * values.dtype.type(decay * optimizer.loss_scale)
+        decay = 0.0
+    alone = not kept and ((optimizer.lazy_rows and not whole) or optimizer.idle_without_gradient())
+    numbers = optimizer.rule_numbers(index, rate, decay)
+    arrays = (param._data, np.ascontiguousarray(values), *[s._data for s in optimizer.rule_states(index)])
+    batch.add(index, arrays, numbers, (np.ascontiguousarray(rows, np.int64), not alone))
+
+
+def takes_rows(optimizer: Any) -> bool:
+    """Whether a step of this optimizer is the same for a gradient by rows as for the dense one it stands for."""
+    return bool(getattr(optimizer, "compiled", None)) and optimizer.compiled() and optimizer.rule != "lamb"

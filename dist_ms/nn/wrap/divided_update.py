@@ -1,0 +1,180 @@
+"""The parallel optimizer: every rank keeps the states of its slice of the weights and updates that alone.
+
+Gradients arrive reduce-scattered. While the optimizer runs, it sees the slices in place of the
+weights: views of their memory. Afterwards the slices are gathered into every rank's weights.
+Source: Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion Parameter Models, 2020.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common import parallel_context
+from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.tensor import from_array
+from dist_ms.communication import Comm
+from dist_ms.parallel.plan import Bucket, Sharding, Slot, SyncPlan
+
+# Optimizers whose new value of an element depends on nothing of other elements.
+ELEMENT_WISE = (
+    "ASGD",
+    "AdaMax",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamOffload",
+    "AdamWeightDecay",
+    "FTRL",
+    "LazyAdam",
+    "Momentum",
+    "ProximalAdagrad",
+    "RMSProp",
+    "Rprop",
+    "SGD",
+)
+
+
+class DividedUpdate:
+    """An optimizer whose update is divided among ranks.
+
+    Args:
+        optimizer: the optimizer; from the first step on its states are this rank's slices.
+    """
+
+    def __init__(self, optimizer: Any) -> None:
+        kind = type(optimizer)
+        if kind.__name__ not in ELEMENT_WISE or not kind.__module__.startswith("dist_ms.nn.optim"):
+            raise ValueError(
+                "For 'set_auto_parallel_context', 'enable_parallel_optimizer' needs an element-wise optimizer, one of "
+                f"{', '.join(ELEMENT_WISE)}, but got {kind.__name__}, whose rule may need whole gradients."
+            )
+        self._optimizer = optimizer
+        self._weights = list(optimizer.parameters)
+        self._places: list[tuple[Bucket, Slot] | None] = [None] * len(self._weights)
+        self._threshold = parallel_context.parallel_optimizer_threshold()
+        self._states = self._find_states()
+        self._buckets: list[Bucket] = []
+        self._comm: Comm | None = None
+
+    @classmethod
+    def asked_for(cls, optimizer: Any) -> DividedUpdate | None:
+        """Return the divided update if the parallel context asks for one.
+
+        Args:
+            optimizer: the optimizer.
+
+        Raises:
+            ValueError: if the optimizer is not element-wise, or the context asks for what is not possible.
+        """
+        if not parallel_context.get_auto_parallel_context("enable_parallel_optimizer"):
+            return None
+        return cls(optimizer)
+
+    def sharding(self, comm: Comm) -> Sharding:
+        """Return what is divided among the ranks.
+
+        Args:
+            comm: the ranks.
+        """
+        flags = self._optimizer.grad_centralization_flags
+        whole = {p.name for p, flag in zip(self._weights, flags, strict=True) if flag or p.ndim == 0}
+        return Sharding(comm.size, self._threshold, frozenset(whole))
+
+    def divide(self, plan: SyncPlan, comm: Comm) -> None:
+        """Cut the states and have the optimizer work on slices from now on.
+
+        Args:
+            plan: says which weights are divided, and where.
+            comm: the ranks.
+        """
+        if comm.size == 1:
+            return
+        self._comm = comm
+        places = {slot.weight: (b, slot) for b in plan.buckets if b.shards > 1 for slot in b.slots}
+        self._places = [places.get(i) for i in range(len(self._weights))]
+        self._buckets = [b for b in plan.buckets if b.shards > 1]
+        for states in self._states:
+            for i, state in enumerate(states):
+                if self._places[i] is not None:
+                    start, stop = self._slice(i)
+                    state.set_data(from_array(state.array().reshape(-1)[start:stop].copy()), slice_shape=True)
+        self._parts = tuple(self._part(i) for i in range(len(self._weights)))
+        self._optimizer.register_forward_pre_hook(self._show_slices)
+        self._optimizer.register_forward_hook(self._gather)
+
+    def gathered_states(self) -> dict[str, np.ndarray]:
+        """Return the whole states by name, on every rank; all ranks call this."""
+        found = {}
+        for states in self._states:
+            whole: dict[int, np.ndarray] = {}
+            for i, state in enumerate(states):
+                if self._places[i] is not None:
+                    whole[i] = np.empty(self._weights[i].shape, state.dtype.np)
+                else:
+                    found[state.name] = state.array().copy()
+            for bucket in self._buckets:
+                self._exchange(bucket, {i: states[i].array() for i in whole}, whole)
+            found |= {states[i].name: array for i, array in whole.items()}
+        return found
+
+    def _find_states(self) -> list[ParameterTuple]:
+        """Return the optimizer's states that have an element per element of the weights."""
+        found = []
+        weights = {id(w) for w in self._weights}
+        for value in vars(self._optimizer).values():
+            if not isinstance(value, ParameterTuple) or any(id(p) in weights for p in value):
+                continue
+            same = [state.shape for state in value] == [w.shape for w in self._weights]
+            if same and any(w.ndim for w in self._weights):
+                found.append(value)
+        return found
+
+    def _slice(self, index: int) -> tuple[int, int]:
+        bucket, slot = self._places[index]
+        return bucket.slice_of(slot, self._comm.rank)
+
+    def _part(self, index: int) -> Parameter:
+        """Return the slice of a weight as a parameter, its name unchanged; a whole weight itself."""
+        weight = self._weights[index]
+        if self._places[index] is None:
+            return weight
+        part = Parameter(from_array(np.empty(0, weight.dtype.np)), name=weight.name)
+        part.requires_grad = weight.requires_grad
+        return part
+
+    def _show_slices(self, optimizer: Any, inputs: Any) -> None:
+        """Let the optimizer see this rank's slices."""
+        for i, part in enumerate(self._parts):
+            if self._places[i] is None:
+                continue
+            weight = self._weights[i]
+            if not weight.array().flags.c_contiguous:
+                weight._data = np.ascontiguousarray(weight._data)
+            weight.before_write()
+            weight.__dict__.pop("_plain_text", None)
+            start, stop = self._slice(i)
+            part._data = weight._data.reshape(-1)[start:stop]
+        optimizer.__dict__["parameters"] = self._parts
+
+    def _gather(self, optimizer: Any, inputs: Any, output: Any) -> None:
+        """Give every rank the weights that the others have updated."""
+        optimizer.__dict__["parameters"] = optimizer._parameters
+        parts = {i: part.array() for i, part in enumerate(self._parts) if self._places[i] is not None}
+        whole = {i: self._weights[i].array() for i in parts}
+        for bucket in self._buckets:
+            self._exchange(bucket, parts, whole)
+
+    def _exchange(self, bucket: Bucket, parts: dict[int, np.ndarray], whole: dict[int, np.ndarray]) -> None:
+        """Fill whole arrays with every rank's slices of one bucket's weights."""
+        share, rank = bucket.size // bucket.shards, self._comm.rank
+        mine = np.zeros(share, bucket.dtype)
+        for slot in bucket.slots:
+            start, stop = bucket.slice_of(slot, rank)
+            if start < stop:
+                at = slot.start + start - rank * share
+                mine[at : at + stop - start] = parts[slot.weight]
+        flat = self._comm.all_gather(mine).reshape(-1)
+        for slot in bucket.slots:
+            np.copyto(whole[slot.weight], flat[slot.start : slot.stop].reshape(slot.shape))

@@ -1,0 +1,49 @@
+"""Sums, differences and products of two arrays: by a kernel where it is faster than NumPy."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from dist_ms.ops.layout import is_dense
+
+_BF16 = np.dtype(ml_dtypes.bfloat16)
+_REAL = (np.dtype(np.float32), np.dtype(np.float64), _BF16)
+# Elements from which on a kernel, called from Python, beats NumPy: earlier where NumPy is slow.
+_FROM, _FROM_BF16 = 32768, 256
+# Elements that y must have to be repeated: each repetition costs a little.
+_LEAST_PERIOD = 64
+_UFUNCS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply}
+
+
+def combine(operation: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """x + y, x - y or x * y ("add", "subtract", "multiply") of two arrays of one dtype."""
+    if max(x.size, y.size) >= (_FROM_BF16 if x.dtype == _BF16 else _FROM) and x.dtype in _REAL:
+        if y.size > x.size and operation != "subtract":
+            x, y = y, x
+        if _fits(x, y):
+            from dist_ms._ext import elementwise
+
+            out = np.empty_like(x)
+            getattr(elementwise, operation)(x, y.reshape(_last(x, y)), out)
+            return out
+    return _UFUNCS[operation](x, y)
+
+
+def _fits(x: np.ndarray, y: np.ndarray) -> bool:
+    """Whether y lies like x, or repeats along x's first axes, or is one number."""
+    if x.shape == y.shape:
+        return x.strides == y.strides and is_dense(x)
+    if y.ndim > x.ndim or not x.flags.c_contiguous:
+        return False
+    if y.size == 1:
+        return True
+    last = _last(x, y)
+    return y.size >= _LEAST_PERIOD and y.flags.c_contiguous and x.shape[x.ndim - len(last) :] == last
+
+
+def _last(x: np.ndarray, y: np.ndarray) -> tuple:
+    """The shape of y without its first axes of length 1, where it is repeated."""
+    if y.shape == x.shape:
+        return y.shape
+    return y.shape[next((i for i, n in enumerate(y.shape) if n != 1), y.ndim) :]

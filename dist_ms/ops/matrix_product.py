@@ -1,0 +1,87 @@
+"""The product of arrays through a kernel: which one, and how the result lies in memory."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+_F32 = np.dtype(np.float32)
+# AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
+_LEAST = 32
+
+
+def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+    """The product (..., m, n) of two float32 or two bfloat16 arrays (..., m, k) and (..., k, n).
+
+    Leading dimensions broadcast; `bias` (n,) is added to every row. Views are read in place as
+    long as their rows or columns are contiguous.
+    """
+    lead = a.shape[:-2]
+    if lead != b.shape[:-2]:
+        lead = np.broadcast_shapes(lead, b.shape[:-2])
+    m, k = a.shape[-2:]
+    n = b.shape[-1]
+    if bias is not None and not bias.flags.c_contiguous:
+        bias = np.ascontiguousarray(bias)
+    if not k or not m or not n or 0 in lead:
+        out = np.zeros((*lead, m, n), a.dtype)
+        return out if bias is None else np.add(out, bias, out=out)
+    if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST:
+        from dist_ms._ext import amx
+
+        if amx.available():
+            a, b = _with_unit_step(a), _with_unit_step(b)
+            out = _laid_out(a, b, lead) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
+            if amx.matmul(a, b, out, bias):
+                return out
+    from dist_ms._ext import dnnl
+
+    out = np.empty((*lead, m, n), a.dtype)
+    if lead:  # one leading dimension, as oneDNN knows few
+        a, b = (_readable(_batched(x, lead)) for x in (a, b))
+        dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
+    else:
+        dnnl.matmul(_readable(a), _readable(b), out, bias)
+    return out
+
+
+def _laid_out(a: np.ndarray, b: np.ndarray, lead: tuple) -> np.ndarray:
+    """An array for the product whose axes lie in memory as those of the operand that gives its last axis.
+
+    So the heads of an attention, a view into rows of all heads, give a result that is such a
+    view too, and joining the heads again moves nothing.
+    """
+    shape = (*lead, a.shape[-2], b.shape[-1])
+    for x, inner, outer in ((b, -1, -2), (a, -2, -1)):
+        if x.shape[:-2] == lead and x.strides[inner] == x.itemsize and not x.flags.c_contiguous:
+            last, other = x.ndim + inner, x.ndim + outer
+            axes = sorted((*range(len(lead)), other), key=lambda axis: -x.strides[axis])
+            memory = np.empty([*(shape[axis] for axis in axes), shape[last]], x.dtype)
+            return memory.transpose(np.argsort([*axes, last]))
+    return np.empty(shape, a.dtype)
+
+
+def _with_unit_step(x: np.ndarray) -> np.ndarray:
+    """The array itself if rows or columns of its matrices are contiguous, else a copy."""
+    return x if x.itemsize in x.strides[-2:] or 1 in x.shape[-2:] else np.ascontiguousarray(x)
+
+
+def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
+    """An array (..., m, k) with its leading dimensions broadcast to `lead` and made one."""
+    if x.shape[:-2] != lead:
+        if math.prod(x.shape[:-2]) == 1:
+            return x.reshape(1, *x.shape[-2:])
+        x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
+    return x if x.ndim == 3 else x.reshape(-1, *x.shape[-2:])
+
+
+def _readable(x: np.ndarray) -> np.ndarray:
+    """The array itself if its matrices have one unit stride and no overlap, else a copy."""
+    rows, columns = x.strides[-2:]
+    size = x.itemsize
+    if x.ndim == 3 and x.shape[0] > 1 and x.strides[0] < size * x.shape[-1] * x.shape[-2]:
+        return np.ascontiguousarray(x)
+    if (columns == size and rows >= size * x.shape[-1]) or (rows == size and columns >= size * x.shape[-2]):
+        return x
+    return np.ascontiguousarray(x)

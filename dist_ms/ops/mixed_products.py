@@ -1,0 +1,146 @@
+"""Products with a bias whose factors are rounded to bfloat16, while sums, bias and result are float32.
+
+What mixed precision makes of a layer, as one operation: the weights and the input are cast once,
+for both directions, and gradients come out of the kernels in the types of what was cast.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.autograd.tape import recording
+from dist_ms.common.dtype import bfloat16, from_numpy
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.casting import cast, cast_values
+from dist_ms.ops.conv import Convolution
+from dist_ms.ops.dense import Dense
+from dist_ms.ops.layout import channels_last, contiguous, dense
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import wanted
+
+_BF16, _FLOAT32 = bfloat16.np, np.dtype(np.float32)
+
+
+def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor) -> MixedProduct | None:
+    """The mixed form of a layer's operation, or None if it has none for these operands."""
+    if any(t.array().dtype not in (_FLOAT32, _BF16) for t in (x, weight)) or bias.array().dtype != _FLOAT32:
+        return None
+    forms = ((Dense, MixedDense), (Convolution, MixedConvolution))
+    form = next((form for kind, form in forms if isinstance(primitive, kind)), None)
+    return None if form is None or not x.array().size else form(primitive)
+
+
+class MixedProduct(Primitive):
+    """What the mixed forms share.
+
+    Args:
+        plain: the operation on operands of one type.
+
+    Call:
+        x, weight: float32 or bfloat16, as `plain` takes them.
+        bias: float32.
+    """
+
+    keeps = (0, 1)
+
+    def __init__(self, plain: Any) -> None:
+        self.plain, self.name = plain, plain.name
+        self._rounded: tuple | None = None
+
+    def rounded(self, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The factors in bfloat16; those of the last call are kept for the gradient."""
+        kept = self._rounded
+        if kept is None or kept[0] is not x or kept[1] is not weight:
+            kept = self._rounded = x, weight, cast_values(x, _BF16), cast_values(weight, _BF16)
+        return kept[2:]
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, weight, bias = inputs
+        if recording.tape is None:
+            factors = self.rounded(x.array(), weight.array())
+            return self.array_gradient(inputs, *factors, cast_values(dout.array(), _BF16), dout.array())
+        low = [cast(t, bfloat16) for t in (x, weight, bias)]
+        found = self.plain.gradient(tuple(low), output, cast(dout, bfloat16))
+        return tuple(None if g is None else cast(g, from_numpy(t.dtype.np)) for g, t in zip(found, inputs))
+
+    def array_gradient(
+        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
+    ) -> tuple:
+        """The gradients of the inputs from arrays of bfloat16, and from `dout` before it was rounded."""
+        raise NotImplementedError
+
+
+class MixedDense(MixedProduct):
+    """A fully connected product of bfloat16 with a float32 bias and result."""
+
+    def forward(self, x: Any, weight: Any, bias: Any) -> np.ndarray:
+        from dist_ms._ext import dnnl
+
+        x_low, weight_low = self.rounded(x, weight)
+        self.plain._check(x_low, weight_low, None)
+        if bias.shape != weight.shape[:1]:
+            self.plain._check(x_low, weight_low, bias.astype(_BF16))
+        out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), _FLOAT32)
+        dnnl.matmul(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, contiguous(bias))
+        return out.reshape(*x.shape[:-1], -1)
+
+    def array_gradient(
+        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
+    ) -> tuple:
+        from dist_ms._ext import dnnl
+
+        dx = dw = db = None
+        rows = dout.reshape(-1, dout.shape[-1])
+        if wanted(inputs[0]):
+            dx = np.empty((rows.shape[0], weight.shape[1]), inputs[0].dtype.np)
+            dnnl.matmul(rows, weight, dx)
+            dx = wrap(dx.reshape(x.shape))
+        if wanted(inputs[1]):
+            dw = np.empty(weight.shape, inputs[1].dtype.np)
+            dnnl.matmul(rows.T, x.reshape(rows.shape[0], -1), dw)
+            dw = wrap(dw)
+        if wanted(inputs[2]):
+            db = wrap(np.add.reduce(full.reshape(rows.shape), axis=0, dtype=_FLOAT32))
+        return dx, dw, db
+
+
+class MixedConvolution(MixedProduct):
+    """A convolution of bfloat16 with a float32 bias and result."""
+
+    def forward(self, x: Any, weight: Any, bias: Any) -> np.ndarray:
+        from dist_ms._ext import dnnl
+
+        plain = self.plain
+        x_low, weight_low = self.rounded(x, weight)
+        sizes = plain.checked_sizes(x_low, weight_low, None)
+        if bias.shape != weight.shape[:1]:
+            plain.checked_sizes(x_low, weight_low, bias.astype(_BF16))
+        out = channels_last((x.shape[0], weight.shape[0], *sizes), _FLOAT32)
+        dnnl.conv_forward(dense(x_low), dense(weight_low), contiguous(bias), out, *self._numbers(x, weight))
+        return out
+
+    def _numbers(self, x: Any, weight: Any) -> tuple:
+        plain = self.plain
+        padding = plain.resolved_padding(x.shape[2:], weight.shape[2:])
+        return plain._stride, padding, plain._dilation, plain._group
+
+    def array_gradient(
+        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
+    ) -> tuple:
+        from dist_ms._ext import dnnl
+
+        dx = dw = db = None
+        numbers, dy = self._numbers(x, weight), dense(dout)
+        if wanted(inputs[0]):
+            dx = channels_last(x.shape, inputs[0].dtype.np)
+            dnnl.conv_backward_data(dy, dense(weight), dx, *numbers)
+            dx = wrap(dx)
+        if wanted(inputs[1]) or wanted(inputs[2]):
+            dw = np.empty(weight.shape, inputs[1].dtype.np)
+            db = np.empty(weight.shape[0], _FLOAT32)
+            dnnl.conv_backward_weights(dense(x), dy, dw, db, *numbers)
+            dw, db = wrap(dw), wrap(db)
+        return dx, dw, db

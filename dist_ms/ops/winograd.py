@@ -1,0 +1,132 @@
+"""3 x 3 convolutions of stride 1 in float32 by Winograd's F(4x4, 3x3): a quarter of the products.
+
+Three transforms around 36 matrix products. The results differ from a direct convolution's by
+rounding, about ten times as much of it: 1e-5 of the largest result. Both orders of work give the
+same bits at every run. DIST_MS_WINOGRAD=0 in the environment turns it off.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import numpy as np
+
+from dist_ms.ops.layout import channels_last, is_channels_last
+from dist_ms.ops.windows import Pairs
+
+_F32 = np.dtype(np.float32)
+_TILE = 4
+_LANES = 16
+# Below these oneDNN's direct convolution is as fast (measured on 2 cores with AVX-512).
+_LEAST_CHANNELS, _LEAST_PIXELS = 64, 512
+_allowed = os.environ.get("DIST_MS_WINOGRAD", "1") != "0"
+# The tiles of a call: so many numbers are made at a time, and of the gradient's at most.
+_PART, _MOST = 1 << 21, 1 << 25
+
+
+class _Scratch(threading.local):
+    """Memory that the calls of a thread share: fresh memory would cost as much as the work."""
+
+    def __init__(self) -> None:
+        self._memory: dict[str, np.ndarray] = {}
+
+    def array(self, use: str, *shape: int) -> np.ndarray:
+        """An array of this shape whose values are lost at the next call for this use."""
+        size = int(np.prod(shape))
+        memory = self._memory.get(use)
+        if memory is None or memory.size < size:
+            memory = self._memory[use] = np.empty(size, _F32)
+        return memory[:size].reshape(shape)
+
+
+_scratch = _Scratch()
+
+
+def _tiles(sizes: tuple) -> tuple[int, int]:
+    return -(-sizes[0] // _TILE), -(-sizes[1] // _TILE)
+
+
+def suits(x: tuple, w: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int) -> bool:
+    """Whether a float32 convolution of these shapes gains: wide, in whole vectors, of many pixels."""
+    return (
+        w[2:] == (3, 3)
+        and stride == (1, 1) == dilation
+        and group == 1
+        and min(w[:2]) >= _LEAST_CHANNELS
+        and not (w[0] % _LANES or w[1] % _LANES)
+        and x[0] * x[2] * x[3] >= _LEAST_PIXELS
+        and min(x[2:]) >= _TILE - 1
+        and max(max(pair) for pair in padding) <= 2
+        and _allowed
+    )
+
+
+def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pairs, sizes: tuple) -> np.ndarray:
+    """The convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3)."""
+    from dist_ms._ext import winograd
+
+    kernels = _scratch.array("kernels", 36, *w.shape[:2])
+    winograd.kernel_tiles(np.ascontiguousarray(w), False, kernels)
+    return _multiplied(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), sizes)
+
+
+def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, padding: Pairs) -> np.ndarray:
+    """The gradient (of shape `shape`) of the input: a convolution with the kernels turned."""
+    from dist_ms._ext import winograd
+
+    kernels = _scratch.array("kernels", 36, *w.shape[:2])
+    winograd.kernel_tiles(np.ascontiguousarray(w), True, kernels)
+    return _multiplied(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), shape[2:])
+
+
+def _multiplied(x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, before: tuple, sizes: tuple) -> np.ndarray:
+    """The convolution of x with transformed kernels (36, channels of x, channels of the result)."""
+    from dist_ms._ext import dnnl, winograd
+
+    x = last(x)
+    channels, outputs = kernels.shape[1:]
+    rows, columns = _tiles(sizes)
+    out = channels_last((x.shape[0], outputs, *sizes), _F32)
+    at_once = max(1, _PART // (36 * rows * columns * max(channels, outputs)))
+    for first in range(0, x.shape[0], at_once):
+        part = x[first : first + at_once]
+        count = part.shape[0] * rows * columns
+        inputs = _scratch.array("inputs", 36, count, channels)
+        products = _scratch.array("products", 36, count, outputs)
+        winograd.input_tiles(part, *before, rows, columns, inputs)
+        dnnl.matmul(inputs, kernels, products)
+        winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once])
+    return out
+
+
+def gradient_suits(x: tuple, y: tuple) -> bool:
+    """Whether the tiles of the weight gradient, which are all needed at once, are not too many."""
+    rows, columns = _tiles(y[2:])
+    return 36 * x[0] * rows * columns * max(x[1], y[1]) <= _MOST
+
+
+def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, padding: Pairs) -> np.ndarray:
+    """The gradient (of shape `shape`) of the weight."""
+    from dist_ms._ext import dnnl, winograd
+
+    rows, columns = _tiles(dy.shape[2:])
+    count = x.shape[0] * rows * columns
+    inputs = _scratch.array("inputs", 36, count, x.shape[1])
+    gradients = _scratch.array("products", 36, count, dy.shape[1])
+    winograd.input_tiles(last(x), padding[0][0], padding[1][0], rows, columns, inputs)
+    winograd.gradient_tiles(last(dy), rows, columns, gradients)
+    kernels = _scratch.array("kernels", 36, *shape[:2])
+    dnnl.matmul(gradients.swapaxes(1, 2), inputs, kernels)
+    dw = np.empty(shape, _F32)
+    winograd.kernel_gradients(kernels, dw)
+    return dw
+
+
+def last(x: np.ndarray) -> np.ndarray:
+    """`x` in channels-last memory without gaps."""
+    if is_channels_last(x):
+        return x
+    copy = channels_last(x.shape, x.dtype)
+    copy[...] = x
+    return copy

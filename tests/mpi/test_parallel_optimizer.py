@@ -1,0 +1,211 @@
+"""The parallel optimizer: slices of the states, the weights of plain data parallel."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import Tensor, nn
+from dist_ms.train import CheckpointConfig, Model, ModelCheckpoint, load_checkpoint, load_param_into_net
+
+OPTIMIZERS = {
+    "ASGD": lambda p: nn.ASGD(p, 0.05, t0=1.0),
+    "AdaMax": lambda p: nn.AdaMax(p, 1e-2),
+    "Adadelta": lambda p: nn.Adadelta(p, 0.5),
+    "Adagrad": lambda p: nn.Adagrad(p, learning_rate=0.05),
+    "Adam": lambda p: nn.Adam(p, 1e-3, weight_decay=1e-3),
+    "Adam amsgrad": lambda p: nn.Adam(p, 1e-3, use_amsgrad=True),
+    "AdamOffload": lambda p: nn.AdamOffload(p, 1e-3),
+    "AdamWeightDecay": lambda p: nn.AdamWeightDecay(p, 1e-3, weight_decay=1e-2),
+    "FTRL": lambda p: nn.FTRL(p, learning_rate=0.05),
+    "LazyAdam": lambda p: nn.LazyAdam(p, 1e-3),
+    "Momentum": lambda p: nn.Momentum(p, 0.05, 0.9, use_nesterov=True, weight_decay=1e-3),
+    "ProximalAdagrad": lambda p: nn.ProximalAdagrad(p, learning_rate=0.05),
+    "RMSProp": lambda p: nn.RMSProp(p, 0.01, centered=True),
+    "Rprop": lambda p: nn.Rprop(p, 0.01),
+    "SGD": lambda p: nn.SGD(p, 0.05, momentum=0.9, weight_decay=1e-3),
+    "groups": lambda p: nn.Adam(
+        [{"params": p[:2], "lr": 1e-2, "weight_decay": 0.1}, {"params": p[2:], "grad_centralization": True}], 1e-3
+    ),
+}
+
+
+class Net(nn.Cell):
+    """A convolution (whose weight may lie channels-last), two dense layers and a scalar."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(2, 4, 3, has_bias=True)
+        self.tanh, self.flatten = nn.Tanh(), nn.Flatten()
+        self.fc1, self.fc2 = nn.Dense(4 * 5 * 5, 17), nn.Dense(17, 3)
+        self.scale = ms.Parameter(Tensor(1.5), name="scale")
+
+    def construct(self, x):
+        x = self.flatten(self.tanh(self.conv(x)))
+        return self.fc2(self.tanh(self.fc1(x))) * self.scale
+
+
+def batches(comm, steps):
+    random = np.random.default_rng(3)
+    part = slice(comm.rank * 12 // comm.size, (comm.rank + 1) * 12 // comm.size)
+    for _ in range(steps):
+        x = random.standard_normal((12, 2, 5, 5)).astype(np.float32)
+        y = random.integers(0, 3, 12).astype(np.int32)
+        yield Tensor(x[part]), Tensor(y[part])
+
+
+def make(optimizer, parallel, threshold=0, **context):
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(
+        parallel_mode="data_parallel",
+        gradients_mean=True,
+        enable_parallel_optimizer=parallel,
+        parallel_optimizer_config={"parallel_optimizer_threshold": threshold},
+        **context,
+    )
+    ms.set_seed(7)
+    net = Net()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer(net.trainable_params()))
+    ms.reset_auto_parallel_context()
+    return net, step
+
+
+def weights(net):
+    return {p.name: p.asnumpy().copy() for p in net.get_parameters()}
+
+
+def distance(a, b):
+    return max(np.abs(a[k] - b[k]).max() / np.abs(a[k]).max() for k in a)
+
+
+def states(step):
+    return [p for p in step.optimizer.get_parameters() if p.name not in {w.name for w in step.weights} and p.size > 1]
+
+
+@pytest.mark.parametrize("splits", [{}, {"comm_fusion": {"openstate": False}}], ids=["one bucket", "many"])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_equals_plain_data_parallel(world, name, splits):
+    comm, found = world.comm, []
+    for parallel in (False, True):
+        net, step = make(OPTIMIZERS[name], parallel, **splits)
+        for batch in batches(comm, 8):
+            step(*batch)
+        found.append(weights(net))
+        assert [p.shape for p in step.optimizer.parameters] == [p.shape for p in net.trainable_params()]
+    assert max(comm.gather_objects(distance(*found))) <= 1e-6
+    bits = comm.gather_objects({k: v.tobytes() for k, v in found[1].items()})
+    assert all(b == bits[0] for b in bits)
+
+
+@pytest.mark.parametrize("name", ["Adam", "Momentum", "RMSProp"])
+def test_states_take_one_share_of_the_memory(world, name):
+    comm, used = world.comm, []
+    for parallel in (False, True):
+        _, step = make(OPTIMIZERS[name], parallel)
+        step(*next(batches(comm, 1)))
+        used.append(sum(p.nbytes for p in states(step)))
+    every = comm.gather_objects(used[1])
+    assert sum(every) == used[0]
+    # The padding of the bucket aside, every rank has the same number of elements per state.
+    kinds = len({p.name.split(".")[0] for p in states(step)})
+    assert max(every) - min(every) <= 4 * kinds * comm.size
+    rows = {row.name: row for row in step.grad_reducer.plan.rows}
+    want = "all_reduce" if comm.size == 1 else "reduce_scatter"
+    assert rows["fc1.weight"].gradient == want and rows["scale"].gradient == "all_reduce"
+
+
+@pytest.mark.mpi(min_size=2)
+def test_small_parameters_stay_whole(world):
+    _, step = make(OPTIMIZERS["Adam"], True, threshold=1)
+    step(*next(batches(world.comm, 1)))
+    gradients = {row.name: row.gradient for row in step.grad_reducer.plan.rows}
+    assert {n for n, g in gradients.items() if g == "reduce_scatter"} == {"fc1.weight"}
+    assert "under the parallel optimizer's threshold" in str(step.grad_reducer.plan)
+    whole = {p.name: p.shape for p in states(step)}
+    assert whole["moment1.fc2.weight"] == (3, 17) and len(whole["moment1.fc1.weight"]) == 1
+
+
+@pytest.mark.mpi(min_size=2)
+def test_whole_states_come_together_and_load_anywhere(world):
+    comm = world.comm
+    plain, plain_step = make(OPTIMIZERS["Adam"], False)
+    _, step = make(OPTIMIZERS["Adam"], True)
+    for batch in batches(comm, 4):
+        plain_step(*batch)
+        step(*batch)
+    gathered = step.grad_reducer.gathered_states()
+    for p in states(plain_step):
+        np.testing.assert_allclose(gathered[p.name], p.asnumpy(), rtol=1e-5, atol=1e-8)
+    # A new job, with or without the parallel optimizer, goes on from there.
+    saved = {p.name: p for p in step.get_parameters()} | {
+        name: ms.Parameter(Tensor(array), name=name) for name, array in gathered.items()
+    }
+    saved = {name: ms.Parameter(Tensor(p.asnumpy()), name=name) for name, p in saved.items()}
+    for parallel in (False, True):
+        again, again_step = make(OPTIMIZERS["Adam"], parallel)
+        load_param_into_net(again_step, saved, strict_load=True)
+        for new, old in ((again_step, plain_step),):
+            for batch in batches(comm, 3):
+                new(*batch)
+                if not parallel:
+                    old(*batch)
+        assert max(comm.gather_objects(distance(weights(plain), weights(again)))) <= 1e-6
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_checkpoint_of_slices_goes_on_where_it_stopped(world, mpi_tmp_path):
+    comm = world.comm
+    context = {"parallel_mode": "data_parallel", "gradients_mean": True, "enable_parallel_optimizer": True}
+    ms.set_auto_parallel_context(**context, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
+    net = Net()
+    model = Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 1e-3))
+    config = CheckpointConfig(save_checkpoint_steps=4, saved_network=model.train_network)
+    model.train(1, list(batches(comm, 4)), callbacks=[ModelCheckpoint("s", str(mpi_tmp_path), config)])
+    other = Net()
+    resumed = Model(other, nn.CrossEntropyLoss(), nn.Adam(other.trainable_params(), 1e-3))
+    resumed.train_network.grad_reducer.start()
+    values = load_checkpoint(str(mpi_tmp_path / "s-1_4.ckpt"))
+    values |= load_checkpoint(str(mpi_tmp_path / f"rank_{comm.rank}" / "s-1_4.ckpt"))
+    assert load_param_into_net(resumed.train_network, values, strict_load=True) == ([], [])
+    for one in (model, resumed):
+        one.train(1, list(batches(comm, 3)))
+    ms.reset_auto_parallel_context()
+    assert max(comm.gather_objects(distance(weights(net), weights(other)))) == 0
+
+
+@pytest.mark.mpi(min_size=2)
+def test_an_overflow_in_one_slice_is_skipped_by_all(world):
+    comm = world.comm
+    ms.set_auto_parallel_context(
+        parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=True,
+        parallel_optimizer_config={"parallel_optimizer_threshold": 0},
+    )  # fmt: skip
+    w = ms.Parameter(np.ones(8, np.float32), name="w")
+    net = nn.Cell()
+    net.w = w
+    net.construct = lambda x: (net.w * x).sum()
+    update = nn.DynamicLossScaleUpdateCell(2.0**4, 2, 10)
+    step = nn.TrainOneStepWithLossScaleCell(net, nn.Momentum([w], 0.5, 0.9), update)
+    ms.reset_auto_parallel_context()
+    bad = np.ones(8, np.float32)
+    bad[0] = np.inf if comm.rank == comm.size - 1 else 1  # its sum is in rank 0's slice alone
+    _, overflow, _ = step(Tensor(bad))
+    assert comm.gather_objects((bool(overflow.asnumpy()), w.asnumpy().tolist())) == [(True, [1.0] * 8)] * comm.size
+    _, overflow, scale = step(Tensor(np.ones(8, np.float32)))
+    found = comm.gather_objects((bool(overflow.asnumpy()), w.asnumpy().tolist(), float(scale.asnumpy())))
+    assert found == [(False, [0.5] * 8, 8.0)] * comm.size
+
+
+@pytest.mark.parametrize("make_optimizer", [lambda p: nn.Lamb(p, 0.1), lambda p: nn.AdaFactor(p)])
+def test_rules_that_need_whole_gradients_are_refused(world, make_optimizer):
+    with pytest.raises(ValueError, match="needs an element-wise optimizer, one of"):
+        make(make_optimizer, True)
+    ms.reset_auto_parallel_context()
+
+
+def test_alone_there_is_nothing_to_divide_and_stand_alone_is_refused(world):
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(enable_parallel_optimizer=True)
+    net = Net()
+    with pytest.raises(RuntimeError, match="needs parallel_mode='data_parallel'"):
+        nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), nn.SGD(net.trainable_params(), 0.1))
+    ms.reset_auto_parallel_context()

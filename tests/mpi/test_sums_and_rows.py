@@ -1,0 +1,199 @@
+"""Several sweeps for one reduction, and gradients that come by rows."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import RowTensor, Tensor, nn
+from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
+
+ROWS, COLUMNS = 40, 3
+
+
+@pytest.fixture
+def data_parallel(world):
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    yield world.comm
+    ms.reset_auto_parallel_context()
+
+
+def parameters():
+    return [
+        ms.Parameter(np.zeros((ROWS, COLUMNS), np.float32), name="table"),
+        ms.Parameter(np.zeros(5, np.float32), name="bias"),
+        ms.Parameter(np.zeros(2, np.float32), name="own", layerwise_parallel=True),
+    ]
+
+
+def rows(rank, step, count=4):
+    random = np.random.default_rng([rank, step])
+    indices = random.integers(0, ROWS, count).astype(np.int32)
+    indices[-1] = indices[0]  # twice
+    values = random.integers(-8, 8, (count, COLUMNS)).astype(np.float32)
+    return indices, values
+
+
+def dense(rank, step, count=4):
+    out = np.zeros((ROWS, COLUMNS))
+    np.add.at(out, *rows(rank, step, count))
+    return out
+
+
+def row_gradient(rank, step, count=4):
+    indices, values = rows(rank, step, count)
+    return RowTensor(Tensor(indices), Tensor(values), (ROWS, COLUMNS))
+
+
+def as_array(grad):
+    if isinstance(grad, RowTensor):
+        assert len(set(grad.indices.asnumpy().tolist())) == len(grad.indices.asnumpy())
+        return grad.to_dense().asnumpy()
+    return grad.asnumpy()
+
+
+def total(comm, step, count=4):
+    return sum(dense(r, step, count) for r in range(comm.size))
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+def test_rows_are_gathered_and_added(world, overlap):
+    comm = world.comm
+    together = DataParallel(parameters(), mean=True, overlap=overlap, fusion=Fusion(first=16, size=64))
+    for step in range(3):
+        bias, own = np.full(5, comm.rank, np.float32), Tensor(np.ones(2, np.float32))
+        grads = together.sink().reduce([row_gradient(comm.rank, step), Tensor(bias), own])
+        assert isinstance(grads[0], RowTensor)
+        np.testing.assert_allclose(as_array(grads[0]), total(comm, step) / comm.size, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(grads[1].asnumpy(), (comm.size - 1) / 2)
+        assert grads[2].asnumpy().tolist() == [1, 1]
+        if comm.size > 1:
+            parts = comm.gather_objects((grads[0].indices.asnumpy().tobytes(), grads[0].values.asnumpy().tobytes()))
+            assert all(p == parts[0] for p in parts)
+    plan = together.sink().plan
+    assert [r.gradient for r in plan.rows] == ["all_gather" if comm.size > 1 else "all_reduce", "all_reduce", "keep"]
+
+
+@pytest.mark.mpi(min_size=2)
+def test_where_the_dense_sum_is_smaller_it_is_sent(world):
+    comm = world.comm
+    together = DataParallel(parameters())
+    for step, count in enumerate([4, 400, 4]):
+        grads = together.sink().reduce([row_gradient(comm.rank, step, count), None, None])
+        assert isinstance(grads[0], RowTensor) == (count == 4)
+        np.testing.assert_array_equal(as_array(grads[0]), total(comm, step, count))
+
+
+@pytest.mark.mpi(min_size=2)
+def test_some_ranks_without_rows_or_with_dense_gradients(world):
+    comm = world.comm
+    together = DataParallel(parameters())
+    together.sink().reduce([row_gradient(comm.rank, 0) if comm.rank else None, None, None])  # a rank has none
+    assert together.sink().plan.rows[0].gradient == "all_gather"
+    grads = together.sink().reduce([None if comm.rank else row_gradient(0, 1), None, None])
+    np.testing.assert_array_equal(as_array(grads[0]), dense(0, 1))
+    mine = Tensor(dense(0, 2).astype(np.float32)) if comm.rank == 0 else row_gradient(comm.rank, 2)
+    grads = together.sink().reduce([mine, None, None])
+    np.testing.assert_array_equal(as_array(grads[0]), total(comm, 2))
+
+
+@pytest.mark.mpi(min_size=2)
+def test_a_dense_gradient_anywhere_keeps_the_bucket(world):
+    comm = world.comm
+    together = DataParallel(parameters())
+    for step in range(2):
+        mine = Tensor(dense(0, step).astype(np.float32)) if comm.rank == 0 else row_gradient(comm.rank, step)
+        grads = together.sink().reduce([mine, None, None])
+        assert together.sink().plan.rows[0].gradient == "all_reduce"
+        np.testing.assert_array_equal(as_array(grads[0]), total(comm, step))
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_sums_of_several_sweeps(world, overlap, sparse):
+    comm = world.comm
+    if sparse:
+        sink = DataParallel(parameters(), mean=True, overlap=overlap).sink()
+    else:
+        sink = Reducer(make_plan(parameters(), fusion=Fusion(single=True)), comm, mean=True, overlap=overlap)
+    for start in (0, 10):
+        for step in range(start, start + 3):
+            mine = row_gradient(comm.rank, step) if sparse else Tensor(dense(comm.rank, step).astype(np.float32))
+            bias = Tensor(np.full(5, step, np.float32)) if step != start + 1 else None
+            grads = [mine, bias, Tensor(np.full(2, comm.rank + step, np.float32))]
+            if step < start + 2:
+                with sink.no_sync():
+                    assert sink.reduce(grads) == [None, None, None]
+            else:
+                out = sink.reduce(grads)
+        want = sum(total(comm, step) for step in range(start, start + 3)) / comm.size
+        np.testing.assert_allclose(as_array(out[0]), want, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(out[1].asnumpy(), 2 * start + 2)
+        np.testing.assert_allclose(out[2].asnumpy(), 3 * comm.rank + 3 * start + 3)
+
+
+@pytest.mark.parametrize("uneven", [None, "exact"])
+def test_steps_without_communication_equal_one_step_on_all(data_parallel, uneven):
+    comm = data_parallel
+    random = np.random.default_rng(0)
+    x, y = random.standard_normal((24, 6)).astype(np.float32), random.integers(0, 3, 24).astype(np.int32)
+    parts = np.array_split(np.arange(24), 2 * comm.size)
+
+    def make(sens):
+        ms.set_seed(1)
+        net = nn.Dense(6, 3)
+        step = nn.TrainOneStepCell(
+            nn.WithLossCell(net, nn.CrossEntropyLoss()), nn.Adam(net.trainable_params(), 0.01), sens
+        )
+        step.uneven = uneven
+        return net, step
+
+    ms.set_auto_parallel_context(parallel_mode="stand_alone")
+    alone, step = make(1.0)
+    for _ in range(3):
+        step(Tensor(x), Tensor(y))
+    ms.set_auto_parallel_context(parallel_mode="data_parallel")
+    together, step = make(None if uneven else 0.5)
+    for _ in range(3):
+        first, second = parts[2 * comm.rank], parts[2 * comm.rank + 1]
+        with step.no_sync():
+            step(Tensor(x[first]), Tensor(y[first]))
+        step(Tensor(x[second]), Tensor(y[second]))
+    if uneven or 24 % (2 * comm.size) == 0:
+        a, b = alone.weight.asnumpy(), together.weight.asnumpy()
+        assert max(comm.gather_objects(float(np.abs(a - b).max() / np.abs(a).max()))) <= 1e-6
+
+
+def test_an_embedding_trained_by_rows_equals_one_process(data_parallel):
+    comm = data_parallel
+
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            ms.set_seed(2)
+            self.table = nn.EmbeddingLookup(200, 8, sparse=True)
+            self.dense = nn.Dense(8, 3)
+
+        def construct(self, ids):
+            return self.dense(self.table(ids).sum(1))
+
+    def run(parallel):
+        ms.set_auto_parallel_context(parallel_mode="data_parallel" if parallel else "stand_alone")
+        net = Net()
+        step = nn.TrainOneStepCell(
+            nn.WithLossCell(net, nn.CrossEntropyLoss()), nn.LazyAdam(net.trainable_params(), 0.01)
+        )
+        random = np.random.default_rng(5)
+        for _ in range(5):
+            ids, y = random.integers(0, 200, (12, 2)).astype(np.int32), random.integers(0, 3, 12).astype(np.int32)
+            part = slice(comm.rank * 12 // comm.size, (comm.rank + 1) * 12 // comm.size) if parallel else slice(None)
+            step(Tensor(ids[part]), Tensor(y[part]))
+        return {p.name: p.asnumpy().copy() for p in net.get_parameters()}, step
+
+    (alone, _), (together, step) = run(False), run(True)
+    found = comm.gather_objects(
+        max(float(np.abs(alone[k] - together[k]).max() / np.abs(alone[k]).max()) for k in alone)
+    )
+    assert max(found) <= 1e-6, found
+    if comm.size > 1:
+        assert "all_gather" in {row.gradient for row in step.grad_reducer._together.sink().plan.rows}

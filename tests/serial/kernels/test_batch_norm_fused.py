@@ -1,0 +1,143 @@
+"""Batch normalisation with what follows it, and in bfloat16, against its parts."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from dist_ms._ext import batch_norm
+from tests import reference
+from tests.serial.kernels.calls import assert_close, call, channels_last, wide
+
+BF16 = ml_dtypes.bfloat16
+SHAPES = [(1, 1), (5, 3), (70, 40), (3, 5, 1, 1), (4, 17, 9, 7), (9, 64, 14, 15), (2, 3, 2, 3, 4)]
+DTYPES = pytest.mark.parametrize("dtype", (np.float32, np.float64, BF16))
+LAYOUTS = pytest.mark.parametrize("layout", (np.ascontiguousarray, channels_last))
+EACH_SHAPE = pytest.mark.parametrize("shape", SHAPES)
+
+
+def arrays(shape, dtype, layout, count):
+    """Return `count` arrays of a shape, then gamma and beta."""
+    rng = np.random.default_rng(1)
+    large = [layout(rng.standard_normal(shape)).astype(dtype) for _ in range(count)]
+    return [*large, *rng.standard_normal((2, shape[1])).astype(vectors(dtype))]
+
+
+def vectors(dtype):
+    """The type of the statistics of arrays of a type."""
+    return np.float64 if dtype == np.float64 else np.float32
+
+
+def statistics(x):
+    """The mean and 1 / sqrt(variance + eps) that the kernel finds."""
+    mean, rstd = np.empty((2, x.shape[1]), vectors(x.dtype))
+    return call(batch_norm.statistics, (x, 1e-5, mean, rstd), [mean, rstd])
+
+
+def column(vector, x):
+    """A vector (C,) in float64, shaped to be combined with x."""
+    return wide(vector).reshape(-1, *[1] * (x.ndim - 2))
+
+
+def other_axes(x):
+    return (0, *range(2, x.ndim))
+
+
+def compare(found, wanted, scale=1.0):
+    """Compare as exactly as the type of `found` can hold it."""
+    if found.dtype == BF16:
+        np.testing.assert_allclose(wide(found), wanted, rtol=2**-8, atol=1e-5 * scale)
+    else:
+        assert_close(found, wanted, scale)
+
+
+@DTYPES
+@LAYOUTS
+@EACH_SHAPE
+def test_statistics(shape, layout, dtype):
+    x, *_ = arrays(shape, dtype, layout, 1)
+    mean, rstd = statistics(x)
+    wanted_mean, wanted_rstd = reference.statistics(wide(x), other_axes(x), 1e-5)
+    assert_close(mean, wanted_mean.ravel())
+    assert_close(rstd, wanted_rstd.ravel())
+
+
+@pytest.mark.parametrize("relu", (True, False))
+@pytest.mark.parametrize("adds", (True, False))
+@DTYPES
+@LAYOUTS
+@EACH_SHAPE
+def test_normalised(shape, layout, dtype, adds, relu):
+    x, addend, gamma, beta = arrays(shape, dtype, layout, 2)
+    mean, rstd = statistics(x)
+    out = np.empty_like(x)
+    call(batch_norm.normalised, (x, gamma, beta, mean, rstd, addend if adds else None, relu, out), [out])
+    vectors_of = [column(v, x) for v in (mean, rstd, gamma, beta)]
+    wanted = reference.normalise(wide(x), *vectors_of) + adds * wide(addend)
+    compare(out, np.maximum(wanted, 0) if relu else wanted, scale=4)
+
+
+@DTYPES
+@LAYOUTS
+@EACH_SHAPE
+def test_gradients_of_relu(shape, layout, dtype):
+    x, dy, gamma, beta = arrays(shape, dtype, layout, 2)
+    mean, rstd = statistics(x)
+    y = np.empty_like(x)
+    batch_norm.normalised(x, gamma, beta, mean, rstd, None, True, y)
+    masked = np.where(wide(y) > 0, dy, np.zeros((), dtype))
+    outputs = np.empty_like(x), np.empty_like(gamma), np.empty_like(gamma)
+    parts = [np.empty_like(array) for array in outputs]
+    batch_norm.backward(masked, x, gamma, mean, rstd, *parts)
+    call(batch_norm.backward_of_relu, (dy, x, gamma, beta, mean, rstd, *outputs), outputs)
+    for found, wanted in zip(outputs, parts):
+        assert found.tobytes() == wanted.tobytes()
+
+
+@DTYPES
+@LAYOUTS
+@EACH_SHAPE
+def test_gradients_of_a_sum(shape, layout, dtype):
+    x, dy, addend, gamma, beta = arrays(shape, dtype, layout, 3)
+    mean, rstd = statistics(x)
+    y = np.empty_like(x)
+    batch_norm.normalised(x, gamma, beta, mean, rstd, addend, True, y)
+    masked = np.where(wide(y) > 0, dy, np.zeros((), dtype))
+    outputs = np.empty_like(x), np.empty_like(gamma), np.empty_like(gamma), np.empty_like(x)
+    parts = [np.empty_like(array) for array in outputs[:3]]
+    batch_norm.backward(masked, x, gamma, mean, rstd, *parts)
+    call(batch_norm.backward_of_sum, (dy, x, gamma, mean, rstd, y, *outputs), outputs)
+    for found, wanted in zip(outputs, [*parts, masked]):
+        np.testing.assert_array_equal(found, wanted)
+
+
+@LAYOUTS
+def test_bfloat16_forward_and_backward(layout):
+    x, dy, gamma, beta = arrays((9, 20, 14, 15), BF16, layout, 2)
+    out, dx, (mean, rstd, dgamma, dbeta) = np.empty_like(x), np.empty_like(x), np.empty((4, 20), np.float32)
+    call(batch_norm.forward_train, (x, gamma, beta, 1e-5, out, mean, rstd), [out, mean, rstd])
+    kept = [column(v, x) for v in (mean, rstd, gamma)]
+    compare(out, reference.normalise(wide(x), *kept, column(beta, x)), scale=4)
+    call(batch_norm.backward, (dy, x, gamma, mean, rstd, dx, dgamma, dbeta), [dx, dgamma, dbeta])
+    axes = other_axes(x)
+    for found, wanted in zip((dx, dgamma, dbeta), reference.normalise_gradient(wide(dy), wide(x), *kept, axes, axes)):
+        compare(found, wanted, scale=50)
+    variance = gamma**2 + np.float32(0.5)
+    call(batch_norm.forward_eval, (x, gamma, beta, beta, variance, 1e-3, out), [out])
+    rstd = 1 / np.sqrt(column(variance, x) + 1e-3)
+    compare(out, reference.normalise(wide(x), column(beta, x), rstd, column(gamma, x), column(beta, x)), scale=4)
+
+
+def test_wrong_arguments():
+    x, dy, gamma, beta = arrays((4, 3, 5, 6), np.float32, channels_last, 2)
+    mean, rstd = statistics(x)
+    with pytest.raises(TypeError, match="For 'batch_norm.normalised', 'addend' must be float32, but got bfloat16"):
+        batch_norm.normalised(x, gamma, beta, mean, rstd, dy.astype(BF16), True, x.copy())
+    with pytest.raises(TypeError, match="'gamma' must be float32, but got bfloat16"):
+        batch_norm.normalised(x.astype(BF16), gamma.astype(BF16), beta, mean, rstd, None, True, x.astype(BF16))
+    with pytest.raises(ValueError, match="For 'batch_norm.backward_of_sum', 'y' must have the strides"):
+        y = np.ascontiguousarray(x)
+        batch_norm.backward_of_sum(dy, x, gamma, mean, rstd, y, dy, gamma, beta, dy)
+    with pytest.raises(ValueError, match="For 'batch_norm.backward_of_relu', 'beta' must have length 3, but got 2"):
+        batch_norm.backward_of_relu(dy, x, gamma, beta[:2], mean, rstd, x, gamma, beta)
+    with pytest.raises(ValueError, match="For 'batch_norm.statistics', 'mean' must have length 3"):
+        batch_norm.statistics(x, 1e-5, mean[:1], rstd)

@@ -1,0 +1,138 @@
+"""`dist_ms._ext.board`: several ranks in one process, driven in any order, one step at a time."""
+
+import numpy as np
+import pytest
+
+from dist_ms._ext.board import DIFFER, DONE, REDUCED, WAITING, Board, board_bytes
+from dist_ms._ext.reduce import KINDS, OPS
+
+SMALL, CHUNK = 256, 1024
+FLOAT, SUM = KINDS["float32"], OPS["sum"]
+
+
+def boards(size):
+    memory = np.full(board_bytes(size, SMALL, CHUNK) + 64, 255, np.uint8)
+    return [Board(memory, rank, size, SMALL, CHUNK) for rank in range(size)]
+
+
+def blocks(ranks, length):
+    """Give the boards a block; return each rank's part of it."""
+    stride = 4 * length + 128
+    memory = np.zeros(len(ranks) * stride, np.uint8)
+    for board in ranks:
+        board.add_block(memory, stride, stride)
+    return [memory[r * stride : r * stride + 4 * length].view(np.float32) for r in range(len(ranks))]
+
+
+def drive(rng, queues):
+    """Let ranks go on in random order until all exchanges are done; each drives its own in order."""
+    for _ in range(100_000):
+        rank = rng.integers(len(queues))
+        for exchange in queues[rank]:
+            exchange.advance(0)
+        if all(e.advance(0) == DONE for queue in queues for e in queue):
+            return
+    raise AssertionError("the exchanges do not end")
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", range(5))
+def test_any_order_of_steps_gives_the_same(size, seed):
+    rng = np.random.default_rng(seed)
+    ranks = boards(size)
+    arrays, queues = [[] for _ in ranks], [[] for _ in ranks]
+    for count in rng.choice([0, 1, 5, 64, 65, 300, 1000, 5000], 12):
+        shared = blocks(ranks, count) if rng.random() < 0.5 else [np.empty(count, np.float32) for _ in ranks]
+        for rank, array in enumerate(shared):
+            array[:] = np.arange(count) + 10 * rank
+            arrays[rank].append(array)
+    for rank, board in enumerate(ranks):
+        for i, array in enumerate(arrays[rank]):
+            queues[rank].append(board.reduction(array, FLOAT, SUM, 0.5, i))
+            queues[rank].append(board.meeting(100 + i))
+    drive(rng, queues)
+    for group in zip(*arrays, strict=True):
+        want = (size * np.arange(len(group[0])) + 10 * sum(range(size))) * 0.5
+        for array in group:
+            assert (array == want).all()
+
+
+def test_nobody_leaves_before_all_have_come():
+    ranks = boards(3)
+    waiting = [ranks[0].meeting(5), ranks[1].meeting(5)]
+    assert [e.advance(0) for e in waiting] == [WAITING, WAITING]
+    assert waiting[0].advance(0.01) == WAITING
+    last = ranks[2].meeting(5)
+    assert last.advance(0) == DONE
+    assert [e.advance(0) for e in waiting] == [DONE, DONE]
+
+
+def test_another_mark_is_seen_by_all_and_the_next_exchange_works():
+    ranks = boards(3)
+    for first in (lambda b: b.meeting(1), lambda b: b.reduction(np.ones(2000, np.float32), FLOAT, SUM, 1, 1)):
+        exchanges = [first(ranks[0]), ranks[1].meeting(2), ranks[2].meeting(2)]
+        for e in exchanges:
+            e.advance(0)
+        assert [e.advance(0) for e in exchanges] == [DIFFER] * 3
+        arrays = [np.full(3000, 1, np.float32) for _ in ranks]
+        drive(
+            np.random.default_rng(0),
+            [[b.reduction(a, FLOAT, SUM, 1, 9)] for b, a in zip(ranks, arrays, strict=True)],
+        )
+        assert all((a == 3).all() for a in arrays)
+
+
+def test_other_places_in_shared_memory_differ():
+    ranks = boards(2)
+    parts = blocks(ranks, 1000)
+    exchanges = [ranks[r].reduction(parts[r][r : r + 900], FLOAT, SUM, 1, 1) for r in range(2)]
+    for e in exchanges:
+        e.advance(0)
+    assert [e.advance(0) for e in exchanges] == [DIFFER] * 2
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3])
+def test_a_held_reduction_waits_for_its_release(parts):
+    ranks = boards(3)
+    arrays = blocks(ranks, 1000)
+    for rank, array in enumerate(arrays):
+        array[:] = np.arange(1000) + rank
+    held = [b.reduction(a, FLOAT, SUM, 0.5, 1, parts, True) for b, a in zip(ranks, arrays, strict=True)]
+    for e in held:
+        e.advance(0)
+    assert [e.advance(0) for e in held] == [REDUCED] * 3
+    covered = []
+    for rank, e in enumerate(held):
+        start, stop = e.part
+        covered.extend(range(start, stop))
+        assert (arrays[rank][start:stop] == 3 * np.arange(start, stop) + 3).all()
+        arrays[rank][start:stop] += 1  # what another machine has
+        e.release()
+    assert covered == list(range(1000))
+    drive(np.random.default_rng(1), [[e] for e in held])
+    for array in arrays:
+        assert (array == (3 * np.arange(1000) + 4) * 0.5).all()
+
+
+def test_what_is_wrong_is_named():
+    memory = np.zeros(100, np.uint8)
+    with pytest.raises(ValueError, match="'memory' must have"):
+        Board(memory, 0, 2, SMALL, CHUNK)
+    with pytest.raises(ValueError, match=r"'rank' must be in \[0, 1\], but got 2"):
+        Board(memory, 2, 2, SMALL, CHUNK)
+    with pytest.raises(ValueError, match="positive multiples of 64"):
+        Board(memory, 0, 2, 100, CHUNK)
+    with pytest.raises(TypeError, match="contiguous array of uint8"):
+        Board(np.zeros(100), 0, 2, SMALL, CHUNK)
+    board = boards(1)[0]
+    with pytest.raises(ValueError, match="with elements of 4 bytes"):
+        board.reduction(np.ones(3), FLOAT, SUM, 1, 0)
+    with pytest.raises(ValueError, match="must be C-contiguous"):
+        board.reduction(np.ones((3, 4), np.float32).T, FLOAT, SUM, 1, 0)
+    with pytest.raises(ValueError, match="must lie in shared memory"):
+        board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 0, True)
+    with pytest.raises(ValueError, match="'parts' must be at most 1, but got 2"):
+        board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 2)
+    with pytest.raises(ValueError, match="is too small"):
+        board.add_block(np.zeros(10, np.uint8), 16, 16)
+    assert WAITING == 0

@@ -1,0 +1,146 @@
+"""Winograd's transforms against their matrices, and the convolutions made of them."""
+
+import numpy as np
+import pytest
+
+from dist_ms._ext import dnnl, winograd
+from dist_ms.ops import winograd as convolutions
+from tests.serial.kernels.calls import assert_close, call, channels_last, wide
+
+B = np.array(
+    [[4, 0, -5, 0, 1, 0], [0, -4, -4, 1, 1, 0], [0, 4, -4, -1, 1, 0]]
+    + [[0, -2, -1, 2, 1, 0], [0, 2, -1, -2, 1, 0], [0, 4, 0, -5, 0, 1]]
+)
+G = np.array([[6, 0, 0], [-4, -4, -4], [-4, 4, -4], [1, 2, 4], [1, -2, 4], [0, 0, 24]]) / 24
+A = np.array([[1, 1, 1, 1, 1, 0], [0, 1, -1, 2, -2, 0], [0, 1, 1, 4, 4, 0], [0, 1, -1, 8, -8, 1]])
+
+
+def both(matrix, tiles):
+    """matrix tile matrix^T, of tiles (..., k, k, channels), as (36 or so, ..., channels)."""
+    out = np.einsum("ij,...jkc,lk->il...c", matrix, wide(tiles), matrix)
+    return out.reshape(-1, *out.shape[2:])
+
+
+def cut(x, before, rows, columns, size):
+    """The size x size inputs of each tile, (tiles, size, size, channels), with zeros outside of x."""
+    n, c, h, w = x.shape
+    padded = np.zeros((n, c, before[0] + h + 4 * rows + 6, before[1] + w + 4 * columns + 6), x.dtype)
+    padded[:, :, before[0] : before[0] + h, before[1] : before[1] + w] = x
+    return np.array(
+        [
+            np.moveaxis(padded[i, :, 4 * r : 4 * r + size, 4 * q : 4 * q + size], 0, -1)
+            for i in range(n)
+            for r in range(rows)
+            for q in range(columns)
+        ]
+    )
+
+
+def normal(*shape, seed=0):
+    return np.random.default_rng((seed, *shape)).standard_normal(shape).astype(np.float32)
+
+
+CASES = pytest.mark.parametrize(
+    "shape, before", [((1, 16, 1, 1), (0, 0)), ((2, 32, 7, 5), (1, 1)), ((3, 64, 16, 12), (0, 2))]
+)
+
+
+@CASES
+def test_inputs(shape, before):
+    x, rows, columns = channels_last(normal(*shape)), -(-shape[2] // 4), -(-shape[3] // 4)
+    tiles = np.empty((36, shape[0] * rows * columns, shape[1]), np.float32)
+    call(winograd.input_tiles, (x, *before, rows, columns, tiles), [tiles])
+    assert_close(tiles, both(B, cut(x, before, rows, columns, 6)), scale=50)
+
+
+@CASES
+def test_gradients_of_results(shape, before):
+    dy, rows, columns = channels_last(normal(*shape)), -(-shape[2] // 4), -(-shape[3] // 4)
+    tiles = np.empty((36, shape[0] * rows * columns, shape[1]), np.float32)
+    call(winograd.gradient_tiles, (dy, rows, columns, tiles), [tiles])
+    assert_close(tiles, both(A.T, cut(dy, (0, 0), rows, columns, 4)), scale=100)
+
+
+@CASES
+@pytest.mark.parametrize("with_bias", (True, False))
+def test_results(shape, before, with_bias):
+    rows, columns = -(-shape[2] // 4), -(-shape[3] // 4)
+    tiles = normal(36, shape[0] * rows * columns, shape[1])
+    bias = normal(shape[1]) if with_bias else None
+    y = channels_last(np.empty(shape, np.float32))
+    call(winograd.result_tiles, (tiles, rows, columns, bias, y), [y])
+    made = both(A, np.moveaxis(tiles.reshape(6, 6, *tiles.shape[1:]), 2, 0))
+    made = made.reshape(4, 4, shape[0], rows, columns, shape[1]).transpose(2, 5, 3, 0, 4, 1)
+    wanted = made.reshape(*shape[:2], 4 * rows, 4 * columns)[:, :, : shape[2], : shape[3]]
+    assert_close(y, wanted + (0 if bias is None else wide(bias)[:, None, None]), scale=200)
+
+
+@pytest.mark.parametrize("outputs, channels", [(1, 16), (5, 48), (64, 96)])
+def test_kernels_and_their_gradients(outputs, channels):
+    w = normal(outputs, channels, 3, 3)
+    for flipped in (False, True):
+        tiles = np.empty((36, outputs, channels), np.float32)
+        call(winograd.kernel_tiles, (w, flipped, tiles), [tiles])
+        turned = w[:, :, ::-1, ::-1] if flipped else w
+        assert_close(tiles, both(G, turned.transpose(0, 2, 3, 1)))
+    du, dw = normal(36, outputs, channels), np.empty_like(w)
+    call(winograd.kernel_gradients, (du, dw), [dw])
+    wanted = both(G.T, np.moveaxis(du.reshape(6, 6, outputs, channels), 2, 0))
+    assert_close(dw, wanted.reshape(3, 3, outputs, channels).transpose(2, 3, 0, 1), scale=4)
+
+
+@pytest.mark.parametrize("padding", (((1, 1), (1, 1)), ((0, 0), (0, 0)), ((2, 1), (0, 2))))
+@pytest.mark.parametrize("shape, outputs", [((9, 64, 8, 8), 128), ((2, 96, 17, 18), 64), ((60, 64, 3, 5), 64)])
+def test_convolutions(shape, outputs, padding):
+    if min(shape[2:]) + sum(padding[0]) < 3:
+        pytest.skip("no window fits")
+    x, w, bias = channels_last(normal(*shape)), normal(outputs, shape[1], 3, 3), normal(outputs)
+    steps = ((1, 1), padding, (1, 1), 1)
+    assert convolutions.suits(x.shape, w.shape, *steps)
+    sizes = tuple(n + sum(pair) - 2 for n, pair in zip(shape[2:], padding))
+    y = channels_last(np.empty((shape[0], outputs, *sizes), np.float32))
+    dy, dx, dw = channels_last(normal(*y.shape)), np.empty_like(x), np.empty_like(w)
+    dnnl.conv_forward(x, w, bias, y, *steps)
+    dnnl.conv_backward_data(dy, w, dx, *steps)
+    dnnl.conv_backward_weights(x, dy, dw, None, *steps)
+    results = (
+        convolutions.convolve(x, w, bias, padding, sizes),
+        convolutions.convolve_transposed(dy, w, x.shape, padding),
+        convolutions.convolution_weights(x, dy, w.shape, padding),
+    )
+    for found, wanted in zip(results, (y, dx, dw)):
+        assert np.abs(found - wanted).max() <= 4e-5 * np.abs(wanted).max()
+
+
+def test_parts_of_a_large_batch_are_the_batch(monkeypatch):
+    x, w = channels_last(normal(9, 64, 8, 8)), normal(64, 64, 3, 3)
+    whole = convolutions.convolve(x, w, None, ((1, 1), (1, 1)), (8, 8))
+    monkeypatch.setattr(convolutions, "_PART", 36 * 4 * 64 * 2)
+    assert (
+        convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (8, 8)).tobytes() == whole.tobytes()
+    )
+
+
+@pytest.mark.parametrize(
+    "change, error",
+    [
+        ({"x": normal(1, 24, 4, 4)}, "channels of 'x' must be a multiple of 16"),
+        ({"x": np.ascontiguousarray(normal(1, 32, 4, 4))}, "'x' must be channels-last memory"),
+        ({"tiles": np.empty((36, 2, 32), np.float32)}, r"'tiles' must have shape \(36, 1, 32\), but got \(36, 2, 32\)"),
+        ({"before_y": -1}, "padding not negative"),
+    ],
+)
+def test_wrong_arguments(change, error):
+    given = {"x": channels_last(normal(1, 32, 4, 4)), "tiles": np.empty((36, 1, 32), np.float32), "before_y": 0}
+    given |= change
+    if change.get("x") is not None and change["x"].shape[1] == 24:
+        given["x"] = channels_last(given["x"])
+    with pytest.raises(ValueError, match=error):
+        winograd.input_tiles(given["x"], given["before_y"], 0, 1, 1, given["tiles"])
+    with pytest.raises(TypeError, match="'x' must be a float32 array of 4 dimensions, but got float64"):
+        winograd.input_tiles(wide(given["x"]), 0, 0, 1, 1, np.empty((36, 1, 32), np.float32))
+    with pytest.raises(ValueError, match=r"'w' must have shape \(O, C, 3, 3\)"):
+        winograd.kernel_tiles(normal(2, 16, 3, 2), False, np.empty((36, 2, 16), np.float32))
+    with pytest.raises(ValueError, match="each tile must lie in 'y'"):
+        y = channels_last(np.empty((1, 32, 4, 4), np.float32))
+        winograd.result_tiles(np.empty((36, 2, 32), np.float32), 2, 1, None, y)
