@@ -77,7 +77,8 @@ cdef class Exchange:
 
         Args:
             seconds: how long to wait for another rank at each step; 0: never.
-            moving: return at once if not even one step can be taken now.
+            moving: return at once if not even one step can be taken now, unless all ranks are in
+                the midst of it.
 
         Returns:
             DONE; REDUCED (waits for `release`); DIFFER: a rank has entered something else; or
@@ -107,7 +108,7 @@ cdef class Exchange:
             if self.take_step():
                 polls, end, moving = 0, 0, False
                 continue
-            if seconds <= 0 or moving:
+            if seconds <= 0 or (moving and self.phase != STAGING):
                 return 0
             polls += 1
             if polls <= self.board.patience:

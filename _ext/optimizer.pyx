@@ -140,6 +140,7 @@ cdef class Tasks:
     cdef int32_t *owner
     cdef Py_ssize_t count, blocks, elements
     cdef int number
+
     def __cinit__(self, Py_ssize_t count):
         self.tasks = <Task *> malloc(max(count, 1) * sizeof(Task))
         if self.tasks == NULL:

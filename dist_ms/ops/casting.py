@@ -14,7 +14,6 @@ from dist_ms.ops.primitive import Primitive, as_tensor, quiet
 __all__ = ["Cast", "cast", "type_as"]
 
 
-
 class Cast(Primitive):
     """The values of a tensor in another element type.
 

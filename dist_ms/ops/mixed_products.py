@@ -14,10 +14,10 @@ import numpy as np
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import bfloat16, from_numpy
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.casting import cast, cast_values
+from dist_ms.ops.casting import cast
 from dist_ms.ops.conv import Convolution
 from dist_ms.ops.dense import Dense
-from dist_ms.ops.layout import channels_last, contiguous, dense
+from dist_ms.ops.layout import channels_last, contiguous, converted, dense
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import wanted
 
@@ -54,15 +54,15 @@ class MixedProduct(Primitive):
         """The factors in bfloat16; those of the last call are kept for the gradient."""
         kept = self._rounded
         if kept is None or kept[0] is not x or kept[1] is not weight:
-            kept = self._rounded = x, weight, cast_values(x, _BF16), cast_values(weight, _BF16)
+            kept = self._rounded = x, weight, converted(x, _BF16), converted(weight, _BF16)
         return kept[2:]
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight, bias = inputs
         if recording.tape is None:
             factors = self.rounded(x.array(), weight.array())
-            return self.array_gradient(inputs, *factors, cast_values(dout.array(), _BF16), dout.array())
-        low = [cast(t, bfloat16) for t in (x, weight, bias)]
+            return self.array_gradient(inputs, *factors, converted(dout.array(), _BF16), dout.array())
+        low = [cast(x, bfloat16), cast(weight, bfloat16), bias]
         found = self.plain.gradient(tuple(low), output, cast(dout, bfloat16))
         return tuple(None if g is None else cast(g, from_numpy(t.dtype.np)) for g, t in zip(found, inputs))
 

@@ -8,11 +8,11 @@ same bits at every run. DIST_MS_WINOGRAD=0 in the environment turns it off.
 from __future__ import annotations
 
 import os
-import threading
 
 import numpy as np
 
 from dist_ms.ops.layout import channels_last, is_channels_last
+from dist_ms.ops.scratch import scratch
 from dist_ms.ops.windows import Pairs
 
 _F32 = np.dtype(np.float32)
@@ -23,24 +23,6 @@ _LEAST_CHANNELS, _LEAST_PIXELS = 64, 512
 _allowed = os.environ.get("DIST_MS_WINOGRAD", "1") != "0"
 # The tiles of a call: so many numbers are made at a time, and of the gradient's at most.
 _PART, _MOST = 1 << 21, 1 << 25
-
-
-class _Scratch(threading.local):
-    """Memory that the calls of a thread share: fresh memory would cost as much as the work."""
-
-    def __init__(self) -> None:
-        self._memory: dict[str, np.ndarray] = {}
-
-    def array(self, use: str, *shape: int) -> np.ndarray:
-        """An array of this shape whose values are lost at the next call for this use."""
-        size = int(np.prod(shape))
-        memory = self._memory.get(use)
-        if memory is None or memory.size < size:
-            memory = self._memory[use] = np.empty(size, _F32)
-        return memory[:size].reshape(shape)
-
-
-_scratch = _Scratch()
 
 
 def _tiles(sizes: tuple) -> tuple[int, int]:
@@ -66,7 +48,7 @@ def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pai
     """The convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3)."""
     from dist_ms._ext import winograd
 
-    kernels = _scratch.array("kernels", 36, *w.shape[:2])
+    kernels = scratch.array("kernels", _F32, 36, *w.shape[:2])
     winograd.kernel_tiles(np.ascontiguousarray(w), False, kernels)
     return _multiplied(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), sizes)
 
@@ -75,7 +57,7 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, padding: Pa
     """The gradient (of shape `shape`) of the input: a convolution with the kernels turned."""
     from dist_ms._ext import winograd
 
-    kernels = _scratch.array("kernels", 36, *w.shape[:2])
+    kernels = scratch.array("kernels", _F32, 36, *w.shape[:2])
     winograd.kernel_tiles(np.ascontiguousarray(w), True, kernels)
     return _multiplied(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), shape[2:])
 
@@ -92,8 +74,8 @@ def _multiplied(x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, bef
     for first in range(0, x.shape[0], at_once):
         part = x[first : first + at_once]
         count = part.shape[0] * rows * columns
-        inputs = _scratch.array("inputs", 36, count, channels)
-        products = _scratch.array("products", 36, count, outputs)
+        inputs = scratch.array("inputs", _F32, 36, count, channels)
+        products = scratch.array("products", _F32, 36, count, outputs)
         winograd.input_tiles(part, *before, rows, columns, inputs)
         dnnl.matmul(inputs, kernels, products)
         winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once])
@@ -112,11 +94,11 @@ def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, padding: Pa
 
     rows, columns = _tiles(dy.shape[2:])
     count = x.shape[0] * rows * columns
-    inputs = _scratch.array("inputs", 36, count, x.shape[1])
-    gradients = _scratch.array("products", 36, count, dy.shape[1])
+    inputs = scratch.array("inputs", _F32, 36, count, x.shape[1])
+    gradients = scratch.array("products", _F32, 36, count, dy.shape[1])
     winograd.input_tiles(last(x), padding[0][0], padding[1][0], rows, columns, inputs)
     winograd.gradient_tiles(last(dy), rows, columns, gradients)
-    kernels = _scratch.array("kernels", 36, *shape[:2])
+    kernels = scratch.array("kernels", _F32, 36, *shape[:2])
     dnnl.matmul(gradients.swapaxes(1, 2), inputs, kernels)
     dw = np.empty(shape, _F32)
     winograd.kernel_gradients(kernels, dw)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import cast
-from dist_ms.ops.casting import cast_values
+from dist_ms.ops.layout import converted
 from tests.serial.kernels.calls import call, layouts
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -42,17 +42,17 @@ def test_special_values():
     assert np.array_equal(np.signbit(out.astype(np.float32)), np.signbit(wanted.astype(np.float32)))
 
 
-def test_cast_values_takes_any_strides():
+def test_converted_takes_any_strides():
     x = np.asarray(values((6, 8, 10)), np.float32)
     for view in (x, x.T, x[::2], x[:, ::-1], x[..., 1:4], np.broadcast_to(x[0], (3, 8, 10)), x[:0]):
-        found = cast_values(view, BF16)
+        found = converted(view, BF16)
         with np.errstate(all="ignore"):
             wanted = view.astype(BF16)
         assert found.dtype == BF16 and found.shape == view.shape
         assert np.array_equal(found.astype(np.float32), wanted.astype(np.float32), equal_nan=True)
-        assert np.array_equal(cast_values(found, np.dtype(np.float32)), found.astype(np.float32), equal_nan=True)
-    assert cast_values(x, np.dtype(np.float32)) is x
-    assert cast_values(np.asfortranarray(x), BF16).flags.f_contiguous
+        assert np.array_equal(converted(found, np.dtype(np.float32)), found.astype(np.float32), equal_nan=True)
+    assert converted(x, np.dtype(np.float32)) is x
+    assert converted(np.asfortranarray(x), BF16).flags.f_contiguous
 
 
 def test_wrong_arguments():

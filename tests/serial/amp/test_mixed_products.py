@@ -1,0 +1,91 @@
+"""Layers under the level "auto" with bfloat16: one operation, float32 results, gradients of the plain form."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import Tensor, nn, ops
+from dist_ms.ops import mixed_products
+
+LAYERS = {
+    "dense": (lambda: nn.Dense(24, 10), (6, 24)),
+    "dense 3-D": (lambda: nn.Dense(24, 10), (2, 3, 24)),
+    "conv2d": (lambda: nn.Conv2d(3, 8, 3, stride=2, pad_mode="same", has_bias=True), (2, 3, 9, 7)),
+    "conv2d groups": (lambda: nn.Conv2d(4, 8, 3, pad_mode="pad", padding=1, group=2, has_bias=True), (2, 4, 6, 6)),
+    "conv1d": (lambda: nn.Conv1d(3, 5, 3, has_bias=True), (2, 3, 11)),
+}
+
+
+def rounded(x):
+    return x.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_values_and_gradients(name):
+    ms.set_seed(1)
+    make, shape = LAYERS[name]
+    layer = make()
+    x = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
+    mixed = ms.amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
+
+    def outcome(net, x, weights):
+        run = ms.value_and_grad(lambda x: (net(x) * ops.cos(net(x))).sum(), 0, weights)
+        return net(Tensor(x)), run(Tensor(x))
+
+    weights = layer.trainable_params()
+    out, (_, (dx, grads)) = outcome(mixed, x, weights)
+    assert out.dtype == ms.float32 and dx.dtype == ms.float32 and all(g.dtype == ms.float32 for g in grads)
+    # The same layer in float32 on the rounded factors: only the gradient that comes in is rounded besides.
+    other = make()
+    for p, q in zip(other.trainable_params(), weights):
+        p.set_data(Tensor(rounded(q.asnumpy()) if q.ndim > 1 else q.asnumpy()))
+    plain, (_, (dx32, grads32)) = outcome(other, rounded(x), other.trainable_params())
+    assert np.allclose(out.asnumpy(), plain.asnumpy(), rtol=1e-4, atol=1e-5)
+    for found, wanted in zip((dx, *grads), (dx32, *grads32)):
+        found, wanted = found.asnumpy(), wanted.asnumpy()
+        assert np.abs(found - wanted).max() <= 2e-2 * np.abs(wanted).max()
+
+
+def test_it_is_one_operation(monkeypatch):
+    seen = []
+    forward = mixed_products.MixedDense.forward
+    monkeypatch.setattr(
+        mixed_products.MixedDense, "forward", lambda self, *a: seen.append([x.dtype for x in a]) or forward(self, *a)
+    )
+    net = ms.amp.auto_mixed_precision(nn.Dense(4, 3), "auto", ms.bfloat16)
+    net(Tensor(np.ones((2, 4), np.float32)))
+    assert seen == [[np.float32] * 3]
+    ms.amp.auto_mixed_precision(nn.Dense(4, 3), "auto", ms.float16)(Tensor(np.ones((2, 4), np.float32)))
+    assert len(seen) == 1, "float16 has no products of its own"
+
+
+def test_second_order_gradients():
+    layer = ms.amp.auto_mixed_precision(nn.Dense(3, 2, weight_init="ones", bias_init="zeros"), "auto", ms.bfloat16)
+    x = Tensor(np.array([[0.5, -1.0, 2.0]], np.float32))
+    found = ms.grad(lambda x: ms.grad(lambda x: (layer(x) ** 3).sum())(x).sum())(x)
+    total = 1.5 * np.ones(3)  # y = sum x in both outputs; d/dx sum_i (6 y) * 3
+    assert np.allclose(found.asnumpy()[0], 2 * 3 * 6 * total, rtol=2e-2)
+
+
+def test_weights_written_between_forward_and_backward():
+    layer = nn.Dense(4, 3, has_bias=True)
+    mixed = ms.amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
+    x = Tensor(np.ones((2, 4), np.float32))
+    before = rounded(layer.weight.asnumpy()).copy()
+
+    def run(x):
+        y = mixed(x)
+        layer.weight.set_data(Tensor(np.zeros((3, 4), np.float32)))
+        return y.sum()
+
+    assert np.allclose(ms.grad(run)(x).asnumpy(), before.sum(0)[None], rtol=1e-2)
+
+
+def test_errors_are_those_of_the_plain_form():
+    net = ms.amp.auto_mixed_precision(nn.Dense(4, 3), "auto", ms.bfloat16)
+    with pytest.raises(ValueError):
+        net(Tensor(np.ones((2, 5), np.float32)))
+    conv = ms.amp.auto_mixed_precision(nn.Conv2d(4, 3, 3, has_bias=True), "auto", ms.bfloat16)
+    with pytest.raises((RuntimeError, ValueError)):
+        conv(Tensor(np.ones((2, 5, 8, 8), np.float32)))
