@@ -61,7 +61,9 @@ def operations(ms):
     y, w = ms.Tensor(b), ms.Tensor(v)
     ops = ms.ops
     mean, rstd = np.empty(4, np.float32), np.empty(4, np.float32)
-    norm = ops.LayerNorm(1, 1, 1e-5)
+    from dist_ms.ops.layer_norm import RowNorm
+
+    norm = RowNorm(1e-5)
 
     def linear_kernel():
         product = np.matmul(a, b.T)
@@ -84,7 +86,7 @@ def operations(ms):
         "softmax": (lambda t: ops.softmax(t, -1), softmax_kernel, _forward(ops.Softmax(-1), a)),
         "reshape": (lambda t: ops.reshape(t, (2, 8)), lambda: a.reshape(2, 8), _forward(ops.Reshape(), a, (2, 8))),
         "sum": (lambda t: ops.sum(t), lambda: np.add.reduce(a, None), _forward(ops.ReduceSum(), a)),
-        "layer_norm": (lambda t: norm(t, w, w), norm_kernel, _forward(norm, a, v, v)),
+        "layer_norm": (lambda t: ops.layer_norm(t, (4,), w, w), norm_kernel, _forward(norm, a, v, v, mean, rstd)),
         "linear": (lambda t: ops.dense(t, y, w), linear_kernel, _forward(ops.Dense(), a, b, v)),
     }
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.autograd.tape import Node, alias, recording
+from dist_ms.autograd.tape import Node, alias, formless, recording
 from dist_ms.common.sparse_tensor import RowTensor, joined
 from dist_ms.common.tensor import Tensor, wrap
 
@@ -173,6 +173,8 @@ def gradients_of(node: Node, slots: list | None) -> tuple:
         dout = None if slots is None else slots[0]
         if primitive.keeps_output:
             output = _outcome(output, node, 0)
+        elif type(output) is tuple:
+            output = formless(*output)
     given = primitive.gradient(node.inputs, output, dout)
     if type(given) is not tuple:
         given = (given,)

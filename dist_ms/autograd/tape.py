@@ -136,7 +136,8 @@ class Node:
     Attributes:
         primitive: has `gradient(inputs, output, dout)`; None for a leaf or a released node.
         inputs: the call's arguments, tensors as aliases (without data where not needed).
-        output: the output alias or tuple of them, kept for the gradient.
+        output: the output alias or tuple of them, kept for the gradient; of one output whose data
+            is not kept, its shape and dtype alone.
         width: number of outputs; 0 means one output that is no tuple.
         live: indices of the inputs that are traced.
         tape: the tape it was recorded on.
@@ -146,20 +147,13 @@ class Node:
         after: a node to run after this one even if no gradient reaches it.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "after",
-        "hooks",
-        "inputs",
-        "live",
-        "order",
-        "output",
-        "packed",
-        "primitive",
-        "special",
-        "tape",
-        "width",
-    )
+    # The rest is rare: it stays in the class until it is set.
+    __slots__ = ("__dict__", "__weakref__", "inputs", "live", "order", "output", "primitive", "tape", "width")
+
+    hooks: dict[int, dict] | None = None
+    packed: list | None = None
+    special: bool = False
+    after: Node | None = None
 
     def __init__(
         self,
@@ -177,14 +171,14 @@ class Node:
         self.live = live
         self.tape = tape
         self.order = next(_orders)
-        self.hooks: dict[int, dict] | None = None
-        self.packed: list | None = None
-        self.special = False
-        self.after: Node | None = None
 
     def release(self) -> None:
         """Drop what only the gradient needs."""
-        self.primitive = self.output = self.packed = self.after = None
+        self.primitive = self.output = None
+        if self.packed is not None:
+            self.packed = None
+        if self.after is not None:
+            self.after = None
         self.inputs = self.live = ()
 
 
@@ -317,15 +311,17 @@ def record(primitive: Any, inputs: Sequence, result: Any, width: int, tape: Tape
     keeps = primitive.keeps
     saved = []
     live = []
-    for i, x in enumerate(inputs):
+    i = -1
+    for x in inputs:
+        i += 1
         if isinstance(x, Tensor):
             t = _new(Tensor)
-            data = x._data
             if keeps is None or i in keeps:
-                t._data = data
+                t._data = x._data
                 if type(x) is not Tensor:
                     tape.kept.append(t)
             else:
+                data = x._data
                 t._shape, t._dtype = data.shape, data.dtype
             node = x._node
             if node is not None and node.tape is tape:
@@ -344,11 +340,26 @@ def record(primitive: Any, inputs: Sequence, result: Any, width: int, tape: Tape
         for i, r in enumerate(result):
             r._node, r._index = node, i
     else:
-        node = Node(primitive, tuple(saved), kept_output(result, keep_output), 0, live, tape)
+        data = result._data
+        if keep_output:
+            output = _new(Tensor)
+            output._data = data
+        else:
+            output = data.shape, data.dtype
+        node = _new(Node)
+        node.primitive, node.inputs, node.output, node.width = primitive, tuple(saved), output, 0
+        node.live, node.tape, node.order = live, tape, next(_orders)
         result._node = node
     if tape.pack is not None:
         tape.pack.pack(node)
     return node
+
+
+def formless(shape: tuple, dtype: np.dtype) -> Tensor:
+    """A tensor that has a shape and a dtype, but no data."""
+    t = _new(Tensor)
+    t._shape, t._dtype = shape, dtype
+    return t
 
 
 def kept_output(result: Tensor, keep_data: bool) -> Tensor:

@@ -43,12 +43,9 @@ from dist_ms.ops.arithmetic import *
 from dist_ms.ops.division import *
 from dist_ms.ops.powers import *
 from dist_ms.ops.exponentials import *
-from dist_ms.ops.trigonometry import *
-from dist_ms.ops.rounding import *
 from dist_ms.ops.extremes import *
 from dist_ms.ops.comparison import *
 from dist_ms.ops.logical import *
-from dist_ms.ops.complex_numbers import *
 
 # types and shapes
 from dist_ms.ops.casting import *
@@ -58,72 +55,46 @@ from dist_ms.ops.transposing import *
 from dist_ms.ops.expanding import *
 from dist_ms.ops.joining import *
 from dist_ms.ops.splitting import *
-from dist_ms.ops.repeating import *
 from dist_ms.ops.padding import *
 
 # reductions, scans, order
 from dist_ms.ops.reduction import *
 from dist_ms.ops.reduce_extremes import *
-from dist_ms.ops.norms import *
-from dist_ms.ops.segments import *
 
 # products
 from dist_ms.ops.matmul import *
-from dist_ms.ops.products import *
 from dist_ms.ops.einsum import *
-from dist_ms.ops.decompositions import *
 from dist_ms.ops.cholesky import *
 
 # elements picked, put, chosen
 from dist_ms.ops.slicing import *
 from dist_ms.ops.gathering import *
-from dist_ms.ops.scattering import *
-from dist_ms.ops.scattering_along import *
 from dist_ms.ops.selection import *
-from dist_ms.ops.triangles import *
 
 # made, drawn, written
 from dist_ms.ops.creation import *
-from dist_ms.ops.drawing import *
-from dist_ms.ops.distribution_functions import *
 from dist_ms.ops.assignment import *
 
 # neural networks
 from dist_ms.ops.activation import *
-from dist_ms.ops.rectifiers import *
-from dist_ms.ops.smooth_activation import *
-from dist_ms.ops.hard_activation import *
 from dist_ms.ops.softmax import *
 from dist_ms.ops.dropout import *
 from dist_ms.ops.embedding import *
 from dist_ms.ops.dense import *
 from dist_ms.ops.bias_add import *
-from dist_ms.ops.conv import *
-from dist_ms.ops.conv_functions import *
-from dist_ms.ops.conv_primitives import *
-from dist_ms.ops.pooling import *
-from dist_ms.ops.pooling_functions import *
-from dist_ms.ops.pooling_primitives import *
 from dist_ms.ops.unfold import *
 from dist_ms.ops.interpolate import *
 from dist_ms.ops.pixel_shuffle import *
-from dist_ms.ops.grid_sampling import *
 from dist_ms.ops.batch_norm import *
 from dist_ms.ops.layer_norm import *
-from dist_ms.ops.normalization import *
-from dist_ms.ops.loss import *
 from dist_ms.ops.cross_entropy import *
-from dist_ms.ops.softmax_cross_entropy import *
 from dist_ms.ops.ctc_loss import *
-from dist_ms.ops.margin_loss import *
 
 # sparse containers
 from dist_ms.ops.sparse_containers import *
 
 # side effects, hooks, functions of functions
-from dist_ms.ops.debugging import *
 from dist_ms.ops.hooks import *
-from dist_ms.ops.mapping import *
 
 # what stands on all of these: Tensor's operators and methods
 from dist_ms.ops import (

@@ -10,6 +10,7 @@ from dist_ms.autograd.tape import overwrite
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import activation
 from dist_ms.ops.layout import converted, dense, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient, wanted
@@ -19,8 +20,6 @@ __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 
 def _run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
     """Apply an elementwise kernel in the working type, in the layout of `x`."""
-    from dist_ms._ext import activation
-
     work = dense(x, working_type(x.dtype))
     out = np.empty_like(work)
     getattr(activation, kernel)(work, out, *options)
@@ -29,8 +28,6 @@ def _run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
 
 def _run_backward(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
     """Apply a gradient kernel in the working type, in the layout of `kept`."""
-    from dist_ms._ext import activation
-
     kept = dense(kept, working_type(kept.dtype))
     out = np.empty_like(kept)
     getattr(activation, kernel)(laid_out_like(dy, kept), kept, out, *options)

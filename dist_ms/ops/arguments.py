@@ -9,6 +9,8 @@ import numpy as np
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 
+_ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
+
 
 def array(name: str, value: Any, argument: str = "input") -> np.ndarray:
     """Return `value` if it is an array, that is: if the caller gave a Tensor.
@@ -133,8 +135,8 @@ def many_axes(name: str, axes: Any, ndim: int, argument: str = "axis") -> tuple[
         TypeError: if one is no int.
         ValueError: if there is no such axis, or one comes twice.
     """
-    if axes is None:
-        return tuple(range(ndim))
+    if axes is None or axes == ():
+        return _ALL_AXES[ndim] if ndim < 8 else tuple(range(ndim))
     if type(axes) is int:
         return (one_axis(name, axes, ndim, argument),) if ndim else _no_axis(name, axes, argument)
     axes = integers(name, axes, argument)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
@@ -17,6 +18,9 @@ from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
 __all__ = ["Dense", "bidense", "dense"]
+
+_F32 = np.dtype(np.float32)
+_SMALL = 4096  # multiplications
 
 
 class Dense(Primitive):
@@ -41,7 +45,14 @@ class Dense(Primitive):
 
     @quiet
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        self._check(input, weight, bias)
+        if not self._plain(input, weight, bias):
+            self._check(input, weight, bias)
+        elif input.size * weight.shape[0] < _SMALL:  # NumPy answers before oneDNN has looked up its primitive
+            matrix = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
+            out = np.matmul(matrix, weight.T)
+            if bias is not None:
+                np.add(out, bias, out=out)
+            return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
         work = onednn_type(input.dtype)
         if work is None:
@@ -52,6 +63,17 @@ class Dense(Primitive):
             matrix, weight.T.astype(work, copy=False), None if bias is None else bias.astype(work, copy=False)
         )
         return out.reshape(*input.shape[:-1], columns).astype(input.dtype, copy=False)
+
+    @staticmethod
+    def _plain(input: Any, weight: Any, bias: Any) -> bool:
+        """Whether these are float32 rows, a matrix, and a vector, of lengths that fit: the usual case."""
+        if not type(input) is type(weight) is np.ndarray or not input.dtype == weight.dtype == _F32:
+            return False
+        if not input.size or weight.ndim != 2 or not input.ndim or input.shape[-1] != weight.shape[1]:
+            return False
+        return bias is None or (
+            type(bias) is np.ndarray and bias.dtype == _F32 and bias.ndim == 1 and bias.shape[0] == weight.shape[0]
+        )
 
     def _check(self, input: Any, weight: Any, bias: Any) -> None:
         arguments.floating(self.name, input, "input", complex_too=False)
@@ -115,7 +137,7 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> print(ms.ops.dense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]])))
         [[3.]]
     """
-    return _dense(input, weight) if bias is None else _dense(input, weight, bias)
+    return apply(_dense, input, weight) if bias is None else apply(_dense, input, weight, bias)
 
 
 def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

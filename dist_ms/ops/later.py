@@ -40,8 +40,20 @@ LATER = {
     "columns": """
         Col2Im Im2Col col2im
     """.split(),
+    "complex_numbers": """
+        Angle Complex ComplexAbs Conj Imag Polar Real angle conj imag is_complex polar real view_as_real
+    """.split(),
     "control_flow": """
         ForiLoop Scan WhileLoop
+    """.split(),
+    "conv": """
+
+    """.split(),
+    "conv_functions": """
+        conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
+    """.split(),
+    "conv_primitives": """
+        Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv2DTranspose Conv3D Conv3DTranspose
     """.split(),
     "create_primitives": """
         Eps Eye Fill FillV2 LinSpace Ones OnesLike Range Zeros ZerosLike
@@ -49,14 +61,28 @@ LATER = {
     "ctc_primitives": """
         CTCGreedyDecoder CTCLoss CTCLossV2 ctc_greedy_decoder
     """.split(),
+    "debugging": """
+        Assert CheckNumerics Depend FloatStatus Identity NPUAllocFloatStatus NPUClearFloatStatus
+        NPUGetFloatStatus Print deepcopy depend identity print_
+    """.split(),
+    "decompositions": """
+        LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
+        matrix_determinant slogdet
+    """.split(),
     "derivatives": """
         derivative jet
     """.split(),
     "distances": """
         Cdist Pdist cdist cosine_similarity pdist
     """.split(),
+    "distribution_functions": """
+        gamma laplace poisson random_gamma random_poisson standard_laplace
+    """.split(),
     "distributions": """
         Bernoulli RandomCategorical Randperm bernoulli multinomial random_categorical
+    """.split(),
+    "drawing": """
+        normal rand rand_like randint randint_like randn randn_like randperm shuffle standard_normal uniform
     """.split(),
     "encoding": """
         OneHot one_hot sequence_mask
@@ -79,6 +105,12 @@ LATER = {
         ApplyAdadelta ApplyAddSign ApplyCenteredRMSProp ApplyGradientDescent ApplyMomentum ApplyPowerSign
         ApplyRMSProp SGD
     """.split(),
+    "grid_sampling": """
+        AffineGrid GridSampler2D GridSampler3D affine_grid grid_sample
+    """.split(),
+    "hard_activation": """
+        HShrink HSigmoid HSwish SoftShrink hardshrink hardsigmoid hardswish hardtanh softshrink tanhshrink
+    """.split(),
     "image_colors": """
         AdjustHue AdjustSaturation HSVToRGB RGBToHSV
     """.split(),
@@ -100,12 +132,22 @@ LATER = {
         CheckValid Coalesce IOU InTopK ListDiff LowerBound NthElement ScatterAddWithAxis SubAndFilter UpperBound
         check_valid intopk iou
     """.split(),
+    "loss": """
+        binary_cross_entropy binary_cross_entropy_with_logits huber_loss kl_div l1_loss mse_loss smooth_l1_loss
+    """.split(),
     "loss_primitives": """
-        BCEWithLogitsLoss BinaryCrossEntropy KLDivLoss L2Loss MultiMarginLoss MultilabelMarginLoss NLLLoss
+        BCEWithLogitsLoss BinaryCrossEntropy KLDivLoss MultiMarginLoss MultilabelMarginLoss NLLLoss
         SigmoidCrossEntropyWithLogits SmoothL1Loss SoftMarginLoss TripletMarginLoss
     """.split(),
     "lstm": """
         LSTM
+    """.split(),
+    "mapping": """
+        HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_attr_register
+    """.split(),
+    "margin_loss": """
+        cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
+        multilabel_soft_margin_loss soft_margin_loss triplet_margin_loss
     """.split(),
     "matrix_diagonals": """
         MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag
@@ -115,11 +157,31 @@ LATER = {
         Median ReduceStd cov logsumexp median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
     """.split(),
+    "normalization": """
+        L2Normalize LRN RmsNorm group_norm instance_norm lrn rms_norm
+    """.split(),
+    "norms": """
+        L2Loss LpNorm Renorm SquareSumAll clip_by_global_norm clip_by_norm dist matrix_norm norm renorm
+        vector_norm
+    """.split(),
     "parameter_scattering": """
         ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdDiv ScatterNdMax
         ScatterNdMin ScatterNdMul ScatterNdSub ScatterNdUpdate ScatterNonAliasingAdd ScatterSub ScatterUpdate
         scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_div scatter_nd_max
         scatter_nd_min scatter_nd_mul scatter_nd_sub scatter_nd_update scatter_update
+    """.split(),
+    "pooling": """
+
+    """.split(),
+    "pooling_functions": """
+        avg_pool1d avg_pool2d avg_pool3d lp_pool1d lp_pool2d max_pool2d max_pool3d
+    """.split(),
+    "pooling_primitives": """
+        AvgPool AvgPool3D MaxPool MaxPool3D MaxPoolWithArgmax
+    """.split(),
+    "products": """
+        Addcdiv Addcmul Cross Lerp addcdiv addcmul batch_dot cross diff dot kron ldexp lerp matrix_power
+        tensor_dot trapz vander
     """.split(),
     "products_added": """
         addbmm addmm addmv addr baddbmm
@@ -134,9 +196,18 @@ LATER = {
     "rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90
     """.split(),
+    "rectifiers": """
+        CeLU Elu PReLU ReLU6 SeLU celu elu leaky_relu prelu relu6 rrelu selu threshold
+    """.split(),
+    "repeating": """
+        Meshgrid Tile cartesian_prod combinations meshgrid repeat_elements repeat_interleave tile
+    """.split(),
     "replacing": """
         InplaceAdd InplaceIndexAdd InplaceSub InplaceUpdate InplaceUpdateV2 inplace_add inplace_sub
         inplace_update select_scatter slice_scatter
+    """.split(),
+    "rounding": """
+        Ceil Floor Rint Round Trunc ceil floor frac rint round trunc
     """.split(),
     "row_updates": """
         FusedSparseAdam FusedSparseLazyAdam SparseApplyAdagradV2 SparseApplyRMSProp
@@ -144,11 +215,31 @@ LATER = {
     "scanning": """
         CumProd CumSum Cummax Cummin CumulativeLogsumexp cummax cummin cumprod cumsum logcumsumexp
     """.split(),
+    "scattering": """
+        ScatterNd TensorScatterAdd TensorScatterDiv TensorScatterMax TensorScatterMin TensorScatterMul
+        TensorScatterSub TensorScatterUpdate scatter_nd tensor_scatter_add tensor_scatter_div tensor_scatter_max
+        tensor_scatter_min tensor_scatter_mul tensor_scatter_sub tensor_scatter_update
+    """.split(),
+    "scattering_along": """
+        IndexAdd IndexFill IndexPut TensorScatterElements index_add index_fill index_put inplace_index_add
+        scatter tensor_scatter_elements
+    """.split(),
+    "segments": """
+        Bincount Histogram UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum bincount
+        histc unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsorted_segment_sum
+    """.split(),
     "sequences": """
         EditDistance NoRepeatNGram RaggedRange
     """.split(),
     "small_arrays": """
         Bucketize ChannelShuffle CompareAndBitpack IdentityN InvertPermutation UnravelIndex scalar_cast
+    """.split(),
+    "smooth_activation": """
+        FastGeLU FastGelu GLU LogSigmoid Mish SiLU Softplus Softsign fast_gelu glu logsigmoid mish silu softplus
+        softsign
+    """.split(),
+    "softmax_cross_entropy": """
+        SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
     """.split(),
     "sorted_segments": """
         SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
@@ -183,6 +274,15 @@ LATER = {
     """.split(),
     "tensor_series": """
         LogSpace TridiagonalMatMul
+    """.split(),
+    "triangles": """
+        Diag DiagPart Trace Tril TrilIndices Triu TriuIndices diag diag_embed diagflat diagonal diagonal_scatter
+        trace tril tril_indices triu triu_indices
+    """.split(),
+    "trigonometry": """
+        ACos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Sin Sinc Sinh Tan Tanh acos acosh arccos arccosh arcsin
+        arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh cos cosh deg2rad rad2deg sin sinc sinh tan
+        tanh
     """.split(),
     "unpooling": """
         max_unpool1d max_unpool2d max_unpool3d

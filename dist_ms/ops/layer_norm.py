@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import apply
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import layer_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
@@ -36,12 +39,15 @@ class RowNorm(Primitive):
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
     ) -> np.ndarray:
-        from dist_ms._ext import layer_norm
-
         work = mean.dtype
+        if x.dtype is work and x.ndim == 2 and x.shape[1] == gamma.size and x.flags.c_contiguous:
+            if gamma.ndim == beta.ndim == 1 and gamma.dtype is beta.dtype is work:
+                out = np.empty_like(x)
+                kernels.forward(x, contiguous(gamma), contiguous(beta), self._eps, out, mean, rstd)
+                return out
         rows = contiguous(x, work).reshape(mean.size, gamma.size)
         out = np.empty_like(rows)
-        layer_norm.forward(
+        kernels.forward(
             rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
         )
         return converted(out, x.dtype).reshape(x.shape)
@@ -65,13 +71,11 @@ class RowNormGrad(Primitive):
         self._eps = eps
 
     def forward(self, dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> tuple:
-        from dist_ms._ext import layer_norm
-
         work = mean.dtype
         rows = contiguous(x, work).reshape(mean.size, gamma.size)
         dx = np.empty_like(rows)
         dgamma, dbeta = np.empty(gamma.size, work), np.empty(gamma.size, work)
-        layer_norm.backward(
+        kernels.backward(
             contiguous(dy, work).reshape(rows.shape),
             rows,
             contiguous(gamma, work).reshape(-1),
@@ -108,12 +112,17 @@ class RowNormGrad(Primitive):
 
 def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: float, first: int) -> tuple:
     """Normalise over the axes from `first` on; the result, and the arrays of means and rstds."""
-    rows = math.prod(x.shape[:first])
-    work = working_type(arguments.floating(name, x.array(), complex_too=False).dtype)
-    mean, rstd = np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
-    if x.size == 0:
-        return x + 0, mean, rstd
-    return RowNorm(eps)(x, gamma, beta, mean, rstd), mean, rstd
+    data = arguments.floating(name, x.array(), complex_too=False)
+    rows, work = math.prod(data.shape[:first]), working_type(data.dtype)
+    if data.size == 0:
+        return x + 0, np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
+    mean, rstd = np.empty(rows, work), np.empty(rows, work)
+    return apply(_row_norm(eps), x, gamma, beta, mean, rstd), mean, rstd
+
+
+@functools.lru_cache(16)
+def _row_norm(eps: float) -> RowNorm:
+    return RowNorm(eps)
 
 
 class LayerNorm(Primitive):
@@ -210,9 +219,13 @@ def layer_norm(
         >>> print(ms.ops.layer_norm(ms.Tensor([[1.0, 3.0]]), (2,), eps=0.0))
         [[-1.  1.]]
     """
-    shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
-    first = arguments.tensor("layer_norm", input).ndim - len(shape)
-    if not shape or first < 0 or input.shape[first:] != shape:
+    if type(normalized_shape) is tuple and [*map(type, normalized_shape)] == [int] * len(normalized_shape):
+        shape = normalized_shape
+    else:
+        shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
+    lengths = arguments.tensor("layer_norm", input).shape
+    first = len(lengths) - len(shape)
+    if not shape or first < 0 or lengths[first:] != shape:
         raise ValueError(
             f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
         )

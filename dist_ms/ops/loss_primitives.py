@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_int, check_number, check_string, complai
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.cross_entropy import nll_loss
-from dist_ms.ops.loss import binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, reduced, smooth_l1_loss
+from dist_ms.ops.loss import binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, smooth_l1_loss
 from dist_ms.ops.margin_loss import (
     labels_as_mask,
     multi_margin_loss,
@@ -24,7 +24,6 @@ __all__ = [
     "BCEWithLogitsLoss",
     "BinaryCrossEntropy",
     "KLDivLoss",
-    "L2Loss",
     "MultiMarginLoss",
     "MultilabelMarginLoss",
     "NLLLoss",
@@ -137,25 +136,6 @@ class SmoothL1Loss(Primitive):
 
     def __call__(self, prediction: Tensor, target: Tensor) -> Tensor:
         return smooth_l1_loss(prediction, target, self.beta, self.reduction)
-
-
-class L2Loss(Primitive):
-    """sum(x^2) / 2.
-
-    Call:
-        input_x (Tensor): floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.L2Loss()(ms.Tensor([3.0, 4.0])))
-        12.5
-    """
-
-    def __call__(self, input_x: Tensor) -> Tensor:
-        arguments.floating(
-            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
-        )
-        return reduced(input_x * input_x, "sum") * 0.5
 
 
 class NLLLoss(_Reduced):

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, tensor
@@ -54,7 +55,8 @@ class MatMul(Primitive):
 
     def forward(self, input: np.ndarray, mat2: np.ndarray) -> np.ndarray:
         same_dtype(self.name, input, mat2)
-        self.check_ranks(input.ndim, mat2.ndim)
+        if input.ndim != 2 or mat2.ndim != 2:
+            self.check_ranks(input.ndim, mat2.ndim)
         a = input.swapaxes(-1, -2) if self.transpose_a else input
         b = mat2.swapaxes(-1, -2) if self.transpose_b else mat2
         if a.shape[-1] != b.shape[-2]:
@@ -117,6 +119,8 @@ class BatchMatMul(MatMul):
 
 def same_dtype(name: str, a: Any, b: Any) -> None:
     """Raise TypeError unless two arrays hold numbers of one dtype."""
+    if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
+        return
     array(name, a)
     array(name, b, "mat2")
     if a.dtype != b.dtype:
@@ -131,6 +135,9 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
 @quiet
 def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The matrix product of arrays (..., m, k) and (..., k, n): float32 and bfloat16 by oneDNN, the rest by NumPy."""
+    d = a.dtype
+    if d is _F32 and a.size * b.shape[-1] < _SMALL:
+        return _plain(a, b)
     if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL):
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
     if (a.dtype != _F32 and a.dtype != _BF16) or a.size * b.shape[-1] < _SMALL:
@@ -176,9 +183,10 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         [3. 7.]
     """
     a, b = tensor("matmul", input), tensor("matmul", other, "other")
-    if a.ndim == 2 and b.ndim == 2:
-        _check_inner(a.shape, b.shape)
-        return _matmul(a, b)
+    first, second = a.array(), b.array()
+    if first.ndim == second.ndim == 2:
+        _check_inner(first.shape, second.shape)
+        return apply(_matmul, a, b)
     if not a.ndim or not b.ndim:
         raise ValueError(
             f"For 'matmul', 'input' and 'other' must have at least 1 dimension, but got {a.ndim} and {b.ndim}."

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, to_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integers, many_axes
@@ -72,9 +73,10 @@ class Reduction(Primitive):
 
 def wide_sum(x: np.ndarray, axes: tuple, keep_dims: bool) -> np.ndarray:
     """The sum in the array's dtype, added up in float32 if that is a 2-byte float."""
-    if x.dtype.itemsize == 2 and x.dtype.kind in _HALF_SUMS:
-        return x.sum(axes, dtype=np.float32, keepdims=keep_dims).astype(x.dtype)
-    return x.sum(axes, dtype=x.dtype, keepdims=keep_dims)
+    d = x.dtype
+    if d.itemsize == 2 and d.kind in _HALF_SUMS:
+        return np.add.reduce(x, axes, np.float32, None, keep_dims).astype(d)
+    return np.add.reduce(x, axes, d, None, keep_dims)
 
 
 class ReduceSum(Reduction):
@@ -283,6 +285,8 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
         >>> print(ms.ops.sum(x), ms.ops.sum(x, 0))
         10.0 [4. 6.]
     """
+    if dim is None is dtype and keepdim is False and isinstance(input, Tensor) and input.array().dtype.kind in "fVc":
+        return apply(_sum[False], input, ())
     return _sum[boolean("sum", keepdim, "keepdim")](_widened("sum", input, dtype), () if dim is None else dim)
 
 

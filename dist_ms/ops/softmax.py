@@ -8,11 +8,14 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import softmax as kernels
 from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
+
+_F32 = np.dtype(np.float32)
 
 
 def _rows(x: np.ndarray, axis: int) -> np.ndarray:
@@ -35,11 +38,13 @@ def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _forward(kernel: str, x: np.ndarray, axis: int) -> np.ndarray:
-    from dist_ms._ext import softmax
-
+    if x.dtype == _F32 and axis == x.ndim - 1 == 1 and x.flags.c_contiguous:
+        out = np.empty_like(x)
+        getattr(kernels, kernel)(x, out)
+        return out
     rows = _rows(x, axis)
     out = np.empty_like(rows)
-    getattr(softmax, kernel)(rows, out)
+    getattr(kernels, kernel)(rows, out)
     return _unrow(out, x, axis)
 
 
@@ -53,11 +58,9 @@ def _half_softmax(x: np.ndarray, axis: int) -> np.ndarray:
 
 
 def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
-    from dist_ms._ext import softmax
-
     dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
     out = np.empty_like(dy_rows)
-    getattr(softmax, kernel)(dy_rows, y_rows, out)
+    getattr(kernels, kernel)(dy_rows, y_rows, out)
     return _unrow(out, dy, axis)
 
 

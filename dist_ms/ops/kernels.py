@@ -1,0 +1,24 @@
+"""Compiled kernels that load at their first use, after which reaching one costs an attribute."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+from typing import Any
+
+
+class LateModule(ModuleType):
+    """A module of `dist_ms._ext` that is loaded when one of its names is first asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        module = importlib.import_module(f"dist_ms._ext.{self.__name__}")
+        self.__dict__.update({key: value for key, value in vars(module).items() if not key.startswith("__")})
+        return getattr(module, name)
+
+
+activation = LateModule("activation")
+dnnl = LateModule("dnnl")
+layer_norm = LateModule("layer_norm")
+softmax = LateModule("softmax")
