@@ -5,7 +5,7 @@ parameter servers. Importing it starts no MPI and loads no kernel; NumPy arrays 
 from a caching allocator (see `dist_ms.allocator`).
 """
 
-from dist_ms import allocator, collectives, common, context, ops
+from dist_ms import allocator, collectives, common, communication, context, ops
 from dist_ms.autograd.function import _Function
 from dist_ms.autograd.grad import get_grad, grad, value_and_grad
 from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
@@ -63,6 +63,18 @@ from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, ten
 from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"
+
+
+def _take_role(world: communication.World) -> None:
+    """Begin to serve, where this process is a server; that is the business of a higher floor than init()'s."""
+    if world.roles is not None:
+        from dist_ms.parallel.server_roles import leave_script
+
+        leave_script(world)
+
+
+communication.roles.ask_with(lambda: get_ps_context("enable_ps"))
+communication.on_init(_take_role)
 
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
 ops.offer(collectives.PRIMITIVES)

@@ -105,22 +105,28 @@ class BannerFilter:
         self._block = None
 
 
-def describe(failure: dict[str, str], ranks: int, code: int) -> str:
+def describe(failure: dict[str, str], ranks: int, code: int, servers: int = 0) -> str:
     """Say in one line which rank ended the job, and how.
 
     Args:
         failure: what the banners told.
         ranks: the number of ranks.
         code: the job's exit code.
+        servers: how many of the ranks, the last ones, are parameter servers.
 
     Examples:
         >>> from dist_ms.launch.banner import describe
         >>> describe({"rank": "1", "code": "3"}, 4, 3)
         'dist-ms: rank 1 of 4 ended with exit code 3; the job was stopped.'
+        >>> describe({"rank": "3", "code": "3"}, 4, 3, servers=2)
+        'dist-ms: rank 3 of 4 (server 1 of 2) ended with exit code 3; the job was stopped.'
     """
     if "signal" in failure:
         how = f"was ended by signal {failure['signal']} ({failure.get('what', '?')})"
     else:
         how = f"ended with exit code {failure.get('code', code)}"
     who = f"rank {failure['rank']} of {ranks}" if "rank" in failure else f"one of {ranks} ranks"
+    if servers and "rank" in failure:
+        workers, rank = ranks - servers, int(failure["rank"])
+        who += f" (server {rank - workers} of {servers})" if rank >= workers else f" (worker {rank} of {workers})"
     return f"dist-ms: {who} {how}; the job was stopped."

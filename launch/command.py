@@ -29,13 +29,14 @@ class Job:
     """What to start.
 
     Attributes:
-        ranks: the number of processes.
+        ranks: the number of processes, servers included.
         python: the interpreter.
         program: what follows it: a script or `-m module`, and arguments.
         bind: whether ranks get cores of their own.
         threads: threads per rank; None: as many as a rank has cores.
         timeout: seconds a rank waits for others; None: as the environment says.
         mpi_args: further arguments of mpirun.
+        servers: how many of the processes, the last ones, are parameter servers.
     """
 
     ranks: int
@@ -45,6 +46,7 @@ class Job:
     threads: int | None = None
     timeout: float | None = None
     mpi_args: Sequence[str] = field(default_factory=tuple)
+    servers: int = 0
 
 
 def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> dict[str, str]:
@@ -55,6 +57,9 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
     env = dict(environ)
     if job.timeout is not None:
         env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"
+    if job.servers:
+        env["MS_WORKER_NUM"], env["MS_SERVER_NUM"] = str(job.ranks - job.servers), str(job.servers)
+        env.pop("MS_ROLE", None)  # by the rank
     if job.threads is not None:
         env["OMP_NUM_THREADS"] = str(job.threads)
     elif job.ranks > 1 and not several_machines(job, environ):

@@ -32,6 +32,14 @@ def make_parser() -> argparse.ArgumentParser:
     )
     run.add_argument("-n", "--ranks", type=positive, required=True, metavar="N")
     run.add_argument(
+        "--servers",
+        type=positive,
+        default=0,
+        metavar="K",
+        help="start K parameter servers besides the N ranks, which are the workers; for scripts "
+        "that call set_ps_context(enable_ps=True)",
+    )
+    run.add_argument(
         "--bind",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -108,13 +116,14 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     from dist_ms.launch.run import run_job
 
     job = Job(
-        ranks=options.ranks,
+        ranks=options.ranks + options.servers,
         python=sys.executable,
         program=_program(parser, options),
         bind=options.bind,
         threads=options.threads,
         timeout=options.timeout,
         mpi_args=shlex.split(options.mpi_args),
+        servers=options.servers,
     )
     return run_job(job, options.mpirun)
 

@@ -55,7 +55,7 @@ def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os
         if streams is not None:
             streams.close()
     if code and launcher.vendor == "openmpi" and not banners.quiet:
-        print(describe(banners.failure, job.ranks, code), file=sys.stderr, flush=True)
+        print(describe(banners.failure, job.ranks, code, job.servers), file=sys.stderr, flush=True)
     return code
 
 

@@ -26,7 +26,7 @@ from dist_ms.autograd.sweep import Sweep
 from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.sparse_tensor import RowTensor, row_tensor
 from dist_ms.common.tensor import Tensor, wrap
 
 # Hooks that stay with a tensor whose gradient is asked for (see hooks.py).
@@ -103,7 +103,7 @@ class Graph:
 
     def _start(self, x: Tensor, hooks: bool) -> Node:
         """The node where the gradient with respect to `x` ends."""
-        if x._data is None:
+        if x._data is None and not x.elsewhere:
             x.array()
         history = x._node
         if self.outer and history is not None and history.tape is self.tape:
@@ -212,7 +212,7 @@ class Graph:
 def _own(x: Tensor, grad: Tensor | RowTensor | None, taken: set[int]) -> Tensor | RowTensor:
     """The gradient of `x` as a tensor that shares no array with those taken."""
     if grad is None:
-        return zeros_like(x)
+        return no_rows(x) if x.elsewhere else zeros_like(x)
     if type(grad) is RowTensor:
         if id(grad) in taken:  # the weights of one node share it
             grad = grad.with_values(wrap(grad.values.array().copy()))
@@ -254,6 +254,11 @@ def differentiate(
     graph = Graph(fn, args, kwargs, positions, weights)
     target_grads, weight_grads = graph.sweep(graph.outputs, sens, sink)
     return graph.outputs, target_grads + weight_grads
+
+
+def no_rows(x: Tensor) -> RowTensor:
+    """The gradient of a table of which nothing was looked up."""
+    return row_tensor(np.empty(0, np.int64), np.empty((0, *x.shape[1:]), x._dtype), x.shape)
 
 
 def ones_like(x: Tensor) -> Tensor:

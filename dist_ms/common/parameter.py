@@ -68,7 +68,8 @@ class Parameter(ParameterFlags, Tensor):
         comm_fusion: parameters with the same number share a gradient bucket; 0: none.
         parallel_optimizer_comm_recompute: gather again in the backward pass (a bool).
         unique, cache_enable, cache_shape, key: bookkeeping of embedding caches.
-        is_param_ps, init_in_server: set by `set_param_ps`.
+        is_param_ps, init_in_server, staleness, wire, partition: set by `set_param_ps`.
+        looked_up, cached_rows: an EmbeddingLookup reads it by rows, and keeps so many of them.
         requires_aggr, push_weight_to_server, pull_weight_from_server: True, False, False;
             left from federated learning.
 
@@ -150,6 +151,11 @@ class Parameter(ParameterFlags, Tensor):
         else:
             self._data = source.init.create_first(source)
         self._plain_text = True
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether parameter servers have the values, and this process shape and type only."""
+        return self._data is None and self.looked_up and self.is_param_ps and servers_hold_tables()
 
     def _materialise(self) -> None:
         super()._materialise()
@@ -307,7 +313,7 @@ class Parameter(ParameterFlags, Tensor):
             >>> p.sliced
             True
         """
-        if not self.has_init:
+        if not self.has_init or self.elsewhere:
             return self
         if self.is_param_ps and self.init_in_server and servers_hold_tables():
             # The server makes and keeps the table; a worker only pulls rows of it.

@@ -86,6 +86,12 @@ class ParameterFlags:
     init_mode: Any = None
     is_param_ps: bool = False
     init_in_server: bool = False
+    looked_up: bool = False
+    saved_by_servers: bool = False
+    cached_rows: int = 0
+    staleness: float = 0
+    wire: Any = None
+    partition: str = "hash"
     requires_aggr: bool = True
     push_weight_to_server: bool = False
     pull_weight_from_server: bool = False
@@ -112,7 +118,9 @@ class ParameterFlags:
         """The object that holds the flags: the parameter itself."""
         return self
 
-    def set_param_ps(self, init_in_server: bool = False) -> None:
+    def set_param_ps(
+        self, init_in_server: bool = False, *, staleness: float = 0, wire: str | None = None, partition: str = "hash"
+    ) -> None:
         """Let parameter servers hold and update this parameter.
 
         Without servers (another mode, or a single process) the wish is remembered and has
@@ -120,9 +128,16 @@ class ParameterFlags:
 
         Args:
             init_in_server: the server makes the values; workers never hold the whole.
+            staleness: how many updates a worker may be ahead of the slowest. 0 is synchronous
+                training; with s the values a worker reads may lack the last s updates; `math.inf`
+                applies every worker's gradients as they come.
+            wire: "float16" sends gradients and values as float16; None as they are.
+            partition: how the rows of a table are dealt out: "hash" (row r on server r mod K) or
+                "range" (neighbouring rows together).
 
         Raises:
-            TypeError: if `init_in_server` is no bool.
+            TypeError: if `init_in_server` is no bool, or `staleness` no number.
+            ValueError: if `staleness` is negative or fractional, or `wire` or `partition` unknown.
 
         Examples:
             >>> import dist_ms as ms
@@ -131,9 +146,19 @@ class ParameterFlags:
             >>> p.is_param_ps
             True
         """
+        owner = "Parameter.set_param_ps"
+        if isinstance(staleness, bool) or not isinstance(staleness, (int, float)):
+            raise TypeError(complaint("staleness", owner, "a number", repr(staleness)))
+        if not (staleness == float("inf") or (staleness >= 0 and staleness == int(staleness))):
+            raise ValueError(complaint("staleness", owner, "a whole number of 0 or more, or math.inf", staleness))
+        if wire not in (None, "float16"):
+            raise ValueError(complaint("wire", owner, "None or 'float16'", repr(wire)))
+        if partition not in ("hash", "range"):
+            raise ValueError(complaint("partition", owner, "'hash' or 'range'", repr(partition)))
         is_bool(init_in_server, "init_in_server", "Parameter.set_param_ps")
         self.is_param_ps = True
         self.init_in_server = init_in_server
+        self.staleness, self.wire, self.partition = staleness, wire, partition
 
 
 def _is_parameter_generated(name: Any) -> bool:

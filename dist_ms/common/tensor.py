@@ -55,6 +55,7 @@ class Tensor(TensorForm):
     _node: Any = None  # the graph node that made this value; None outside gradients
     _index: int = 0  # which of the node's outputs it is
     _plain_text: bool = False  # the memory came from NumPy, which shows in `repr`
+    elsewhere: bool = False  # another process has the values
     const_arg: bool = False
     device: str = "CPU"
     delta_seed: int = 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from dist_ms.communication.roles import copy_role
+
 # Open MPI, MPICH and its family, Intel MPI, MVAPICH2, Flux, IBM's jsrun, and srun last: a rank
 # that mpirun started inside a Slurm job inherits Slurm's variables, which then count its daemons.
 _SIZES = (
@@ -100,6 +102,6 @@ def copy_rank_variables() -> None:
     size, rank, local = launched_size(), launched_rank(), launched_local()[0]
     if size is None or rank is None:
         return
-    os.environ["RANK_ID"], os.environ["RANK_SIZE"] = str(rank), str(size[1])
+    os.environ["RANK_ID"], os.environ["RANK_SIZE"] = str(rank), str(copy_role(rank, size[1]))
     if local is not None:
         os.environ["DEVICE_ID"] = str(local)

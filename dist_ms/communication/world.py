@@ -7,14 +7,17 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from dist_ms.communication import cores, starting
+from dist_ms.communication import cores, roles, starting
 from dist_ms.communication.comm import Comm
 from dist_ms.communication.control import Control
 from dist_ms.communication.failure import Ending
 from dist_ms.communication.launched import launched_local, launched_size
 from dist_ms.communication.local import LocalComm
 from dist_ms.communication.mpi import MpiComm
+from dist_ms.communication.mpi_mail import Mail
+from dist_ms.communication.roles import Roles
 from dist_ms.communication.waiting import default_timeout
 
 WORLD_GROUP = "mccl_world_group"
@@ -25,12 +28,16 @@ class World:
     """All ranks, and where this one stands.
 
     Attributes:
-        comm: the communicator of all ranks.
+        comm: the communicator of all ranks; in a job with servers, of those that have this rank's
+            role: the world of a worker are the workers.
         nodes: per rank the number of its node; nodes are numbered in the order of their ranks.
         threads: the threads this rank should run; None when the user has decided
             (OMP_NUM_THREADS), or when it is alone and may use the whole machine.
         library: the MPI library's name and version, "" when MPI was not started.
         groups: the groups that `create_group` made; None for one without this rank.
+        roles: what the ranks are; None in a job without servers.
+        processes: per rank of the job its process id on its node.
+        mail: messages between workers and servers; None without servers.
     """
 
     comm: Comm
@@ -38,6 +45,9 @@ class World:
     threads: int | None = None
     library: str = ""
     groups: dict[str, tuple[list[int], Comm | None]] = field(default_factory=dict)
+    roles: Roles | None = None
+    mail: Mail | None = None
+    processes: tuple[int, ...] = ()
 
 
 _callbacks: list[Callable[[World], None]] = []
@@ -97,21 +107,51 @@ def _start_mpi() -> World:
     variable, size = launched_size() or ("", 0)
     starting.prepare_environment(launched_local()[1], size)
     library, channel, work = starting.start(variable, size)
+    assigned, mail = _assign_roles(channel)
+    if assigned is not None:
+        number = roles.order(assigned)[channel.Get_rank()]
+        channel, work, mail = (c.Split(0, number) for c in (channel, work, mail))
     control = Control(channel, channel.Get_rank(), channel.Get_size())
     seconds = default_timeout()
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
     Ending(control, starting.abort, starting.finalize).install()
-    places = comm.gather_objects((_machine(), cores.my_cores(), cores.cpu_quota()))
+    places = comm.gather_objects((_machine(), cores.my_cores(), cores.cpu_quota(), os.getpid()))
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)
-    comm.share(nodes)
     threads = None
     if "OMP_NUM_THREADS" not in os.environ:
-        _, mine, quota = places[control.rank]
+        _, mine, quota, _ = places[control.rank]
         here = [place[1] for place in places if place[0] == places[control.rank][0]]
         threads = cores.fair_share(mine, here, quota)
-    return World(comm, nodes, threads, library)
+    world = World(comm, nodes, threads, library, processes=tuple(place[3] for place in places))
+    if assigned is not None:
+        _divide(world, sorted(assigned, key=roles.PLACES.index), work, Mail(mail, control))
+    world.comm.share([nodes[r] for r in world.comm.ranks])
+    return world
+
+
+def _assign_roles(channel: Any) -> tuple[list[str] | None, Any]:
+    """Learn every rank's role, and where there are servers make the communicator for their messages."""
+    claims = channel.allgather(roles.claim())
+    try:
+        assigned = roles.assign(claims)
+    except (RuntimeError, ValueError):  # on every rank
+        Ending(Control(channel, channel.Get_rank(), channel.Get_size()), starting.abort, starting.finalize).install()
+        raise
+    return assigned, None if assigned is None else channel.Dup()
+
+
+def _divide(world: World, assigned: list[str], work: Any, mail: Mail) -> None:
+    """Give the ranks of each role a world of their own."""
+    whole = world.comm
+    role = assigned[whole.rank]
+    members = tuple(r for r, other in enumerate(assigned) if other == role)
+    part = work.Split(roles.PLACES.index(role), whole.rank)
+    world.comm = MpiComm(part, WORLD_GROUP, members, False, mail.control, default_timeout())
+    world.roles = Roles(role, assigned.count(roles.WORKER), assigned.count(roles.SERVER))
+    world.mail = mail
+    os.environ["MS_ROLE"] = roles.VARIABLES[role]
 
 
 def _machine() -> tuple[str, str]:

@@ -98,15 +98,16 @@ class CellFlags:
             p.comm_fusion = fusion_type
         return self
 
-    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False) -> None:
+    def set_param_ps(self, recurse: bool = True, init_in_server: bool = False, **how: Any) -> None:
         """Let parameter servers train the trainable parameters (remembered outside server mode).
 
         Args:
             recurse: include nested cells.
             init_in_server: create the values on the servers only.
+            **how: `staleness`, `wire` and `partition`, as in `Parameter.set_param_ps`.
         """
         for p in self.trainable_params(recurse):
-            p.set_param_ps(init_in_server)
+            p.set_param_ps(init_in_server, **how)
 
     def init_parameters_data(self, auto_parallel_mode: bool = False) -> dict:
         """Create the values of all lazily initialised parameters.

@@ -25,9 +25,6 @@ def broadcast_parameters(plan: SyncPlan, parameters: Iterable[Any], comm: Comm, 
         comm: the ranks that train together.
         buffers: Tensors that are not parameters, all broadcast, in the same order on every rank.
 
-    Raises:
-        NotImplementedError: if the plan has a row that belongs to a server.
-
     Examples:
         >>> import numpy as np
         >>> import dist_ms as ms
@@ -37,7 +34,6 @@ def broadcast_parameters(plan: SyncPlan, parameters: Iterable[Any], comm: Comm, 
         >>> w = ms.Parameter(np.ones(2, np.float32), name="w")
         >>> broadcast_parameters(make_plan([w]), [w], LocalComm())
     """
-    refuse_servers(plan)
     by_name = {p.name: p for p in parameters}
     chosen = [by_name[row.name] for row in plan.rows if row.start == "broadcast"]
     if comm.size == 1:
@@ -46,17 +42,6 @@ def broadcast_parameters(plan: SyncPlan, parameters: Iterable[Any], comm: Comm, 
     for parameter in chosen:
         parameter.before_write()
     broadcast_arrays(arrays, comm)
-
-
-def refuse_servers(plan: SyncPlan) -> None:
-    """Raise if the plan has a row for parameter servers, which nothing here can carry out."""
-    for row in plan.rows:
-        if "server" in (row.start, row.gradient):
-            raise NotImplementedError(
-                f"For 'make_plan', parameter '{row.name}' is to be on a parameter server "
-                "(is_param_ps), but this version of dist_ms has no servers yet. Leave "
-                "MS_SERVER_NUM unset to train it like the others."
-            )
 
 
 def broadcast_arrays(arrays: list[np.ndarray], comm: Comm, root: int = 0) -> None:

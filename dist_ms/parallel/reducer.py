@@ -17,7 +17,6 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, Handle
 from dist_ms.communication.comm import Done
 from dist_ms.parallel import bucket_memory, row_gradients
-from dist_ms.parallel.broadcast import refuse_servers
 from dist_ms.parallel.gradient_hook import GradBucket, GradHook, run_hook
 from dist_ms.parallel.plan import Bucket, Slot, SyncPlan
 from dist_ms.parallel.samples import SampleCount
@@ -55,7 +54,6 @@ class Reducer:
 
     Raises:
         ValueError: if `degree` is not a positive int.
-        NotImplementedError: if the plan has a row that belongs to a server.
 
     Examples:
         >>> import numpy as np
@@ -83,7 +81,6 @@ class Reducer:
         weighted: bool = False,
         replan: Replan | None = None,
     ) -> None:
-        refuse_servers(plan)
         degree = comm.size if degree is None else degree
         if isinstance(degree, bool) or not isinstance(degree, int) or degree <= 0:
             raise ValueError(f"For 'DistributedGradReducer', 'degree' must be a positive int, but got {degree!r}.")
@@ -118,6 +115,7 @@ class Reducer:
         self._places: list[tuple[int, Slot] | None] = [
             places.get(i) if i == self._first[i] else None for i in range(len(plan.weights))
         ]
+        self._served = [i for i in set(self._first) if plan.rows[plan.weights[i]].gradient == "server"]
         self._by_rows = [
             i
             for i, row in enumerate(plan.weights)
@@ -245,7 +243,14 @@ class Reducer:
             rows = row_gradients.rows_of(grad, row.shape, np.dtype(row.dtype), factor * self._before)
             before = self._rows.get(index)
             self._rows[index] = rows if before is None else row_gradients.joined(before, rows)
-        elif self._kept.get(index) is None:
+        elif index in self._served and grad is not None and factor != 1:
+            self._keep(index, _times(grad, factor))
+        else:
+            self._keep(index, grad)
+
+    def _keep(self, index: int, grad: Tensor | RowTensor | None) -> None:
+        """Add a gradient that stays on this rank to what came before."""
+        if self._kept.get(index) is None:
             self._kept[index] = grad
         elif grad is not None:
             own = index in self._written  # a sum made here, so that its memory may be written
@@ -285,8 +290,17 @@ class Reducer:
                 _own_part(buffer, bucket, self.comm)[...] *= scale
         gathered = row_gradients.reduce_rows([self._rows[i] for i in self._by_rows], self.comm, scale)
         self._kept.update(zip(self._by_rows, gathered, strict=True))
+        self._scale_served(scale)
         self._open = self._holding = False
         return [self._result(self._first[i]) for i in range(len(self.plan.weights))]
+
+    def _scale_served(self, scale: float) -> None:
+        """Servers average over the workers: multiply by what makes of that the sum or mean asked for."""
+        factor = self._before * scale * self.comm.size
+        for i in self._served:
+            grad = self._kept.get(i)
+            if grad is not None and factor != 1:
+                self._kept[i] = _times(grad, factor)
 
     def _reduce_buckets(self, buffers: list[np.ndarray]) -> None:
         """Add the buckets over the ranks, in plan order; scattered ones after the others."""
@@ -394,6 +408,13 @@ def _own_part(buffer: np.ndarray, bucket: Bucket, comm: Comm) -> np.ndarray:
         return buffer
     share = bucket.size // bucket.shards
     return buffer[comm.rank * share : (comm.rank + 1) * share]
+
+
+def _times(grad: Tensor | RowTensor, factor: float) -> Tensor | RowTensor:
+    """Multiply a gradient that stays on its rank."""
+    if isinstance(grad, RowTensor):
+        return grad.with_values(wrap(grad.values.array() * grad.values.array().dtype.type(factor)))
+    return wrap(grad.array() * grad.array().dtype.type(factor))
 
 
 def _sum(a: Tensor | RowTensor, b: Tensor | RowTensor, own: bool) -> Tensor | RowTensor:

@@ -7,15 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from dist_ms.common import parallel_context
-from dist_ms.common.ps_context import server_count
 from dist_ms.communication import Comm, LocalComm, agreeing, current, get_comm
 from dist_ms.communication.launched import launched_size
 from dist_ms.parallel.agreement import agree_on_plan
-from dist_ms.parallel.broadcast import broadcast_parameters, refuse_servers
+from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.gradient_hook import GradHook
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
 from dist_ms.parallel.reducer import Reducer
+from dist_ms.parallel.server_roles import is_worker
 from dist_ms.parallel.shown import show_plan
 
 _log = logging.getLogger("dist_ms")
@@ -87,7 +87,6 @@ class DataParallel:
         Raises:
             PlanMismatchError: on every rank, if the ranks do not have the same parameters.
             ValueError: on every rank, if the plan cannot be made on one.
-            NotImplementedError: on every rank, if a parameter belongs to a server.
         """
         if self._reducer is None:
             self._reducer = self._start()
@@ -125,7 +124,7 @@ class DataParallel:
                 return make_plan(
                     parameters,
                     self.weights,
-                    servers=server_count() > 0,
+                    servers=is_worker(),
                     fusion=self._fusion,
                     sharding=sharding,
                     sparse=sparse,
@@ -133,7 +132,6 @@ class DataParallel:
 
             plan = plan_with()
             self._check_hook(plan)
-            refuse_servers(plan)
         agree_on_plan(plan, comm)
         show_plan(plan, comm)
         self._agree_on_sums()

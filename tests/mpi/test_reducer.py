@@ -166,8 +166,7 @@ def test_a_plan_that_cannot_be_made_on_one_rank(world):
         DataParallel(weights).sink()
 
 
-@pytest.mark.mpi(min_size=2)
-def test_a_parameter_on_a_server_is_refused_on_every_rank(world, monkeypatch):
+def test_without_servers_in_the_job_a_served_parameter_is_like_the_others(world, monkeypatch):
     from dist_ms.common.ps_context import reset_ps_context, set_ps_context
 
     monkeypatch.setenv("MS_SERVER_NUM", "1")
@@ -175,8 +174,10 @@ def test_a_parameter_on_a_server_is_refused_on_every_rank(world, monkeypatch):
     try:
         w = Parameter(np.zeros(2, np.float32), name="w")
         w.is_param_ps = True
-        with pytest.raises(NotImplementedError, match="no servers yet"):
-            DataParallel([w]).sink()
+        together = DataParallel([w])
+        grad = together.sink().reduce([wrap(np.ones(2, np.float32))])[0]
+        assert together.plan.rows[0].gradient == "all_reduce"
+        assert (grad.array() == world.comm.size).all()
     finally:
         reset_ps_context()
 

@@ -224,11 +224,14 @@ def test_wrong_gradients():
         reducer.reduce(gradients()[:1])
 
 
-def test_a_served_parameter_is_refused():
+@pytest.mark.parametrize(("mean", "factor"), [(True, 1.0), (False, 2.0)])
+def test_a_served_gradient_stays_and_is_scaled_for_the_mean_that_servers_take(mean, factor):
     (w,) = weights([2])
     w.is_param_ps = True
-    with pytest.raises(NotImplementedError, match="'w2' is to be on a parameter server"):
-        Reducer(make_plan([w], servers=True), RecordingComm())
+    comm = RecordingComm()
+    reducer = Reducer(make_plan([w], servers=True), comm, mean=mean)
+    (grad,) = reducer.reduce([wrap(np.array([1.0, 3.0], np.float32))])
+    np.testing.assert_array_equal(grad.asnumpy(), np.array([1.0, 3.0]) * factor)
 
 
 class SessionComm(RecordingComm):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from dist_ms import ops
@@ -17,10 +18,14 @@ from dist_ms.common.checks import (
 )
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.postponing import no_init_parameters
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.layer.served_rows import look_up, unique_rows
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.embedding import TakeKnownRows, TakeRows, check_ids
+from dist_ms.parallel.server_client import client
+from dist_ms.parallel.server_roles import is_worker
 
 __all__ = ["Embedding", "EmbeddingLookup"]
 
@@ -112,6 +117,8 @@ class EmbeddingLookup(Cell):
         sparse: the gradient of the table is a RowTensor of the rows that were looked up; must be True
             with target "CPU".
         dtype: element type of the parameter.
+        vocab_cache_size: where parameter servers hold the table, how many rows this worker keeps.
+            Kept rows are never older than the table's `staleness` allows.
 
     Inputs:
         indices (Tensor): int32 or int64, any shape.
@@ -147,6 +154,7 @@ class EmbeddingLookup(Cell):
         max_norm: float | None = None,
         sparse: bool = True,
         dtype: Any = mstype.float32,
+        vocab_cache_size: int = 0,
     ) -> None:
         super().__init__()
         owner = "EmbeddingLookup"
@@ -175,15 +183,39 @@ class EmbeddingLookup(Cell):
         if manual_shapes is not None:
             raise ValueError(complaint("manual_shapes", owner, "None without slices", manual_shapes))
         self.max_norm = None if max_norm is None else check_positive_number(max_norm, "max_norm", owner)
-        self.embedding_table = Parameter(
-            initializer(param_init, (vocab_size, embedding_size), dtype), name="embedding_table"
-        )
+        # A worker that has servers makes no table before it is known whether they hold it.
+        with no_init_parameters() if is_worker() else nullcontext():
+            self.embedding_table = Parameter(
+                initializer(param_init, (vocab_size, embedding_size), dtype), name="embedding_table"
+            )
+        self.embedding_table.looked_up = True
+        if check_type(vocab_cache_size, "vocab_cache_size", owner, int) < 0:
+            raise ValueError(complaint("vocab_cache_size", owner, "an int of 0 or more", vocab_cache_size))
+        self.vocab_cache_size = self.embedding_table.cached_rows = vocab_cache_size
         self._take = TakeKnownRows(owner, sparse)
 
     def construct(self, indices: Tensor) -> Tensor:
         check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
-        rows = self._take(self.embedding_table, indices)
+        link = client().table(self.embedding_table) if is_worker() else None
+        if link is None:
+            rows = self._take(self.embedding_table, indices)
+        else:
+            rows = look_up("EmbeddingLookup", link, self.embedding_table, indices)
         if self.max_norm is None:
             return rows
         norm = ops.sqrt(ops.ReduceSum(keep_dims=True)(rows * rows, -1))
         return rows * (self.max_norm / ops.maximum(norm, self.max_norm))
+
+    def prefetch(self, indices: Tensor) -> None:
+        """Fetch the rows of the next batch from the servers while this one is computed; nothing without servers.
+
+        The next lookup of these rows gives what it would have given: rows that other workers, or this one,
+        change in between are fetched again.
+
+        Args:
+            indices: of the next batch.
+        """
+        link = client().table(self.embedding_table) if is_worker() else None
+        if link is not None:
+            array = check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
+            link.prefetch(unique_rows(array, self.vocab_size)[0])

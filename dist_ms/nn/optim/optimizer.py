@@ -7,13 +7,15 @@ and the weight decay in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dist_ms.common import dtype as mstype
+from dist_ms.common.initializer import Constant, initializer
 from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.postponing import no_init_parameters
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.optim.arguments import opt_init_args_register
@@ -21,6 +23,8 @@ from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
 from dist_ms.nn.optim.gradients import centralized, decayed, scaled
 from dist_ms.nn.optim.settings import OptimizerSettings
 from dist_ms.nn.optim.updates import update_all, update_alone
+from dist_ms.parallel.server_client import client
+from dist_ms.parallel.server_roles import is_worker
 
 __all__ = ["Optimizer", "check_gradients", "make_states", "opt_init_args_register"]
 
@@ -123,21 +127,31 @@ class Optimizer(OptimizerSettings):
             TypeError: if a gradient is no Tensor, or a parameter has no float type.
             ValueError: if there are more or fewer, or of other shapes.
         """
-        gradients = check_gradients(self.cls_name, gradients, self.parameters)
+        here: Mapping[int, Any] = dict(enumerate(check_gradients(self.cls_name, gradients, self.parameters)))
+        if is_worker():
+            here = client().push(self, here)
+        self.update_some(here)
+        return (True,) * self.param_length
+
+    def update_some(self, gradients: Mapping[int, Any]) -> None:
+        """Take a step that updates some of the parameters: those that this process holds.
+
+        Args:
+            gradients: by the place of the parameter among `parameters`.
+        """
         rates, decays = self._rates(), self._decays()
         self.global_step._data += 1
         self.begin_step()
         if self.compiled():
             centralize = self.grad_centralization_flags
-            alone = [i for i, flag in enumerate(centralize) if flag] if any(centralize) else ()
-            together = [i for i, flag in enumerate(centralize) if not flag] if alone else range(self.param_length)
+            alone = [i for i in gradients if centralize[i]] if any(centralize) else ()
+            together = [i for i in gradients if not centralize[i]] if alone else list(gradients)
             update_all(self, together, gradients, rates, decays)
         else:
-            alone = range(self.param_length)
+            alone = list(gradients)
         for i in alone:
             grad = gradients[i].to_dense() if type(gradients[i]) is RowTensor else gradients[i]
             self.apply_one(i, self.parameters[i], grad, rates[i], decays[i])
-        return (True,) * self.param_length
 
     def compiled(self) -> bool:
         """Whether one call of a compiled rule updates all parameters: no subclass has a rule of its own."""
@@ -204,7 +218,11 @@ def make_states(parameters: Iterable[Parameter], name: str, fill: float = 0.0) -
     """One state parameter per parameter, of its shape and type, named `<name>.<parameter>`, filled with a number."""
     made = []
     for p in parameters:
-        state = Parameter(from_array(np.full(p.shape, fill, p.dtype.np)), f"{name}.{p.name}")
+        if p._data is None:  # as large as a parameter that has no values here yet, and perhaps never will
+            with no_init_parameters():
+                state = Parameter(initializer(Constant(fill), p.shape, p.dtype), f"{name}.{p.name}")
+        else:
+            state = Parameter(from_array(np.full(p.shape, fill, p.dtype.np)), f"{name}.{p.name}")
         state.layerwise_parallel = p.layerwise_parallel
         made.append(state)
     return ParameterTuple(made)

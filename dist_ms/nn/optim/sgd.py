@@ -75,7 +75,7 @@ class SGD(Optimizer):
         """Note which parameters have their first step with momentum: those whose `stat` is 1."""
         self.numbers_differ = False
         if self.momentum._data:
-            self._first = [bool(s._data.size) and bool(s._data.flat[0] > 0) for s in self.stat]
+            self._first = [s._data is not None and bool(s._data.size) and bool(s._data.flat[0] > 0) for s in self.stat]
             self.numbers_differ = any(self._first)
 
     def rule_states(self, index: int) -> tuple[Parameter, ...]:

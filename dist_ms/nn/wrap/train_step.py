@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from dist_ms.autograd.differentiate import Graph
+from dist_ms.autograd.differentiate import Graph, no_rows
 from dist_ms.autograd.grad_operation import GradOperation
 from dist_ms.autograd.tape import recording
 from dist_ms.autograd.tree import map_tensors
@@ -24,6 +24,8 @@ from dist_ms.nn.optim.updates import takes_rows
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
 from dist_ms.ops.creation import full_like
 from dist_ms.parallel import Reducer, make_plan
+from dist_ms.parallel.server_client import client
+from dist_ms.parallel.server_roles import is_worker
 
 
 class TrainOneStepCell(Cell):
@@ -193,10 +195,14 @@ class TrainOneStepCell(Cell):
 
     def _filled(self, grads: list[Tensor | None]) -> list[Tensor]:
         """Zeros where a rank's own parameter got no gradient."""
-        return [full_like(w, 0) if g is None else g for w, g in zip(self.weights, grads)]
+        return [
+            (no_rows(w) if w.elsewhere else full_like(w, 0)) if g is None else g for w, g in zip(self.weights, grads)
+        ]
 
     def _gradients(self, inputs: tuple, sens: Any) -> tuple[Any, list[Tensor]]:
         """The loss and the gradients, reduced over the ranks."""
+        if is_worker():
+            client().begin(self.optimizer)
         sink = self._reducer() if self.reducer_flag or self._alone is not None else None
         if sink is not None and self._uneven == "exact":
             sink.samples.set(self.samples(inputs))

@@ -56,7 +56,8 @@ def _named_values(save_obj: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_list(save_obj)
     elif isinstance(save_obj, Cell):
         for _, parameter in save_obj.parameters_and_names():
-            yield parameter.name, parameter
+            if not parameter.saved_by_servers:
+                yield parameter.name, parameter
     else:
         raise TypeError(
             f"For '{_OWNER}', 'save_obj' must be a Cell, a list or a dict, but got {type(save_obj).__name__}."
