@@ -59,7 +59,13 @@ cdef void add_block(
 
 
 def narrow(cnp.ndarray x, cnp.ndarray out, bint half):
-    """Round float32 `x` to 16 bits in `out`, of the same length."""
+    """Round float32 `x` to 16 bits in `out`, of the same length: float16 if `half`, else bfloat16.
+
+    >>> out = np.empty(2, np.uint16)
+    >>> narrow(np.array([1.0, -2.0], np.float32), out, True)
+    >>> out.view(np.float16)
+    array([ 1., -2.], dtype=float16)
+    """
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block
     check("narrow", "x", x, cnp.NPY_FLOAT32, 1, False)
     check("narrow", "out", out, cnp.NPY_UINT16, 1, True)
@@ -76,6 +82,12 @@ def add(cnp.ndarray parts, cnp.ndarray out, bint half):
     """Write the sum over the rows of `parts`, (number, size) of 16-bit floats, to float32 `out`, (size,).
 
     Row after row is added in float32; one row is merely widened.
+
+    >>> parts = np.array([[1.0, 2.0], [3.0, 4.0]], np.float16)
+    >>> out = np.empty(2, np.float32)
+    >>> add(parts.view(np.uint16), out, True)
+    >>> out
+    array([4., 6.], dtype=float32)
     """
     cdef Py_ssize_t size = cnp.PyArray_SIZE(out), block, number
     check("add", "parts", parts, cnp.NPY_UINT16, 2, False)
