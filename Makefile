@@ -50,8 +50,19 @@ test-jobs: $(INSTALLED)
 doctest: $(INSTALLED)
 	$(PYTEST) -q dist_ms launch tests/serial/kernels/test_docstrings.py
 
+# make bench TORCH=a Python that has PyTorch PEERS=the folder with the peers' scripts: each compares with less if not given.
 bench: $(INSTALLED)
-	@for script in benchmarks/*.py; do echo "== $$script"; $(RUN) $$script || exit $$?; done
+	$(RUN) benchmarks/bench_overhead.py $(if $(TORCH),--torch $(TORCH))
+	$(RUN) benchmarks/bench_kernels.py $(if $(TORCH),--torch $(TORCH))
+	$(RUN) benchmarks/bench_allreduce.py $(if $(TORCH),--torch $(TORCH))
+	$(RUN) benchmarks/bench_start.py $(if $(TORCH),--torchrun $(dir $(TORCH))torchrun)
+	$(RUN) benchmarks/bench_ps.py rows
+	$(RUN) benchmarks/bench_ps.py tables
+ifneq ($(and $(TORCH),$(PEERS)),)
+	$(RUN) benchmarks/bench_step.py --peers $(PEERS) --torch $(TORCH)
+	$(RUN) benchmarks/bench_memory.py --peers $(PEERS) --torch $(TORCH)
+	$(RUN) benchmarks/bench_ps.py widedeep --peer $(PEERS)/bench_torch.py --torch $(TORCH)
+endif
 
 lint: $(LINTED)
 	$(VENV)/bin/ruff check .
