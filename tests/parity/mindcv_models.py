@@ -45,7 +45,7 @@ def weights(name: str, shape: tuple[int, ...]) -> np.ndarray:
     return drawn + 1 if "gamma" in name else drawn
 
 
-def run(package: str, models: list[str], results: Path, seed: int) -> None:
+def run(package: str, models: list[str], results: Path, seed: int, side: int | None = None) -> None:
     """Run models with one package and save parameters, output and gradient; an error is printed and saved."""
     if package == "dist_ms":
         import dist_ms.compat
@@ -56,7 +56,7 @@ def run(package: str, models: list[str], results: Path, seed: int) -> None:
 
     for model in models:
         start = time.time()
-        size = SIZES.get(model, 224)
+        size = side or SIZES.get(model, 224)
         image = np.random.default_rng(seed).standard_normal((1, 3, size, size)).astype(np.float32)
         saved: dict = {}
         try:
@@ -113,20 +113,21 @@ def main() -> int:
     parser.add_argument("--mindcv", required=True, help="the folder mindcv was installed into")
     parser.add_argument("--oracle", default="/opt/venvs/ms/bin/python", help="a Python that has MindSpore")
     parser.add_argument("--seed", type=int, default=0, help="of the image; give each seed its own --results")
+    parser.add_argument("--size", type=int, help="of the image, for every model; also with its own --results")
     parser.add_argument("--results", type=Path, default=Path("/tmp/mindcv_models"))
     parser.add_argument("--package", choices=["mindspore", "dist_ms"], help="only run this one, in this interpreter")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)
     if options.package:
         sys.path.insert(0, options.mindcv)
-        run(options.package, options.models, options.results, options.seed)
+        run(options.package, options.models, options.results, options.seed, options.size)
         return 0
     for package, python in (("mindspore", options.oracle), ("dist_ms", sys.executable)):
         kept = package == "mindspore"
         todo = [m for m in options.models if not (kept and (options.results / f"{package}-{m}.npz").exists())]
         if todo:
             common = ["--mindcv", options.mindcv, "--results", str(options.results), "--package", package]
-            common += ["--seed", str(options.seed)]
+            common += ["--seed", str(options.seed), *(["--size", str(options.size)] if options.size else [])]
             subprocess.run([python, __file__, *common, *todo], check=False)
     rows = {m: compare(m, options.results) for m in options.models}
     for model, (agrees, text) in rows.items():
