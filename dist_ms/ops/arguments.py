@@ -10,6 +10,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
+_KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
 
 
 def array(name: str, value: Any, argument: str = "input") -> np.ndarray:
@@ -72,6 +73,29 @@ def integral(name: str, value: Any, argument: str = "input", bool_too: bool = Fa
         f"For '{name}', the dtype of '{argument}' must be an integer{' or bool' if bool_too else ''} type, "
         f"but got {from_numpy(value.dtype)}."
     )
+
+
+def one_dtype(name: str, kinds: str = "", **values: Any) -> None:
+    """Require Tensors of one dtype, of one of NumPy's kinds if `kinds` names any ("V" is bfloat16).
+
+    Raises:
+        TypeError: if one is no Tensor, has another kind, or the dtypes differ.
+    """
+    first: Any = None
+    for argument, value in values.items():
+        found = array(name, value.array() if isinstance(value, Tensor) else value, argument).dtype
+        if kinds and found.kind not in kinds:
+            words = [word for letters, word in _KINDS if set(letters) & set(kinds)]
+            raise TypeError(
+                f"For '{name}', the dtype of '{argument}' must be {' or '.join(words)}, "
+                f"but got {from_numpy(found)}; cast it first."
+            )
+        if first is not None and found != first:
+            raise TypeError(
+                f"For '{name}', '{argument}' must have the dtype of '{next(iter(values))}', {from_numpy(first)}, "
+                f"but got {from_numpy(found)}; cast one of them."
+            )
+        first = found
 
 
 def is_float(d: np.dtype) -> bool:

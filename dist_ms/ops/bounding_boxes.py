@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integers, tensor
+from dist_ms.ops.arguments import integers, one_dtype, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -66,6 +66,7 @@ def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Any 
         >>> print(ms.ops.bounding_box_encode(box, box + 2))
         [[0.5 0.5 0.  0. ]]
     """
+    one_dtype("bounding_box_encode", "fV", anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     owner = "bounding_box_encode"
     px, py, pw, ph = _middle(_boxes(owner, anchor_box, "anchor_box"))
     gx, gy, gw, gh = _middle(_boxes(owner, groundtruth_box, "groundtruth_box"))
@@ -109,6 +110,7 @@ def bounding_box_decode(
         >>> print(ms.ops.bounding_box_decode(box, ms.Tensor([[0.5, 0.5, 0.0, 0.0]]), (10, 5)))
         [[2. 2. 5. 5.]]
     """
+    one_dtype("bounding_box_decode", "fV", anchor_box=anchor_box, deltas=deltas)
     owner = "bounding_box_decode"
     px, py, pw, ph = _middle(_boxes(owner, anchor_box, "anchor_box"))
     if _boxes(owner, deltas, "deltas").shape != anchor_box.shape:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, tensor
+from dist_ms.ops.arguments import boolean, one_dtype, tensor
 from dist_ms.ops.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive
 
@@ -132,6 +132,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
         [[4.]
          [1.]]
     """
+    one_dtype("cholesky_solve", "fV", input=input, input2=input2)
     low = _lower("cholesky_solve", input2, upper)
     return ops.matrix_solve(ops.adjoint(low), ops.matrix_solve(low, input))
 

@@ -11,6 +11,7 @@ from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments, reshaping, transposing
+from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.bias_add import channel_sum
 from dist_ms.ops.layout import onednn_type
 from dist_ms.ops.matrix_product import multiply
@@ -162,6 +163,8 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         >>> print(ms.ops.bidense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]]), w))
         [[21.]]
     """
+    one_dtype("bidense", "fV", input1=input1, input2=input2)
+    one_dtype("bidense", "fV", weight=weight)
     if (
         weight.ndim != 3
         or input1.shape[:-1] != input2.shape[:-1]

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import floating, number, one_axis, tensor
+from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.arithmetic import sub
 from dist_ms.ops.indexing import GetItem
 from dist_ms.ops.norms import VectorNorm
@@ -38,6 +38,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
         >>> print(ms.ops.cdist(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0], [0.0, 1.0]])))
         [[5. 1.]]
     """
+    one_dtype("cdist", "fV", x1=x1, x2=x2)
     for name, x in (("x1", x1), ("x2", x2)):
         floating("cdist", tensor("cdist", x, name).array(), name, complex_too=False)
     if number("cdist", p, "p") < 0:
@@ -73,6 +74,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         >>> print(ms.ops.cosine_similarity(ms.Tensor([[3.0, 4.0]]), ms.Tensor([[4.0, 3.0]])))
         [0.96]
     """
+    one_dtype("cosine_similarity", "fV", x1=x1)
+    one_dtype("cosine_similarity", "fV", x2=x2)
     shapes = tensor("cosine_similarity", x1, "x1").shape, tensor("cosine_similarity", x2, "x2").shape
     shape = np.broadcast_shapes(*shapes)
     axis = one_axis("cosine_similarity", dim, len(shape), "dim")

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, one_of, tensor
+from dist_ms.ops.arguments import boolean, floating, one_dtype, one_of, tensor
 from dist_ms.ops.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -257,6 +257,7 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
         [[ 0. -1.]
          [-1.  0.]]
     """
+    one_dtype("orgqr", "fcV", input=input, input2=input2)
     x, tau = _matrices("orgqr", tensor("orgqr", input).array()), floating("orgqr", tensor("orgqr", input2).array())
     rows, columns = x.shape[-2:]
     if columns > rows or tau.ndim != x.ndim - 1 or tau.shape[-1] > columns:

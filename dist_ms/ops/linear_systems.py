@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integral, tensor
+from dist_ms.ops.arguments import boolean, floating, integral, one_dtype, tensor
 from dist_ms.ops.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive, wanted
 
@@ -104,6 +104,7 @@ def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
         [[1. ]
          [0.5]]
     """
+    one_dtype("matrix_solve", "fcV", matrix=matrix, rhs=rhs)
     return MatrixSolve(adjoint)(matrix, rhs)
 
 

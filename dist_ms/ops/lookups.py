@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, floating, integer, integral, one_axis, one_of, tensor
+from dist_ms.ops.arguments import array, boolean, floating, integer, integral, one_axis, one_dtype, one_of, tensor
 from dist_ms.ops.primitive import Primitive, Undifferentiable, quiet
 
 __all__ = [
@@ -336,4 +336,5 @@ def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
         >>> print(ms.ops.iou(ms.Tensor([[0.0, 0.0, 1.0, 1.0]]), ms.Tensor([[0.0, 0.0, 1.0, 3.0]])))
         [[0.5]]
     """
+    one_dtype("iou", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
     return IOU(mode)(anchor_boxes, gt_boxes)

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.smooth_activation import Softplus
 from dist_ms.ops.vjp import wanted
@@ -127,6 +128,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         >>> print(ms.ops.smooth_l1_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
         [0.125 1.5  ]
     """
+    one_dtype("smooth_l1_loss", "fV", input=input, target=target)
     from dist_ms import ops
 
     owner = "smooth_l1_loss"
@@ -220,6 +222,7 @@ def binary_cross_entropy(
         >>> print(ms.ops.binary_cross_entropy(ms.Tensor([0.5]), ms.Tensor([1.0])))
         0.6931472
     """
+    one_dtype("binary_cross_entropy", "fV", logits=logits, labels=labels)
     owner = "binary_cross_entropy"
     check_pair(owner, logits, labels, reduction, "logits", "labels")
     check_same_shape(owner, logits, labels, "logits", "labels")
@@ -263,6 +266,7 @@ def binary_cross_entropy_with_logits(
         >>> print(ms.ops.binary_cross_entropy_with_logits(ms.Tensor([0.0]), ms.Tensor([1.0])))
         0.6931472
     """
+    one_dtype("binary_cross_entropy_with_logits", "fV", input=input, target=target)
     owner = "binary_cross_entropy_with_logits"
     check_pair(owner, input, target, reduction)
     check_same_shape(owner, input, target)
@@ -294,6 +298,7 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
         >>> print(ms.ops.kl_div(ms.Tensor([0.0]), ms.Tensor([1.0])))
         0.0
     """
+    one_dtype("kl_div", "fV", logits=logits, labels=labels)
     from dist_ms import ops
 
     check_string(reduction, "reduction", "kl_div", ["none", "mean", "batchmean", "sum"])

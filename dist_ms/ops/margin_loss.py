@@ -10,6 +10,7 @@ from dist_ms.common.checks import check_number, check_number_range, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping
+from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.cross_entropy import PickLabel
 from dist_ms.ops.loss import check_pair, check_same_shape, reduced
 from dist_ms.ops.smooth_activation import Softplus
@@ -52,6 +53,7 @@ def cosine_embedding_loss(
         >>> print(ms.ops.cosine_embedding_loss(x, y, ms.Tensor([1])))
         1.0
     """
+    one_dtype("cosine_embedding_loss", input1=input1, input2=input2)
     from dist_ms import ops
 
     owner = "cosine_embedding_loss"
@@ -99,6 +101,7 @@ def margin_ranking_loss(
         >>> print(ms.ops.margin_ranking_loss(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([1.0])))
         2.0
     """
+    one_dtype("margin_ranking_loss", input1=input1, input2=input2, target=target)
     from dist_ms import ops
 
     check_pair("margin_ranking_loss", input1, input2, reduction, "input1", "input2")
@@ -129,6 +132,8 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
         >>> print(ms.ops.hinge_embedding_loss(ms.Tensor([0.25, 0.25]), ms.Tensor([1.0, -1.0]), reduction="none"))
         [0.25 0.75]
     """
+    one_dtype("hinge_embedding_loss", "fV", inputs=inputs)
+    one_dtype("hinge_embedding_loss", "fV", targets=targets)
     from dist_ms import ops
 
     owner = "hinge_embedding_loss"

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer, integers, one_axis, tensor
+from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, tensor
 from dist_ms.ops.arithmetic import add, mul, sub
 from dist_ms.ops.division import true_divide
 from dist_ms.ops.matmul import matmul
@@ -229,6 +229,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
         >>> print(ms.ops.lerp(ms.Tensor([1.0]), ms.Tensor([3.0]), 0.25))
         [1.5]
     """
+    one_dtype("lerp", "fV", input=input, end=end)
     if not isinstance(weight, (Tensor, float)):
         raise TypeError(f"For 'lerp', 'weight' must be a Tensor or a float, but got {type(weight).__name__}.")
     return add(tensor("lerp", input), mul(sub(tensor("lerp", end, "end"), input), weight))
@@ -251,6 +252,7 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         >>> print(ms.ops.addcmul(ms.Tensor([1.0]), ms.Tensor([2.0]), ms.Tensor([3.0]), 0.5))
         [4.]
     """
+    one_dtype("addcmul", "iufVc", input=input, tensor1=tensor1, tensor2=tensor2)
     product = mul(tensor("addcmul", tensor1, "tensor1"), tensor("addcmul", tensor2, "tensor2"))
     return add(tensor("addcmul", input), product if type(value) is int and value == 1 else mul(product, value))
 
@@ -272,6 +274,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         >>> print(ms.ops.addcdiv(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([2.0]), 2))
         [4.]
     """
+    one_dtype("addcdiv", "fVc", input=input, tensor1=tensor1, tensor2=tensor2)
     quotient = true_divide(tensor("addcdiv", tensor1, "tensor1"), tensor("addcdiv", tensor2, "tensor2"))
     return add(tensor("addcdiv", input), quotient if type(value) is int and value == 1 else mul(quotient, value))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import one_dtype, tensor
 from dist_ms.ops.arithmetic import add, mul
 from dist_ms.ops.matmul import bmm, mm, mv, outer
 from dist_ms.ops.reshaping import reshape
@@ -55,6 +55,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
         >>> print(ms.ops.addmv(ms.Tensor([1.0]), ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
         [12.]
     """
+    one_dtype("addmv", "iufV", mat=mat, vec=vec)
+    one_dtype("addmv", "iufV", input=input)
     return _plus(input, mv(mat, vec), beta, alpha)
 
 
@@ -76,6 +78,8 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1
         >>> print(ms.ops.addr(ms.Tensor([[1.0]]), ms.Tensor([2.0]), ms.Tensor([3.0, 4.0])))
         [[7. 9.]]
     """
+    one_dtype("addr", "iufV", vec1=vec1, vec2=vec2)
+    one_dtype("addr", "iufV", x=x)
     return _plus(x, outer(vec1, vec2), beta, alpha)
 
 
@@ -135,6 +139,7 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha:
         [[[3. 3.]
           [3. 3.]]]
     """
+    one_dtype("baddbmm", input=input, batch1=batch1, batch2=batch2)
     return _plus(input, bmm(batch1, batch2), beta, alpha)
 
 

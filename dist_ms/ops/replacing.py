@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import one_axis, tensor
+from dist_ms.ops.arguments import one_axis, one_dtype, tensor
 from dist_ms.ops.arithmetic import neg
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.indexing import SetItem
@@ -49,6 +49,7 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
         [[8. 2.]
          [9. 4.]]
     """
+    one_dtype("select_scatter", input=input, src=src)
     axis = one_axis("select_scatter", axis, tensor("select_scatter", input).ndim)
     return SetItem((slice(None),) * axis + (index,))(input, cast_array(src, numpy_dtype(input)))
 
@@ -77,6 +78,7 @@ def slice_scatter(
         >>> print(ms.ops.slice_scatter(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([9.0]), start=1, end=2))
         [1. 9. 3.]
     """
+    one_dtype("slice_scatter", input=input, src=src)
     axis = one_axis("slice_scatter", axis, tensor("slice_scatter", input).ndim)
     return SetItem((slice(None),) * axis + (slice(start, end, step),))(input, cast_array(src, numpy_dtype(input)))
 
@@ -97,6 +99,7 @@ def inplace_update(x: Tensor, v: Tensor, indices: Any) -> Tensor:
         >>> print(ms.ops.inplace_update(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
         [9. 2.]
     """
+    one_dtype("inplace_update", x=x, v=v)
     rows = as_tensor(indices if not isinstance(indices, int) else [indices])
     return SetItem(slices_at("inplace_update", 0, rows, x))(x, v)
 
@@ -117,6 +120,7 @@ def inplace_add(x: Tensor, v: Tensor, indices: Any) -> Tensor:
         >>> print(ms.ops.inplace_add(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
         [10.  2.]
     """
+    one_dtype("inplace_add", x=x, v=v)
     rows = as_tensor(indices if not isinstance(indices, int) else [indices])
     return AddAt(slices_at("inplace_add", 0, rows, x))(x, v)
 
@@ -137,6 +141,7 @@ def inplace_sub(x: Tensor, v: Tensor, indices: Any) -> Tensor:
         >>> print(ms.ops.inplace_sub(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
         [-8.  2.]
     """
+    one_dtype("inplace_sub", x=x, v=v)
     return inplace_add(x, neg(v), indices)
 
 
