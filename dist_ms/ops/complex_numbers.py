@@ -73,7 +73,7 @@ class Real(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return array(self.name, input).real.copy() if input.dtype.kind == "c" else input
+        return input.real.copy() if array(self.name, input).dtype.kind == "c" else input
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return ops.cast(dout, inputs[0].dtype)
@@ -94,7 +94,7 @@ class Imag(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return array(self.name, input).imag.copy() if input.dtype.kind == "c" else np.zeros_like(input)
+        return input.imag.copy() if array(self.name, input).dtype.kind == "c" else np.zeros_like(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -116,7 +116,7 @@ class Conj(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.conjugate(array(self.name, input)) if input.dtype.kind == "c" else input
+        return np.conjugate(input) if array(self.name, input).dtype.kind == "c" else input
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return conj(dout)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integers, scalar, tensor
+from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
 from dist_ms.ops.primitive import numpy_dtype
 
 __all__ = [
@@ -352,6 +352,9 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
         >>> print(ms.ops.logspace(ms.Tensor(0.0), ms.Tensor(2.0), 3))
         [  1.  10. 100.]
     """
+    for argument, value in (("start", start), ("end", end)):
+        if isinstance(value, Tensor):
+            floating("logspace", value.array(), argument, complex_too=False)
     steps = integer("logspace", steps, "steps")
     if steps < 1:
         raise ValueError(f"For 'logspace', 'steps' must be at least 1, but got {steps}.")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integers
+from dist_ms.ops.arguments import array, integers, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.primitive import Primitive
 
@@ -121,4 +121,5 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
         >>> ms.ops.expand_as(ms.Tensor([[1], [2]]), ms.ops.zeros((2, 3))).shape
         (2, 3)
     """
+    tensor("expand_as", other, "other")
     return BroadcastTo(other.shape)(input)

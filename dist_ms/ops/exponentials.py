@@ -301,8 +301,9 @@ class LogAddExp(Binary):
 
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
+        for argument, value in (("input", input), ("other", other)):
+            floating(self.name, value, argument, complex_too=False)
         x, y = promote(input, other)
-        floating(self.name, x, complex_too=False)
         return np.logaddexp(x, y) if self.base == math.e else np.logaddexp2(x, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

@@ -44,6 +44,9 @@ class _Logic(Binary):
     differentiable = False
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
+        for argument, value in (("input", input), ("other", other)):
+            if not isinstance(value, bool):
+                array(self.name, value, argument)
         return self.combine(input, other)
 
 

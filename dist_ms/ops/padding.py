@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, integer, integers, one_of, scalar, tensor
+from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["MirrorPad", "Pad", "PadV3", "Padding", "mirror_pad", "pad", "padding"]
@@ -222,6 +222,7 @@ def mirror_pad(input_x: Tensor, paddings: Tensor, mode: str) -> Tensor:
         >>> print(ms.ops.mirror_pad(ms.Tensor([1, 2, 3]), ms.Tensor([[1, 1]]), "SYMMETRIC"))
         [1 1 2 3 3]
     """
+    integral("mirror_pad", tensor("mirror_pad", paddings, "paddings").array(), "paddings")
     return MirrorPad(mode)(input_x, paddings)
 
 

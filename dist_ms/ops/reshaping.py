@@ -224,6 +224,7 @@ def squeeze(input: Tensor, axis: int | tuple | list | None = None) -> Tensor:
         >>> ms.ops.squeeze(x).shape, ms.ops.squeeze(x, 0).shape
         ((2,), (2, 1))
     """
+    tensor("Squeeze", input)
     return _squeeze(input) if axis is None else Squeeze(axis)(input)
 
 
@@ -321,6 +322,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
         >>> ms.ops.view_as(ms.Tensor([1, 2]), ms.Tensor([[1], [2]])).shape
         (2, 1)
     """
+    tensor("view_as", other, "other")
     return reshape(input, other.shape)
 
 

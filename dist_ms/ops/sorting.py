@@ -333,6 +333,7 @@ def unique_consecutive(
         >>> print(values, counts)
         [1 2 1] [2 1 1]
     """
+    boolean("unique_consecutive", return_counts, "return_counts")
     values, places, counts = UniqueConsecutive(dim=dim)(input)
     out = (values, *([places] if return_inverse else []), *([counts] if return_counts else []))
     return out if len(out) > 1 else values
@@ -431,6 +432,7 @@ def searchsorted(
         >>> print(ms.ops.searchsorted(ms.Tensor([1.0, 3.0, 5.0]), ms.Tensor([2.0, 3.0]), right=True))
         [1 2]
     """
+    boolean("searchsorted", right, "right")
     if side is not None:
         one_of("searchsorted", side, "side", ("left", "right"))
         if right and side == "left":

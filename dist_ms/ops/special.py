@@ -12,7 +12,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import floating, integer, integral, tensor
+from dist_ms.ops.arguments import floating, integer, integral, one_dtype, tensor
 from dist_ms.ops.arithmetic import add, mul, neg, square, sub
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.error_function import erf_array, erfc_array, erfinv_array
@@ -260,7 +260,8 @@ class Heaviside(Binary):
     differentiable = False
 
     def forward(self, input: Any, values: Any) -> np.ndarray:
-        x, v = promote(input, values)
+        one_dtype(self.name, "iufV", input=input, values=values)
+        x, v = input, values
         return np.where(x == 0, v, (x > 0).astype(x.dtype))
 
 
@@ -280,8 +281,8 @@ class NextAfter(Binary):
     differentiable = False
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        x, y = promote(input, other)
-        return np.nextafter(floating(self.name, x, complex_too=False), y)
+        one_dtype(self.name, "f", input=input, other=other)
+        return np.nextafter(input, other)
 
 
 class Gcd(Binary):

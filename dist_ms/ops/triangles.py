@@ -158,6 +158,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
         [[0 1 1]
          [0 0 1]]
     """
+    row, col = integer("tril_indices", row, "row"), integer("tril_indices", col, "col")
     return wrap(np.stack(np.tril_indices(row, offset, col)).astype(dtype.np))
 
 
@@ -179,6 +180,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
         [[0 0 1]
          [0 1 1]]
     """
+    row, col = integer("triu_indices", row, "row"), integer("triu_indices", col, "col")
     return wrap(np.stack(np.triu_indices(row, offset, col)).astype(dtype.np))
 
 
