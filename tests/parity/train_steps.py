@@ -72,7 +72,7 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "experimental.optim.NAdam": {"lr": 1e-3},
     "experimental.optim.RAdam": {"lr": 1e-3},
     "experimental.optim.RMSprop": {"lr": 1e-3},
-    "experimental.optim.RMSprop centered": {"lr": 1e-3, "momentum": 0.5, "centered": True},
+    "experimental.optim.RMSprop centered": {"lr": 3e-4, "momentum": 0.5, "centered": True},
     "experimental.optim.Rprop": {"lr": 1e-4},
     "experimental.optim.SGD": {"lr": 0.02, "momentum": 0.9},
     "experimental.optim.SGD nesterov": {"lr": 0.02, "momentum": 0.9, "nesterov": True},

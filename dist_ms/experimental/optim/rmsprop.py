@@ -94,9 +94,11 @@ def _rmsprop(
     momentum: float,
     centered: bool,
 ) -> None:
-    s += (g * g - s) * (1.0 - alpha)
+    s *= alpha
+    s += (1.0 - alpha) * g * g
     if centered:
-        a += (g - a) * (1.0 - alpha)
+        a *= alpha
+        a += g * (1.0 - alpha)
     root = np.sqrt(s - a * a if centered else s)
     root += eps
     g /= root
