@@ -127,6 +127,27 @@ class TableLink:
         """Say what a server holds."""
         return rows_in_words(self.name, self.shape, self.dtype, self.partition.count(server))
 
+    # ---- checks: a wrong request ends the worker that made it, not the server
+    def _check_rows(self, ids: np.ndarray) -> None:
+        """Require ascending row numbers inside the table."""
+        if len(ids) and not (ids[0] >= 0 and ids[-1] < self.shape[0]):
+            outside = ids[0] if ids[0] < 0 else ids[-1]
+            raise IndexError(
+                f"[worker {self.client.worker} of {self.client.workers}] For '{self.name}', which is on parameter "
+                f"servers, row numbers must be in [0, {self.shape[0] - 1}], but got {outside}."
+            )
+
+    def _check_values(self, values: np.ndarray, shape: tuple[int, ...]) -> None:
+        """Require the values of a gradient to be floats and of the table's shape."""
+        start = f"[worker {self.client.worker} of {self.client.workers}] For '{self.name}', which is on parameter "
+        if values.shape != shape:
+            raise ValueError(f"{start}servers, a gradient must have shape {shape}, but got {values.shape}.")
+        if values.dtype not in (np.float32, np.float64, np.float16):
+            raise TypeError(
+                f"{start}servers, a gradient must be Float32, Float64 or Float16, but got "
+                f"{values.dtype.name}; cast it first."
+            )
+
     # ---- rows
     def ask(self, ids: np.ndarray, versions: np.ndarray | None = None) -> list[int]:
         """Ask for rows; the answers are read by `read`, or `read_changes` where the versions held are given."""
@@ -172,7 +193,11 @@ class TableLink:
 
         Returns:
             (len(ids), columns).
+
+        Raises:
+            IndexError: if a row number is out of range.
         """
+        self._check_rows(ids)
         if self.cache is None:
             return self.read(ids, self.ask(ids))[0]
         self._absorb()
@@ -202,6 +227,7 @@ class TableLink:
         Args:
             ids: sorted int64 row numbers in [0, rows), each once.
         """
+        self._check_rows(ids)
         if self.cache is None or self.cache.capacity < len(ids):
             self.cache = RowCache(2 * len(ids) + 1, self.shape[1], self.dtype)
         self._absorb()
@@ -218,7 +244,13 @@ class TableLink:
             self.cache.put(ids, rows, version, self._uses)
 
     def push(self, gradient: Any) -> None:
-        """Send a gradient: a RowTensor, a dense one, or None for no row."""
+        """Send a gradient: a RowTensor, a dense one, or None for no row.
+
+        Raises:
+            IndexError: if it has a row that the table has not.
+            TypeError: if it is not of floating-point numbers.
+            ValueError: if its shape is not the table's.
+        """
         if gradient is None:
             ids, values = np.empty(0, np.int64), np.empty((0, self.shape[1]), self.dtype)
         elif isinstance(gradient, RowTensor):
@@ -226,8 +258,11 @@ class TableLink:
             ids, values = once.indices.array().astype(np.int64, copy=False), once.values.array()
         else:
             values = gradient.array()
+            self._check_values(values, self.shape)
             ids = np.flatnonzero(values.any(axis=1))
             values = values[ids]
+        self._check_rows(ids)
+        self._check_values(values, (len(ids), self.shape[1]))
         for server, (places, local) in enumerate(self.partition.split(ids)):
             data, room, body = pack(
                 Kind.PUSH, self.units[server], self.clock, 0, len(local), len(local) * self.shape[1], self.wire

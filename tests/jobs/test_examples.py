@@ -1,5 +1,6 @@
 """The examples run alone and on ranks, unedited, and print what their users read."""
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -34,3 +35,35 @@ def test_train_digits(start, tmp_path):
 
 def test_the_example_is_short():
     assert len((ROOT / "examples/train_digits.py").read_text().splitlines()) < 80
+
+
+@pytest.mark.parametrize(
+    "start",
+    [ALONE, LAUNCHED[2], [*LAUNCHED[2], "--servers", "2"], [*LAUNCHED[2], "--servers", "1"]],
+    ids=["python", "2 ranks", "2 servers", "1 server, asynchronous"],
+)
+def test_wide_deep(start, tmp_path):
+    small = ["--data", tmp_path / "clicks.tsv", "--rows", 20000, "--columns", 4]
+    late = ["--staleness", "inf"] if start[-1] == "1" else []
+    spec = importlib.util.spec_from_file_location("wide_deep", ROOT / "examples/wide_deep.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.write_log(tmp_path / "clicks.tsv", 30000)
+    done = run([*start, ROOT / "examples/wide_deep.py", *small, *late], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"^loss \d\.\d+  \d+ samples/s  AUC (\d\.\d+)$", done.stdout, re.M)
+    assert len(found) == 1, done.stdout
+    assert 0.75 < float(found[0]) < 1
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_sharded_classifier(start, tmp_path):
+    done = run([*start, ROOT / "examples/sharded_classifier.py", "--epochs", 4, "--width", 512], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ranks = 1 if start is ALONE else 2
+    accuracy = re.findall(rf"^test accuracy (\d+\.\d+)% on {ranks} rank\(s\)$", done.stdout, re.M)
+    assert len(accuracy) == 1 and float(accuracy[0]) > 88, done.stdout
+    own = [int(n.replace(",", "")) for n in re.findall(r"^rank \d holds .* weights, ([\d,]+) of", done.stdout, re.M)]
+    assert len(own) == ranks
+    # The wide layers' weights, one rank or two: 512 rows of 512 and a bias, 512 columns of 32, ten vectors of 32.
+    assert sum(own) == 512 * 512 + 512 + 512 * 32 + 10 * 32

@@ -33,11 +33,11 @@ def entries_of(
     Raises:
         TypeError: if `save_obj` or `append_dict` has another form.
         ValueError: if a number in `append_dict` does not fit into 64 bits, or a name is too long.
+        RuntimeError: if parameter servers alone have values that would be saved.
     """
-    entries = {}
-    for name, value in _named_values(save_obj):
-        if choice_func is None or choice_func(name):
-            entries[name] = value if isinstance(value, str) else _array(value)
+    chosen = [pair for pair in _named_values(save_obj) if choice_func is None or choice_func(pair[0])]
+    _refuse_served(chosen)
+    entries = {name: value if isinstance(value, str) else _array(value) for name, value in chosen}
     entries.update(_appended(append_dict))
     too_long = next((name for name in entries if len(name) > LONGEST_NAME), None)
     if too_long is not None:
@@ -56,12 +56,25 @@ def _named_values(save_obj: Any) -> Iterator[tuple[str, Any]]:
         yield from _of_list(save_obj)
     elif isinstance(save_obj, Cell):
         for _, parameter in save_obj.parameters_and_names():
-            if not parameter.saved_by_servers:
-                yield parameter.name, parameter
+            yield parameter.name, parameter
     else:
         raise TypeError(
             f"For '{_OWNER}', 'save_obj' must be a Cell, a list or a dict, but got {type(save_obj).__name__}."
         )
+
+
+def _refuse_served(chosen: list[tuple[str, Any]]) -> None:
+    """Refuse a file that would lack what only parameter servers have."""
+    names = [name for name, value in chosen if isinstance(value, Parameter) and value.saved_by_servers]
+    if not names:
+        return
+    shown = ", ".join(map(repr, names[:4])) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    raise RuntimeError(
+        f"For '{_OWNER}', everything saved must be on this worker, but got {shown}, which parameter servers hold "
+        "(tables too large for a worker, and the optimizer's states of all tables). Save those with "
+        "dist_ms.parallel.save_servers(folder, optimizer) and leave them out here: "
+        "choice_func=lambda name: name not in (...), or CheckpointConfig(saved_network=...) for a callback."
+    )
 
 
 def _of_dict(save_obj: dict) -> Iterator[tuple[str, Any]]:
