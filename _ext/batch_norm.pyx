@@ -2,8 +2,10 @@
 """Batch normalisation over all axes but the second, what may follow it, and the gradient.
 
 x is float32, float64 or bfloat16, (N, C, *spatial), in NCHW or NHWC memory; all arrays of its
-shape share its type and layout. gamma, beta and the statistics are (C,), in float32 if x is
-bfloat16, else in x's type. Source: Ioffe and Szegedy, "Batch normalization", 2015.
+shape share its type and layout. Where x is bfloat16, what comes after it (the result, an addend, the
+gradients of both) may be float32, as if x were cast before and its gradient after. gamma, beta and
+the statistics are (C,), in float32 if x is bfloat16, else in x's type. Source: Ioffe and Szegedy,
+"Batch normalization", 2015.
 
 Statistics are made block by block, and the blocks' figures are merged in float64, so neither a
 large mean nor a large batch costs accuracy. x comes from memory once for the statistics and once
@@ -20,12 +22,13 @@ from libc.stdint cimport uint16_t
 import ml_dtypes
 import numpy as np
 
-from arrays cimport check_memory, check_same_layout, check_vector, type_name
+from arrays cimport check_memory, check_same_layout, check_same_shape, check_vector, type_name
 from blocks cimport PARALLEL_FROM
 from channels cimport (
     Channels,
     find_channels,
     groups_in_block,
+    passed,
     real,
     row_products,
     row_statistics,
@@ -47,20 +50,22 @@ cdef enum Kernel:
     STATISTICS, NORMALISE, NORMALISE_BY_VARIANCE, GRADIENTS
 
 
-cdef void run_as(Kernel kernel, const Arrays *of, const storage *x, floating *mean) noexcept nogil:
-    """Run one kernel in the types of `x` and `mean`."""
+cdef void run_as(
+    Kernel kernel, const Arrays *of, const storage *x, floating *mean, passed *after
+) noexcept nogil:
+    """Run one kernel in the types of `x`, `mean` and `after`: dy for gradients, else the result."""
     cdef floating *rstd = <floating *> of.rstd
     if kernel == STATISTICS:
         find_statistics(of, x, mean, rstd, <floating *> of.vectors)
     elif kernel == GRADIENTS:
         find_gradients(
             of, x, <const floating *> mean, <const floating *> rstd, <floating *> of.dgamma,
-            <floating *> of.dbeta,
+            <floating *> of.dbeta, <const passed *> after,
         )
     else:
         normalise(
             of, x, <const floating *> mean, <const floating *> rstd,
-            kernel == NORMALISE_BY_VARIANCE,
+            kernel == NORMALISE_BY_VARIANCE, after,
         )
 
 
@@ -71,6 +76,7 @@ cdef int run(Kernel kernel, Arrays *of, int number) except -1:
     cdef cnp.ndarray totals = np.zeros(2 * at.channels)
     cdef cnp.ndarray vectors = np.empty(max(at.blocks, 3) * at.channels)
     cdef cnp.ndarray masked = np.empty(0)
+    cdef void *after = <void *> of.dy if kernel == GRADIENTS else of.out
     if kernel == GRADIENTS and of.relu and of.y == NULL:
         masked = np.empty(
             openmp.omp_get_max_threads() * at.block_groups * at.channels * at.spatial
@@ -81,11 +87,15 @@ cdef int run(Kernel kernel, Arrays *of, int number) except -1:
     of.masked = cnp.PyArray_DATA(masked)
     with nogil:
         if number == cnp.NPY_FLOAT32:
-            run_as(kernel, of, <const float *> of.x, <float *> of.mean)
+            run_as(kernel, of, <const float *> of.x, <float *> of.mean, <float *> after)
         elif number == cnp.NPY_FLOAT64:
-            run_as(kernel, of, <const double *> of.x, <double *> of.mean)
+            run_as(
+                kernel, of, <const double *> of.x, <double *> of.mean, <double *> after
+            )
+        elif of.widens:
+            run_as(kernel, of, <const uint16_t *> of.x, <float *> of.mean, <float *> after)
         else:
-            run_as(kernel, of, <const uint16_t *> of.x, <float *> of.mean)
+            run_as(kernel, of, <const uint16_t *> of.x, <float *> of.mean, <uint16_t *> after)
     return 0
 
 
@@ -102,7 +112,7 @@ cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
     of.addend = of.y = of.dy = NULL
     of.gamma = of.beta = NULL
     of.mean = of.rstd = of.out = of.daddend = of.dgamma = of.dbeta = NULL
-    of.relu = False
+    of.relu = of.widens = False
     of.eps = 0
     return number
 
@@ -127,6 +137,32 @@ cdef void *like_x(
     check_memory(kernel, name, array, written)
     check_same_layout(kernel, name, array, "x", x)
     return cnp.PyArray_DATA(array)
+
+
+cdef void *after_x(
+    const Arrays *of, int number, str kernel, str name, cnp.ndarray array, cnp.ndarray x,
+    bint written
+) except? NULL:
+    """Check an array that comes after x, in its type or the wider one, and return its data."""
+    cdef bint last
+    if not of.widens:
+        return like_x(number, kernel, name, array, x, written)
+    if cnp.PyArray_TYPE(array) != cnp.NPY_FLOAT32:
+        raise TypeError(f"For '{kernel}', '{name}' must be float32, but got {type_name(array)}.")
+    check_memory(kernel, name, array, written)
+    check_same_shape(kernel, name, array, "x", x)
+    last = find_channels(kernel, name, array).last
+    if last != of.at.last:
+        raise ValueError(
+            f"For '{kernel}', '{name}' must have its channels {'last' if of.at.last else 'first'} "
+            f"in memory, as 'x', but got strides {(<object> array).strides}; copy it."
+        )
+    return cnp.PyArray_DATA(array)
+
+
+cdef bint is_wider(int number, cnp.ndarray array):
+    """Tell whether an array that comes after x is float32 while x is bfloat16."""
+    return number == BFLOAT16 and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT32
 
 
 def statistics(
@@ -168,9 +204,10 @@ def normalised(
     of.beta = vector(&of, number, kernel, "beta", beta, False)
     of.mean = vector(&of, number, kernel, "mean", mean, False)
     of.rstd = vector(&of, number, kernel, "rstd", rstd, False)
+    of.widens = is_wider(number, out)
     if addend is not None:
-        of.addend = like_x(number, kernel, "addend", addend, x, False)
-    of.out = like_x(number, kernel, "out", out, x, True)
+        of.addend = after_x(&of, number, kernel, "addend", addend, x, False)
+    of.out = after_x(&of, number, kernel, "out", out, x, True)
     of.relu = relu
     run(NORMALISE, &of, number)
 
@@ -195,7 +232,8 @@ def forward_train(
     cdef int number = read_x(&of, kernel, x)
     of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
     of.beta = vector(&of, number, kernel, "beta", beta, False)
-    of.out = like_x(number, kernel, "out", out, x, True)
+    of.widens = is_wider(number, out)
+    of.out = after_x(&of, number, kernel, "out", out, x, True)
     of.mean = vector(&of, number, kernel, "mean", mean, True)
     of.rstd = vector(&of, number, kernel, "rstd", rstd, True)
     of.eps = eps
@@ -222,7 +260,8 @@ def forward_eval(
     of.beta = vector(&of, number, kernel, "beta", beta, False)
     of.mean = vector(&of, number, kernel, "mean", mean, False)
     of.rstd = vector(&of, number, kernel, "var", var, False)
-    of.out = like_x(number, kernel, "out", out, x, True)
+    of.widens = is_wider(number, out)
+    of.out = after_x(&of, number, kernel, "out", out, x, True)
     of.eps = eps
     run(NORMALISE_BY_VARIANCE, &of, number)
 
@@ -295,8 +334,8 @@ def backward_of_sum(
     cdef Arrays of
     cdef int number = read_x(&of, kernel, x)
     read_gradients(&of, number, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
-    of.y = like_x(number, kernel, "y", y, x, False)
-    of.daddend = like_x(number, kernel, "daddend", daddend, x, True)
+    of.y = after_x(&of, number, kernel, "y", y, x, False)
+    of.daddend = after_x(&of, number, kernel, "daddend", daddend, x, True)
     of.relu = True
     run(GRADIENTS, &of, number)
 
@@ -306,7 +345,8 @@ cdef int read_gradients(
     cnp.ndarray mean, cnp.ndarray rstd, cnp.ndarray dx, cnp.ndarray dgamma, cnp.ndarray dbeta
 ) except -1:
     """Check and take what all gradients read and write."""
-    of.dy = like_x(number, kernel, "dy", dy, x, False)
+    of.widens = is_wider(number, dy)
+    of.dy = after_x(of, number, kernel, "dy", dy, x, False)
     of.gamma = vector(of, number, kernel, "gamma", gamma, False)
     of.mean = vector(of, number, kernel, "mean", mean, False)
     of.rstd = vector(of, number, kernel, "rstd", rstd, False)

@@ -1,4 +1,5 @@
-# The loops of batch_norm.pyx, block by block, in the types of x and of the statistics.
+# The loops of batch_norm.pyx, block by block, in the types of x, of the arrays
+# before and after it (`passed`), and of the statistics.
 
 cdef struct Arrays:
     # What a kernel reads and writes; NULL where there is no such array.
@@ -16,6 +17,7 @@ cdef struct Arrays:
     void *dgamma
     void *dbeta
     bint relu
+    bint widens  # What comes after x is float32, x is bfloat16.
     double eps
     double *table
     double *totals  # (2, C), zeros at first
@@ -84,7 +86,7 @@ cdef void find_statistics(
 
 cdef inline void normalise_row(
     const storage *x, const floating *mean, const floating *scale, const floating *beta,
-    const storage *addend, storage *out, Py_ssize_t channels, bint adds, bint relu
+    const passed *addend, passed *out, Py_ssize_t channels, bint adds, bint relu
 ) noexcept nogil:
     cdef floating value
     cdef Py_ssize_t c
@@ -98,8 +100,8 @@ cdef inline void normalise_row(
 
 
 cdef inline void normalise_segment(
-    const storage *x, floating mean, floating scale, floating beta, const storage *addend,
-    storage *out, Py_ssize_t size, bint adds, bint relu
+    const storage *x, floating mean, floating scale, floating beta, const passed *addend,
+    passed *out, Py_ssize_t size, bint adds, bint relu
 ) noexcept nogil:
     cdef floating value
     cdef Py_ssize_t i
@@ -114,7 +116,7 @@ cdef inline void normalise_segment(
 
 cdef inline void normalise_groups(
     const Channels *at, Py_ssize_t groups, const storage *x, const floating *mean,
-    const floating *scale, const floating *beta, const storage *addend, storage *out, bint adds,
+    const floating *scale, const floating *beta, const passed *addend, passed *out, bint adds,
     bint relu
 ) noexcept nogil:
     """Write (x - mean) scale + beta, perhaps + addend, perhaps its positive part."""
@@ -137,17 +139,17 @@ cdef inline void normalise_groups(
 
 cdef void normalise_block(
     const Arrays *of, Py_ssize_t block, const storage *x, const floating *mean,
-    const floating *scale
+    const floating *scale, passed *out
 ) noexcept nogil:
     cdef const Channels *at = &of.at
     cdef Py_ssize_t start = first_of_block(at, block)
     cdef Py_ssize_t groups = groups_in_block(at, block)
     cdef const floating *beta = <const floating *> of.beta
-    cdef storage *out = <storage *> of.out + start
-    cdef const storage *addend = x
+    cdef const passed *addend = out
     x += start
+    out += start
     if of.addend != NULL:
-        addend = <const storage *> of.addend + start
+        addend = <const passed *> of.addend + start
         if of.relu:
             normalise_groups(at, groups, x, mean, scale, beta, addend, out, True, True)
         else:
@@ -160,7 +162,7 @@ cdef void normalise_block(
 
 cdef void normalise(
     const Arrays *of, const storage *x, const floating *mean, const floating *rstd,
-    bint is_variance
+    bint is_variance, passed *out
 ) noexcept nogil:
     """Write the result with given statistics; the vectors are (C,)."""
     cdef const Channels *at = &of.at
@@ -173,12 +175,12 @@ cdef void normalise(
         else:
             scale[c] = gamma[c] * rstd[c]
     for block in prange(at.blocks, schedule="static", use_threads_if=is_parallel(at)):
-        normalise_block(of, block, x, mean, <const floating *> scale)
+        normalise_block(of, block, x, mean, <const floating *> scale, out)
 
 
 cdef inline void mask_row(
-    const storage *dy, const storage *x, const floating *mean, const floating *scale,
-    const floating *beta, storage *out, Py_ssize_t channels
+    const passed *dy, const storage *x, const floating *mean, const floating *scale,
+    const floating *beta, passed *out, Py_ssize_t channels
 ) noexcept nogil:
     """Write dy where ReLU's input, made from x as in `normalise_row`, was positive; else 0."""
     cdef Py_ssize_t c
@@ -190,8 +192,8 @@ cdef inline void mask_row(
 
 
 cdef inline void mask_segment(
-    const storage *dy, const storage *x, floating mean, floating scale, floating beta,
-    storage *out, Py_ssize_t size
+    const passed *dy, const storage *x, floating mean, floating scale, floating beta,
+    passed *out, Py_ssize_t size
 ) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(size):
@@ -199,7 +201,7 @@ cdef inline void mask_segment(
 
 
 cdef inline void mask_by_result(
-    const storage *dy, const storage *y, storage *out, Py_ssize_t size, floating like
+    const passed *dy, const passed *y, passed *out, Py_ssize_t size, floating like
 ) noexcept nogil:
     """Write dy where ReLU's result is positive, else 0."""
     cdef Py_ssize_t i
@@ -207,9 +209,9 @@ cdef inline void mask_by_result(
         out[i] = 0 if real(y[i], like) <= 0 else dy[i]
 
 
-cdef const storage *masked_block(
+cdef const passed *masked_block(
     const Arrays *of, Py_ssize_t block, const storage *x, const floating *mean,
-    const floating *scale, bint again
+    const floating *scale, const passed *dy, bint again
 ) noexcept nogil:
     """Return the gradient of what ReLU got for one block, made now unless made before."""
     cdef const Channels *at = &of.at
@@ -217,17 +219,17 @@ cdef const storage *masked_block(
     cdef Py_ssize_t start = first_of_block(at, block)
     cdef Py_ssize_t groups = groups_in_block(at, block)
     cdef const floating *beta = <const floating *> of.beta
-    cdef const storage *dy = <const storage *> of.dy + start
-    cdef storage *out
+    cdef passed *out
     cdef Py_ssize_t group, c
+    dy += start
     if not of.relu:
         return dy
     if of.y != NULL:
-        out = <storage *> of.daddend + start
+        out = <passed *> of.daddend + start
         if not again:
-            mask_by_result(dy, <const storage *> of.y + start, out, groups * step, mean[0])
+            mask_by_result(dy, <const passed *> of.y + start, out, groups * step, mean[0])
         return out
-    out = <storage *> of.masked + openmp.omp_get_thread_num() * at.block_groups * step
+    out = <passed *> of.masked + openmp.omp_get_thread_num() * at.block_groups * step
     x += start
     for group in range(groups):
         start = group * step
@@ -244,15 +246,15 @@ cdef const storage *masked_block(
 
 cdef void products_of_block(
     const Arrays *of, Py_ssize_t block, const storage *x, const floating *mean,
-    const floating *scale
+    const floating *scale, const passed *dy
 ) noexcept nogil:
     """Fill one block's row of the tables (blocks, C) of sum(dy) and sum(dy (x - mean))."""
     cdef const Channels *at = &of.at
-    cdef const storage *dy = masked_block(of, block, x, mean, scale, False)
     cdef Py_ssize_t groups = groups_in_block(at, block)
     cdef double *weights = of.table + block * at.channels
     cdef double *products = weights + at.blocks * at.channels
     cdef Py_ssize_t group, c, start
+    dy = masked_block(of, block, x, mean, scale, dy, False)
     x += first_of_block(at, block)
     for c in range(at.channels):
         weights[c] = 0
@@ -269,7 +271,7 @@ cdef void products_of_block(
 
 
 cdef inline void input_gradient_row(
-    const storage *dy, const storage *x, const floating *mean, const floating *scale,
+    const passed *dy, const storage *x, const floating *mean, const floating *scale,
     const floating *slope, const floating *shift, storage *dx, Py_ssize_t channels
 ) noexcept nogil:
     cdef floating value
@@ -280,7 +282,7 @@ cdef inline void input_gradient_row(
 
 
 cdef inline void input_gradient_segment(
-    const storage *dy, const storage *x, floating mean, floating scale, floating slope,
+    const passed *dy, const storage *x, floating mean, floating scale, floating slope,
     floating shift, storage *dx, Py_ssize_t size
 ) noexcept nogil:
     cdef Py_ssize_t i
@@ -292,17 +294,17 @@ cdef inline void input_gradient_segment(
 
 cdef void input_gradient_block(
     const Arrays *of, Py_ssize_t block, const storage *x, const floating *mean,
-    const floating *scale
+    const floating *scale, const passed *dy
 ) noexcept nogil:
     """Write dy scale - (x - mean) slope - shift for one block."""
     cdef const Channels *at = &of.at
     cdef const floating *slope = scale + at.channels
     cdef const floating *shift = slope + at.channels
-    cdef const storage *dy = masked_block(of, block, x, mean, scale, True)
     cdef Py_ssize_t step = at.channels * at.spatial
     cdef Py_ssize_t first = first_of_block(at, block)
     cdef storage *dx = <storage *> of.out + first
     cdef Py_ssize_t group, c, start
+    dy = masked_block(of, block, x, mean, scale, dy, True)
     x += first
     for group in range(groups_in_block(at, block)):
         start = group * step
@@ -321,7 +323,7 @@ cdef void input_gradient_block(
 
 cdef void find_gradients(
     const Arrays *of, const storage *x, const floating *mean, const floating *rstd,
-    floating *dgamma, floating *dbeta
+    floating *dgamma, floating *dbeta, const passed *dy
 ) noexcept nogil:
     """Fill all gradients; the table is (2, blocks, C) and the vectors are (3, C)."""
     cdef const Channels *at = &of.at
@@ -338,7 +340,7 @@ cdef void find_gradients(
     for c in range(at.channels):
         scale[c] = gamma[c] * rstd[c]
     for block in prange(at.blocks, schedule="static", use_threads_if=is_parallel(at)):
-        products_of_block(of, block, x, mean, <const floating *> scale)
+        products_of_block(of, block, x, mean, <const floating *> scale, dy)
     for block in range(at.blocks):
         for c in range(at.channels):
             weight[c] += weights[block * at.channels + c]
@@ -349,4 +351,4 @@ cdef void find_gradients(
         slope[c] = <floating> (scale[c] * product[c] * rstd[c] * rstd[c] / total)
         shift[c] = <floating> (scale[c] * weight[c] / total)
     for block in prange(at.blocks, schedule="static", use_threads_if=is_parallel(at)):
-        input_gradient_block(of, block, x, mean, <const floating *> scale)
+        input_gradient_block(of, block, x, mean, <const floating *> scale, dy)

@@ -20,6 +20,12 @@ ctypedef fused storage:
     double
     uint16_t
 
+# Arrays that an operation is given beside x, or gives on: where x is bfloat16 they may be float32.
+ctypedef fused passed:
+    float
+    double
+    uint16_t
+
 cdef enum:
     # Rows whose average is the first guess of a block's mean.
     FIRST_ROWS = 16
@@ -213,16 +219,16 @@ cdef inline void add_distances(
 
 
 cdef inline void row_products(
-    const storage *weight, const storage *x, const floating *center, Py_ssize_t rows,
+    const passed *weight, const storage *x, const floating *center, Py_ssize_t rows,
     Py_ssize_t channels, double *weights, double *products
 ) noexcept nogil:
     """Add to each channel's sums of weight and of weight (x - center) over the rows."""
     cdef const storage *x1
     cdef const storage *x2
     cdef const storage *x3
-    cdef const storage *w1
-    cdef const storage *w2
-    cdef const storage *w3
+    cdef const passed *w1
+    cdef const passed *w2
+    cdef const passed *w3
     cdef floating v0, v1, v2, v3
     cdef Py_ssize_t row = 0
     cdef Py_ssize_t c
@@ -257,7 +263,7 @@ cdef inline void row_products(
 
 
 cdef inline void segment_products(
-    const storage *weight, const storage *x, floating center, Py_ssize_t size,
+    const passed *weight, const storage *x, floating center, Py_ssize_t size,
     double *weights, double *products
 ) noexcept nogil:
     """Add to one channel's sums of weight and of weight (x - center) over a segment."""

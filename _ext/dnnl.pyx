@@ -63,6 +63,8 @@ __all__ = [
     "matmul",
     "pool_backward",
     "pool_forward",
+    "round_factors",
+    "rounds_factors",
     "set_cache_capacity",
 ]
 

@@ -24,6 +24,9 @@ cdef extern from "dnnl.h" nogil:
     ctypedef enum dnnl_data_type_t:
         dnnl_f32
         dnnl_bf16
+    ctypedef enum dnnl_fpmath_mode_t:
+        dnnl_fpmath_mode_strict
+        dnnl_fpmath_mode_bf16
     ctypedef enum dnnl_cpu_isa_t:
         dnnl_cpu_isa_sse41
         dnnl_cpu_isa_avx2
@@ -90,6 +93,9 @@ cdef extern from "dnnl.h" nogil:
     dnnl_status_t dnnl_primitive_attr_create(dnnl_primitive_attr_t *attr)
     dnnl_status_t dnnl_primitive_attr_set_scratchpad_mode(
         dnnl_primitive_attr_t attr, dnnl_scratchpad_mode_t mode)
+    dnnl_status_t dnnl_primitive_attr_set_fpmath_mode(
+        dnnl_primitive_attr_t attr, dnnl_fpmath_mode_t mode)
+    dnnl_status_t dnnl_set_default_fpmath_mode(dnnl_fpmath_mode_t mode)
 
     dnnl_status_t dnnl_primitive_desc_query(
         const_dnnl_primitive_desc_t desc, dnnl_query_t what, int index, void *result)

@@ -12,6 +12,7 @@ cdef dnnl_engine_t _engine = NULL
 cdef dnnl_stream_t _stream = NULL
 cdef dnnl_primitive_attr_t _attributes = NULL
 cdef PyThread_type_lock _lock = PyThread_allocate_lock()
+cdef bint _rounds_factors = False
 cdef char *_arena = NULL  # Scratchpads and reordered activations of the call that runs.
 cdef size_t _arena_bytes = 0
 
@@ -37,6 +38,30 @@ cdef int start_engine() except -1:
     check(dnnl_stream_create(&_stream, _engine, dnnl_stream_default_flags),
           "create a stream", context)
     return 0
+
+
+def round_factors(to_bfloat16: bool) -> None:
+    """Let float32 products round their factors to bfloat16 inside, or not, from the next call on.
+
+    >>> round_factors(False)
+    """
+    global _rounds_factors
+    cdef dnnl_fpmath_mode_t mode = dnnl_fpmath_mode_bf16 if to_bfloat16 else dnnl_fpmath_mode_strict
+    context = "For 'round_factors'"
+    start_engine()
+    check(dnnl_set_default_fpmath_mode(mode), "set the default mode", context)  # for forked children
+    check(dnnl_primitive_attr_set_fpmath_mode(_attributes, mode), "set the mode", context)
+    _rounds_factors = to_bfloat16
+    _entries.clear()
+
+
+def rounds_factors() -> bool:
+    """Return what `round_factors` was told last, False on a CPU that would not gain.
+
+    >>> rounds_factors()
+    False
+    """
+    return _rounds_factors and _has_bfloat16
 
 
 cdef bint reserve_arena(size_t size) noexcept nogil:

@@ -42,10 +42,10 @@ def work_of(numbers) -> float:
 
 
 def ours() -> Iterator[Case]:
-    """conv_forward, conv_backward_data and conv_backward_weights, one after the other."""
+    """A convolution and its two gradients, one after the other, as the operations compute them."""
     import ml_dtypes
 
-    from dist_ms._ext import dnnl
+    from dist_ms.ops.conv_arrays import convolution_weights, convolve, convolve_transposed
 
     rng = np.random.default_rng(0)
 
@@ -58,15 +58,14 @@ def ours() -> Iterator[Case]:
         for name, numbers in SHAPES.items():
             shape, channels, kernel, stride, padding, dilation, groups = numbers
             rank = len(shape) - 2
-            x, dx = random(shape, dtype), random(shape, dtype)
-            y, dy = (random(output_shape(*numbers), dtype) for _ in range(2))
-            w, dw = (random((channels, shape[1] // groups, *(kernel,) * rank), dtype, False) for _ in range(2))
+            x, dy = random(shape, dtype), random(output_shape(*numbers), dtype)
+            w = random((channels, shape[1] // groups, *(kernel,) * rank), dtype, False)
             steps = ((stride,) * rank, ((padding, padding),) * rank, (dilation,) * rank, groups)
 
-            def run(x=x, w=w, y=y, dy=dy, dx=dx, dw=dw, steps=steps):
-                dnnl.conv_forward(x, w, None, y, *steps)
-                dnnl.conv_backward_data(dy, w, dx, *steps)
-                dnnl.conv_backward_weights(x, dy, dw, None, *steps)
+            def run(x=x, w=w, dy=dy, steps=steps):
+                convolve(x, w, None, *steps)
+                convolve_transposed(dy, w, x.shape, *steps)
+                convolution_weights(x, dy, w.shape, False, *steps)
 
             for side in SIDES.values():
                 yield Case(f"conv {name}, {kind}{side}", run, work=work_of(numbers))

@@ -4,6 +4,7 @@ This floor stands beside train: it may use common, autograd, ops, nn, parallel a
 """
 
 from dist_ms.amp.finite import all_finite
+from dist_ms.amp.float32_precision import get_float32_matmul_precision, set_float32_matmul_precision
 from dist_ms.amp.lists import get_black_list, get_white_list
 from dist_ms.amp.loss_scale import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
 from dist_ms.amp.loss_scaler import (
@@ -28,5 +29,7 @@ __all__ = [
     "build_train_network",
     "custom_mixed_precision",
     "get_black_list",
+    "get_float32_matmul_precision",
     "get_white_list",
+    "set_float32_matmul_precision",
 ]

@@ -14,6 +14,7 @@ from typing import Any
 from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.batch_norm import BatchNormInfer, BatchNormTrain
 from dist_ms.ops.casting import cast
 from dist_ms.ops.mixed_products import mixed
 from dist_ms.ops.reshaping import reshape
@@ -43,6 +44,7 @@ _FLOAT32 = (
     *("KLDivLoss", "SmoothL1Loss", "BCEWithLogitsLoss", "MultilabelMarginLoss", "MultiMarginLoss", "SoftMarginLoss"),
     *("TripletMarginLoss", "LogSumExp", "Cdist", "Pdist", "Renorm"),
 )
+_WIDENING = (BatchNormTrain, BatchNormInfer)
 _WIDEST = ("AddN", "BiasAdd", "Concat", "Resample")
 
 _kinds: dict[type, str | None] = {}
@@ -87,7 +89,7 @@ class Region:
         tape.recording.policy = self._before.pop()
 
     def _policy(self, primitive: Any, inputs: tuple) -> Any:
-        """Return the inputs of an operation in the right types; of a product with bias, the result."""
+        """Return the inputs of an operation in the right types, or the result where a cast is part of it."""
         rule = _kind(primitive)
         if rule is None:
             return inputs
@@ -96,9 +98,14 @@ class Region:
             return inputs
         if rule == "bias" and len(inputs) > 2 and isinstance(inputs[2], Tensor):
             return self._with_bias(primitive, *inputs[:3])
+        if type(primitive) in _WIDENING and inputs[0].dtype is mstype.bfloat16:
+            return _widened(primitive, *inputs)
         to = {"low": self._low, "bias": self._low, "float32": mstype.float32}.get(rule) or _widest(floats)
         if all(x.dtype is to for x in floats):
             return inputs
+        if rule == "bias" and to is mstype.bfloat16 and (form := mixed(primitive, *inputs[:2])) is not None:
+            with tape.as_given():
+                return tape.apply(form, *inputs[:2])
         return tuple([cast(x, to) if isinstance(x, Tensor) and x.dtype in _FLOATS else x for x in inputs])
 
     def _with_bias(self, primitive: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
@@ -106,15 +113,19 @@ class Region:
         if self._low is mstype.bfloat16:
             form = mixed(primitive, x, weight, bias)
             if form is not None:
-                before, tape.recording.policy = tape.recording.policy, None
-                try:
+                with tape.as_given():
                     return tape.apply(form, x, weight, bias)
-                finally:
-                    tape.recording.policy = before
         out = tape.apply(primitive, cast(x, self._low), cast(weight, self._low))
         to = _widest([out, bias])
         spatial = weight.ndim - 2  # the bias belongs to the axis before the spatial ones
         return cast(out, to) + reshape(cast(bias, to), (-1, *(1,) * spatial))
+
+
+def _widened(primitive: Any, x: Tensor, *rest: Any) -> Tensor:
+    """Run a normalisation of bfloat16 with a result of float32, without a cast in between."""
+    rest = [cast(v, mstype.float32) if isinstance(v, Tensor) else v for v in rest]
+    with tape.as_given():
+        return tape.apply(primitive.widening(), x, *rest)
 
 
 def _widest(tensors: list[Tensor]) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -22,10 +23,19 @@ def _readable(x: np.ndarray) -> np.ndarray:
     return x if x.flags.c_contiguous or is_channels_last(x) else contiguous(x)
 
 
+def _result_type(x: np.ndarray, widens: bool) -> np.dtype:
+    """The type of a result of `x`."""
+    return working_type(x.dtype) if widens else x.dtype
+
+
 class BatchNormTrain(Primitive):
     """(x - mean) / sqrt(variance + eps) gamma + beta, with the batch's mean and biased variance.
 
     Ioffe and Szegedy, "Batch Normalization", 2015.
+
+    Args:
+        eps: added to the variance.
+        widens: give the result in the working type, else in that of `x`.
 
     Call:
         x: (N, C, ...).
@@ -35,22 +45,26 @@ class BatchNormTrain(Primitive):
 
     keeps = (0, 1)
 
-    def __init__(self, eps: float) -> None:
-        self._eps = eps
+    def __init__(self, eps: float, widens: bool = False) -> None:
+        self._eps, self._widens = eps, widens
+
+    def widening(self) -> BatchNormTrain:
+        """The same with a float32 result of bfloat16: a cast before it is part of it."""
+        return BatchNormTrain(self._eps, True)
 
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
     ) -> np.ndarray:
         if x.size == 0:
             mean[...], rstd[...] = 0, 1 / np.sqrt(self._eps)
-            return x.copy()
+            return x.astype(_result_type(x, self._widens))
         from dist_ms._ext import batch_norm
 
         work = mean.dtype
         readable = _readable(x)
-        out = np.empty_like(readable)
+        out = np.empty_like(readable, _result_type(readable, self._widens))
         batch_norm.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
-        return out.astype(x.dtype, copy=False)
+        return out.astype(_result_type(x, self._widens), copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, gamma, beta, mean, rstd = inputs
@@ -79,9 +93,9 @@ class BatchNormGrad(Primitive):
 
         readable = _readable(x)
         dx = np.empty_like(readable)
-        batch_norm.backward(
-            laid_out_like(dy, readable), readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta
-        )
+        wider = dy.dtype == work != readable.dtype
+        dy = laid_out_like(dy, np.empty_like(readable, work) if wider else readable)
+        batch_norm.backward(dy, readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta)
         return (
             dx.astype(x.dtype, copy=False),
             dgamma.astype(gamma.dtype, copy=False),
@@ -94,6 +108,8 @@ class BatchNormGrad(Primitive):
     def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
         from dist_ms import ops
 
+        low = x.dtype
+        x = ops.cast(x, dy.dtype)
         axes = (0, *range(2, x.ndim))
         column = (1, x.shape[1], *(1,) * (x.ndim - 2))
         mean = ops.ReduceMean(keep_dims=True)
@@ -102,27 +118,32 @@ class BatchNormGrad(Primitive):
         xhat = centred * rstd
         inner = dy - mean(dy, axes) - xhat * mean(dy * xhat, axes)
         total = ops.ReduceSum()
-        return ops.reshape(gamma, column) * rstd * inner, total(dy * xhat, axes), total(dy, axes)
+        dx = ops.cast(ops.reshape(gamma, column) * rstd * inner, low)
+        return dx, total(dy * xhat, axes), total(dy, axes)
 
 
 class BatchNormInfer(Primitive):
     """(x - mean) / sqrt(variance + eps) gamma + beta with given statistics."""
 
-    def __init__(self, eps: float) -> None:
-        self._eps = eps
+    def __init__(self, eps: float, widens: bool = False) -> None:
+        self._eps, self._widens = eps, widens
+
+    def widening(self) -> BatchNormInfer:
+        """The same with a float32 result of bfloat16: a cast before it is part of it."""
+        return BatchNormInfer(self._eps, True)
 
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, variance: np.ndarray
     ) -> np.ndarray:
         if x.size == 0:
-            return x.copy()
+            return x.astype(_result_type(x, self._widens))
         from dist_ms._ext import batch_norm
 
         work = working_type(x.dtype)
         readable = _readable(x)
-        out = np.empty_like(readable)
+        out = np.empty_like(readable, _result_type(readable, self._widens))
         batch_norm.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
-        return out.astype(x.dtype, copy=False)
+        return out.astype(_result_type(x, self._widens), copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return tuple(formula_gradient(self._formula, inputs, dout))
@@ -130,6 +151,8 @@ class BatchNormInfer(Primitive):
     def _formula(self, x: Tensor, *vectors: Tensor) -> Tensor:
         from dist_ms import ops
 
+        if self._widens:
+            x = ops.cast(x, from_numpy(working_type(x.dtype.np)))
         column = (1, x.shape[1], *(1,) * (x.ndim - 2))
         gamma, beta, mean, variance = [ops.cast(ops.reshape(v, column), x.dtype) for v in vectors]
         return (x - mean) * (ops.rsqrt(variance + self._eps) * gamma) + beta

@@ -29,9 +29,9 @@ def suits(dy: tuple, w: tuple, group: int) -> bool:
 
 
 def convolution_weights(
-    x: np.ndarray, dy: np.ndarray, shape: tuple, stride: tuple, padding: Pairs, dilation: tuple
+    x: np.ndarray, dy: np.ndarray, shape: tuple, stride: tuple, padding: Pairs, dilation: tuple, dtype: np.dtype
 ) -> np.ndarray:
-    """The gradient (of shape `shape`) of the weight, given bfloat16 x (N, C, H, W) and dy."""
+    """The gradient (of shape `shape` and type `dtype`) of the weight, given bfloat16 x (N, C, H, W) and dy."""
     from dist_ms._ext import dnnl, interleave
 
     outputs, channels, *kernel = shape
@@ -46,8 +46,8 @@ def convolution_weights(
         rows = slice(top, top + (height - 1) * stride[0] + 1, stride[0])
         inputs[place] = bits[:, rows, left : left + (width - 1) * stride[1] + 1 : stride[1]]
     gradients = contiguous(dy.transpose(0, 2, 3, 1)).reshape(1, -1, outputs)
-    products = scratch.array("products", x.dtype, places, outputs, channels)
+    products = scratch.array("products", dtype, places, outputs, channels)
     dnnl.matmul(gradients.swapaxes(1, 2), inputs.reshape(places, -1, channels).view(x.dtype), products)
-    dw = np.empty((outputs, channels, places), x.dtype)
+    dw = np.empty((outputs, channels, places), dtype)
     interleave.interleave(products, dw)
     return dw.reshape(shape)

@@ -29,8 +29,9 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None) -> np
         return out if bias is None else np.add(out, bias, out=out)
     if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST:
         from dist_ms._ext import amx
+        from dist_ms._ext.dnnl import rounds_factors
 
-        if amx.available():
+        if amx.available() and not rounds_factors():
             a, b = _with_unit_step(a), _with_unit_step(b)
             out = _laid_out(a, b, lead) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
             if amx.matmul(a, b, out, bias):

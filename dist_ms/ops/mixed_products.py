@@ -1,4 +1,4 @@
-"""Products with a bias whose factors are rounded to bfloat16, while sums, bias and result are float32.
+"""Products whose factors are rounded to bfloat16; sums and a bias are float32, and so is the result with one.
 
 What mixed precision makes of a layer, as one operation: the weights and the input are cast once,
 for both directions, and gradients come out of the kernels in the types of what was cast.
@@ -14,6 +14,7 @@ import numpy as np
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import bfloat16, from_numpy
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import conv_columns
 from dist_ms.ops.casting import cast
 from dist_ms.ops.conv import Convolution
 from dist_ms.ops.dense import Dense
@@ -24,9 +25,11 @@ from dist_ms.ops.vjp import wanted
 _BF16, _FLOAT32 = bfloat16.np, np.dtype(np.float32)
 
 
-def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor) -> MixedProduct | None:
+def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> MixedProduct | None:
     """The mixed form of a layer's operation, or None if it has none for these operands."""
-    if any(t.array().dtype not in (_FLOAT32, _BF16) for t in (x, weight)) or bias.array().dtype != _FLOAT32:
+    if any(t.array().dtype not in (_FLOAT32, _BF16) for t in (x, weight)):
+        return None
+    if bias is not None and bias.array().dtype != _FLOAT32:
         return None
     forms = ((Dense, MixedDense), (Convolution, MixedConvolution))
     form = next((form for kind, form in forms if isinstance(primitive, kind)), None)
@@ -41,7 +44,7 @@ class MixedProduct(Primitive):
 
     Call:
         x, weight: float32 or bfloat16, as `plain` takes them.
-        bias: float32.
+        bias: float32, and so is the result; without one the result is bfloat16.
     """
 
     keeps = (0, 1)
@@ -58,12 +61,12 @@ class MixedProduct(Primitive):
         return kept[2:]
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        x, weight, bias = inputs
+        x, weight = inputs[:2]
         if recording.tape is None:
             factors = self.rounded(x.array(), weight.array())
             return self.array_gradient(inputs, *factors, converted(dout.array(), _BF16), dout.array())
-        low = [cast(x, bfloat16), cast(weight, bfloat16), bias]
-        found = self.plain.gradient(tuple(low), output, cast(dout, bfloat16))
+        low = (cast(x, bfloat16), cast(weight, bfloat16), *inputs[2:])
+        found = self.plain.gradient(low, output, cast(dout, bfloat16))
         return tuple(None if g is None else cast(g, from_numpy(t.dtype.np)) for g, t in zip(found, inputs))
 
     def array_gradient(
@@ -74,17 +77,17 @@ class MixedProduct(Primitive):
 
 
 class MixedDense(MixedProduct):
-    """A fully connected product of bfloat16 with a float32 bias and result."""
+    """A fully connected product of bfloat16, perhaps with a float32 bias and result."""
 
-    def forward(self, x: Any, weight: Any, bias: Any) -> np.ndarray:
+    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         from dist_ms._ext import dnnl
 
         x_low, weight_low = self.rounded(x, weight)
         self.plain._check(x_low, weight_low, None)
-        if bias.shape != weight.shape[:1]:
+        if bias is not None and bias.shape != weight.shape[:1]:
             self.plain._check(x_low, weight_low, bias.astype(_BF16))
-        out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), _FLOAT32)
-        dnnl.matmul(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, contiguous(bias))
+        out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), _BF16 if bias is None else _FLOAT32)
+        dnnl.matmul(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, None if bias is None else contiguous(bias))
         return out.reshape(*x.shape[:-1], -1)
 
     def array_gradient(
@@ -102,24 +105,27 @@ class MixedDense(MixedProduct):
             dw = np.empty(weight.shape, inputs[1].dtype.np)
             dnnl.matmul(rows.T, x.reshape(rows.shape[0], -1), dw)
             dw = wrap(dw)
+        if len(inputs) == 2:
+            return dx, dw
         if wanted(inputs[2]):
             db = wrap(np.add.reduce(full.reshape(rows.shape), axis=0, dtype=_FLOAT32))
         return dx, dw, db
 
 
 class MixedConvolution(MixedProduct):
-    """A convolution of bfloat16 with a float32 bias and result."""
+    """A convolution of bfloat16, perhaps with a float32 bias and result."""
 
-    def forward(self, x: Any, weight: Any, bias: Any) -> np.ndarray:
+    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         from dist_ms._ext import dnnl
 
         plain = self.plain
         x_low, weight_low = self.rounded(x, weight)
         sizes = plain.checked_sizes(x_low, weight_low, None)
-        if bias.shape != weight.shape[:1]:
+        if bias is not None and bias.shape != weight.shape[:1]:
             plain.checked_sizes(x_low, weight_low, bias.astype(_BF16))
-        out = channels_last((x.shape[0], weight.shape[0], *sizes), _FLOAT32)
-        dnnl.conv_forward(dense(x_low), dense(weight_low), contiguous(bias), out, *self._numbers(x, weight))
+        out = channels_last((x.shape[0], weight.shape[0], *sizes), _BF16 if bias is None else _FLOAT32)
+        bias = None if bias is None else contiguous(bias)
+        dnnl.conv_forward(dense(x_low), dense(weight_low), bias, out, *self._numbers(x, weight))
         return out
 
     def _numbers(self, x: Any, weight: Any) -> tuple:
@@ -133,14 +139,20 @@ class MixedConvolution(MixedProduct):
         from dist_ms._ext import dnnl
 
         dx = dw = db = None
+        with_bias = len(inputs) == 3 and wanted(inputs[2])
         numbers, dy = self._numbers(x, weight), dense(dout)
         if wanted(inputs[0]):
             dx = channels_last(x.shape, inputs[0].dtype.np)
             dnnl.conv_backward_data(dy, dense(weight), dx, *numbers)
             dx = wrap(dx)
-        if wanted(inputs[1]) or wanted(inputs[2]):
-            dw = np.empty(weight.shape, inputs[1].dtype.np)
-            db = np.empty(weight.shape[0], _FLOAT32)
-            dnnl.conv_backward_weights(dense(x), dy, dw, db, *numbers)
-            dw, db = wrap(dw), wrap(db)
-        return dx, dw, db
+        if wanted(inputs[1]) or with_bias:
+            kind = inputs[1].dtype.np
+            if dnnl.has_bfloat16() and conv_columns.suits(dy.shape, weight.shape, numbers[-1]):
+                dw = conv_columns.convolution_weights(dense(x), dy, weight.shape, *numbers[:3], kind)
+                db = full.sum(axis=(0, *range(2, dy.ndim)), dtype=_FLOAT32) if with_bias else None
+            else:
+                dw = np.empty(weight.shape, kind)
+                db = np.empty(weight.shape[0], _FLOAT32) if with_bias else None
+                dnnl.conv_backward_weights(dense(x), dy, dw, db, *numbers)
+            dw, db = wrap(dw), db if db is None else wrap(db)
+        return (dx, dw) if len(inputs) == 2 else (dx, dw, db)

@@ -30,7 +30,12 @@ def _tiles(sizes: tuple) -> tuple[int, int]:
 
 
 def suits(x: tuple, w: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int) -> bool:
-    """Whether a float32 convolution of these shapes gains: wide, in whole vectors, of many pixels."""
+    """Whether a float32 convolution of these shapes gains: wide, in whole vectors, of many pixels.
+
+    None does where oneDNN may round the factors to bfloat16.
+    """
+    from dist_ms._ext.dnnl import rounds_factors
+
     return (
         w[2:] == (3, 3)
         and stride == (1, 1) == dilation
@@ -41,6 +46,7 @@ def suits(x: tuple, w: tuple, stride: tuple, padding: Pairs, dilation: tuple, gr
         and min(x[2:]) >= _TILE - 1
         and max(max(pair) for pair in padding) <= 2
         and _allowed
+        and not rounds_factors()
     )
 
 

@@ -15,6 +15,13 @@ LAYERS = {
     "conv2d groups": (lambda: nn.Conv2d(4, 8, 3, pad_mode="pad", padding=1, group=2, has_bias=True), (2, 4, 6, 6)),
     "conv1d": (lambda: nn.Conv1d(3, 5, 3, has_bias=True), (2, 3, 11)),
 }
+WITHOUT_BIAS = {
+    "dense": (lambda: nn.Dense(24, 10, has_bias=False), (6, 24)),
+    "dense 3-D": (lambda: nn.Dense(24, 10, has_bias=False), (2, 3, 24)),
+    "conv2d": (lambda: nn.Conv2d(3, 8, 3, stride=2, pad_mode="same"), (2, 3, 9, 7)),
+    "conv2d of many channels": (lambda: nn.Conv2d(256, 256, 3, pad_mode="pad", padding=1), (2, 256, 4, 4)),
+    "conv1d": (lambda: nn.Conv1d(3, 5, 3), (2, 3, 11)),
+}
 
 
 def rounded(x):
@@ -60,6 +67,30 @@ def test_it_is_one_operation(monkeypatch):
     assert len(seen) == 1, "float16 has no products of its own"
 
 
+@pytest.mark.parametrize("name", WITHOUT_BIAS)
+def test_without_bias(name):
+    ms.set_seed(1)
+    make, shape = WITHOUT_BIAS[name]
+    layer = make()
+    mixed = ms.amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
+    x = Tensor(np.random.default_rng(2).standard_normal(shape).astype(np.float32))
+
+    low = make()
+    low.to_float(ms.bfloat16)  # casts before the same operation, and casts of its gradients
+    low.trainable_params()[0].set_data(layer.trainable_params()[0])
+    found, wanted = mixed(x), low(x)
+    assert found.dtype == ms.bfloat16 and np.array_equal(found.asnumpy(), wanted.asnumpy())
+    scale = Tensor(np.random.default_rng(3).standard_normal(found.shape).astype(np.float32)).astype(ms.bfloat16)
+    gradients = [
+        ms.grad(lambda x, net=net: (net(x) * scale).astype(ms.float32).sum(), 0, net.trainable_params())(x)
+        for net in (mixed, low)
+    ]
+    for one, other in zip(*[(dx, *dw) for dx, dw in gradients]):
+        one, other = one.asnumpy(), other.asnumpy()
+        assert one.dtype == np.float32
+        assert np.abs(one - other).max() <= 2**-8 * np.abs(other).max(), "float32 until it is rounded once"
+
+
 def test_second_order_gradients():
     layer = ms.amp.auto_mixed_precision(nn.Dense(3, 2, weight_init="ones", bias_init="zeros"), "auto", ms.bfloat16)
     x = Tensor(np.array([[0.5, -1.0, 2.0]], np.float32))
@@ -80,6 +111,30 @@ def test_weights_written_between_forward_and_backward():
         return y.sum()
 
     assert np.allclose(ms.grad(run)(x).asnumpy(), before.sum(0)[None], rtol=1e-2)
+
+
+@pytest.mark.parametrize("training", (True, False))
+def test_batch_norm_reads_bfloat16(training):
+    layer = nn.BatchNorm2d(3, gamma_init="uniform", beta_init="uniform").set_train(training)
+    x = Tensor(np.random.default_rng(4).standard_normal((4, 3, 5, 6)).astype(np.float32)).astype(ms.bfloat16)
+    mixed = ms.amp.auto_mixed_precision(lambda x: layer(x), "auto", ms.bfloat16)
+
+    def outcome(net):
+        def loss(x):
+            y = net(x)
+            return (y * ops.cos(y)).sum()
+
+        dx, weights = ms.grad(loss, 0, layer.trainable_params())(x)
+        twice = ms.grad(lambda x: (ms.grad(loss)(x).astype(ms.float32) ** 2).sum())(x)
+        return net(x), dx, *weights, twice
+
+    with_casts = outcome(lambda x: layer(x.astype(ms.float32)))
+    found = outcome(mixed)
+    assert [t.dtype for t in found] == [ms.float32, ms.bfloat16, ms.float32, ms.float32, ms.bfloat16]
+    for one, other in zip(found[:4], with_casts):
+        assert np.array_equal(one.asnumpy(), other.asnumpy())
+    one, other = (t[-1].asnumpy().astype(np.float32) for t in (found, with_casts))
+    assert np.abs(one - other).max() <= 1e-2 * np.abs(other).max()
 
 
 def test_errors_are_those_of_the_plain_form():

@@ -127,6 +127,60 @@ def test_bfloat16_forward_and_backward(layout):
     compare(out, reference.normalise(wide(x), column(beta, x), rstd, column(gamma, x), column(beta, x)), scale=4)
 
 
+@pytest.mark.parametrize("relu", (True, False))
+@pytest.mark.parametrize("adds", (True, False))
+@LAYOUTS
+@EACH_SHAPE
+def test_what_follows_bfloat16_may_be_float32(shape, layout, adds, relu):
+    x, dy, addend, gamma, beta = arrays(shape, BF16, layout, 3)
+    dy, addend, wider = (array.astype(np.float32) for array in (dy, addend, x))
+    mean, rstd = statistics(x)
+    vectors_of = gamma, beta, mean, rstd
+    out, wanted = np.empty_like(wider), np.empty_like(wider)
+    batch_norm.normalised(wider, *vectors_of, addend if adds else None, relu, wanted)
+    call(batch_norm.normalised, (x, *vectors_of, addend if adds else None, relu, out), [out])
+    assert out.tobytes() == wanted.tobytes()
+    found, wanted = (
+        [np.empty_like(array), np.empty_like(gamma), np.empty_like(gamma), *([np.empty_like(dy)] if adds else [])]
+        for array in (x, wider)
+    )
+    for array, into in ((x, found), (wider, wanted)):
+        if adds and relu:
+            batch_norm.backward_of_sum(dy, array, gamma, mean, rstd, out, *into)
+        elif relu:
+            batch_norm.backward_of_relu(dy, array, gamma, beta, mean, rstd, *into[:3])
+        else:
+            batch_norm.backward(dy, array, gamma, mean, rstd, *into[:3])
+    for one, other in zip(found[: 4 if adds and relu else 3], wanted):
+        assert one.tobytes() == other.astype(one.dtype).tobytes()
+
+
+@LAYOUTS
+def test_forward_to_float32(layout):
+    x, _, gamma, beta = arrays((4, 7, 5, 6), BF16, layout, 2)
+    wider = x.astype(np.float32)
+    out, wanted = np.empty_like(wider), np.empty_like(wider)
+    figures = np.empty((2, 7), np.float32)
+    batch_norm.forward_train(x, gamma, beta, 1e-5, out, *figures)
+    batch_norm.forward_train(wider, gamma, beta, 1e-5, wanted, *figures)
+    assert out.tobytes() == wanted.tobytes()
+    batch_norm.forward_eval(x, gamma, beta, beta, gamma**2, 1e-5, out)
+    batch_norm.forward_eval(wider, gamma, beta, beta, gamma**2, 1e-5, wanted)
+    assert out.tobytes() == wanted.tobytes()
+
+
+def test_arrays_after_bfloat16_agree():
+    x, addend, gamma, beta = arrays((4, 3, 5, 6), BF16, channels_last, 2)
+    mean, rstd = statistics(x)
+    out = np.empty_like(x, np.float32)
+    with pytest.raises(TypeError, match="'addend' must be float32, but got bfloat16"):
+        batch_norm.normalised(x, gamma, beta, mean, rstd, addend, True, out)
+    with pytest.raises(ValueError, match="'out' must have its channels last in memory, as 'x'"):
+        batch_norm.normalised(x, gamma, beta, mean, rstd, None, True, np.ascontiguousarray(out))
+    with pytest.raises(ValueError, match="'out'"):
+        batch_norm.normalised(x, gamma, beta, mean, rstd, None, True, out[:2])
+
+
 def test_wrong_arguments():
     x, dy, gamma, beta = arrays((4, 3, 5, 6), np.float32, channels_last, 2)
     mean, rstd = statistics(x)
