@@ -38,16 +38,17 @@ cdef void forward_block(
     cdef floating slope = <floating> TWICE_ROOT_TWO_OVER_PI
     cdef floating cubic = <floating> CUBIC
     cdef floating half = <floating> 0.5
+    cdef floating one = 1
     if function == RELU:
         # Written with <= so that a NaN comes out as a NaN.
         for i in range(size):
             out[i] = 0 if x[i] <= 0 else x[i]
     elif function == GELU:
         for i in range(size):
-            out[i] = half * x[i] * (1 + error_function(x[i] * root_half))
+            out[i] = half * x[i] * (one + error_function(x[i] * root_half))
     elif function == GELU_TANH:
         for i in range(size):
-            out[i] = x[i] * sigmoid(slope * x[i] * (1 + cubic * x[i] * x[i]))
+            out[i] = x[i] / (one + exponential(-slope * x[i] * (one + cubic * x[i] * x[i])))
     elif function == SIGMOID:
         for i in range(size):
             out[i] = sigmoid(x[i])
@@ -66,28 +67,30 @@ cdef void backward_block(
     cdef floating density = <floating> DENSITY_AT_ZERO
     cdef floating slope = <floating> TWICE_ROOT_TWO_OVER_PI
     cdef floating cubic = <floating> CUBIC
+    cdef floating thrice = <floating> (3 * CUBIC)
     cdef floating half = <floating> 0.5
+    cdef floating one = 1
     if function == RELU:
         for i in range(size):
             dx[i] = 0 if kept[i] <= 0 else dy[i]
     elif function == GELU:
         for i in range(size):
             dx[i] = dy[i] * (
-                half * (1 + error_function(kept[i] * root_half))
+                half * (one + error_function(kept[i] * root_half))
                 + kept[i] * density * exponential(-half * kept[i] * kept[i])
             )
     elif function == GELU_TANH:
         for i in range(size):
-            s = sigmoid(slope * kept[i] * (1 + cubic * kept[i] * kept[i]))
+            s = one / (one + exponential(-slope * kept[i] * (one + cubic * kept[i] * kept[i])))
             dx[i] = dy[i] * (
-                s + kept[i] * s * (1 - s) * slope * (1 + 3 * cubic * kept[i] * kept[i])
+                s + kept[i] * s * (one - s) * slope * (one + thrice * kept[i] * kept[i])
             )
     elif function == SIGMOID:
         for i in range(size):
-            dx[i] = dy[i] * kept[i] * (1 - kept[i])
+            dx[i] = dy[i] * kept[i] * (one - kept[i])
     elif function == TANH:
         for i in range(size):
-            dx[i] = dy[i] * (1 - kept[i] * kept[i])
+            dx[i] = dy[i] * (one - kept[i] * kept[i])
 
 
 cdef void forward_blocks(

@@ -1,19 +1,35 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """float32 to bfloat16 and back, as vectors: NumPy casts the foreign type one number at a time.
 
-Both arrays are dense, in any order of the axes, and of the same layout. bfloat16 arrays are of
-uint16 or of ml_dtypes' type of the same bits.
+Both arrays are dense, in any order of the axes, and of the same layout; `copy_rows` takes views.
+bfloat16 arrays are of uint16 or of ml_dtypes' type of the same bits.
 """
 
 cimport numpy as cnp
 from cython.parallel cimport prange
 from libc.stdint cimport uint16_t
+from libc.string cimport memcpy
 
-from arrays cimport check_dense, check_memory, is_dense, type_name
+from arrays cimport check_dense, check_memory, check_same_shape, is_dense, type_name
 from bfloat16 cimport bf16_load, bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
 
 cnp.import_array()
+
+cdef enum:
+    MOST_AXES = 16
+
+cdef enum Copy:
+    WIDE_COPY, HALF_COPY, NARROW, WIDEN
+
+
+cdef struct Rows:
+    int axes
+    Py_ssize_t count
+    Py_ssize_t length
+    Py_ssize_t sizes[MOST_AXES]
+    Py_ssize_t steps[MOST_AXES]
+    Py_ssize_t out_steps[MOST_AXES]
 
 
 cdef int check_pair(
@@ -104,3 +120,107 @@ def from_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
             block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
         ):
             widen_block(source + block * BLOCK, to + block * BLOCK, block_length(block, size, BLOCK))
+
+
+cdef int row_item(str kernel, str name, cnp.ndarray array, bint written) except -1:
+    """Return the bytes per number of float32 or bfloat16 whose rows are contiguous, or raise."""
+    cdef int last = cnp.PyArray_NDIM(array) - 1
+    cdef int size = cnp.PyArray_ITEMSIZE(array)
+    check_memory(kernel, name, array, written)
+    if cnp.PyArray_TYPE(array) != cnp.NPY_FLOAT32 and (
+        size != 2 or cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT16
+    ):
+        raise TypeError(
+            f"For '{kernel}', '{name}' must be float32 or bfloat16, but got {type_name(array)}."
+        )
+    if not 0 <= last < MOST_AXES:
+        raise ValueError(
+            f"For '{kernel}', '{name}' must have 1 to {MOST_AXES} dimensions, but got {last + 1}."
+        )
+    if cnp.PyArray_SIZE(array) and cnp.PyArray_DIM(array, last) > 1 and (
+        cnp.PyArray_STRIDE(array, last) != size
+    ):
+        raise ValueError(
+            f"For '{kernel}', the rows of '{name}' must be contiguous, but got strides "
+            f"{(<object> array).strides}; copy it."
+        )
+    return size
+
+
+cdef void copy_block(
+    const Rows *rows, Copy copy, Py_ssize_t first, Py_ssize_t last, const char *x, char *out
+) noexcept nogil:
+    """Copy the rows from number `first` to before `last`, counted in C order."""
+    cdef Py_ssize_t at[MOST_AXES]
+    cdef Py_ssize_t row, rest = first
+    cdef int axis
+    for axis in range(rows.axes - 1, -1, -1):
+        at[axis] = rest % rows.sizes[axis]
+        rest //= rows.sizes[axis]
+        x += at[axis] * rows.steps[axis]
+        out += at[axis] * rows.out_steps[axis]
+    for row in range(first, last):
+        if copy == NARROW:
+            narrow_block(<const float *> x, <uint16_t *> out, rows.length)
+        elif copy == WIDEN:
+            widen_block(<const uint16_t *> x, <float *> out, rows.length)
+        elif copy == WIDE_COPY:
+            memcpy(out, x, rows.length * sizeof(float))
+        else:
+            memcpy(out, x, rows.length * sizeof(uint16_t))
+        axis = rows.axes - 1
+        while axis >= 0:
+            x += rows.steps[axis]
+            out += rows.out_steps[axis]
+            at[axis] += 1
+            if at[axis] < rows.sizes[axis]:
+                break
+            x -= at[axis] * rows.steps[axis]
+            out -= at[axis] * rows.out_steps[axis]
+            at[axis] = 0
+            axis -= 1
+
+
+def copy_rows(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Copy x into `out`, either of them float32 or bfloat16, views whose last axis is contiguous.
+
+    The two must not overlap.
+
+    >>> out = np.zeros((2, 3), np.float32)
+    >>> copy_rows(np.arange(4, dtype=np.float32).reshape(2, 2), out[:, 1:])
+    >>> out
+    array([[0., 0., 1.],
+           [0., 2., 3.]], dtype=float32)
+    """
+    cdef int from_size = row_item("copy_rows", "x", x, False)
+    cdef int to_size = row_item("copy_rows", "out", out, True)
+    check_same_shape("copy_rows", "out", out, "x", x)
+    cdef Rows rows
+    cdef Copy copy
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block, per_block
+    cdef const char *source = <const char *> cnp.PyArray_DATA(x)
+    cdef char *to = <char *> cnp.PyArray_DATA(out)
+    cdef int axis
+    if not size:
+        return
+    rows.axes = cnp.PyArray_NDIM(x) - 1
+    rows.length = cnp.PyArray_DIM(x, rows.axes)
+    rows.count = size // rows.length
+    for axis in range(rows.axes):
+        rows.sizes[axis] = cnp.PyArray_DIM(x, axis)
+        rows.steps[axis] = cnp.PyArray_STRIDE(x, axis)
+        rows.out_steps[axis] = cnp.PyArray_STRIDE(out, axis)
+    if from_size == to_size:
+        copy = WIDE_COPY if from_size == sizeof(float) else HALF_COPY
+    else:
+        copy = NARROW if from_size == sizeof(float) else WIDEN
+    per_block = max(1, BLOCK // rows.length)
+    with nogil:
+        for block in prange(
+            block_count(rows.count, per_block),
+            schedule="static",
+            use_threads_if=size >= PARALLEL_FROM,
+        ):
+            copy_block(
+                &rows, copy, block * per_block, min(rows.count, (block + 1) * per_block), source, to
+            )

@@ -36,12 +36,12 @@ cdef inline void inputs_line(const float *x, int step, float *out, int out_step)
     for lane in range(LANES):
         x0, x1, x2 = x[lane], x[lane + step], x[lane + 2 * step]
         x3, x4, x5 = x[lane + 3 * step], x[lane + 4 * step], x[lane + 5 * step]
-        out[lane] = 4 * x0 - 5 * x2 + x4
-        out[lane + out_step] = (x3 + x4) - 4 * (x1 + x2)
-        out[lane + 2 * out_step] = (x4 - x3) + 4 * (x1 - x2)
-        out[lane + 3 * out_step] = (x4 - x2) + 2 * (x3 - x1)
-        out[lane + 4 * out_step] = (x4 - x2) - 2 * (x3 - x1)
-        out[lane + 5 * out_step] = 4 * x1 - 5 * x3 + x5
+        out[lane] = <float> 4.0 * x0 - <float> 5.0 * x2 + x4
+        out[lane + out_step] = (x3 + x4) - <float> 4.0 * (x1 + x2)
+        out[lane + 2 * out_step] = (x4 - x3) + <float> 4.0 * (x1 - x2)
+        out[lane + 3 * out_step] = (x4 - x2) + <float> 2.0 * (x3 - x1)
+        out[lane + 4 * out_step] = (x4 - x2) - <float> 2.0 * (x3 - x1)
+        out[lane + 5 * out_step] = <float> 4.0 * x1 - <float> 5.0 * x3 + x5
 
 
 cdef inline void results_line(const float *x, int step, float *out, int out_step) noexcept nogil:
@@ -55,9 +55,9 @@ cdef inline void results_line(const float *x, int step, float *out, int out_step
         sum2 = x[lane + 3 * step] + x[lane + 4 * step]
         apart2 = x[lane + 3 * step] - x[lane + 4 * step]
         out[lane] = x0 + sum1 + sum2
-        out[lane + out_step] = apart1 + 2 * apart2
-        out[lane + 2 * out_step] = sum1 + 4 * sum2
-        out[lane + 3 * out_step] = apart1 + 8 * apart2 + x5
+        out[lane + out_step] = apart1 + <float> 2.0 * apart2
+        out[lane + 2 * out_step] = sum1 + <float> 4.0 * sum2
+        out[lane + 3 * out_step] = apart1 + <float> 8.0 * apart2 + x5
 
 
 cdef inline void gradients_line(const float *x, int step, float *out, int out_step) noexcept nogil:
@@ -69,8 +69,8 @@ cdef inline void gradients_line(const float *x, int step, float *out, int out_st
         out[lane] = x0
         out[lane + out_step] = (x0 + x2) + (x1 + x3)
         out[lane + 2 * out_step] = (x0 + x2) - (x1 + x3)
-        out[lane + 3 * out_step] = (x0 + 4 * x2) + (2 * x1 + 8 * x3)
-        out[lane + 4 * out_step] = (x0 + 4 * x2) - (2 * x1 + 8 * x3)
+        out[lane + 3 * out_step] = (x0 + <float> 4.0 * x2) + (<float> 2.0 * x1 + <float> 8.0 * x3)
+        out[lane + 4 * out_step] = (x0 + <float> 4.0 * x2) - (<float> 2.0 * x1 + <float> 8.0 * x3)
         out[lane + 5 * out_step] = x3
 
 
@@ -85,8 +85,8 @@ cdef inline void kernels_line(const float *x, int step, float *out, int out_step
         out[lane] = quarter * x0
         out[lane + out_step] = -sixth * (x0 + x2 + x1)
         out[lane + 2 * out_step] = -sixth * (x0 + x2 - x1)
-        out[lane + 3 * out_step] = twelfth * (half * x0 + 2 * x2 + x1)
-        out[lane + 4 * out_step] = twelfth * (half * x0 + 2 * x2 - x1)
+        out[lane + 3 * out_step] = twelfth * (half * x0 + <float> 2.0 * x2 + x1)
+        out[lane + 4 * out_step] = twelfth * (half * x0 + <float> 2.0 * x2 - x1)
         out[lane + 5 * out_step] = x2
 
 

@@ -69,7 +69,7 @@ class Add(Binary):
         return combine("add", *promote(input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        return reduce_to(dout, inputs[0]), reduce_to(dout, inputs[1])
+        return tuple([reduce_to(dout, x) if wanted(x) else None for x in inputs])
 
 
 class Sub(Binary):

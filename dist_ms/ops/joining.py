@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.dtype import bfloat16
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
@@ -29,6 +30,10 @@ __all__ = [
     "stack",
     "vstack",
 ]
+
+_F32, _BF16 = np.dtype(np.float32), bfloat16.np
+# Elements from which on a second thread pays, and of a row that is worth a step of its own.
+_LARGE, _ROW = 32768, 16
 
 
 class Concat(Primitive):
@@ -63,7 +68,7 @@ class Concat(Primitive):
         first = tensors[0]
         axis = one_axis(self.name, self.axis, first.ndim)
         try:
-            return np.concatenate(_same_type(tensors), axis)
+            return _joined(_same_type(tensors), axis)
         except ValueError:
             raise ValueError(
                 f"For '{self.name}', 'tensors' must have equal shapes but for dimension {axis}, "
@@ -178,6 +183,27 @@ def _same_type(arrays: tuple) -> list:
     for a in arrays[1:]:
         d = promote_types(d, a.dtype)
     return [a.astype(d, copy=False) for a in arrays]
+
+
+def _joined(arrays: list, axis: int) -> np.ndarray:
+    """The arrays one after the other; large ones of float32 or bfloat16 by a kernel with all threads."""
+    first = arrays[0]
+    if sum([a.size for a in arrays]) < _LARGE or first.dtype not in (_F32, _BF16):
+        return np.concatenate(arrays, axis)
+    if not all(a.strides[-1] == a.itemsize and a.shape[-1] >= _ROW for a in arrays):
+        return np.concatenate(arrays, axis)
+    lengths = [a.shape[:axis] + a.shape[axis + 1 :] for a in arrays]
+    if any(found != lengths[0] for found in lengths):
+        raise ValueError("the shapes differ")
+    from dist_ms._ext import cast
+
+    out = np.empty((*first.shape[:axis], sum([a.shape[axis] for a in arrays]), *first.shape[axis + 1 :]), first.dtype)
+    start = 0
+    for a in arrays:
+        stop = start + a.shape[axis]
+        cast.copy_rows(a, out[(slice(None),) * axis + (slice(start, stop),)])
+        start = stop
+    return out
 
 
 def concat(tensors: Any, axis: int = 0) -> Tensor:

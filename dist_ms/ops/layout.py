@@ -88,6 +88,14 @@ def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return array.astype(dtype, copy=False)
     from dist_ms._ext import cast as kernels
 
+    if array.ndim > 1 and not is_dense(array):
+        columns, rows = array.strides[-2:]
+        if rows == array.itemsize:
+            out = np.empty(array.shape, dtype)
+            kernels.copy_rows(array, out)
+            return out
+        if columns == array.itemsize:  # a view of transposed matrices stays one
+            return converted(array.swapaxes(-1, -2), dtype).swapaxes(-1, -2)
     kernel = kernels.to_bfloat16 if dtype == _BF16 else kernels.from_bfloat16
     out = np.empty_like(array, dtype, subok=False)  # a dense array's order of axes; another's in C order or close to it
     try:

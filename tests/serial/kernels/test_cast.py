@@ -67,3 +67,46 @@ def test_wrong_arguments():
         cast.to_bfloat16(x, np.empty(8, BF16)[::2])
     with pytest.raises(ValueError, match="order of axes"):
         cast.from_bfloat16(np.empty((2, 3), BF16), np.empty((3, 2), np.float32).T)
+
+
+@pytest.mark.parametrize("source", [np.float32, BF16])
+@pytest.mark.parametrize("target", [np.float32, BF16])
+def test_copy_rows_takes_views(source, target):
+    random = np.random.default_rng(5)
+    for shape in ((1,), (0,), (9,), (4, 1), (7, 40), (3, 0, 2), (2, 5, 3, 33), (300, 4, 70)):
+        whole = random.standard_normal((*shape[:-1], shape[-1] + 3)).astype(source)
+        for view in (whole[..., 1:-2], whole[::-1, ..., 1:-2] if len(shape) > 1 else whole[2:-1]):
+            view = view.swapaxes(0, 1) if len(shape) > 2 else view
+            room = np.zeros((*view.shape[:-1], view.shape[-1] + 2), target)
+            call(cast.copy_rows, (view, room[..., 2:]), [room[..., 2:]])
+            assert np.array_equal(room[..., 2:].astype(np.float64), view.astype(target).astype(np.float64))
+            assert not room[..., :2].any()
+
+
+def test_copy_rows_repeats_a_broadcast_row():
+    out = np.empty((5, 8), BF16)
+    cast.copy_rows(np.broadcast_to(np.arange(8, dtype=np.float32), (5, 8)), out)
+    assert (out.astype(np.float32) == np.arange(8)).all()
+
+
+def test_converted_keeps_views_of_transposed_matrices():
+    heads = np.asarray(values((4, 6, 3, 16)), np.float32)[..., :8].swapaxes(1, 2)
+    found = converted(heads.swapaxes(-1, -2), BF16)
+    assert found.swapaxes(-1, -2).flags.c_contiguous
+    with np.errstate(all="ignore"):
+        wanted = heads.astype(BF16).astype(np.float32)
+    assert np.array_equal(found.astype(np.float32), wanted.swapaxes(-1, -2), equal_nan=True)
+
+
+def test_wrong_arguments_of_copy_rows():
+    x = np.zeros((4, 6), np.float32)
+    with pytest.raises(TypeError, match="'x' must be float32 or bfloat16, but got float64"):
+        cast.copy_rows(x.astype(np.float64), x)
+    with pytest.raises(TypeError, match="'out' must be float32 or bfloat16, but got float16"):
+        cast.copy_rows(x, x.astype(np.float16))
+    with pytest.raises(ValueError, match="'out' must have the shape"):
+        cast.copy_rows(x, x[:3])
+    with pytest.raises(ValueError, match="rows of 'x' must be contiguous"):
+        cast.copy_rows(x.T, np.zeros((6, 4), np.float32))
+    with pytest.raises(ValueError, match="must have 1 to 16 dimensions"):
+        cast.copy_rows(x[0, 0:1].reshape(()), x)
