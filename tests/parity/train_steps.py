@@ -28,7 +28,7 @@ STEPS = 20
 MODELS = "mlp lenet resnet18 lstm transformer".split()
 SHAPES = {"mlp": (784,), "lenet": (1, 28, 28), "resnet18": (3, 32, 32), "lstm": (12, 16), "transformer": (12, 32)}
 BATCH = {"resnet18": 8}
-# At the others' rates rounding alone moves this model's losses by percents: its batch norms see 16 rows at the end.
+# At the others' rates rounding alone moves this model's losses by percents.
 RATE = {"resnet18": 0.01}
 OPTIMIZERS: dict[str, dict[str, Any]] = {
     "nn.SGD": {"learning_rate": 0.02},
@@ -138,7 +138,7 @@ def weights(name: str, shape: tuple[int, ...], move: float) -> np.ndarray:
 
 
 def optimizer(ms: ModuleType, label: str, parameters: list, rate: float) -> Any:
-    """The optimizer of a row: its class by name, with the table's learning rate times `rate`; LARS around a Momentum."""
+    """The optimizer of a row: its class by name, its learning rate times `rate`; LARS around a Momentum."""
     kind, name = label.split()[0].rsplit(".", 1)
     found = getattr(import_module(f"{ms.__name__}.{kind}"), name)
     if name == "LARS":
