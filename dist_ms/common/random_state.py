@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from dist_ms.common.generator import default_generator
+from dist_ms.common.seed import operations_seeded, seeded
 from dist_ms.common.tensor import Tensor
 
 
@@ -17,3 +21,17 @@ def set_random_state(state: tuple[tuple, Tensor]) -> None:
     """Go back to a state that `get_random_state` returned."""
     np.random.set_state(state[0])
     default_generator.set_state(state[1])
+
+
+@contextmanager
+def stream(*words: int) -> Iterator[None]:
+    """A region whose random numbers, of whatever source, depend on `words` alone; all states are put back after it."""
+    state = default_generator.get_state()
+    with seeded(*words):
+        key = int(np.random.randint(1, 2**31 - 1))
+        default_generator.manual_seed(key)
+        try:
+            with operations_seeded(key):
+                yield
+        finally:
+            default_generator.set_state(state)

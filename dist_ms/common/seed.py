@@ -96,6 +96,21 @@ def seeded(*words: int) -> Iterator[None]:
 
 
 @contextmanager
+def operations_seeded(seed: int) -> Iterator[None]:
+    """A region in which random operations count their calls anew, from another global seed."""
+    global _seed
+    before, starts = _seed, dict(_operation_starts)
+    _seed = seed
+    _operation_starts.clear()
+    try:
+        yield
+    finally:
+        _seed = before
+        _operation_starts.clear()
+        _operation_starts.update(starts)
+
+
+@contextmanager
 def seeded_for_slice(name: str, slice_index: int | None) -> Iterator[None]:
     """A region whose draws agree on all ranks that hold the same slice of the same parameter.
 

@@ -316,7 +316,8 @@ class AddN(Primitive):
     def forward(self, first: np.ndarray, *rest: np.ndarray) -> np.ndarray:
         total = np.add(*promote(first, rest[0])) if rest else first
         for x in rest[1:]:
-            total = np.add(total, x, out=total) if x.dtype == total.dtype else np.add(*promote(total, x))
+            own = total if isinstance(total, np.ndarray) else None  # the sum of arrays without axes is a scalar
+            total = np.add(total, x, out=own) if x.dtype == total.dtype else np.add(*promote(total, x))
         return np.asarray(total)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

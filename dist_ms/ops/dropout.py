@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import collections
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,20 @@ _offsets: dict = collections.defaultdict(itertools.count)
 def _key(given: int) -> tuple[int, int]:
     """The (key, offset) of the next draw; `given` 0 takes them from the global seed."""
     return (given, next(_offsets[given])) if given else (seed.next_key(), 0)
+
+
+@contextmanager
+def offsets_from(start: int) -> Iterator[None]:
+    """A region in which every seed of the user's draws from the offset `start` on; its counts are put back after it."""
+    before = dict(_offsets)
+    _offsets.clear()
+    _offsets.default_factory = lambda: itertools.count(start)
+    try:
+        yield
+    finally:
+        _offsets.clear()
+        _offsets.update(before)
+        _offsets.default_factory = itertools.count
 
 
 class Drop(Primitive):

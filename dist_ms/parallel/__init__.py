@@ -6,7 +6,7 @@ network and no optimizer.
 
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
-from dist_ms.parallel.errors import PlanMismatchError
+from dist_ms.parallel.errors import DesyncError, PlanMismatchError
 from dist_ms.parallel.fusion import Fusion
 from dist_ms.parallel.gradient_hook import GradBucket, GradHook
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan
@@ -14,9 +14,11 @@ from dist_ms.parallel.reducer import Reducer
 from dist_ms.parallel.server_checkpoint import load_servers, save_servers
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.threads import use_share
+from dist_ms.parallel.virtual_shards import set_virtual_shards
 
 __all__ = [
     "DataParallel",
+    "DesyncError",
     "Fusion",
     "GradBucket",
     "GradHook",
@@ -30,5 +32,6 @@ __all__ = [
     "load_servers",
     "make_plan",
     "save_servers",
+    "set_virtual_shards",
     "use_share",
 ]

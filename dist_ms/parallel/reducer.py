@@ -51,6 +51,7 @@ class Reducer:
 
     Attributes:
         hook: adds the buckets instead of an all-reduce; see `GradBucket`.
+        watch: called on every rank at the end of a step's reductions.
 
     Raises:
         ValueError: if `degree` is not a positive int.
@@ -87,6 +88,7 @@ class Reducer:
         self.comm = comm
         self.overlap = not comm.one_node if overlap is None else overlap
         self.hook: GradHook | None = None
+        self.watch: Callable[[], None] | None = None
         self.samples = SampleCount(comm, weighted and mean)
         # 1 / degree goes into the copy to the bucket where that changes no bit: a power of two. It saves a pass.
         exact = degree & (degree - 1) == 0
@@ -292,6 +294,8 @@ class Reducer:
         self._kept.update(zip(self._by_rows, gathered, strict=True))
         self._scale_served(scale)
         self._open = self._holding = False
+        if self.watch is not None:
+            self.watch()
         return [self._result(self._first[i]) for i in range(len(self.plan.weights))]
 
     def _scale_served(self, scale: float) -> None:

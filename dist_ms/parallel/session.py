@@ -11,6 +11,7 @@ from dist_ms.communication import Comm, LocalComm, agreeing, current, get_comm
 from dist_ms.communication.launched import launched_size
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
+from dist_ms.parallel.desync import VARIABLE, DesyncDetector, steps_between
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.gradient_hook import GradHook
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
@@ -40,6 +41,7 @@ class DataParallel:
         weighted: as for `Reducer`.
         sharding: what the parallel optimizer divides, asked for before the first step.
         prepared: called with the plan once the models are equal, before the first step.
+        watch: see that the weights stay the same on all ranks; see `DesyncDetector`.
 
     Examples:
         >>> import numpy as np
@@ -67,6 +69,7 @@ class DataParallel:
         weighted: bool = False,
         sharding: Callable[[Comm], Sharding] | None = None,
         prepared: Callable[[SyncPlan, Comm], None] | None = None,
+        watch: bool = True,
     ) -> None:
         self.weights = list(weights)
         self.comm = _world_comm() if comm is None else comm
@@ -78,6 +81,7 @@ class DataParallel:
         self.weighted = weighted
         self._sharding = sharding or (lambda comm: Sharding())
         self._prepared = prepared or (lambda plan, comm: None)
+        self._watch, self._steps = watch, 0
         self._hook: GradHook | None = None
         self._reducer: Reducer | None = None
 
@@ -132,6 +136,7 @@ class DataParallel:
 
             plan = plan_with()
             self._check_hook(plan)
+            self._steps = steps_between() if self._watch and comm.size > 1 else 0
         agree_on_plan(plan, comm)
         show_plan(plan, comm)
         self._agree_on_sums()
@@ -152,6 +157,8 @@ class DataParallel:
             broadcast_parameters(plan, parameters, comm, buffers)
         with agreeing(comm):
             self._prepared(plan, comm)
+            if self._steps:
+                reducer.watch = DesyncDetector(plan, parameters, comm, self._steps).step
         if not self.mean and comm.size > 1 and comm.rank == 0:
             tell_sum(comm.size)
         self.plan = plan
@@ -167,7 +174,13 @@ class DataParallel:
     def _agree_on_sums(self) -> None:
         """Raise on every rank if the ranks add gradients in different ways."""
         name = None if self._hook is None else getattr(self._hook, "__qualname__", type(self._hook).__qualname__)
-        mine = {"a hook": name, "weights by samples": self.weighted, "a mean": self.mean, "the degree": self.degree}
+        mine = {
+            "a hook": name,
+            "weights by samples": self.weighted,
+            "a mean": self.mean,
+            "the degree": self.degree,
+            VARIABLE: self._steps,
+        }
         found = self.comm.gather_objects(mine)
         for what in mine:
             if len({str(one[what]) for one in found}) > 1:

@@ -6,6 +6,8 @@ import pytest
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 from dist_ms.communication import get_group_size, get_rank
+from dist_ms.experimental import optim
+from dist_ms.mint import optim as mint_optim
 
 STEPS = 50
 OPTIMIZERS = {
@@ -29,6 +31,21 @@ OPTIMIZERS = {
     "ASGD": lambda p: nn.ASGD(p, 0.05, t0=10.0),
     "Rprop": lambda p: nn.Rprop(p, 1e-3),
     "AdaFactor": lambda p: nn.AdaFactor(p, 1e-3, scale_parameter=False, relative_step=False),
+    "experimental ASGD": lambda p: optim.ASGD(p, lr=0.05, t0=10.0),
+    "experimental Adadelta": lambda p: optim.Adadelta(p, lr=0.05, weight_decay=1e-3),
+    "experimental Adagrad": lambda p: optim.Adagrad(p, lr=0.01),
+    "experimental Adam": lambda p: optim.Adam(p, lr=1e-3, weight_decay=1e-3),
+    "experimental AdamW": lambda p: optim.AdamW(p, lr=1e-3),
+    "experimental Adamax": lambda p: optim.Adamax(p, lr=1e-3),
+    "experimental NAdam": lambda p: optim.NAdam(p, lr=1e-3),
+    "experimental RAdam": lambda p: optim.RAdam(p, lr=1e-3),
+    "experimental RMSprop": lambda p: optim.RMSprop(p, lr=1e-3),
+    "experimental Rprop": lambda p: optim.Rprop(p, lr=1e-3),
+    "experimental SGD": lambda p: optim.SGD(p, lr=0.05, momentum=0.9),
+    "mint Adam": lambda p: mint_optim.Adam(p, lr=1e-3),
+    "mint AdamW": lambda p: mint_optim.AdamW(p, lr=1e-3),
+    "mint FusedAdamW": lambda p: mint_optim.FusedAdamW(p, lr=1e-3),
+    "mint SGD": lambda p: mint_optim.SGD(p, lr=0.05, momentum=0.9),
 }
 # Its rates are ratios of norms, so that the rounding of one float32 reaches every weight: 1.03e-6 after 50 steps.
 OPTIMIZERS_IN_FLOAT64 = {**OPTIMIZERS, "LARS": lambda p: nn.LARS(nn.Momentum(p, 0.05, 0.9), epsilon=1e-8)}
@@ -49,7 +66,7 @@ class Net(nn.Cell):
         return self.fc2(self.tanh(self.fc1(x))) * self.scale
 
 
-def train(make_optimizer, parallel, dtype=np.float32, steps=STEPS):
+def train(make_optimizer, parallel, dtype=np.float32, steps=STEPS, overlap=None):
     """The weights after `steps` steps; in parallel each rank starts differently and sees its shard."""
     ms.reset_auto_parallel_context()
     rank, size = (get_rank(), get_group_size()) if parallel else (0, 1)
@@ -61,6 +78,8 @@ def train(make_optimizer, parallel, dtype=np.float32, steps=STEPS):
     if parallel:
         ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), make_optimizer(net.trainable_params()))
+    if parallel and overlap is not None:
+        step.grad_reducer._together._overlap = overlap
     data = np.random.default_rng(3)
     for _ in range(steps):
         x, y = (
@@ -98,6 +117,31 @@ def test_equal_in_float64_to_rounding(name, comm):
     together = train(OPTIMIZERS_IN_FLOAT64[name], parallel=True, dtype=np.float64, steps=10)
     distances = comm.gather_objects(distance(alone, together))
     assert max(distances) <= 1e-12, distances
+
+
+@pytest.mark.parametrize("overlap", [False, True])
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_equal_with_and_without_overlap(name, overlap, comm):
+    alone = train(OPTIMIZERS[name], parallel=False, steps=10)
+    together = train(OPTIMIZERS[name], parallel=True, steps=10, overlap=overlap)
+    distances = comm.gather_objects(distance(alone, together))
+    assert max(distances) <= 1e-6, distances
+
+
+def test_every_optimizer_is_here():
+    made = {
+        name.split()[-1] if name.startswith(("experimental", "mint")) else name.split()[0]
+        for name in OPTIMIZERS_IN_FLOAT64
+    }
+    for module in (nn, optim, mint_optim):
+        kinds = {n for n, c in vars(module).items() if isinstance(c, type) and n in dir(module) and is_rule(c)}
+        assert kinds <= made, kinds - made
+
+
+def is_rule(kind):
+    """Whether a class is an optimizer with a rule of its own."""
+    bases = (nn.Optimizer, optim.Optimizer)
+    return issubclass(kind, bases) and kind not in bases and kind.__name__ != "OptTFTWrapper"
 
 
 def test_replicas_have_the_same_bits(comm):

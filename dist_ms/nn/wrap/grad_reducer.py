@@ -16,6 +16,7 @@ from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.divided_update import DividedUpdate
 from dist_ms.parallel.session import DataParallel, data_parallel
+from dist_ms.parallel.virtual_shards import virtual_shards
 
 
 def is_data_parallel() -> bool:
@@ -84,6 +85,11 @@ class DistributedGradReducer(Cell):
             raise ValueError(
                 f"For 'DistributedGradReducer', 'fusion_type' must be an int of 0 or more, but got {fusion_type!r}."
             )
+        if network is None and virtual_shards() is not None:
+            raise ValueError(
+                "For 'set_virtual_shards', gradients must be computed by a TrainOneStepCell of dist_ms, but got a "
+                "DistributedGradReducer made by hand: it adds in another order."
+            )
         weights = list(parameters)
         if fusion_type != 1:
             for p in weights:
@@ -98,7 +104,7 @@ class DistributedGradReducer(Cell):
             weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse, **options
         )
         if asked is None:  # outside DATA_PARALLEL a reducer made by hand reduces, and writes no parameter
-            asked = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse)
+            asked = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse, watch=False)
         self._together, self._divided = asked, divided
         self.uneven = uneven
         self.degree = asked.degree or asked.comm.size

@@ -21,7 +21,9 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.updates import takes_rows
+from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment, refuse_not_finite
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
+from dist_ms.nn.wrap.shard_steps import ShardSteps
 from dist_ms.ops.creation import full_like
 from dist_ms.parallel import Reducer, make_plan
 from dist_ms.parallel.server_client import client
@@ -81,12 +83,14 @@ class TrainOneStepCell(Cell):
         self._uneven: str | None = None
         self._summing = False
         self._alone: Reducer | None = None
+        self._non_finite = choice_from_environment()
         check_parallel_optimizer(self.parallel_mode, return_grad)
         if self.reducer_flag:
             self.grad_reducer = DistributedGradReducer(
                 self.weights, network=self, reuse=not return_grad, optimizer=optimizer
             )
             self.mean, self.degree = self.grad_reducer.mean, self.grad_reducer.degree
+        self._shards = ShardSteps.asked_for(self)
 
     def construct(self, *inputs: Any) -> Any:
         """Train on one batch and return the loss (and gradients)."""
@@ -96,10 +100,24 @@ class TrainOneStepCell(Cell):
     def _update(self, loss: Any, grads: list[Tensor]) -> Any:
         """Update the parameters, unless gradients are being summed up, and return the step's results."""
         if not self._summing:
+            if self._non_finite is not None:
+                refuse_not_finite(loss, grads, self.weights, self.grad_reducer.comm if self.reducer_flag else None)
             self.optimizer(tuple(grads))
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
         return loss
+
+    @property
+    def non_finite(self) -> str | None:
+        """What becomes of a step with an infinite or NaN gradient: "raise" on every rank, or None: it is taken.
+
+        Default: the environment variable DIST_MS_NON_FINITE. A step with a loss scale skips such steps instead.
+        """
+        return self._non_finite
+
+    @non_finite.setter
+    def non_finite(self, value: str | None) -> None:
+        self._non_finite = checked_choice(value, "'non_finite'")
 
     # ---- several sweeps, one update
     @contextmanager
@@ -131,6 +149,11 @@ class TrainOneStepCell(Cell):
 
     def _reducer(self) -> Reducer:
         """The sink that can sum gradients up; alone a step needs it for nothing else."""
+        if self._shards is not None:
+            raise ValueError(
+                "For 'set_virtual_shards', gradients must be computed in one step, but got one of several sweeps or "
+                "without a batch: no_sync, gradient accumulation and idle_step add up in another order."
+            )
         if self.reducer_flag:
             return self.grad_reducer.sink()
         if self._alone is None:
@@ -151,6 +174,8 @@ class TrainOneStepCell(Cell):
 
     @uneven.setter
     def uneven(self, value: str | None) -> None:
+        if value is not None and self._shards is not None:
+            raise ValueError("For 'set_virtual_shards', 'uneven' must be None: all ranks have equal batches.")
         if self.reducer_flag:
             self.grad_reducer.uneven = value
         elif value not in (None, "exact"):
@@ -201,6 +226,8 @@ class TrainOneStepCell(Cell):
 
     def _gradients(self, inputs: tuple, sens: Any) -> tuple[Any, list[Tensor]]:
         """The loss and the gradients, reduced over the ranks."""
+        if self._shards is not None:
+            return self._shards.gradients(inputs, sens, seed_of)
         if is_worker():
             client().begin(self.optimizer)
         sink = self._reducer() if self.reducer_flag or self._alone is not None else None

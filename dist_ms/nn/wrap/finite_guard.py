@@ -1,0 +1,99 @@
+"""The non-finite guard: training ends, on every rank, at the first gradient that is infinite or NaN."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dist_ms.autograd.tree import tensors
+from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.communication import Comm, LocalComm
+
+VARIABLE = "DIST_MS_NON_FINITE"
+
+
+def checked_choice(value: Any, what: str) -> str | None:
+    """Return what to do about gradients that are not finite: "raise" or nothing, None.
+
+    Args:
+        value: "raise"; None, "" and "ignore" stand for nothing.
+        what: what errors call the value.
+
+    Raises:
+        ValueError: for something else.
+
+    Examples:
+        >>> from dist_ms.nn.wrap.finite_guard import checked_choice
+        >>> checked_choice("raise", "'non_finite'"), checked_choice("ignore", "'non_finite'")
+        ('raise', None)
+    """
+    if value in (None, "", "ignore"):
+        return None
+    if value != "raise":
+        raise ValueError(f"For 'TrainOneStepCell', {what} must be 'raise', 'ignore' or None, but got {value!r}.")
+    return value
+
+
+def choice_from_environment() -> str | None:
+    """Return what DIST_MS_NON_FINITE says."""
+    return checked_choice(os.environ.get(VARIABLE), f"the environment variable {VARIABLE}")
+
+
+def first_not_finite(grads: Sequence[Any]) -> int:
+    """Return the index of the first gradient with an element that is infinite or NaN, -1 if there is none.
+
+    Args:
+        grads: Tensors, RowTensors or None.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.nn.wrap.finite_guard import first_not_finite
+        >>> first_not_finite([ms.Tensor([1.0]), ms.Tensor([float("nan")])])
+        1
+    """
+    for index, grad in enumerate(grads):
+        if grad is not None and not np.isfinite((grad.values if type(grad) is RowTensor else grad).array()).all():
+            return index
+    return -1
+
+
+def refuse_not_finite(loss: Any, grads: Sequence[Any], weights: Sequence[Any], comm: Comm | None = None) -> None:
+    """Raise if a gradient is not finite on any rank. All ranks call this.
+
+    Args:
+        loss: this rank's loss, for the report.
+        grads: the reduced gradients.
+        weights: their parameters.
+        comm: the ranks; None: this one alone.
+
+    Raises:
+        FloatingPointError: on every rank, naming the parameter, and the ranks with their losses.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.nn.wrap.finite_guard import refuse_not_finite
+        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
+        >>> refuse_not_finite(ms.Tensor(1.0), [ms.Tensor([2.0])], [w])
+    """
+    comm = LocalComm() if comm is None else comm
+    index = first_not_finite(grads)
+    # The first parameter on any rank; slices and a rank's own parameters may be bad on one rank alone.
+    last = len(grads)
+    found = last - int(comm.all_reduce(np.array([last - index if index >= 0 else 0]), "max")[0])
+    if found == last:
+        return
+    losses = comm.gather_objects(([float(x.array().astype(np.float64).mean()) for x in tensors(loss)], index == found))
+    rows = ", ".join(
+        f"rank {comm.ranks[r]}: loss {'/'.join(f'{x:g}' for x in values) or '-'}"
+        for r, (values, _) in enumerate(losses)
+    )
+    ranks = ", ".join(str(comm.ranks[r]) for r, (_, bad) in enumerate(losses) if bad)
+    raise FloatingPointError(
+        f"[rank {comm.rank} of {comm.size}] For 'TrainOneStepCell', the gradient of parameter '{weights[found].name}' "
+        f"must be finite, but it is infinite or NaN on ranks {ranks} ({rows}). No parameter was changed by this step. "
+        "Lower the learning rate, clip the gradients, look at the data, or train with a loss scale, which "
+        "skips such steps."
+    )
