@@ -98,7 +98,7 @@ def convolution_weights(
             db = dy.sum(axis=(0, 2, 3), dtype=work) if with_bias else None
             return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
         if work != _F32 and dnnl.has_bfloat16() and conv_columns.suits(dy.shape, shape, group):
-            dw = conv_columns.convolution_weights(dense(x), dense(dy), shape, stride, padding, dilation, work)
+            dw = conv_columns.convolution_weights(dense(x), dense(dy), shape, stride, padding, dilation)
             return dw, dy.sum(axis=(0, 2, 3), dtype=_F32).astype(work) if with_bias else None
         dw = np.empty(shape, work)
         db = np.empty(shape[0], work) if with_bias else None

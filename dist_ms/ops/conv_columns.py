@@ -29,11 +29,21 @@ def suits(dy: tuple, w: tuple, group: int) -> bool:
 
 
 def convolution_weights(
-    x: np.ndarray, dy: np.ndarray, shape: tuple, stride: tuple, padding: Pairs, dilation: tuple, dtype: np.dtype
+    x: np.ndarray,
+    dy: np.ndarray,
+    shape: tuple,
+    stride: tuple,
+    padding: Pairs,
+    dilation: tuple,
+    dtype: np.dtype | None = None,
 ) -> np.ndarray:
-    """The gradient (of shape `shape` and type `dtype`) of the weight, given bfloat16 x (N, C, H, W) and dy."""
+    """The gradient (of shape `shape`) of the weight, given bfloat16 x (N, C, H, W) and dy.
+
+    Its type is bfloat16, or float32 when asked for: the sums are float32 in any case.
+    """
     from dist_ms._ext import dnnl, interleave
 
+    dtype = x.dtype if dtype is None else dtype
     outputs, channels, *kernel = shape
     places = kernel[0] * kernel[1]
     count, _, height, width = dy.shape

@@ -32,6 +32,8 @@ def test_gradients(x_shape, w_shape, stride, padding, dilation, layout):
     found = conv_columns.convolution_weights(x, dy, w_shape, *numbers)
     assert found.dtype == BF16
     assert np.abs(found.astype(np.float32) - wanted).max() <= 2**-8 * np.abs(wanted).max()
+    wide = conv_columns.convolution_weights(x, dy, w_shape, *numbers, np.dtype(np.float32))
+    assert wide.dtype == np.float32 and np.abs(wide - wanted).max() <= 1e-5 * np.abs(wanted).max()
     dw, db = conv_arrays.convolution_weights(x, dy, w_shape, True, *numbers, 1)
     assert np.abs(dw.astype(np.float32) - wanted).max() <= 2**-8 * np.abs(wanted).max()
     total = dy.astype(np.float32).sum(axis=(0, 2, 3))
