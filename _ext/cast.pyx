@@ -152,14 +152,14 @@ cdef void copy_block(
 ) noexcept nogil:
     """Copy the rows from number `first` to before `last`, counted in C order."""
     cdef Py_ssize_t at[MOST_AXES]
-    cdef Py_ssize_t row, rest = first
+    cdef Py_ssize_t _row, rest = first
     cdef int axis
     for axis in range(rows.axes - 1, -1, -1):
         at[axis] = rest % rows.sizes[axis]
         rest //= rows.sizes[axis]
         x += at[axis] * rows.steps[axis]
         out += at[axis] * rows.out_steps[axis]
-    for row in range(first, last):
+    for _row in range(first, last):
         if copy == NARROW:
             narrow_block(<const float *> x, <uint16_t *> out, rows.length)
         elif copy == WIDEN:

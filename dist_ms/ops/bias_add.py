@@ -15,6 +15,10 @@ from dist_ms.ops.vjp import wanted
 
 __all__ = ["BiasAdd", "bias_add"]
 
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+# Elements from which on a second thread pays.
+_LARGE = 32768
+
 
 class BiasAdd(Primitive):
     """Adds a bias to each channel: out[n, c, ...] = input_x[n, c, ...] + bias[c].
@@ -61,6 +65,17 @@ class BiasAdd(Primitive):
         return dout, channel_sum(dout) if wanted(inputs[1]) else None
 
 
+def row_sum(x: np.ndarray) -> np.ndarray:
+    """The sum (columns,) over the rows of a matrix; of a large one of floats by a kernel."""
+    if x.size < _LARGE or x.dtype not in (_F32, _F64) or not x.flags.c_contiguous:
+        return x.sum(axis=0)
+    from dist_ms._ext import column_sum
+
+    out = np.empty(x.shape[1], x.dtype)
+    column_sum.column_sums(x, out)
+    return out
+
+
 class ChannelSum(Primitive):
     """The sums (C,) of an (N, C, ...) tensor over everything but the channels."""
 
@@ -68,10 +83,7 @@ class ChannelSum(Primitive):
 
     @quiet
     def forward(self, x: np.ndarray) -> np.ndarray:
-        if x.ndim == 2:
-            return x.sum(axis=0)
-        rows = np.moveaxis(x, 1, -1).reshape(-1, x.shape[1])
-        return rows.sum(axis=0)
+        return row_sum(x if x.ndim == 2 else np.moveaxis(x, 1, -1).reshape(-1, x.shape[1]))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         from dist_ms.ops import expanding, reshaping

@@ -190,7 +190,7 @@ def _joined(arrays: list, axis: int) -> np.ndarray:
     first = arrays[0]
     if sum([a.size for a in arrays]) < _LARGE or first.dtype not in (_F32, _BF16):
         return np.concatenate(arrays, axis)
-    if not all(a.strides[-1] == a.itemsize and a.shape[-1] >= _ROW for a in arrays):
+    if any(a.shape[-1] < _ROW for a in arrays):
         return np.concatenate(arrays, axis)
     lengths = [a.shape[:axis] + a.shape[axis + 1 :] for a in arrays]
     if any(found != lengths[0] for found in lengths):
@@ -201,7 +201,11 @@ def _joined(arrays: list, axis: int) -> np.ndarray:
     start = 0
     for a in arrays:
         stop = start + a.shape[axis]
-        cast.copy_rows(a, out[(slice(None),) * axis + (slice(start, stop),)])
+        part = out[(slice(None),) * axis + (slice(start, stop),)]
+        if a.strides[-1] == a.itemsize:
+            cast.copy_rows(a, part)
+        else:
+            part[...] = a
         start = stop
     return out
 

@@ -15,6 +15,7 @@ from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import bfloat16, from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import conv_columns
+from dist_ms.ops.bias_add import row_sum
 from dist_ms.ops.casting import cast
 from dist_ms.ops.conv import Convolution
 from dist_ms.ops.dense import Dense
@@ -108,7 +109,7 @@ class MixedDense(MixedProduct):
         if len(inputs) == 2:
             return dx, dw
         if wanted(inputs[2]):
-            db = wrap(np.add.reduce(full.reshape(rows.shape), axis=0, dtype=_FLOAT32))
+            db = wrap(row_sum(converted(full, _FLOAT32).reshape(rows.shape)))
         return dx, dw, db
 
 

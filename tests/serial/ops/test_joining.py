@@ -142,3 +142,15 @@ def test_rearranging():
             fn()
     with pytest.raises(TypeError, match="For 'flip'"):
         ops.flip(x, 1)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+@pytest.mark.parametrize("dtype", [np.float32, ms.bfloat16.np])
+def test_large_pieces_in_any_layout(axis, dtype):
+    whole = np.random.default_rng(3).standard_normal((40, 40, 40)).astype(dtype)
+    pieces = [whole, whole.transpose(0, 2, 1), whole[::-1], whole.transpose(2, 1, 0)]
+    found = ms.ops.Concat(axis).forward(*pieces)
+    assert found.dtype == dtype
+    assert np.array_equal(found.astype(np.float32), np.concatenate([p.astype(np.float32) for p in pieces], axis))
+    with pytest.raises(ValueError, match="equal shapes but for dimension"):
+        ms.ops.Concat(axis).forward(whole, whole[:30, :20, :20])
