@@ -43,7 +43,8 @@ class Halving(nn.learning_rate_schedule.LearningRateSchedule):
 OPTIMIZERS = {
     "SGD": lambda p: nn.SGD(p, Halving()),
     "Momentum": lambda p: nn.Momentum(p, [0.05 * 0.9**i for i in range(60)], 0.9, weight_decay=1e-3),
-    "Adam": lambda p: nn.Adam(p, 2e-3),
+    # A gradient that is rounding noise alone, as cancelled ones are, must not become a step of full length.
+    "Adam": lambda p: nn.Adam(p, 2e-3, eps=1e-6),
     "LazyAdam": lambda p: nn.LazyAdam(
         [{"params": [q for q in p if "fc" in q.name], "lr": 2e-3}, {"params": [q for q in p if "fc" not in q.name]}],
         1e-3,
