@@ -57,7 +57,15 @@ cdef uint64_t hash_bytes(const unsigned char *data, Py_ssize_t size, uint64_t st
 
 
 def hash_memory(cnp.ndarray data, uint64_t start=0):
-    """Return the hash of flat uint8 `data` as an int, going on from the hash `start` of what came before."""
+    """Return the hash of flat uint8 `data` as an int, going on from the hash `start` of what came before.
+
+    >>> one, other = np.zeros(100, np.uint8), np.zeros(100, np.uint8)
+    >>> hash_memory(one) == hash_memory(other)
+    True
+    >>> other[70] = 1
+    >>> hash_memory(one) == hash_memory(other)
+    False
+    """
     cdef Py_ssize_t size = cnp.PyArray_SIZE(data)
     cdef uint64_t found
     check("hash_memory", "data", data, cnp.NPY_UINT8, 1, False)
