@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dist_ms._ext import dnnl, winograd
+from dist_ms._ext import amx, dnnl, winograd
 from dist_ms.ops import winograd as convolutions
 from tests.serial.kernels.calls import assert_close, call, channels_last, wide
 
@@ -116,9 +116,11 @@ def test_parts_of_a_large_batch_are_the_batch(monkeypatch):
     x, w = channels_last(normal(9, 64, 8, 8)), normal(64, 64, 3, 3)
     whole = convolutions.convolve(x, w, None, ((1, 1), (1, 1)), (8, 8))
     monkeypatch.setattr(convolutions, "_PART", 36 * 4 * 64 * 2)
-    assert (
-        convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (8, 8)).tobytes() == whole.tobytes()
-    )
+    found = convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (8, 8))
+    if amx.available():
+        assert found.tobytes() == whole.tobytes()
+    else:  # oneDNN's products of other shapes round otherwise
+        np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6 * np.abs(whole).max())
 
 
 @pytest.mark.parametrize(
