@@ -119,8 +119,8 @@ def test_parts_of_a_large_batch_are_the_batch(monkeypatch):
     found = convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (8, 8))
     if amx.available():
         assert found.tobytes() == whole.tobytes()
-    else:  # oneDNN's products of other shapes round otherwise
-        np.testing.assert_allclose(found, whole, rtol=0, atol=1e-6 * np.abs(whole).max())
+    else:  # oneDNN's products of other shapes round otherwise, and the last transform enlarges that
+        np.testing.assert_allclose(found, whole, rtol=0, atol=2e-5 * np.abs(whole).max())
 
 
 @pytest.mark.parametrize(
