@@ -42,7 +42,8 @@ class TableShard:
         self.partition, self.server = partition, server
         array = np.zeros((partition.count(server), shape[1]), self.dtype)
         self.parameters = [parameter_of(array, name)]
-        self.changed = np.zeros(len(array), np.int32)
+        # Written now: zeros that the system only promises cost a page fault at each row's first update.
+        self.changed = np.full(len(array), 0, np.int32)
 
     @property
     def rows(self) -> np.ndarray:
