@@ -1,7 +1,13 @@
-"""Reductions between machines: rank r of each machine carries part r of what theirs have reduced."""
+"""Reductions between machines: rank r of each machine carries part r of what theirs have reduced.
+
+MPI matches collectives of a communicator by their order, but which array a machine has reduced
+first is chance. So every round has a communicator of its own and is begun in the order in which the
+arrays came, the same on all ranks.
+"""
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import pairwise
 from typing import Any
 
@@ -25,6 +31,8 @@ class Between:
 
     def __init__(self, mpi: Any, comm: Any, parts: int) -> None:
         self._mpi, self.comm, self.parts = mpi, comm, parts
+        self.gathering = None if comm is None else comm.Dup()
+        self.first, self.second = Turns(), Turns()
         self._types, self._ops = mpi_types(mpi), mpi_ops(mpi)
 
     def reduction(self, held: Any, array: np.ndarray, op: str) -> Exchange:
@@ -47,13 +55,37 @@ class Between:
         ]
 
     def free(self) -> None:
-        """Give the communicator back."""
+        """Give the communicators back."""
         if self.comm is not None:
             self.comm.Free()
+            self.gathering.Free()
 
     def known(self, dtype: np.dtype) -> bool:
         """Whether MPI can reduce the type: not the 16-bit floats and small ints."""
         return dtype in self._types
+
+
+class Turns:
+    """The exchanges that have yet to begin a round, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[Exchange] = deque()
+
+    def join(self, exchange: Exchange) -> None:
+        """Queue an exchange."""
+        self._waiting.append(exchange)
+
+    def take(self, exchange: Exchange) -> bool:
+        """Return whether it is the exchange's turn, which is then over."""
+        if self._waiting[0] is not exchange:
+            return False
+        self._waiting.popleft()
+        return True
+
+    def leave(self, exchange: Exchange) -> None:
+        """Forget an exchange that will not come."""
+        if exchange in self._waiting:
+            self._waiting.remove(exchange)
 
 
 class Exchange:
@@ -63,30 +95,46 @@ class Exchange:
         self._between, self._held, self._part, self._op = between, held, part, op
         self._requests: list[Any] | None = None
         self._rounds: Narrow | None = None
+        if part.size:
+            between.first.join(self)
+            if not between.known(part.dtype):
+                between.second.join(self)
 
     def advance(self, seconds: float, moving: bool = False) -> int:
         """Drive the exchange; as the board's exchanges do."""
         state = self._held.advance(seconds, moving)
         if state != boards.REDUCED:
+            if state == boards.DIFFER:
+                self._between.first.leave(self)
+                self._between.second.leave(self)
             return state
-        if self._requests is None:
-            self._requests = self._begin()
-        while self._requests:
-            if not self._requests[0].Test():
-                return boards.WAITING
-            del self._requests[0]
-            if not self._requests and self._rounds is not None:
-                self._requests = self._rounds.go_on()
+        if not self._carried():
+            return boards.WAITING
         self._held.release()
         return self._held.advance(seconds)
 
-    def _begin(self) -> list[Any]:
+    def _carried(self) -> bool:
+        """Do what the machines' data and the order allow; return whether the part has been carried."""
         if not self._part.size:
-            return []
-        if self._between.known(self._part.dtype):
-            return self._between.start(self._part, self._op)
-        self._rounds = Narrow(self._between, self._part, self._op)
-        return self._rounds.go_on()
+            return True
+        if self._requests is None:
+            if not self._between.first.take(self):
+                return False
+            if self._between.known(self._part.dtype):
+                self._requests = self._between.start(self._part, self._op)
+            else:
+                self._rounds = Narrow(self._between, self._part, self._op)
+                self._requests = self._rounds.exchange()
+        while self._requests:
+            if not self._requests[0].Test():
+                return False
+            del self._requests[0]
+        if self._rounds is not None:
+            if not self._between.second.take(self):
+                return False
+            self._requests, self._rounds = self._rounds.gather(), None
+            return self._carried()
+        return True
 
 
 class Narrow:
@@ -96,29 +144,27 @@ class Narrow:
     """
 
     def __init__(self, between: Between, part: np.ndarray, op: str) -> None:
-        self._comm, self._byte, self._part, self._op = between.comm, between._mpi.BYTE, part, op
+        self._comm, self._gathering, self._byte = between.comm, between.gathering, between._mpi.BYTE
+        self._part, self._op = part, op
         size, rank = self._comm.Get_size(), self._comm.Get_rank()
         step = -(-len(part) // size)
-        self._starts = [min(len(part), i * step) for i in range(size + 1)]
-        self._mine = part[self._starts[rank] : self._starts[rank + 1]]
+        starts = [min(len(part), i * step) for i in range(size + 1)]
+        self._mine = part[starts[rank] : starts[rank + 1]]
         self._all = np.empty((size, len(self._mine)), part.dtype)
-        self._round = 0
+        offsets = [part.itemsize * start for start in starts]
+        counts = [stop - start for start, stop in pairwise(offsets)]
+        self._whole = [as_bytes(part), (counts, offsets[:-1]), self._byte]
 
-    def go_on(self) -> list[Any]:
-        """Do what the last round's data allows and return the next round's requests."""
-        self._round += 1
-        item = self._part.itemsize
-        starts = [item * start for start in self._starts]
-        counts = [stop - start for start, stop in pairwise(starts)]
-        whole = [as_bytes(self._part), (counts, starts[:-1]), self._byte]
-        if self._round == 1:
-            length = self._all[0].nbytes
-            rows = ([length] * len(self._all), [length * i for i in range(len(self._all))])
-            return [self._comm.Ialltoallv(whole, [as_bytes(self._all), rows, self._byte])]
-        if self._round == 2:
-            reduced = np.empty_like(self._mine)
-            kernels.reduce(list(self._all), reduced, self._op)
-            self._mine[:] = reduced
-            data = as_bytes(reduced)
-            return [self._comm.Iallgatherv([data, len(data), self._byte], whole)]
-        return []
+    def exchange(self) -> list[Any]:
+        """Start giving each machine all machines' forms of its piece; return the requests."""
+        length = self._all[0].nbytes
+        rows = ([length] * len(self._all), [length * i for i in range(len(self._all))])
+        return [self._comm.Ialltoallv(self._whole, [as_bytes(self._all), rows, self._byte])]
+
+    def gather(self) -> list[Any]:
+        """Reduce this machine's piece and start giving it to all; return the requests."""
+        reduced = np.empty_like(self._mine)
+        kernels.reduce(list(self._all), reduced, self._op)
+        self._mine[:] = reduced
+        data = as_bytes(reduced)
+        return [self._gathering.Iallgatherv([data, len(data), self._byte], self._whole)]
