@@ -30,6 +30,7 @@ cdef extern from "dnnl.h" nogil:
     ctypedef enum dnnl_cpu_isa_t:
         dnnl_cpu_isa_sse41
         dnnl_cpu_isa_avx2
+        dnnl_cpu_isa_avx512_core
         dnnl_cpu_isa_avx512_core_bf16
     ctypedef enum dnnl_format_tag_t:
         dnnl_format_tag_any

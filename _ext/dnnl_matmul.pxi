@@ -271,6 +271,10 @@ cdef Entry make_matmul(const Product *product, bint with_bias):
     wanted_a = a if has_unit_side(&product.a) else describe_dense(&product.a, row_major, context)
     wanted_b = b if has_unit_side(&product.b) else describe_dense(&product.b, row_major, context)
     wanted_out = describe_dense(&product.out, row_major, context)
+    if shares_sets(&product.a, 0, product.b.dims[1]):
+        wanted_a = describe_padded(&product.a, 0, context)
+    if shares_sets(&product.b, 1, product.a.dims[0]):
+        wanted_b = describe_padded(&product.b, 1, context)
     if is_unit(&product.out, product.out.rank - 1):
         wanted_out = out
     if with_bias:
@@ -288,6 +292,35 @@ cdef Entry make_matmul(const Product *product, bint with_bias):
         entry.bind(DNNL_ARG_BIAS, bias, READ)
     entry.finish()
     return entry
+
+
+cdef bint shares_sets(const Operand *operand, int unit, int64_t others) noexcept nogil:
+    """Say whether a padded copy of a matrix pays.
+
+    Without AVX-512 oneDNN multiplies small matrices without packing them. Where rows lie at
+    multiples of 2 KiB, all of a column falls into a few sets of the cache, and the product takes
+    twice as long.
+
+    Args:
+        operand: the matrix.
+        unit: the dimension which must be contiguous: that of the rows or columns of the result.
+        others: how many columns or rows the result has.
+    """
+    cdef int64_t length = operand.dims[unit]
+    if operand.rank != 2 or operand.dtype != dnnl_f32 or not is_unit(operand, unit):
+        return False
+    if operand.strides[1 - unit] % 512 or operand.dims[1 - unit] < 16:
+        return False
+    if not 32 <= others < (1024 if length <= 512 else 512):
+        return False
+    return (dnnl_get_effective_cpu_isa() & dnnl_cpu_isa_avx512_core) != dnnl_cpu_isa_avx512_core
+
+
+cdef Descriptor describe_padded(const Operand *operand, int unit, str context):
+    """Return the descriptor of a copy with a cache line between neighbouring rows (columns)."""
+    cdef Operand padded = operand[0]
+    padded.strides[1 - unit] = operand.dims[unit] + 16
+    return describe(&padded, context)
 
 
 cdef bint has_unit_side(const Operand *operand) noexcept nogil:

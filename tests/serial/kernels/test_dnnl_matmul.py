@@ -95,6 +95,20 @@ def test_random_shapes(seed):
     check(a, b, out, normal(rng, columns) if seed % 2 else None)
 
 
+@pytest.mark.parametrize("rows", (40, 512))
+@pytest.mark.parametrize("columns", (32, 512, 1024))
+@pytest.mark.parametrize("transposed", (False, True), ids=("rows", "columns"))
+@pytest.mark.parametrize("with_bias", (False, True), ids=("", "bias"))
+def test_strides_of_whole_pages(rows, columns, transposed, with_bias):
+    """Matrices of which oneDNN is given padded copies on some CPUs."""
+    rng = np.random.default_rng(5)
+    a = normal(rng, 48, rows).T if transposed else normal(rng, rows, 48)
+    bias = normal(rng, columns) if with_bias else None
+    check(a, normal(rng, 48, columns), unset(rows, columns), bias)
+    check(a, normal(rng, 48, columns), unset(columns, rows).T)
+    check(a, normal(rng, 48, columns + 512)[:, :columns], unset(rows, columns), bias)
+
+
 def test_attention_views():
     """Heads split off and joined by views alone, as attention layers do it."""
     rng = np.random.default_rng(1)
