@@ -95,21 +95,38 @@ rearrange_inputs safetensors_to_ckpt save_checkpoint
 """.split()
 
 
+# And of `dist_ms.runtime`.
+_OF_RUNTIME = """
+Event MemPool PluggableAllocator Stream StreamCtx StreamLimitCtx communication_stream current_stream default_stream
+dispatch_threads_num empty_cache get_device_limit get_stream_limit launch_blocking max_memory_allocated
+max_memory_reserved memory_allocated memory_replay memory_reserved memory_stats memory_summary ms_memory_recycle
+reset_max_memory_allocated reset_max_memory_reserved reset_peak_memory_stats reset_stream_limit
+set_cpu_affinity set_cur_stream set_device_limit set_kernel_launch_capture set_kernel_launch_group set_memory
+set_stream_limit synchronize use_mem_pool
+""".split()
+
+_HOMES = {
+    **dict.fromkeys(_OF_TRAIN, "train"),
+    **dict.fromkeys(_OF_RUNTIME, "runtime"),
+    "run_check": "installation",
+}
+
+
 def __getattr__(name: str) -> object:
-    """Load a package, or a name of `train`, when it is first used."""
+    """Load a package, or a name that one of them has, when it is first used."""
     import importlib
 
     if name in _LATER:
         return importlib.import_module(f"dist_ms.{name}")
-    if name in _OF_TRAIN:
-        value = getattr(importlib.import_module("dist_ms.train"), name)
+    if name in _HOMES:
+        value = getattr(importlib.import_module(f"dist_ms.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'dist_ms' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_OF_TRAIN})
+    return sorted({*globals(), *_LATER, *_HOMES})
 
 
 allocator.start()

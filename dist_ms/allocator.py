@@ -2,13 +2,16 @@
 
 With the environment variable DIST_MS_ALLOCATOR at "caching", the default, importing dist_ms lets
 the arrays made by the importing thread come from `dist_ms._ext.memory`; "numpy" leaves NumPy's
-own allocator in its place. NumPy keeps the choice in a context variable: a thread started with
+own allocator in its place. The idle bytes kept are at most an eighth of the machine's memory, divided among the ranks on it.
+NumPy keeps the choice in a context variable: a thread started with
 `contextvars.copy_context().run` inherits it, any other new thread has NumPy's allocator.
 """
 
 from __future__ import annotations
 
 import os
+
+from dist_ms.communication.launched import launched_local
 
 CHOICES = ("caching", "numpy")
 
@@ -29,4 +32,9 @@ def start() -> bool:
         return False
     from dist_ms._ext import memory
 
-    return memory.install()
+    if not memory.install():
+        return False
+    neighbours = launched_local()[1]
+    if neighbours:
+        memory.set_limits(idle=memory.limits()["idle"] // neighbours)
+    return True

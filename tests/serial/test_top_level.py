@@ -7,13 +7,19 @@ import sys
 import pytest
 
 import dist_ms
-from dist_ms import train
+from dist_ms import runtime, train
 
 
 def test_names_of_train_are_listed():
     assert sorted(dist_ms._OF_TRAIN) == sorted(train.__all__)
     for name in dist_ms._OF_TRAIN:
         assert getattr(dist_ms, name) is getattr(train, name)
+
+
+def test_names_of_runtime_are_listed():
+    assert sorted(dist_ms._OF_RUNTIME) == sorted(runtime.__all__)
+    for name in dist_ms._OF_RUNTIME:
+        assert getattr(dist_ms, name) is getattr(runtime, name)
 
 
 def test_packages_load_when_they_are_used():

@@ -89,6 +89,15 @@ def test_idle_bytes_are_bounded():
     assert memory.statistics()["idle"] <= 2**22
 
 
+def test_ranks_of_a_machine_share_the_bound_on_idle_bytes():
+    def bound(**variables):
+        code = "import dist_ms; from dist_ms._ext import memory; print(memory.limits()['idle'])"
+        env = {**os.environ, **variables}
+        return int(subprocess.run([sys.executable, "-c", code], env=env, check=True, capture_output=True).stdout)
+
+    assert bound(OMPI_COMM_WORLD_LOCAL_SIZE="4") == bound(OMPI_COMM_WORLD_LOCAL_SIZE="") // 4
+
+
 def test_the_bound_on_all_bytes_is_a_memory_error():
     memory.set_limits(total=memory.statistics()["live"] + 2**24)
     with pytest.raises(MemoryError):
