@@ -2,8 +2,8 @@
 
 With the environment variable DIST_MS_ALLOCATOR at "caching", the default, importing dist_ms lets
 the arrays made by the importing thread come from `dist_ms._ext.memory`; "numpy" leaves NumPy's
-own allocator in its place. The idle bytes kept are at most an eighth of the machine's memory, divided among the ranks on it.
-NumPy keeps the choice in a context variable: a thread started with
+own allocator in its place. The idle bytes kept are at most an eighth of the machine's memory,
+divided among the ranks on it. NumPy keeps the choice in a context variable: a thread started with
 `contextvars.copy_context().run` inherits it, any other new thread has NumPy's allocator.
 """
 

@@ -8,7 +8,7 @@ import numpy as np
 
 
 def run_check() -> None:
-    """Multiply two matrices with the compiled kernels, on several ranks add what all got, and print whether it is right.
+    """Multiply two matrices, on several ranks add what all got, and print that it is right.
 
     Raises:
         RuntimeError: if a result is wrong.
