@@ -8,7 +8,8 @@ The gradient of g is G^T [(A dy A^T) * (B^T d B)] G, summed over tiles. Source: 
 "Fast algorithms for convolutional neural networks", 2016.
 
 Arrays are float32 with channels in whole vectors: x and y are (N, C, H, W) in channels-last memory,
-tiles (36, tiles, C), kernels (O, C, 3, 3) and their transforms (36, O, C), contiguous.
+kernels (O, C, 3, 3) contiguous; tiles (36, tiles, C) and transforms of kernels (36, O, C) may have
+gaps between rows and between the 36: where those lie at multiples of a page, they evict each other.
 """
 
 cimport numpy as cnp
@@ -124,6 +125,7 @@ cdef struct Images:
     Py_ssize_t count, channels, height, width
     Py_ssize_t rows, columns, tiles  # Of tiles in an image, and tiles in all.
     Py_ssize_t before_y, before_x
+    Py_ssize_t row, plane  # Numbers from a tile to the next, and from one of the 36 to the next.
 
 
 cdef inline void place(
@@ -187,7 +189,7 @@ cdef void inputs_of_tile(
         else:
             read_tile(at, images, tile, channel, REACH, read)
             both_ways(inputs_line, read, REACH, made, REACH)
-        spread(made, out + tile * at.channels + channel, at.tiles * at.channels)
+        spread(made, out + tile * at.row + channel, at.plane)
 
 
 cdef void results_of_tile(
@@ -202,7 +204,7 @@ cdef void results_of_tile(
     images += image * at.height * at.width * at.channels
     for block in range(at.channels // LANES):
         channel = block * LANES
-        gather(tiles + tile * at.channels + channel, at.tiles * at.channels, read)
+        gather(tiles + tile * at.row + channel, at.plane, read)
         both_ways(results_line, read, REACH, made, TILE)
         for i in range(min(<Py_ssize_t> TILE, at.height - top)):
             for j in range(min(<Py_ssize_t> TILE, at.width - left)):
@@ -215,7 +217,7 @@ cdef void results_of_tile(
 
 
 cdef void kernels_of_output(
-    const float *w, Py_ssize_t channels, Py_ssize_t pairs, bint flipped, float *out
+    const float *w, Py_ssize_t channels, Py_ssize_t plane, bint flipped, float *out
 ) noexcept nogil:
     """Transform the kernels of one output channel; flipped for the input's gradient."""
     cdef float read[9 * LANES]
@@ -228,11 +230,11 @@ cdef void kernels_of_output(
             for lane in range(LANES):
                 read[i * LANES + lane] = w[(channel + lane) * 9 + (8 - i if flipped else i)]
         both_ways(kernels_line, read, 3, made, REACH)
-        spread(made, out + channel, pairs)
+        spread(made, out + channel, plane)
 
 
 cdef void kernel_gradients_of_output(
-    const float *tiles, Py_ssize_t channels, Py_ssize_t pairs, float *dw
+    const float *tiles, Py_ssize_t channels, Py_ssize_t plane, float *dw
 ) noexcept nogil:
     """Transform the gradients of the kernels of one output channel back."""
     cdef float read[SIZE * LANES]
@@ -241,11 +243,38 @@ cdef void kernel_gradients_of_output(
     cdef int i, lane
     for block in range(channels // LANES):
         channel = block * LANES
-        gather(tiles + channel, pairs, read)
+        gather(tiles + channel, plane, read)
         both_ways(kernel_gradients_line, read, REACH, made, 3)
         for lane in range(LANES):
             for i in range(9):
                 dw[(channel + lane) * 9 + i] = made[i * LANES + lane]
+
+
+cdef int check_tiles(str kernel, cnp.ndarray tiles, tuple wanted, bint written) except -1:
+    """Check an array of 36 matrices whose rows are contiguous and lie one behind the other."""
+    cdef Py_ssize_t row, item = sizeof(float)
+    if cnp.PyArray_TYPE(tiles) != cnp.NPY_FLOAT32:
+        raise TypeError(f"For '{kernel}', 'tiles' must be float32, but got {tiles.dtype}.")
+    if (<object> tiles).shape != wanted:
+        raise ValueError(
+            f"For '{kernel}', 'tiles' must have shape {wanted}, but got {(<object> tiles).shape}."
+        )
+    row = cnp.PyArray_STRIDE(tiles, 1)
+    if (
+        not cnp.PyArray_ISBEHAVED_RO(tiles)
+        or (written and not cnp.PyArray_ISWRITEABLE(tiles))
+        or (cnp.PyArray_DIM(tiles, 2) > 1 and cnp.PyArray_STRIDE(tiles, 2) != item)
+        or row % item
+        or row < item * cnp.PyArray_DIM(tiles, 2)
+        or cnp.PyArray_STRIDE(tiles, 0) % item
+        or cnp.PyArray_STRIDE(tiles, 0) < row * cnp.PyArray_DIM(tiles, 1)
+    ):
+        raise ValueError(
+            f"For '{kernel}', 'tiles' must be {'writeable, ' if written else ''}aligned and made of "
+            f"contiguous rows, one behind the other, but got strides {(<object> tiles).strides} for "
+            f"shape {(<object> tiles).shape}."
+        )
+    return 0
 
 
 cdef Images find_images(
@@ -254,7 +283,6 @@ cdef Images find_images(
 ) except *:
     """Check images and tiles of so many rows and columns per image, and return what they are."""
     cdef Images at
-    check(kernel, "tiles", tiles, cnp.NPY_FLOAT32, 3, not written)
     if cnp.PyArray_TYPE(x) != cnp.NPY_FLOAT32 or cnp.PyArray_NDIM(x) != 4:
         raise TypeError(
             f"For '{kernel}', '{name}' must be a float32 array of 4 dimensions, but got "
@@ -277,11 +305,9 @@ cdef Images find_images(
             f"columns positive and the padding not negative, but got {at.channels}, {rows}, "
             f"{columns}, {(before_y, before_x)}."
         )
-    wanted = (SIZE, at.tiles, at.channels)
-    if (<object> tiles).shape != wanted:
-        raise ValueError(
-            f"For '{kernel}', 'tiles' must have shape {wanted}, but got {(<object> tiles).shape}."
-        )
+    check_tiles(kernel, tiles, (SIZE, at.tiles, at.channels), not written)
+    at.row = cnp.PyArray_STRIDE(tiles, 1) // sizeof(float)
+    at.plane = cnp.PyArray_STRIDE(tiles, 0) // sizeof(float)
     return at
 
 
@@ -381,14 +407,13 @@ cdef int check_kernels(
 ) except -1:
     """Check kernels (O, C, 3, 3) and their transforms (36, O, C)."""
     check(kernel, name, w, cnp.NPY_FLOAT32, 4, written)
-    check(kernel, "tiles", tiles, cnp.NPY_FLOAT32, 3, not written)
     shape = (<object> w).shape
-    if shape[2:] != (3, 3) or shape[1] % LANES or (<object> tiles).shape != (SIZE, *shape[:2]):
+    if shape[2:] != (3, 3) or shape[1] % LANES:
         raise ValueError(
             f"For '{kernel}', '{name}' must have shape (O, C, 3, 3), C a multiple of "
-            f"{<int> LANES}, and 'tiles' (36, O, C), but got {shape} and {(<object> tiles).shape}."
+            f"{<int> LANES}, but got {shape}."
         )
-    return 0
+    return check_tiles(kernel, tiles, (SIZE, *shape[:2]), not written)
 
 
 def kernel_tiles(cnp.ndarray w not None, bint flipped, cnp.ndarray tiles not None):
@@ -405,14 +430,15 @@ def kernel_tiles(cnp.ndarray w not None, bint flipped, cnp.ndarray tiles not Non
     cdef float *target = <float *> cnp.PyArray_DATA(tiles)
     cdef Py_ssize_t outputs = cnp.PyArray_DIM(w, 0)
     cdef Py_ssize_t channels = cnp.PyArray_DIM(w, 1)
+    cdef Py_ssize_t row = cnp.PyArray_STRIDE(tiles, 1) // sizeof(float)
+    cdef Py_ssize_t plane = cnp.PyArray_STRIDE(tiles, 0) // sizeof(float)
     cdef Py_ssize_t o
     with nogil:
         for o in prange(
             outputs, schedule="static", use_threads_if=outputs * channels * 9 >= PARALLEL_FROM
         ):
             kernels_of_output(
-                source + o * channels * 9, channels, outputs * channels, flipped,
-                target + o * channels,
+                source + o * channels * 9, channels, plane, flipped, target + o * row
             )
 
 
@@ -430,11 +456,13 @@ def kernel_gradients(cnp.ndarray tiles not None, cnp.ndarray dw not None):
     cdef float *target = <float *> cnp.PyArray_DATA(dw)
     cdef Py_ssize_t outputs = cnp.PyArray_DIM(dw, 0)
     cdef Py_ssize_t channels = cnp.PyArray_DIM(dw, 1)
+    cdef Py_ssize_t row = cnp.PyArray_STRIDE(tiles, 1) // sizeof(float)
+    cdef Py_ssize_t plane = cnp.PyArray_STRIDE(tiles, 0) // sizeof(float)
     cdef Py_ssize_t o
     with nogil:
         for o in prange(
             outputs, schedule="static", use_threads_if=outputs * channels * 9 >= PARALLEL_FROM
         ):
             kernel_gradients_of_output(
-                source + o * channels, channels, outputs * channels, target + o * channels * 9
+                source + o * row, channels, plane, target + o * channels * 9
             )

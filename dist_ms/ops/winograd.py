@@ -25,6 +25,18 @@ _allowed = os.environ.get("DIST_MS_WINOGRAD", "1") != "0"
 _PART, _MOST = 1 << 21, 1 << 25
 
 
+# Memory at multiples of a page falls into a few sets of the cache, so rows and planes get gaps.
+_PAGE, _GAP = 1024, 16
+
+
+def _planes(use: str, rows: int, columns: int) -> np.ndarray:
+    """Scratch of 36 matrices."""
+    row = columns + _GAP if columns % (_PAGE // 2) == 0 else columns
+    plane = rows * row + _GAP if rows * row % _PAGE == 0 else rows * row
+    flat = scratch.array(use, _F32, 36, plane)
+    return flat[:, : rows * row].reshape(36, rows, row)[:, :, :columns]
+
+
 def _tiles(sizes: tuple) -> tuple[int, int]:
     return -(-sizes[0] // _TILE), -(-sizes[1] // _TILE)
 
@@ -54,7 +66,7 @@ def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pai
     """The convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3)."""
     from dist_ms._ext import winograd
 
-    kernels = scratch.array("kernels", _F32, 36, *w.shape[:2])
+    kernels = _planes("kernels", *w.shape[:2])
     winograd.kernel_tiles(np.ascontiguousarray(w), False, kernels)
     return _multiplied(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), sizes)
 
@@ -63,7 +75,7 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, padding: Pa
     """The gradient (of shape `shape`) of the input: a convolution with the kernels turned."""
     from dist_ms._ext import winograd
 
-    kernels = scratch.array("kernels", _F32, 36, *w.shape[:2])
+    kernels = _planes("kernels", *w.shape[:2])
     winograd.kernel_tiles(np.ascontiguousarray(w), True, kernels)
     return _multiplied(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), shape[2:])
 
@@ -80,8 +92,8 @@ def _multiplied(x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, bef
     for first in range(0, x.shape[0], at_once):
         part = x[first : first + at_once]
         count = part.shape[0] * rows * columns
-        inputs = scratch.array("inputs", _F32, 36, count, channels)
-        products = scratch.array("products", _F32, 36, count, outputs)
+        inputs = _planes("inputs", count, channels)
+        products = _planes("products", count, outputs)
         winograd.input_tiles(part, *before, rows, columns, inputs)
         dnnl.matmul(inputs, kernels, products)
         winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once])
@@ -100,11 +112,11 @@ def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, padding: Pa
 
     rows, columns = _tiles(dy.shape[2:])
     count = x.shape[0] * rows * columns
-    inputs = scratch.array("inputs", _F32, 36, count, x.shape[1])
-    gradients = scratch.array("products", _F32, 36, count, dy.shape[1])
+    inputs = _planes("inputs", count, x.shape[1])
+    gradients = _planes("products", count, dy.shape[1])
     winograd.input_tiles(last(x), padding[0][0], padding[1][0], rows, columns, inputs)
     winograd.gradient_tiles(last(dy), rows, columns, gradients)
-    kernels = scratch.array("kernels", _F32, 36, *shape[:2])
+    kernels = _planes("kernels", *shape[:2])
     dnnl.matmul(gradients.swapaxes(1, 2), inputs, kernels)
     dw = np.empty(shape, _F32)
     winograd.kernel_gradients(kernels, dw)

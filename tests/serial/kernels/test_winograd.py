@@ -89,8 +89,36 @@ def test_kernels_and_their_gradients(outputs, channels):
     assert_close(dw, wanted.reshape(3, 3, outputs, channels).transpose(2, 3, 0, 1), scale=4)
 
 
+def test_gaps_change_nothing():
+    def gapped(rows, columns, values=0.0):
+        made = np.full((36, rows + 1, columns + 16), np.nan, np.float32)[:, :rows, :columns]
+        made[...] = values
+        return made
+
+    x, w = channels_last(normal(2, 32, 7, 5)), normal(5, 48, 3, 3)
+    for write in (
+        lambda tiles: winograd.input_tiles(x, 1, 1, 2, 2, tiles),
+        lambda tiles: winograd.gradient_tiles(x, 2, 2, tiles),
+    ):
+        plain, apart = np.empty((36, 8, 32), np.float32), gapped(8, 32)
+        write(plain), write(apart)
+        np.testing.assert_array_equal(apart, plain)
+    plain, apart = np.empty((36, 5, 48), np.float32), gapped(5, 48)
+    winograd.kernel_tiles(w, True, plain), winograd.kernel_tiles(w, True, apart)
+    np.testing.assert_array_equal(apart, plain)
+    results = [np.empty_like(w), np.empty_like(w)]
+    winograd.kernel_gradients(plain, results[0]), winograd.kernel_gradients(apart, results[1])
+    np.testing.assert_array_equal(*results)
+    tiles, results = normal(36, 8, 32), [channels_last(np.empty((2, 32, 7, 5), np.float32)) for _ in range(2)]
+    winograd.result_tiles(tiles, 2, 2, None, results[0])
+    winograd.result_tiles(gapped(8, 32, tiles), 2, 2, None, results[1])
+    np.testing.assert_array_equal(*results)
+
+
 @pytest.mark.parametrize("padding", (((1, 1), (1, 1)), ((0, 0), (0, 0)), ((2, 1), (0, 2))))
-@pytest.mark.parametrize("shape, outputs", [((9, 64, 8, 8), 128), ((2, 96, 17, 18), 64), ((60, 64, 3, 5), 64)])
+@pytest.mark.parametrize(
+    "shape, outputs", [((9, 64, 8, 8), 128), ((2, 96, 17, 18), 64), ((60, 64, 3, 5), 64), ((33, 64, 4, 4), 512)]
+)
 def test_convolutions(shape, outputs, padding):
     if min(shape[2:]) + sum(padding[0]) < 3:
         pytest.skip("no window fits")
@@ -129,6 +157,8 @@ def test_parts_of_a_large_batch_are_the_batch(monkeypatch):
         ({"x": normal(1, 24, 4, 4)}, "channels of 'x' must be a multiple of 16"),
         ({"x": np.ascontiguousarray(normal(1, 32, 4, 4))}, "'x' must be channels-last memory"),
         ({"tiles": np.empty((36, 2, 32), np.float32)}, r"'tiles' must have shape \(36, 1, 32\), but got \(36, 2, 32\)"),
+        ({"tiles": np.empty((36, 32, 1), np.float32).swapaxes(1, 2)}, "'tiles' must be .*contiguous rows"),
+        ({"tiles": np.empty((72, 1, 32), np.float32)[::-2]}, "'tiles' must be .*contiguous rows"),
         ({"before_y": -1}, "padding not negative"),
     ],
 )
