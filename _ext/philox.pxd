@@ -42,7 +42,9 @@ cdef extern from *:
                 c2[v] = zero + offset;
                 c3[v] = c2[v] >> 32;
             }
+            #pragma GCC unroll 10
             for (int round = 0; round < 10; round++) {
+                #pragma GCC unroll 2
                 for (int v = 0; v < DM_VECTORS; v++) {
                     product_0 = DM_MULTIPLY(c0[v], multiplier_0);
                     product_1 = DM_MULTIPLY(c2[v], multiplier_1);
