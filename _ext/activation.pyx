@@ -11,7 +11,7 @@ from cython.parallel cimport prange
 
 from arrays cimport check_dense, check_same_layout, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from transcendental cimport error_function, exponential, hyperbolic_tangent, sigmoid
+from transcendental cimport bell, hyperbolic_tangent, logistic_share, normal_share, sigmoid
 
 cnp.import_array()
 
@@ -22,7 +22,6 @@ cdef enum Function:
 cdef enum:
     EXPONENTIAL_COST = 8
 
-cdef double ROOT_HALF = 0.7071067811865476
 # 0.5 (1 + tanh(u)) is sigmoid(2 u): cheaper, and exact where 1 + tanh(u) would cancel.
 cdef double TWICE_ROOT_TWO_OVER_PI = 1.5957691216057308
 cdef double DENSITY_AT_ZERO = 0.3989422804014327
@@ -34,10 +33,8 @@ cdef void forward_block(
 ) noexcept nogil:
     """Write function(x) for one block."""
     cdef Py_ssize_t i
-    cdef floating root_half = <floating> ROOT_HALF
     cdef floating slope = <floating> TWICE_ROOT_TWO_OVER_PI
     cdef floating cubic = <floating> CUBIC
-    cdef floating half = <floating> 0.5
     cdef floating one = 1
     if function == RELU:
         # Written with <= so that a NaN comes out as a NaN.
@@ -45,10 +42,10 @@ cdef void forward_block(
             out[i] = 0 if x[i] <= 0 else x[i]
     elif function == GELU:
         for i in range(size):
-            out[i] = half * x[i] * (one + error_function(x[i] * root_half))
+            out[i] = x[i] * normal_share(x[i], bell(x[i]))
     elif function == GELU_TANH:
         for i in range(size):
-            out[i] = x[i] / (one + exponential(-slope * x[i] * (one + cubic * x[i] * x[i])))
+            out[i] = logistic_share(x[i], -slope * x[i] * (one + cubic * x[i] * x[i]))
     elif function == SIGMOID:
         for i in range(size):
             out[i] = sigmoid(x[i])
@@ -63,25 +60,21 @@ cdef void backward_block(
     """Write dy times the derivative for one block; `kept` is x for GELU, else y."""
     cdef Py_ssize_t i
     cdef floating s
-    cdef floating root_half = <floating> ROOT_HALF
     cdef floating density = <floating> DENSITY_AT_ZERO
     cdef floating slope = <floating> TWICE_ROOT_TWO_OVER_PI
     cdef floating cubic = <floating> CUBIC
     cdef floating thrice = <floating> (3 * CUBIC)
-    cdef floating half = <floating> 0.5
     cdef floating one = 1
     if function == RELU:
         for i in range(size):
             dx[i] = 0 if kept[i] <= 0 else dy[i]
     elif function == GELU:
         for i in range(size):
-            dx[i] = dy[i] * (
-                half * (one + error_function(kept[i] * root_half))
-                + kept[i] * density * exponential(-half * kept[i] * kept[i])
-            )
+            s = bell(kept[i])
+            dx[i] = dy[i] * (normal_share(kept[i], s) + kept[i] * density * s)
     elif function == GELU_TANH:
         for i in range(size):
-            s = one / (one + exponential(-slope * kept[i] * (one + cubic * kept[i] * kept[i])))
+            s = logistic_share(one, -slope * kept[i] * (one + cubic * kept[i] * kept[i]))
             dx[i] = dy[i] * (
                 s + kept[i] * s * (one - s) * slope * (one + thrice * kept[i] * kept[i])
             )

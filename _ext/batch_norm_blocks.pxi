@@ -183,30 +183,33 @@ cdef inline void mask_row(
     const floating *beta, passed *out, Py_ssize_t channels
 ) noexcept nogil:
     """Write dy where ReLU's input, made from x as in `normalise_row`, was positive; else 0."""
+    cdef passed given
     cdef Py_ssize_t c
     for c in range(channels):
-        if (real(x[c], mean[c]) - mean[c]) * scale[c] + beta[c] <= 0:
-            out[c] = 0
-        else:
-            out[c] = dy[c]
+        given = dy[c]
+        out[c] = 0 if (real(x[c], mean[c]) - mean[c]) * scale[c] + beta[c] <= 0 else given
 
 
 cdef inline void mask_segment(
     const passed *dy, const storage *x, floating mean, floating scale, floating beta,
     passed *out, Py_ssize_t size
 ) noexcept nogil:
+    cdef passed given
     cdef Py_ssize_t i
     for i in range(size):
-        out[i] = 0 if (real(x[i], mean) - mean) * scale + beta <= 0 else dy[i]
+        given = dy[i]
+        out[i] = 0 if (real(x[i], mean) - mean) * scale + beta <= 0 else given
 
 
 cdef inline void mask_by_result(
     const passed *dy, const passed *y, passed *out, Py_ssize_t size, floating like
 ) noexcept nogil:
     """Write dy where ReLU's result is positive, else 0."""
+    cdef passed given
     cdef Py_ssize_t i
     for i in range(size):
-        out[i] = 0 if real(y[i], like) <= 0 else dy[i]
+        given = dy[i]
+        out[i] = 0 if real(y[i], like) <= 0 else given
 
 
 cdef const passed *masked_block(

@@ -13,54 +13,15 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from arrays cimport check, check_same_shape, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+from philox cimport philox
 
 cnp.import_array()
 
 cdef enum:
     WORDS = 4
-    ROUNDS = 10
-    # Counters worked on side by side, one per vector lane.
+    # Counters whose words wait in the L1 cache.
     COUNTERS = 64
     GENERATOR_COST = 8
-
-cdef uint64_t MULTIPLIER_0 = 0xD2511F53
-cdef uint64_t MULTIPLIER_1 = 0xCD9E8D57
-cdef uint32_t KEY_STEP_0 = 0x9E3779B9
-cdef uint32_t KEY_STEP_1 = 0xBB67AE85
-
-
-cdef void philox(
-    uint64_t first, uint64_t offset, uint64_t seed, uint32_t *words
-) noexcept nogil:
-    """Write the words of the counters (first, offset), (first + 1, offset), ..., in order."""
-    cdef uint32_t c0[COUNTERS]
-    cdef uint32_t c1[COUNTERS]
-    cdef uint32_t c2[COUNTERS]
-    cdef uint32_t c3[COUNTERS]
-    cdef uint32_t key_0 = <uint32_t> seed
-    cdef uint32_t key_1 = <uint32_t> (seed >> 32)
-    cdef uint64_t product_0, product_1
-    cdef int i, _round
-    for i in range(COUNTERS):
-        c0[i] = <uint32_t> (first + <uint64_t> i)
-        c1[i] = <uint32_t> ((first + <uint64_t> i) >> 32)
-        c2[i] = <uint32_t> offset
-        c3[i] = <uint32_t> (offset >> 32)
-    for _round in range(ROUNDS):
-        for i in range(COUNTERS):
-            product_0 = MULTIPLIER_0 * c0[i]
-            product_1 = MULTIPLIER_1 * c2[i]
-            c0[i] = <uint32_t> (product_1 >> 32) ^ c1[i] ^ key_0
-            c1[i] = <uint32_t> product_1
-            c2[i] = <uint32_t> (product_0 >> 32) ^ c3[i] ^ key_1
-            c3[i] = <uint32_t> product_0
-        key_0 += KEY_STEP_0
-        key_1 += KEY_STEP_1
-    for i in range(COUNTERS):
-        words[WORDS * i] = c0[i]
-        words[WORDS * i + 1] = c1[i]
-        words[WORDS * i + 2] = c2[i]
-        words[WORDS * i + 3] = c3[i]
 
 
 cdef void dropout_block(
@@ -76,14 +37,17 @@ cdef void dropout_block(
 ) noexcept nogil:
     """Drop elements `first` to `first + size`, whose pointers start at `first` already."""
     cdef uint32_t words[WORDS * COUNTERS]
+    cdef floating scaled
     cdef Py_ssize_t index, start, i, length
     for index in range(block_count(size, WORDS * COUNTERS)):
         start = index * WORDS * COUNTERS
-        philox(<uint64_t> (first + start) // WORDS, offset, seed, words)
+        philox(<uint64_t> (first + start) // WORDS, offset, seed, COUNTERS, words)
         length = block_length(index, size, WORDS * COUNTERS)
         for i in range(length):
             mask[start + i] = words[i] <= last_kept
-            out[start + i] = x[start + i] * scale if words[i] <= last_kept else 0
+        for i in range(length):
+            scaled = x[start + i] * scale
+            out[start + i] = scaled if words[i] <= last_kept else 0
 
 
 cdef void dropout_blocks(

@@ -1,4 +1,8 @@
-"""Kernels of dist_ms that read and write 16 MB arrays once: their limit is the memory's speed."""
+"""Kernels that read and write large arrays once: their limit is the memory's speed.
+
+An array has 24 MB, so that no case stays in a cache of 32 MB, yet PyTorch's results, which are new
+arrays each time, come from its allocator and not from the system page by page.
+"""
 
 from collections.abc import Iterator
 
@@ -6,10 +10,13 @@ import numpy as np
 
 from kernels import Case
 
+SHAPE = (3072, 2048)
+TABLE, IDS = (150_000, 64), 98_304
+
 
 def ours() -> Iterator[Case]:
     """The kernels, without their operations around them."""
-    from dist_ms._ext import activation, dropout, embedding, layer_norm, optimizer, softmax
+    from dist_ms._ext import activation, dropout, elementwise, embedding, layer_norm, optimizer, softmax
 
     rng = np.random.default_rng(0)
 
@@ -20,26 +27,89 @@ def ours() -> Iterator[Case]:
         traffic = sum(a.nbytes for a in arguments if isinstance(a, np.ndarray))
         return Case(name, lambda: kernel(*arguments), traffic)
 
-    x, out, dy = random(2048, 2048), random(2048, 2048), random(2048, 2048)
+    x, out, dy = random(*SHAPE), random(*SHAPE), random(*SHAPE)
+    yield case("add", elementwise.add, x, dy, out)
     yield case("relu_forward", activation.relu_forward, x, out)
     yield case("relu_backward", activation.relu_backward, dy, x, out)
-    yield case("gelu_forward, tanh", activation.gelu_forward, x, out, True)
-    yield case("gelu_backward, tanh", activation.gelu_backward, dy, x, out, True)
+    for kind in ("tanh", "erf"):
+        yield case(f"gelu_forward, {kind}", activation.gelu_forward, x, out, kind == "tanh")
+        yield case(f"gelu_backward, {kind}", activation.gelu_backward, dy, x, out, kind == "tanh")
     yield case("sigmoid_forward", activation.sigmoid_forward, x, out)
+    yield case("tanh_forward", activation.tanh_forward, x, out)
     yield case("dropout", dropout.dropout, x, out, np.empty(x.shape, np.uint8), 0.9, 1, 0)
     yield case("softmax_forward", softmax.softmax_forward, x, out)
-    yield case("softmax_backward", softmax.softmax_backward, dy, x, out)
+    y = out.copy()
+    yield case("softmax_backward", softmax.softmax_backward, dy, y, out)
     yield case("log_softmax_forward", softmax.log_softmax_forward, x, out)
 
-    row, column = random(4, 2048), random(4, 2048)
-    yield case("layer_norm.forward", layer_norm.forward, x, row[0], row[1], 1e-5, out, column[0], column[1])
-    yield case("layer_norm.backward", layer_norm.backward, dy, x, row[0], column[0], column[1], out, row[1], row[2])
+    labels, loss, totals = rng.integers(0, SHAPE[1], SHAPE[0]), random(SHAPE[0]), random(SHAPE[0], 2)
 
-    table, ids = random(50_000, 64), rng.integers(0, 50_000, 65_536)
-    rows = random(65_536, 64)
-    yield case("embedding.gather", embedding.gather, table, ids, random(65_536, 64))
-    yield case("embedding.scatter_add", embedding.scatter_add, rows, ids, table)
+    def cross_entropy() -> None:
+        softmax.cross_entropy_forward(x, labels, -100, loss, totals)
+        softmax.cross_entropy_backward(loss, x, totals, labels, -100, out)
 
+    # The logits twice, as the gradient comes when they have left the caches, and the gradient.
+    yield Case("softmax cross entropy, both ways", cross_entropy, 3 * x.nbytes)
+
+    gamma, beta, dgamma, dbeta = (random(SHAPE[1]) for _ in range(4))
+    mean, rstd = random(SHAPE[0]), random(SHAPE[0])
+    yield case("layer_norm.forward", layer_norm.forward, x, gamma, beta, 1e-5, out, mean, rstd)
+    yield case("layer_norm.backward", layer_norm.backward, dy, x, gamma, mean, rstd, out, dgamma, dbeta)
+
+    table, ids = random(*TABLE), rng.integers(0, TABLE[0], IDS)
+    rows = random(IDS, TABLE[1])
+    # A row of the table per id: it is read, and in scatter_add also written.
+    yield Case("embedding.gather", lambda: embedding.gather(table, ids, rows), 2 * rows.nbytes + ids.nbytes)
+    yield Case("embedding.scatter_add", lambda: embedding.scatter_add(rows, ids, table), 3 * rows.nbytes + ids.nbytes)
+
+    # Optimizers write the weights and the states that they read.
     p, g, m, v = x.ravel(), dy.ravel(), np.zeros(x.size, np.float32), np.zeros(x.size, np.float32)
-    yield case("momentum", optimizer.momentum, p, g, m, 1e-3, 0.9, False, 1e-4, 1.0)
-    yield case("adam", optimizer.adam, p, g, m, v, 1e-3, 0.9, 0.999, 1e-8, 0.0, False, 1.0)
+    yield Case("momentum", lambda: optimizer.momentum(p, g, m, 1e-3, 0.9, False, 1e-4, 1.0), 5 * x.nbytes)
+    yield Case("adam", lambda: optimizer.adam(p, g, m, v, 1e-3, 0.9, 0.999, 1e-8, 0.0, False, 1.0), 7 * x.nbytes)
+
+
+def torch() -> Iterator[Case]:
+    """What PyTorch's eager mode runs for the same: its functions, and its gradients' own functions."""
+    import torch
+
+    f, aten = torch.nn.functional, torch.ops.aten
+    x, dy = torch.randn(SHAPE), torch.randn(SHAPE)
+    yield Case("add", lambda: x + dy)
+    yield Case("relu_forward", lambda: f.relu(x))
+    yield Case("relu_backward", lambda: aten.threshold_backward(dy, x, 0))
+    for kind in ("tanh", "erf"):
+        approximate = "tanh" if kind == "tanh" else "none"
+        yield Case(f"gelu_forward, {kind}", lambda a=approximate: f.gelu(x, approximate=a))
+        yield Case(f"gelu_backward, {kind}", lambda a=approximate: aten.gelu_backward(dy, x, approximate=a))
+    yield Case("sigmoid_forward", lambda: torch.sigmoid(x))
+    yield Case("tanh_forward", lambda: torch.tanh(x))
+    yield Case("dropout", lambda: aten.native_dropout(x, 0.1, True))
+    yield Case("softmax_forward", lambda: torch.softmax(x, 1))
+    y = torch.softmax(x, 1)
+    yield Case("softmax_backward", lambda: aten._softmax_backward_data(dy, y, 1, torch.float32))
+    yield Case("log_softmax_forward", lambda: torch.log_softmax(x, 1))
+
+    labels = torch.randint(0, SHAPE[1], SHAPE[:1])
+    logits = torch.randn(SHAPE).requires_grad_()
+    yield Case("softmax cross entropy, both ways", lambda: torch.autograd.grad(f.cross_entropy(logits, labels), logits))
+
+    gamma, beta = torch.randn(SHAPE[1]), torch.randn(SHAPE[1])
+    _, mean, rstd = aten.native_layer_norm(x, SHAPE[1:], gamma, beta, 1e-5)
+    wanted = [True] * 3
+    yield Case("layer_norm.forward", lambda: aten.native_layer_norm(x, SHAPE[1:], gamma, beta, 1e-5))
+    yield Case(
+        "layer_norm.backward",
+        lambda: aten.native_layer_norm_backward(dy, x, SHAPE[1:], mean, rstd, gamma, beta, wanted),
+    )
+
+    table, ids = torch.randn(TABLE), torch.randint(0, TABLE[0], (IDS,))
+    rows = torch.randn(IDS, TABLE[1])
+    yield Case("embedding.gather", lambda: f.embedding(ids, table))
+    yield Case("embedding.scatter_add", lambda: table.index_add_(0, ids, rows))
+
+    weight = torch.randn(SHAPE).requires_grad_()
+    weight.grad = dy
+    momentum = torch.optim.SGD([weight], 1e-3, momentum=0.9, weight_decay=1e-4)
+    yield Case("momentum", momentum.step)
+    adam = torch.optim.Adam([weight], 1e-3)
+    yield Case("adam", adam.step)
