@@ -230,7 +230,7 @@ cdef class Board:
             )
         if not 0 <= parts <= self.state.size:
             raise ValueError(f"For 'reduction', 'parts' must be at most {self.state.size}, but got {parts}.")
-        if length > IN_PLACE_FROM or hold:
+        if length > min(<Py_ssize_t> IN_PLACE_FROM, self.state.small) or hold:
             block = self.find(data, length)
             way = IN_PLACE if block >= 0 else STAGED if length > self.state.small else SMALL
         if hold and block < 0:
