@@ -64,6 +64,8 @@ cdef extern from *:
 cdef enum:
     DEPTH = 4  # exchanges that may be entered before the oldest is finished everywhere
     ALIGNMENT = 64
+    # Bytes from which on another meeting costs less than reducing the other ranks' parts, too.
+    IN_PLACE_FROM = 2048
 
 cdef enum Way:
     MEETING, SMALL, IN_PLACE, STAGED
@@ -228,9 +230,9 @@ cdef class Board:
             )
         if not 0 <= parts <= self.state.size:
             raise ValueError(f"For 'reduction', 'parts' must be at most {self.state.size}, but got {parts}.")
-        if length > self.state.small or hold:
+        if length > min(<Py_ssize_t> IN_PLACE_FROM, self.state.small) or hold:
             block = self.find(data, length)
-            way = STAGED if block < 0 else IN_PLACE
+            way = IN_PLACE if block >= 0 else STAGED if length > self.state.small else SMALL
         if hold and block < 0:
             raise ValueError("For 'reduction', 'array' must lie in shared memory to be held.")
         if block >= 0:

@@ -15,6 +15,7 @@ from dist_ms.communication.comm import (
     check_array,
     check_parts,
     check_rank,
+    check_reduced,
     check_reducible,
 )
 
@@ -52,8 +53,7 @@ class LocalComm(Comm):
 
     def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
         """Return the array, scaled."""
-        check_array("all_reduce", array, changed=True)
-        check_reducible("all_reduce", array, op, scale)
+        check_reduced("all_reduce", array, op, scale)
         if scale != 1:
             array *= array.dtype.type(scale)
         return array

@@ -33,6 +33,7 @@ from dist_ms.communication.comm import (
     check_buffer,
     check_parts,
     check_rank,
+    check_reduced,
     check_reducible,
 )
 from dist_ms.communication.control import Control
@@ -106,8 +107,7 @@ class MpiComm(MpiExchange, MeetingComm):
 
     def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
         """Overwrite the array with the reduction over all ranks."""
-        check_array("all_reduce", array, changed=True)
-        check_reducible("all_reduce", array, op, scale)
+        check_reduced("all_reduce", array, op, scale)
         shared = self._shared
         if shared is not None and self.one_node:
             number = self._enter("all_reduce")
@@ -126,8 +126,7 @@ class MpiComm(MpiExchange, MeetingComm):
 
     def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
         """Start an all-reduce; between machines it is not checked that the ranks' arrays agree."""
-        check_array("post_all_reduce", array, changed=True)
-        check_reducible("post_all_reduce", array, op, scale)
+        check_reduced("post_all_reduce", array, op, scale)
         number = self._enter("post_all_reduce")
         shared = self._shared
         if shared is not None and (self.one_node or (shared.between is not None and shared.shares(array))):

@@ -58,11 +58,15 @@ class SharedMemory:
         self._board = boards.Board(memory, arena.rank, arena.size, small, chunk, 0 if crowded else 2000)
         self.small = small
         self._known: set[int] = set()
+        self._kinds: dict[np.dtype, int] = {}
         self.meeting = self._board.meeting
 
     def reduction(self, array: np.ndarray, op: str, scale: float, mark: int) -> Any:
         """Return the exchange that reduces an array over all ranks of the group."""
-        kind, code = kernels.KINDS[array.dtype.name], kernels.OPS[op]
+        kind = self._kinds.get(array.dtype)
+        if kind is None:  # asking NumPy for a type's name takes longer than a small array
+            kind = self._kinds[array.dtype] = kernels.KINDS[array.dtype.name]
+        code = kernels.OPS[op]
         if self.between is None:
             return self._board.reduction(array, kind, code, scale, mark)
         held = self._board.reduction(array, kind, code, scale, mark, self.between.parts, True)
