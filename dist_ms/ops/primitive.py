@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.quiet import quiet
 from dist_ms.autograd.tape import apply
 from dist_ms.common.tensor import Tensor
 
-# Wraps a forward whose infinities and NaNs are results, not events NumPy should warn about.
-quiet = np.errstate(all="ignore")
+__all__ = [
+    "Primitive",
+    "PrimitiveWithCheck",
+    "PrimitiveWithInfer",
+    "Undifferentiable",
+    "as_tensor",
+    "numpy_dtype",
+    "quiet",
+    "wanted",
+]
 
 
 class Primitive:
