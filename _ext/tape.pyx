@@ -373,6 +373,42 @@ def apply(primitive, *inputs):
     return gate(primitive, inputs)
 
 
+@cython.auto_pickle(False)
+cdef class Gate:
+    """What can be called with the inputs of an operation: a primitive.
+
+    >>> Gate().__call__.__name__
+    '__call__'
+    """
+
+    def __call__(self, *args, **kwargs):
+        if kwargs:
+            args = self.arguments(args, kwargs)
+        return gate(self, args)
+
+
+cdef inline bint is_operand(object x):
+    """Whether a binary operation takes this as it is."""
+    return isinstance(x, Value) or type(x) is float or type(x) is int
+
+
+@cython.auto_pickle(False)
+cdef class BinaryGate(Gate):
+    """The same of a primitive of two inputs that broadcast, `input` and `other`.
+
+    Its method `operands` brings inputs of other kinds into form, and `mismatch` gives the error to
+    raise instead of a ValueError of `forward`.
+    """
+
+    def __call__(self, input, other):
+        if not (is_operand(input) and is_operand(other) and (isinstance(input, Value) or isinstance(other, Value))):
+            input, other = self.operands(input, other)
+        try:
+            return gate(self, (input, other))
+        except ValueError as error:
+            raise self.mismatch(input, other, error) from None
+
+
 cdef object gate(object primitive, tuple inputs):
     cdef State state = current()
     cdef bint traced = False
@@ -469,3 +505,6 @@ cdef int record_many(object primitive, tuple inputs, tuple results, Tape tape) e
     if tape.pack is not None:
         tape.pack.pack(node)
     return 0
+
+
+include "tape_sweep.pxi"
