@@ -25,9 +25,9 @@ ISA_FLAGS = {
 # Neither flag changes a value: sqrt need not set errno, and no floating-point trap is caught.
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, and what asks
-# for the CPU itself at run time, oneDNN's door and the products on AMX.
-SINGLE_MODULES = ("amx", "cpu", "dnnl", "memory")
+# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate
+# of operations, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
+SINGLE_MODULES = ("amx", "cpu", "dnnl", "memory", "quiet", "tape")
 
 
 def load_onednn_library():

@@ -8,20 +8,18 @@ computed, and a complete gradient is handed out at its last contribution.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from operator import attrgetter
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import NodeSweep
 from dist_ms.autograd.tape import Node, alias, formless, recording
 from dist_ms.common.sparse_tensor import RowTensor, joined
 from dist_ms.common.tensor import Tensor, wrap
 
-_order_of = attrgetter("order")
 
-
-class Sweep:
+class Sweep(NodeSweep):
     """One reverse pass from outputs to target nodes.
 
     Args:
@@ -29,114 +27,13 @@ class Sweep:
         targets: nodes whose gradients are wanted; the pass does not go beyond them.
     """
 
+    row_gradient = RowTensor
+
     def __init__(self, roots: Sequence[tuple[Node, int, Tensor]], targets: Iterable[Node]) -> None:
-        self.targets = set(targets)
-        self.edges, self.order = self._plan({node for node, _, _ in roots})
-        self.roots = [r for r in roots if r[0] in self.edges]
-        for node, _, _ in self.roots:
-            self.edges[node] += 1
-        self.pending: dict[Node, list] = {}
+        super().__init__(roots, targets)
         self.summed: set[tuple[Node, int]] = set()
 
-    def _plan(self, start: set[Node]) -> tuple[dict[Node, int], list[Node]]:
-        """Count the edges into the nodes between `start` and targets; list those to run in order."""
-        targets = self.targets
-        if not targets:
-            return {}, []
-        first = min(map(_order_of, targets))
-        seen: set[Node] = set()
-        stack = list(start)
-        while stack:
-            node = stack.pop()
-            if node in seen or node.order < first:
-                continue
-            seen.add(node)
-            if node not in targets:
-                inputs = node.inputs
-                stack.extend([inputs[i]._node for i in node.live])
-        edges: dict[Node, int] = {}
-        order: list[Node] = []
-        late: list[Node] = []
-        for node in sorted(seen, key=_order_of):
-            if node in targets:
-                edges[node] = 0
-                continue
-            inputs = node.inputs
-            useful = [p for i in node.live if (p := inputs[i]._node) in edges]
-            if useful:
-                for p in useful:
-                    edges[p] += 1
-                edges[node] = 0
-                order.append(node)
-                if node.after is not None and node.after.tape is node.tape:
-                    late.append(node.after)
-        for node in late:
-            if node not in edges:
-                for i in node.live:
-                    if (p := node.inputs[i]._node) in edges:
-                        edges[p] += 1
-                edges[node] = 0
-                order.append(node)
-        if late:
-            order.sort(key=_order_of)
-        return edges, order
-
-    def reaches(self, target: Node) -> bool:
-        """Whether anything leads to this target."""
-        return target in self.edges
-
-    def run(
-        self,
-        deliver: Callable[[Node, Tensor | None], None],
-        progress: Callable[[], None],
-        release: bool,
-    ) -> None:
-        """Compute the gradients; `deliver` gets each target's as soon as it is complete.
-
-        Args:
-            deliver: called once for every reached target; None when only empty
-                contributions arrived.
-            progress: called after each node.
-            release: free each node's saved values once used.
-        """
-        contribute = self._contribute
-        edges = self.edges
-        roots, self.roots = self.roots, []
-        for node, index, grad in roots:
-            contribute(node, index, grad, deliver)
-        del roots
-        order = self.order
-        while order:
-            node = order.pop()
-            slots = self.pending.pop(node, None)
-            inputs, live = node.inputs, node.live
-            if slots is not None or node.special:
-                given = gradients_of(node, slots)
-            else:
-                given = (None,) * len(inputs)
-            if release:
-                node.release()
-            for i in live:
-                x = inputs[i]
-                if x._node in edges:
-                    contribute(x._node, x._index, given[i], deliver)
-            progress()
-
-    def _contribute(self, node: Node, index: int, grad: Tensor | None, deliver: Callable) -> None:
-        if grad is not None:
-            if type(grad) is RowTensor and (node not in self.targets or node.hooks is not None):
-                grad = grad.to_dense()  # what comes next is written for tensors
-            slots = self.pending.get(node)
-            if slots is None:
-                slots = self.pending[node] = [None] * (node.width or 1)
-            before = slots[index]
-            slots[index] = grad if before is None else self._sum(before, grad, (node, index))
-        self.edges[node] -= 1
-        if self.edges[node] == 0 and node in self.targets:
-            slots = self.pending.pop(node, None)
-            deliver(node, None if slots is None else hooked(node, slots)[0])
-
-    def _sum(self, a: Tensor | RowTensor, b: Tensor | RowTensor, place: tuple[Node, int]) -> Tensor | RowTensor:
+    def sum(self, a: Tensor | RowTensor, b: Tensor | RowTensor, place: tuple[Node, int]) -> Tensor | RowTensor:
         """a + b; into the memory of `a` where that is a sum made here."""
         if type(a) is RowTensor:
             if type(b) is RowTensor:
@@ -151,6 +48,21 @@ class Sweep:
             return a
         self.summed.add(place)
         return a + b
+
+    @staticmethod
+    def gradients_of(node: Node, slots: list | None) -> tuple:
+        """Ask a node for the gradients of its inputs, given those of its outputs."""
+        return gradients_of(node, slots)
+
+    @staticmethod
+    def hooked(node: Node, slots: list) -> list:
+        """Let the hooks of a node's outputs see, and replace, their complete gradients."""
+        return hooked(node, slots)
+
+    @staticmethod
+    def too_few(node: Node, given: tuple) -> RuntimeError:
+        """The error of a gradient that leaves out inputs."""
+        return too_few(node, given)
 
 
 def gradients_of(node: Node, slots: list | None) -> tuple:
@@ -179,11 +91,16 @@ def gradients_of(node: Node, slots: list | None) -> tuple:
     if type(given) is not tuple:
         given = (given,)
     if node.live and node.live[-1] >= len(given):
-        raise RuntimeError(
-            f"For '{primitive.name}', the gradient must give one value per input, "
-            f"{len(node.inputs)} in all, but got {len(given)}."
-        )
+        raise too_few(node, given)
     return given
+
+
+def too_few(node: Node, given: tuple) -> RuntimeError:
+    """The error of a gradient that leaves out inputs."""
+    return RuntimeError(
+        f"For '{node.primitive.name}', the gradient must give one value per input, "
+        f"{len(node.inputs)} in all, but got {len(given)}."
+    )
 
 
 def hooked(node: Node, slots: list) -> list:

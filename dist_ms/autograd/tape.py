@@ -14,38 +14,36 @@ an outer gradient records gives second-order gradients.
 from __future__ import annotations
 
 import functools
-import itertools
-import threading
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Node, Tape, alias, apply, formless, kept_output, recording, tensor_at
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, wrap
 
-_new = object.__new__
-_ndarray = np.ndarray
-_orders = itertools.count()
-
-
-class Tape:
-    """What the nodes of one outermost gradient have in common.
-
-    Attributes:
-        kept: the aliases of Parameters whose data nodes saved.
-        pack: the innermost saved-tensor hooks, None without any.
-        watched: a Watch that wants to know which outer tensors are read, or None.
-    """
-
-    __slots__ = ("__weakref__", "kept", "pack", "watched")
-
-    def __init__(self, watched: Watch | None = None) -> None:
-        self.kept: list[Tensor] = []
-        self.pack: Any = None
-        self.watched = watched
-        recording.tapes.add(self)
+__all__ = [
+    "Node",
+    "Tape",
+    "Watch",
+    "alias",
+    "apply",
+    "as_given",
+    "call_node",
+    "formless",
+    "live_inputs",
+    "no_grad",
+    "overwrite",
+    "paused",
+    "preserve",
+    "recording",
+    "separate",
+    "stop_gradient",
+    "tensor_at",
+    "tied",
+    "wanted",
+]
 
 
 class Watch(Tape):
@@ -55,8 +53,6 @@ class Watch(Tape):
         of: the tape the collected tensors are traced on.
         found: (tensor, alias of its value at the first use) by id, in the order of first use.
     """
-
-    __slots__ = ("found", "of")
 
     def __init__(self, of: Tape) -> None:
         super().__init__(self)
@@ -80,43 +76,6 @@ class Watch(Tape):
                 self.of.kept.append(saved)
 
 
-class Recording(threading.local):
-    """What is being recorded, per thread.
-
-    Attributes:
-        tape: the tape operations are recorded on; None when nothing is recorded.
-        depth: the number of gradient computations whose function is running.
-        refused: inside a `no_grad` region, where gradients cannot be taken.
-        rerunning: a recomputed function runs for the second time.
-        written: during such a run, the Parameters it wrote: (parameter, array, old values) by id.
-        policy: called with (primitive, inputs) before every operation; returns the inputs to run
-            on, or the result if it ran the operation itself: mixed precision casts. None outside
-            such regions.
-        rows: a sweep that runs may give the gradient of any table that was looked up as a
-            RowTensor, because who asked for it takes one as the dense gradient it stands for.
-        tapes: the tapes in use.
-    """
-
-    tape: Tape | None = None
-    depth: int = 0
-    refused: bool = False
-    rerunning: bool = False
-    written: dict[int, tuple] | None = None
-    policy: Callable[[Any, tuple], Sequence | Tensor] | None = None
-    rows: bool = False
-
-    def __init__(self) -> None:
-        self.tapes: weakref.WeakSet[Tape] = weakref.WeakSet()
-
-    @property
-    def on(self) -> bool:
-        """Whether operations on traced tensors are recorded."""
-        return self.tape is not None
-
-
-recording = Recording()
-
-
 class as_given:
     """A part of a mixed-precision region in which operations run in the types of their inputs."""
 
@@ -128,90 +87,6 @@ class as_given:
 
     def __exit__(self, *exc: Any) -> None:
         recording.policy = self._before
-
-
-class Node:
-    """One recorded operation: what made a value, and from which values.
-
-    Attributes:
-        primitive: has `gradient(inputs, output, dout)`; None for a leaf or a released node.
-        inputs: the call's arguments, tensors as aliases (without data where not needed).
-        output: the output alias or tuple of them, kept for the gradient; of one output whose data
-            is not kept, its shape and dtype alone.
-        width: number of outputs; 0 means one output that is no tuple.
-        live: indices of the inputs that are traced.
-        tape: the tape it was recorded on.
-        hooks: per output index, a dict of functions that see and may replace its gradient.
-        packed: what saved-tensor hooks made of saved data, with the way back.
-        special: its gradient is asked even if none arrives, and gets None where none arrived.
-        after: a node to run after this one even if no gradient reaches it.
-    """
-
-    # The rest is rare: it stays in the class until it is set.
-    __slots__ = ("__dict__", "__weakref__", "inputs", "live", "order", "output", "primitive", "tape", "width")
-
-    hooks: dict[int, dict] | None = None
-    packed: list | None = None
-    special: bool = False
-    after: Node | None = None
-
-    def __init__(
-        self,
-        primitive: Any,
-        inputs: tuple,
-        output: Any,
-        width: int,
-        live: Sequence[int] = (),
-        tape: Tape | None = None,
-    ) -> None:
-        self.primitive = primitive
-        self.inputs = inputs
-        self.output = output
-        self.width = width
-        self.live = live
-        self.tape = tape
-        self.order = next(_orders)
-
-    def release(self) -> None:
-        """Drop what only the gradient needs."""
-        self.primitive = self.output = None
-        if self.packed is not None:
-            self.packed = None
-        if self.after is not None:
-            self.after = None
-        self.inputs = self.live = ()
-
-
-def alias(x: Tensor, keep_data: bool = True, tape: Tape | None = None) -> Tensor:
-    """The value of `x` now, as a tensor of its own.
-
-    Args:
-        x: a tensor.
-        keep_data: False leaves shape and dtype only.
-        tape: keep the history only if it is on this tape; None keeps it anyway.
-    """
-    t = _new(Tensor)
-    data = x._data
-    if keep_data and data is not None:
-        t._data = data
-    elif data is not None:
-        t._shape, t._dtype = data.shape, data.dtype
-    else:
-        t._shape, t._dtype = x._shape, x._dtype
-    node = x._node
-    if node is not None and (tape is None or node.tape is tape):
-        t._node = node
-        t._index = x._index
-    return t
-
-
-def tensor_at(data: _ndarray, node: Node, index: int = 0) -> Tensor:
-    """A tensor of `data` whose history is `node`."""
-    t = _new(Tensor)
-    t._data = data
-    t._node = node
-    t._index = index
-    return t
 
 
 def overwrite(target: Tensor, value: Tensor) -> Tensor:
@@ -233,7 +108,7 @@ def preserve(x: Tensor) -> None:
     separate(data)
 
 
-def separate(data: _ndarray) -> None:
+def separate(data: np.ndarray) -> None:
     """Give the saved values of Parameters that are this very array a copy of it."""
     copy = None
     for tape in recording.tapes:
@@ -245,132 +120,6 @@ def separate(data: _ndarray) -> None:
 
 
 Parameter.before_write = preserve
-
-
-def apply(primitive: Any, *inputs: Any) -> Any:
-    """Run an operation on tensors and plain values, recording it when a gradient asks.
-
-    Returns:
-        A Tensor, or a tuple of them when the primitive's forward returns a tuple.
-    """
-    if recording.policy is not None:
-        inputs = recording.policy(primitive, inputs)
-        if isinstance(inputs, Tensor):
-            return inputs
-    traced = False
-    arrays = []
-    for x in inputs:
-        if isinstance(x, Tensor):
-            data = x._data
-            arrays.append(data if data is not None else x.array())
-            if x._node is not None:
-                traced = True
-        else:
-            arrays.append(x)
-    out = primitive.forward(*arrays)
-    if type(out) is tuple:
-        results = tuple([_tensor(o) for o in out])
-        if traced and (tape := recording.tape) is not None:
-            record(primitive, inputs, results, len(results), tape)
-        return results
-    result = _new(Tensor)
-    result._data = out if type(out) is _ndarray else np.asarray(out)
-    if traced and (tape := recording.tape) is not None:
-        record(primitive, inputs, result, 0, tape)
-    return result
-
-
-def _tensor(array: Any) -> Tensor:
-    t = _new(Tensor)
-    t._data = array if type(array) is _ndarray else np.asarray(array)
-    return t
-
-
-def record(primitive: Any, inputs: Sequence, result: Any, width: int, tape: Tape | None = None) -> Node | None:
-    """Make the node of an operation that ran and tie its results to it.
-
-    Args:
-        primitive: has `name`, `differentiable`, `keeps`, `keeps_output` and `gradient`.
-        inputs: the arguments it ran on.
-        result: its output tensor, or the tuple of them.
-        width: the number of outputs; 0 for one output that is no tuple.
-        tape: the tape being recorded, if known.
-
-    Returns:
-        The node; None when nothing is recorded or no input is traced.
-    """
-    if tape is None:
-        tape = recording.tape
-    if tape is None or not primitive.differentiable:
-        return None
-    watched = tape.watched
-    if watched is not None:
-        watched.see(inputs)
-        if watched is tape:
-            return None
-    keeps = primitive.keeps
-    saved = []
-    live = []
-    i = -1
-    for x in inputs:
-        i += 1
-        if isinstance(x, Tensor):
-            t = _new(Tensor)
-            if keeps is None or i in keeps:
-                t._data = x._data
-                if type(x) is not Tensor:
-                    tape.kept.append(t)
-            else:
-                data = x._data
-                t._shape, t._dtype = data.shape, data.dtype
-            node = x._node
-            if node is not None and node.tape is tape:
-                t._node = node
-                t._index = x._index
-                live.append(i)
-            saved.append(t)
-        else:
-            saved.append(x)
-    if not live:
-        return None
-    keep_output = primitive.keeps_output
-    if width:
-        outputs = tuple([kept_output(r, keep_output) for r in result])
-        node = Node(primitive, tuple(saved), outputs, width, live, tape)
-        for i, r in enumerate(result):
-            r._node, r._index = node, i
-    else:
-        data = result._data
-        if keep_output:
-            output = _new(Tensor)
-            output._data = data
-        else:
-            output = data.shape, data.dtype
-        node = _new(Node)
-        node.primitive, node.inputs, node.output, node.width = primitive, tuple(saved), output, 0
-        node.live, node.tape, node.order = live, tape, next(_orders)
-        result._node = node
-    if tape.pack is not None:
-        tape.pack.pack(node)
-    return node
-
-
-def formless(shape: tuple, dtype: np.dtype) -> Tensor:
-    """A tensor that has a shape and a dtype, but no data."""
-    t = _new(Tensor)
-    t._shape, t._dtype = shape, dtype
-    return t
-
-
-def kept_output(result: Tensor, keep_data: bool) -> Tensor:
-    """A result as its node keeps it, without history (that would be a cycle)."""
-    t = _new(Tensor)
-    data = result._data
-    if keep_data:
-        t._data = data
-    else:
-        t._shape, t._dtype = data.shape, data.dtype
-    return t
 
 
 def call_node(primitive: Any, saved: Sequence, results: Sequence[Tensor], tape: Tape, special: bool = True) -> Node:
@@ -483,4 +232,4 @@ def stop_gradient(value: Any) -> Any:
     """
     if isinstance(value, (tuple, list)):
         return type(value)(stop_gradient(v) for v in value)
-    return _tensor(value.array()) if isinstance(value, Tensor) else value
+    return wrap(value.array()) if isinstance(value, Tensor) else value

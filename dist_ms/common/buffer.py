@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, wrap
 
 
 class _BufferType(type):
@@ -36,8 +36,7 @@ class _Buffer(metaclass=_BufferType):
             raise ValueError("For '_Buffer', 'data' must be a Tensor, but got None.")
         if not isinstance(data, Tensor):
             raise TypeError(f"For '_Buffer', 'data' must be a Tensor, but got {type(data).__name__}.")
-        buffer = object.__new__(Tensor)
-        buffer._data = data.array()
+        buffer = wrap(data.array())
         buffer._is_buffer = True
         buffer.persistent = persistent
         return buffer

@@ -24,7 +24,7 @@ from dist_ms.common.postponing import (
     servers_hold_tables,
     values_postponed,
 )
-from dist_ms.common.tensor import Tensor, to_array
+from dist_ms.common.tensor import Tensor, to_array, wrap
 
 __all__ = [
     "Parameter",
@@ -177,8 +177,7 @@ class Parameter(ParameterFlags, Tensor):
             >>> print(ms.Parameter(ms.Tensor([1.0, 2.0])).value())
             [1. 2.]
         """
-        twin = object.__new__(Tensor)
-        twin._data = self.array().copy(order="K")
+        twin = wrap(self.array().copy(order="K"))
         if self._node is not None:
             twin._node, twin._index = self._node, self._index
         return twin

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
 from dist_ms.common import slices
 from dist_ms.common.checks import check_bool
@@ -19,8 +20,8 @@ from dist_ms.common.tensor_data import array_from, cast
 from dist_ms.common.tensor_form import TensorForm
 from dist_ms.common.tensor_text import lazy_text, plain_repr, tensor_repr, tensor_str
 
-_new = object.__new__
-_GRAPH = ("_node", "_index", "_hooks", "_viewed")  # what ties a tensor to a gradient; copies leave it behind
+_FORM = ("_data", "_shape", "_dtype")
+_GRAPH = ("_hooks", "_viewed")  # what ties a tensor to a gradient, besides `_node`; copies leave it behind
 
 
 class Tensor(TensorForm):
@@ -52,8 +53,6 @@ class Tensor(TensorForm):
          [ 3.00000000e+00,  4.00000000e+00]])
     """
 
-    _node: Any = None  # the graph node that made this value; None outside gradients
-    _index: int = 0  # which of the node's outputs it is
     _plain_text: bool = False  # the memory came from NumPy, which shows in `repr`
     elsewhere: bool = False  # another process has the values
     const_arg: bool = False
@@ -229,8 +228,7 @@ class Tensor(TensorForm):
         self.assign_value(value)
 
     def _alias(self) -> Tensor:
-        twin = _new(Tensor)
-        twin._data = self.array()
+        twin = wrap(self.array())
         if self._plain_text:
             twin._plain_text = True
         return twin
@@ -305,13 +303,15 @@ class Tensor(TensorForm):
 
     def _state(self) -> dict:
         """What a copy takes along: everything but the place in a gradient."""
-        return {key: value for key, value in self.__dict__.items() if key not in _GRAPH}
+        state = {key: value for key in _FORM if (value := getattr(self, key)) is not None}
+        state.update((key, value) for key, value in self.__dict__.items() if key not in _GRAPH)
+        return state
 
     def __deepcopy__(self, memo: dict) -> Tensor:
-        twin = _new(type(self))
+        twin = type(self).__new__(type(self))
         memo[id(self)] = twin
         for key, value in self._state().items():
-            twin.__dict__[key] = value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo)
+            _set(twin, key, value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo))
         return twin
 
     def __copy__(self) -> Tensor:
@@ -335,11 +335,23 @@ class Tensor(TensorForm):
     __hash__ = object.__hash__
 
 
+know(Tensor)
+
+
 def _restore(cls: type, state: dict) -> Tensor:
     """Rebuild a tensor (pickle support)."""
-    tensor = _new(cls)
-    tensor.__dict__.update(state)
+    tensor = cls.__new__(cls)
+    for key, value in state.items():
+        _set(tensor, key, value)
     return tensor
+
+
+def _set(tensor: Tensor, key: str, value: Any) -> None:
+    """Set a part of the state, past the checks of the flags of Parameters."""
+    if key in _FORM:
+        setattr(tensor, key, value)
+    else:
+        tensor.__dict__[key] = value
 
 
 def tensor(
@@ -412,20 +424,9 @@ def to_array(value: Any, dtype: Any = None) -> np.ndarray:
     return array_from(value, np_dtype)
 
 
-def wrap(array: np.ndarray) -> Tensor:
-    """Make a Tensor of an array without copying it. Inside the package only."""
-    t = _new(Tensor)
-    t._data = array
-    return t
-
-
 def from_array(array: np.ndarray) -> Tensor:
     """Like `wrap`, for anything NumPy makes an array of (scalars too)."""
     return wrap(np.asarray(array))
 
 
-def meta(shape: tuple, np_dtype: np.dtype) -> Tensor:
-    """A Tensor with a shape and a dtype but no data. Inside the package only."""
-    t = _new(Tensor)
-    t._shape, t._dtype = shape, np_dtype
-    return t
+meta = formless

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from dist_ms._ext.tape import Value
 from dist_ms.common import dtype as mstype
 
 
-class TensorForm:
+class TensorForm(Value):
     """The shape and element type of a tensor, read from its array or remembered without one."""
 
-    _data: np.ndarray | None = None
-    _shape: tuple | None = None  # shape and dtype of a tensor without data
-    _dtype: np.dtype | None = None
     init: Any = None
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.autograd.tape import apply
+from dist_ms._ext.tape import BinaryGate
 from dist_ms.common.dtype import bfloat16
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.primitive import Primitive
@@ -80,20 +80,22 @@ def number_array(value: Any, d: np.dtype) -> np.ndarray:
         return np.asarray(value % 2 ** (8 * d.itemsize), f"u{d.itemsize}").astype(d)
 
 
-class Binary(Primitive):
+class Binary(BinaryGate, Primitive):
     """An elementwise operation on two tensors, or a tensor and a number."""
 
-    def __call__(self, input: Any, other: Any) -> Tensor:
+    def operands(self, input: Any, other: Any) -> tuple:
+        """Bring operands into form of which one is neither a Tensor nor a plain number, or none is a Tensor."""
         if not isinstance(input, Tensor):
             input = operand(self.name, input, "input", other)
         if not isinstance(other, Tensor):
             other = operand(self.name, other, "other", input)
             if not isinstance(input, Tensor) and not isinstance(other, Tensor):
                 input = Tensor(input)
-        try:
-            return apply(self, input, other)
-        except ValueError as error:
-            raise mismatch(self.name, input, other, error) from None
+        return input, other
+
+    def mismatch(self, input: Any, other: Any, error: ValueError) -> ValueError:
+        """The error to raise for a ValueError of `forward`."""
+        return mismatch(self.name, input, other, error)
 
 
 def operand(name: str, value: Any, argument: str, other: Any) -> Any:

@@ -6,6 +6,8 @@ A convolution's output has the logical shape (N, C, *spatial) over memory in the
 
 from __future__ import annotations
 
+import functools
+
 import ml_dtypes
 import numpy as np
 
@@ -31,15 +33,27 @@ def onednn_type(dtype: np.dtype) -> np.dtype | None:
     return None if dtype == _F64 else stored_type(dtype)
 
 
+@functools.lru_cache
+def _channels_first(ndim: int) -> tuple:
+    """The axes of (N, *spatial, C) in the order (N, C, *spatial)."""
+    return 0, ndim - 1, *range(1, ndim - 1)
+
+
+@functools.lru_cache
+def _channels_behind(ndim: int) -> tuple:
+    """The axes of (N, C, *spatial) in the order (N, *spatial, C)."""
+    return 0, *range(2, ndim), 1
+
+
 def channels_last(shape: tuple, dtype: np.dtype) -> np.ndarray:
     """An uninitialised array of this shape (N, C, *spatial) over channels-last memory."""
     memory = np.empty((shape[0], *shape[2:], shape[1]), dtype)
-    return np.moveaxis(memory, -1, 1)
+    return memory.transpose(_channels_first(len(shape)))
 
 
 def is_channels_last(x: np.ndarray) -> bool:
     """Whether (N, C, *spatial) lies in channels-last memory without gaps."""
-    return np.moveaxis(x, 1, -1).flags.c_contiguous
+    return x.transpose(_channels_behind(x.ndim)).flags.c_contiguous
 
 
 def is_dense(x: np.ndarray) -> bool:

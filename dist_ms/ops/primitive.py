@@ -7,14 +7,23 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.autograd.tape import apply
+from dist_ms._ext.quiet import quiet
+from dist_ms._ext.tape import Gate
 from dist_ms.common.tensor import Tensor
 
-# Wraps a forward whose infinities and NaNs are results, not events NumPy should warn about.
-quiet = np.errstate(all="ignore")
+__all__ = [
+    "Primitive",
+    "PrimitiveWithCheck",
+    "PrimitiveWithInfer",
+    "Undifferentiable",
+    "as_tensor",
+    "numpy_dtype",
+    "quiet",
+    "wanted",
+]
 
 
-class Primitive:
+class Primitive(Gate):
     """One operation: its forward on arrays and its gradient in operations.
 
     A subclass takes its attributes in `__init__` and is called with its inputs. The names
@@ -58,11 +67,6 @@ class Primitive:
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> Any:
         """Return one gradient (Tensor or None) per input."""
         raise RuntimeError(f"For '{self.name}', the gradient is not defined: the operation is not differentiable.")
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            args = self.arguments(args, kwargs)
-        return apply(self, *args)
 
     def arguments(self, args: tuple, kwargs: dict) -> tuple:
         """Put keyword arguments in their places, by the names of `forward`'s parameters."""

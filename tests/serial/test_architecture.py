@@ -17,8 +17,9 @@ FLOORS = {
     "communication": {"_ext"},
     "launch": set(),
     "_ext": set(),
-    "common": set(),
-    "autograd": {"common"},
+    # The gate of operations is compiled, and so is what it reads of a tensor.
+    "common": {"_ext.tape"},
+    "autograd": {"common", "_ext.tape"},
     "ops": {"common", "autograd", "_ext"},
     "parallel": {"common", "communication", "_ext", "autograd.sink"},
     "collectives": {"common", "ops", "communication"},
