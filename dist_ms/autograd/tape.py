@@ -95,6 +95,7 @@ class Recording(threading.local):
         rows: a sweep that runs may give the gradient of any table that was looked up as a
             RowTensor, because who asked for it takes one as the dense gradient it stands for.
         tapes: the tapes in use.
+        places: where a sweep wants the gradients of some nodes (see places.py).
     """
 
     tape: Tape | None = None
@@ -107,6 +108,7 @@ class Recording(threading.local):
 
     def __init__(self) -> None:
         self.tapes: weakref.WeakSet[Tape] = weakref.WeakSet()
+        self.places: dict[Node, Any] = {}
 
     @property
     def on(self) -> bool:

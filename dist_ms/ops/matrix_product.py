@@ -11,11 +11,11 @@ _F32 = np.dtype(np.float32)
 _LEAST = 32
 
 
-def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """The product (..., m, n) of two float32 or two bfloat16 arrays (..., m, k) and (..., k, n).
 
     Leading dimensions broadcast; `bias` (n,) is added to every row. Views are read in place as
-    long as their rows or columns are contiguous.
+    long as their rows or columns are contiguous. `out`, contiguous and of the result's shape and type, gets it.
     """
     lead = a.shape[:-2]
     if lead != b.shape[:-2]:
@@ -25,7 +25,8 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None) -> np
     if bias is not None and not bias.flags.c_contiguous:
         bias = np.ascontiguousarray(bias)
     if not k or not m or not n or 0 in lead:
-        out = np.zeros((*lead, m, n), a.dtype)
+        out = np.empty((*lead, m, n), a.dtype) if out is None else out
+        out[...] = 0
         return out if bias is None else np.add(out, bias, out=out)
     if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST:
         from dist_ms._ext import amx
@@ -33,12 +34,14 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None) -> np
 
         if amx.available() and not rounds_factors():
             a, b = _with_unit_step(a), _with_unit_step(b)
-            out = _laid_out(a, b, lead) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
+            if out is None:
+                out = _laid_out(a, b, lead) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
             if amx.matmul(a, b, out, bias):
                 return out
     from dist_ms._ext import dnnl
 
-    out = np.empty((*lead, m, n), a.dtype)
+    if out is None or not out.flags.c_contiguous:
+        out = np.empty((*lead, m, n), a.dtype)
     if lead:  # one leading dimension, as oneDNN knows few
         a, b = (_readable(_batched(x, lead)) for x in (a, b))
         dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
