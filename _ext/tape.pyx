@@ -70,9 +70,11 @@ cdef class State:
     cdef Py_ssize_t depth
     cdef bint refused, rerunning, rows
     cdef object written, policy, tapes
+    cdef dict places
 
     def __cinit__(self):
         self.tapes = weakref.WeakSet()
+        self.places = {}
 
     def __dealloc__(self):
         global latest
@@ -121,6 +123,7 @@ cdef class Recording:
         rows: a sweep that runs may give the gradient of any table that was looked up as a
             RowTensor, because who asked for it takes one as the dense gradient it stands for.
         tapes: the tapes in use.
+        places: where a sweep wants the gradients of some nodes (dist_ms/autograd/places.py).
         on: whether operations on traced tensors are recorded.
     """
 
@@ -183,6 +186,10 @@ cdef class Recording:
     @property
     def tapes(self):
         return current().tapes
+
+    @property
+    def places(self):
+        return current().places
 
     @property
     def on(self):

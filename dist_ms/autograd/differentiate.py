@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.places import Places
 from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
 from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
@@ -192,7 +193,9 @@ class Graph:
             if node in wanted:
                 found[node] = grad.to_dense() if type(grad) is RowTensor else grad
 
-        with as_given():  # gradients have the types that the forward run chose
+        # No place for a gradient that is returned as well: what is there changes.
+        at = {node: indices[0] for node, indices in places.items() if node not in wanted and sweep.reaches(node)}
+        with as_given(), Places(sink, at):  # gradients have the types that the forward run chose
             sweep.run(deliver, sink.progress, release)
         if release:
             self.tape.kept.clear()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+
 from dist_ms.common.tensor import Tensor
 
 
@@ -12,6 +14,14 @@ class GradientSink(Protocol):
 
     def begin(self) -> None:
         """A sweep starts."""
+
+    def place(self, index: int) -> np.ndarray | None:
+        """Return where the gradient of weight `index` may be written before `ready`; None: anywhere.
+
+        Called after `begin`, at most once per sweep, for weights that something leads to. The array is
+        contiguous and has the weight's shape; it is left as it is, or holds the gradient given to `ready`, or
+        what is not needed any more.
+        """
 
     def ready(self, index: int, grad: Tensor | None) -> None:
         """The gradient of weight `index` is complete; None when nothing leads to the weight.
@@ -43,6 +53,9 @@ class StoreSink:
     def begin(self) -> None:
         """Forget the last sweep."""
         self.grads = [None] * self.count
+
+    def place(self, index: int) -> None:
+        """Return None: gradients lie where they are made."""
 
     def ready(self, index: int, grad: Tensor | None) -> None:
         """Store one gradient."""

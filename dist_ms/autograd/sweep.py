@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import NodeSweep
+from dist_ms.autograd.places import sum_at
 from dist_ms.autograd.tape import Node, alias, formless, recording
 from dist_ms.common.sparse_tensor import RowTensor, joined
 from dist_ms.common.tensor import Tensor, wrap
@@ -46,6 +47,10 @@ class Sweep(NodeSweep):
         if place in self.summed and recording.tape is None and a._data.dtype == b._data.dtype:
             np.add(a._data, b._data, out=a._data)
             return a
+        if recording.places and a._data.dtype == b._data.dtype:
+            there = sum_at(place[0], a._data, b._data)
+            if there is not None:
+                return wrap(there)
         self.summed.add(place)
         return a + b
 

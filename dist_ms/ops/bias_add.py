@@ -65,13 +65,13 @@ class BiasAdd(Primitive):
         return dout, channel_sum(dout) if wanted(inputs[1]) else None
 
 
-def row_sum(x: np.ndarray) -> np.ndarray:
-    """The sum (columns,) over the rows of a matrix; of a large one of floats by a kernel."""
+def row_sum(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The sum (columns,) over the rows of a matrix, in `out` if given; of a large one of floats by a kernel."""
     if x.size < _LARGE or x.dtype not in (_F32, _F64) or not x.flags.c_contiguous:
-        return x.sum(axis=0)
+        return x.sum(axis=0, out=out)
     from dist_ms._ext import column_sum
 
-    out = np.empty(x.shape[1], x.dtype)
+    out = np.empty(x.shape[1], x.dtype) if out is None else out
     column_sum.column_sums(x, out)
     return out
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.places import taken
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.conv_arrays import convolution_weights, convolve, convolve_transposed
 from dist_ms.ops.primitive import Primitive, quiet
@@ -76,8 +77,16 @@ class Convolution(Primitive):
         padding = self.resolved_padding(x.shape[2:], weight.shape[2:])
         numbers = (self._stride, padding, self._dilation, self._group)
         dx = TransposedConvolution(*numbers)(dout, weight, x.shape) if wanted(x) else None
-        dw = db = None
-        if wanted(bias):
+        dw = db = there = None
+        if wanted(weight) and dout.array().dtype.itemsize >= 4:
+            there = taken(weight, dout.array().dtype)
+        if there is not None:
+            at_bias = taken(bias, there.dtype) if wanted(bias) else None
+            found = WeightGradient(*numbers).forward(
+                x.array(), dout.array(), weight.shape, wanted(bias), there, at_bias
+            )
+            dw, db = map(wrap, found) if wanted(bias) else (wrap(found), None)
+        elif wanted(bias):
             dw, db = WeightGradient(*numbers)(x, dout, weight.shape, True)
         elif wanted(weight):
             dw = WeightGradient(*numbers)(x, dout, weight.shape, False)
@@ -145,10 +154,10 @@ class WeightGradient(Primitive):
         self._stride, self._padding, self._dilation, self._group = stride, padding, dilation, group
 
     @quiet
-    def forward(self, x: Any, dy: Any, shape: tuple, with_bias: bool) -> Any:
+    def forward(self, x: Any, dy: Any, shape: tuple, with_bias: bool, out: Any = None, bias_out: Any = None) -> Any:
         check_operands(self.name, x, dy, 2 + len(self._stride), "x", "dy")
         dw, db = convolution_weights(
-            x, dy, tuple(shape), with_bias, self._stride, self._padding, self._dilation, self._group
+            x, dy, tuple(shape), with_bias, self._stride, self._padding, self._dilation, self._group, out, bias_out
         )
         return (dw, db) if with_bias else dw
 

@@ -82,8 +82,13 @@ def convolution_weights(
     padding: Pairs,
     dilation: tuple,
     group: int,
+    out: np.ndarray | None = None,
+    bias_out: np.ndarray | None = None,
 ) -> tuple:
-    """The gradients (dw of shape `shape`, db or None) of a convolution's weight and bias."""
+    """The gradients (dw of shape `shape`, db or None) of a convolution's weight and bias.
+
+    `out` and `bias_out`, contiguous float32 or float64 as x is, get them where given.
+    """
     work = onednn_type(x.dtype)
     if work is not None:
         from dist_ms._ext import dnnl
@@ -94,20 +99,21 @@ def convolution_weights(
             and winograd.suits(x.shape, shape, stride, padding, dilation, group)
             and winograd.gradient_suits(x.shape, dy.shape)
         ):
-            dw = winograd.convolution_weights(dense(x, work), dense(dy, work), shape, padding)
-            db = dy.sum(axis=(0, 2, 3), dtype=work) if with_bias else None
+            dw = winograd.convolution_weights(dense(x, work), dense(dy, work), shape, padding, out)
+            db = dy.sum(axis=(0, 2, 3), dtype=work, out=bias_out) if with_bias else None
             return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
         if work != _F32 and dnnl.has_bfloat16() and conv_columns.suits(dy.shape, shape, group):
             dw = conv_columns.convolution_weights(dense(x), dense(dy), shape, stride, padding, dilation)
             return dw, dy.sum(axis=(0, 2, 3), dtype=_F32).astype(work) if with_bias else None
-        dw = np.empty(shape, work)
-        db = np.empty(shape[0], work) if with_bias else None
+        dw = np.empty(shape, work) if out is None else out
+        db = (np.empty(shape[0], work) if bias_out is None else bias_out) if with_bias else None
         dnnl.conv_backward_weights(dense(x, work), dense(dy, work), dw, db, stride, padding, dilation, group)
         return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
     view = windows(x, shape[2:], stride, padding, dilation)
     parts = [d.T @ rows for d, rows in zip(_channel_rows(dy, group), _rows(view, group))]
-    dw = np.concatenate(parts, axis=0).reshape(shape)
-    return dw, dy.sum(axis=(0, *range(2, dy.ndim))) if with_bias else None
+    dw = np.empty(shape, x.dtype) if out is None else out
+    np.concatenate(parts, axis=0, out=dw.reshape(shape[0], -1))
+    return dw, dy.sum(axis=(0, *range(2, dy.ndim)), out=bias_out) if with_bias else None
 
 
 def _matrices(w: np.ndarray, group: int) -> np.ndarray:

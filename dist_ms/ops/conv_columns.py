@@ -36,10 +36,12 @@ def convolution_weights(
     padding: Pairs,
     dilation: tuple,
     dtype: np.dtype | None = None,
+    out: np.ndarray | None = None,
 ) -> np.ndarray:
     """The gradient (of shape `shape`) of the weight, given bfloat16 x (N, C, H, W) and dy.
 
-    Its type is bfloat16, or float32 when asked for: the sums are float32 in any case.
+    Its type is bfloat16, or float32 when asked for: the sums are float32 in any case. `out`, contiguous, gets it
+    where given.
     """
     from dist_ms._ext import dnnl, interleave
 
@@ -58,6 +60,6 @@ def convolution_weights(
     gradients = contiguous(dy.transpose(0, 2, 3, 1)).reshape(1, -1, outputs)
     products = scratch.array("products", dtype, places, outputs, channels)
     dnnl.matmul(gradients.swapaxes(1, 2), inputs.reshape(places, -1, channels).view(x.dtype), products)
-    dw = np.empty((outputs, channels, places), dtype)
-    interleave.interleave(products, dw)
-    return dw.reshape(shape)
+    dw = np.empty(shape, dtype) if out is None else out
+    interleave.interleave(products, dw.reshape(outputs, channels, places))
+    return dw

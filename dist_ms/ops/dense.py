@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping, transposing
 from dist_ms.ops.arguments import one_dtype
-from dist_ms.ops.bias_add import channel_sum
+from dist_ms.ops.bias_add import channel_sum, row_sum
 from dist_ms.ops.layout import onednn_type
+from dist_ms.ops.matmul import product
 from dist_ms.ops.matrix_product import multiply
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
@@ -109,9 +111,14 @@ class Dense(Primitive):
             rows = reshaping.reshape(dout, (math.prod(x.shape[:-1]), columns))
             if wanted(weight):
                 matrix = reshaping.reshape(x, (rows.shape[0], length))
-                dw = _dense(transposing.transpose(rows, (1, 0)), transposing.transpose(matrix, (1, 0)))
+                there = taken(weight, dout.array().dtype)
+                if there is None:
+                    dw = _dense(transposing.transpose(rows, (1, 0)), transposing.transpose(matrix, (1, 0)))
+                else:
+                    dw = wrap(product(rows.array().T, matrix.array(), there))
             if wanted(bias):
-                db = channel_sum(rows)
+                there = taken(bias, dout.array().dtype)
+                db = channel_sum(rows) if there is None else wrap(row_sum(rows.array(), there))
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import from_numpy
@@ -55,6 +56,9 @@ class TakeRows(Primitive):
             return looked_up(
                 dout, known_rows(self.name, ids.array(), table.shape[0]), table.shape, not self.sparse
             ), None
+        there = taken(table, dout.array().dtype)
+        if there is not None:
+            return wrap(AddRows(self.name).forward(dout.array(), ids.array(), table.shape, there)), None
         return AddRows(self.name)(dout, ids.array(), table.shape), None
 
 
@@ -66,16 +70,19 @@ class AddRows(Primitive):
     def __init__(self, owner: str = "embedding") -> None:
         self.name = owner
 
-    def forward(self, rows: np.ndarray, ids: np.ndarray, shape: tuple) -> np.ndarray:
+    def forward(self, rows: np.ndarray, ids: np.ndarray, shape: tuple, out: np.ndarray | None = None) -> np.ndarray:
         flat = contiguous(ids.reshape(-1))
+        if out is not None:
+            out[...] = 0
         if len(shape) != 2 or rows.dtype not in _KERNEL_TYPES:
             wide = np.float32 if rows.dtype.itemsize == 2 else rows.dtype
-            table = np.zeros(shape, wide)
+            table = np.zeros(shape, wide) if out is None else out
             np.add.at(table, flat, rows.reshape(flat.size, *shape[1:]).astype(wide))
             return table.astype(rows.dtype, copy=False)
         from dist_ms._ext import embedding as kernel
 
-        table, rows = np.zeros(shape, rows.dtype), contiguous(rows).reshape(flat.size, shape[1])
+        table = np.zeros(shape, rows.dtype) if out is None else out
+        rows = contiguous(rows).reshape(flat.size, shape[1])
         try:
             kernel.scatter_add(rows, flat, table)
         except IndexError:

@@ -9,9 +9,10 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.arithmetic import conjugate, mul
 from dist_ms.ops.broadcasting import reduce_to
@@ -78,13 +79,36 @@ class MatMul(Primitive):
         a, b = inputs
         ta, tb = self.transpose_a, self.transpose_b
         da = db = None
-        if wanted(a):
+        if wanted(a) and (da := self._there(a, b, dout, ta, not tb, False)) is None:
             b_ = conjugate(b)
             da = reduce_to(type(self)(tb, True)(b_, dout) if ta else type(self)(False, not tb)(dout, b_), a)
-        if wanted(b):
+        if wanted(b) and (db := self._there(b, a, dout, tb, not ta, True)) is None:
             a_ = conjugate(a)
             db = reduce_to(type(self)(True, ta)(dout, a_) if tb else type(self)(not ta, False)(a_, dout), b)
         return da, db
+
+    @staticmethod
+    def _there(x: Tensor, other: Tensor, dout: Tensor, transposed: bool, other_transposed: bool, second: bool) -> Any:
+        """The gradient of a matrix, where it is wanted; None: it may be anywhere.
+
+        Args:
+            x: the factor whose gradient it is.
+            other: the other factor.
+            dout: the product's gradient.
+            transposed: whether `x` was transposed.
+            other_transposed: whether `other` is to be transposed now.
+            second: whether `x` was the second factor.
+        """
+        if dout.ndim != 2 or x.ndim != 2 or other.dtype != dout.dtype or dout._data.dtype.kind == "c":
+            return None
+        place = taken(x, dout._data.dtype)
+        if place is None:
+            return None
+        a, b = dout._data, other.array()
+        if other_transposed:
+            b = b.T
+        a, b = (b, a) if second else (a, b)
+        return wrap(product(b.T, a.T, place) if transposed else product(a, b, place))
 
 
 class BatchMatMul(MatMul):
@@ -133,22 +157,25 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
 
 
 @quiet
-def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """The matrix product of arrays (..., m, k) and (..., k, n): float32 and bfloat16 by oneDNN, the rest by NumPy."""
+def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The matrix product of arrays (..., m, k) and (..., k, n): float32 and bfloat16 by oneDNN, the rest by NumPy.
+
+    `out`, float32 or float64 and contiguous, gets it where given.
+    """
     d = a.dtype
     if d is _F32 and a.size * b.shape[-1] < _SMALL:
-        return _plain(a, b)
+        return _plain(a, b, out)
     if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL):
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
     if (a.dtype != _F32 and a.dtype != _BF16) or a.size * b.shape[-1] < _SMALL:
-        return _plain(a, b)
-    return multiply(a, b)
+        return _plain(a, b, out)
+    return multiply(a, b, None, out)
 
 
-def _plain(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _plain(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """NumPy's product; 2-D vectors-by-matrices and integers are in good hands there too."""
     try:
-        return np.matmul(a, b)
+        return np.matmul(a, b, out=out)
     except ValueError as error:
         raise ValueError(
             f"For 'MatMul', the leading dimensions of the operands must broadcast, "

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import bfloat16, from_numpy
 from dist_ms.common.tensor import Tensor, wrap
@@ -77,6 +78,12 @@ class MixedProduct(Primitive):
         raise NotImplementedError
 
 
+def _place(x: Any, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    """Where the gradient of an input goes: where it is wanted, else anywhere."""
+    place = taken(x, dtype)
+    return np.empty(shape, dtype) if place is None else place
+
+
 class MixedDense(MixedProduct):
     """A fully connected product of bfloat16, perhaps with a float32 bias and result."""
 
@@ -103,13 +110,13 @@ class MixedDense(MixedProduct):
             dnnl.matmul(rows, weight, dx)
             dx = wrap(dx.reshape(x.shape))
         if wanted(inputs[1]):
-            dw = np.empty(weight.shape, inputs[1].dtype.np)
+            dw = _place(inputs[1], weight.shape, inputs[1].dtype.np)
             dnnl.matmul(rows.T, x.reshape(rows.shape[0], -1), dw)
             dw = wrap(dw)
         if len(inputs) == 2:
             return dx, dw
         if wanted(inputs[2]):
-            db = wrap(row_sum(converted(full, _FLOAT32).reshape(rows.shape)))
+            db = wrap(row_sum(converted(full, _FLOAT32).reshape(rows.shape), taken(inputs[2], _FLOAT32)))
         return dx, dw, db
 
 
@@ -149,11 +156,12 @@ class MixedConvolution(MixedProduct):
         if wanted(inputs[1]) or with_bias:
             kind = inputs[1].dtype.np
             if dnnl.has_bfloat16() and conv_columns.suits(dy.shape, weight.shape, numbers[-1]):
-                dw = conv_columns.convolution_weights(dense(x), dy, weight.shape, *numbers[:3], kind)
+                there = taken(inputs[1], kind)
+                dw = conv_columns.convolution_weights(dense(x), dy, weight.shape, *numbers[:3], kind, there)
                 db = full.sum(axis=(0, *range(2, dy.ndim)), dtype=_FLOAT32) if with_bias else None
             else:
-                dw = np.empty(weight.shape, kind)
-                db = np.empty(weight.shape[0], _FLOAT32) if with_bias else None
+                dw = _place(inputs[1], weight.shape, kind)
+                db = _place(inputs[2], weight.shape[:1], _FLOAT32) if with_bias else None
                 dnnl.conv_backward_weights(dense(x), dy, dw, db, *numbers)
             dw, db = wrap(dw), db if db is None else wrap(db)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)

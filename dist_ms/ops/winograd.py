@@ -106,8 +106,10 @@ def gradient_suits(x: tuple, y: tuple) -> bool:
     return 36 * x[0] * rows * columns * max(x[1], y[1]) <= _MOST
 
 
-def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, padding: Pairs) -> np.ndarray:
-    """The gradient (of shape `shape`) of the weight."""
+def convolution_weights(
+    x: np.ndarray, dy: np.ndarray, shape: tuple, padding: Pairs, out: np.ndarray | None = None
+) -> np.ndarray:
+    """The gradient (of shape `shape`) of the weight, in `out` where given."""
     from dist_ms._ext import dnnl, winograd
 
     rows, columns = _tiles(dy.shape[2:])
@@ -118,7 +120,7 @@ def convolution_weights(x: np.ndarray, dy: np.ndarray, shape: tuple, padding: Pa
     winograd.gradient_tiles(last(dy), rows, columns, gradients)
     kernels = _planes("kernels", *shape[:2])
     dnnl.matmul(gradients.swapaxes(1, 2), inputs, kernels)
-    dw = np.empty(shape, _F32)
+    dw = np.empty(shape, _F32) if out is None else out
     winograd.kernel_gradients(kernels, dw)
     return dw
 

@@ -19,6 +19,24 @@ def wire_type(bucket: Bucket) -> np.dtype:
     return np.dtype(np.float32) if narrow else bucket.dtype
 
 
+def is_at(place: np.ndarray | None, grad: Tensor | RowTensor | None) -> bool:
+    """Return whether a gradient has been written to its place.
+
+    Args:
+        place: where it may be; None: nowhere.
+        grad: the gradient.
+    """
+    if place is None or grad is None or isinstance(grad, RowTensor):
+        return False
+    array = grad.array()
+    return (
+        array.ctypes.data == place.ctypes.data
+        and array.dtype == place.dtype
+        and array.shape == place.shape
+        and array.flags.c_contiguous
+    )
+
+
 def write(view: np.ndarray, grad: Tensor | RowTensor, factor: float, add: bool, name: str) -> np.dtype:
     """Write a gradient times a factor to its place, or add it to what is there.
 

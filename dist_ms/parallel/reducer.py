@@ -90,10 +90,7 @@ class Reducer:
         self.hook: GradHook | None = None
         self.watch: Callable[[], None] | None = None
         self.samples = SampleCount(comm, weighted and mean)
-        # 1 / degree goes into the copy to the bucket where that changes no bit: a power of two. It saves a pass.
-        exact = degree & (degree - 1) == 0
-        divisor = degree if mean and not weighted else 1
-        self._before, self._after = (1 / divisor, 1.0) if exact else (1.0, 1 / divisor)
+        self._divisor = degree if mean and not weighted else 1
         self._reuse = reuse
         self._handles: list[Handle] = []
         self._open = self._local = self._holding = False
@@ -105,7 +102,7 @@ class Reducer:
         """Lay out the memory for a plan."""
         self.plan = plan
         # Alone there is nothing to add: every gradient is passed on as it is.
-        alone = self.comm.size == 1 and self._before == self._after == 1 and not self.samples.on
+        alone = self.comm.size == 1 and self._divisor == 1 and not self.samples.on
         self._buckets = () if alone else plan.buckets
         self._buffers: list[np.ndarray] = []
         self._counting: int | None = None
@@ -123,6 +120,20 @@ class Reducer:
             for i, row in enumerate(plan.weights)
             if plan.rows[row].gradient == "all_gather" and i == self._first[i] and not alone
         ]
+
+    @property
+    def _before(self) -> float:
+        """What gradients are multiplied with on their way to the bucket: a hook gets them divided.
+
+        Only by a power of two, which changes no bit. Else the all-reduce divides the sums at no cost.
+        """
+        exact = self._divisor & (self._divisor - 1) == 0
+        return 1 / self._divisor if exact and self.hook is not None else 1.0
+
+    @property
+    def _after(self) -> float:
+        """What the sums are multiplied with."""
+        return 1 / self._divisor / self._before
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -176,6 +187,7 @@ class Reducer:
         self._fresh = not self._reuse
         self._types: dict[int, np.dtype] = {}
         self._written: set[int] = set()
+        self._given: dict[int, np.ndarray] = {}
         self._kept: dict[int, Tensor | RowTensor | None] = {}
         self._rows: dict[int, row_gradients.Rows] = {}
         self._back = []
@@ -199,6 +211,24 @@ class Reducer:
         """Return the bucket whose last element is the number of samples; None: it travels alone."""
         fit = [i for i, b in enumerate(self._buckets) if b.shards == 1 and kinds[i] in (np.float32, np.float64)]
         return fit[0] if fit and self.samples.on and self.hook is None else None
+
+    def place(self, index: int) -> np.ndarray | None:
+        """Return where a weight's gradient may be written before `ready`; None: it has to be copied or added.
+
+        Args:
+            index: the weight.
+        """
+        at = self._places[index]
+        if at is None or self._replan is not None or index in self._written or self.samples.factor * self._before != 1:
+            return None
+        bucket, slot = at
+        if self._buffers[bucket].dtype != self._buckets[bucket].dtype:
+            return None
+        self._given[index] = view = self._view(bucket, slot)
+        return view
+
+    def _view(self, bucket: int, slot: Slot) -> np.ndarray:
+        return self._buffers[bucket][slot.start : slot.stop].reshape(slot.shape)
 
     def ready(self, index: int, grad: Tensor | RowTensor | None) -> None:
         """Take a gradient; None stands for zeros.
@@ -231,9 +261,11 @@ class Reducer:
         place = self._places[index]
         if place is not None:
             bucket, slot = place
-            view = self._buffers[bucket][slot.start : slot.stop].reshape(slot.shape)
+            view = self._view(bucket, slot)
             add = index in self._written
-            if grad is not None:
+            if bucket_memory.is_at(self._given.pop(index, None), grad):
+                self._types[index] = view.dtype
+            elif grad is not None:
                 factor *= self._before
                 self._types[index] = bucket_memory.write(view, grad, factor, add, self._name(index))
             elif not add:

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from dist_ms import ops
+from dist_ms.autograd.differentiate import Graph
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import wrap
 from dist_ms.communication import LocalComm
 from dist_ms.communication.comm import Handle
-from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
+from dist_ms.parallel import DataParallel, Fusion, Reducer, bucket_memory, make_plan
 from dist_ms.parallel import session as session_file
 
 
@@ -32,14 +34,14 @@ class RecordingComm(LocalComm):
         self.size, self.ranks = 2, (0, 1)
         self.log, self.posts = [], 0
 
-    def all_reduce(self, array, op="sum"):
+    def all_reduce(self, array, op="sum", scale=1.0):
         self.log.append(("reduce", array.size))
-        array *= 2
+        array *= np.asarray(2 * scale).astype(array.dtype)
         return array
 
-    def post_all_reduce(self, array, op="sum"):
+    def post_all_reduce(self, array, op="sum", scale=1.0):
         self.log.append(("post", array.size))
-        array *= 2
+        array *= np.asarray(2 * scale).astype(array.dtype)
         self.posts += 1
         return RecordedHandle(self.log, self.posts - 1)
 
@@ -350,3 +352,85 @@ def test_a_hook_takes_the_place_of_the_reduction(overlap):
     out = reducer.reduce(gradients())
     assert comm.log == [] and seen == [("w6",), ("w5", "w4"), ("w3", "w2", "w1")]
     assert [g.asnumpy().tolist() for g in out] == [[5.0 * n] * n for n in SIZES]
+
+
+# ---- gradients written straight into the buckets
+def swept(reducer, w, x, uses=1):
+    """The gradient of the sum of x w, the product taken `uses` times."""
+    graph = Graph(lambda x: sum(ops.matmul(x, w).sum() for _ in range(uses)), (x,), weights=[w])
+    return graph.sweep(graph.outputs, None, reducer)[1][0]
+
+
+@pytest.fixture
+def matrix():
+    rng = np.random.default_rng(0)
+    w = Parameter(rng.standard_normal((30, 20)).astype(np.float32), name="w")
+    return w, wrap(rng.standard_normal((40, 30)).astype(np.float32))
+
+
+@pytest.fixture
+def copies(monkeypatch):
+    """Names of the weights whose gradients were copied to a bucket."""
+    log, write = [], bucket_memory.write
+    monkeypatch.setattr(bucket_memory, "write", lambda *args: (log.append(args[-1]), write(*args))[1])
+    return log
+
+
+@pytest.mark.parametrize("uses", [1, 2])
+@pytest.mark.parametrize("mean", [False, True])
+def test_a_product_is_written_to_its_bucket(matrix, copies, uses, mean):
+    w, x = matrix
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=mean, reuse=True)
+    for _ in range(2):
+        grad = swept(reducer, w, x, uses).asnumpy()
+        wanted = (x.asnumpy().T @ np.ones((40, 20), np.float32)) * uses * (1 if mean else 2)
+        np.testing.assert_allclose(grad, wanted, rtol=1e-5)
+    assert copies == []
+
+
+def test_sweeps_that_add_up_are_not_written_over(matrix, copies):
+    w, x = matrix
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True)
+    with reducer.no_sync():
+        for _ in range(2):
+            graph = Graph(lambda x: ops.matmul(x, w).sum(), (x,), weights=[w])
+            assert graph.gradients(graph.outputs, None, reducer)[1] == [None]
+    grad = swept(reducer, w, x).asnumpy().copy()
+    np.testing.assert_allclose(grad, 3 * (x.asnumpy().T @ np.ones((40, 20), np.float32)), rtol=1e-5)
+    assert copies == ["w", "w"]
+    np.testing.assert_allclose(swept(reducer, w, x).asnumpy() * 3, grad, rtol=1e-5)
+
+
+def test_a_sweep_that_broke_off_is_forgotten(matrix):
+    w, x = matrix
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True)
+    wanted = swept(reducer, w, x).asnumpy().copy()
+    reducer.begin()
+    reducer.place(0)[...] = 7
+    reducer.begin()
+    reducer.ready(0, None)
+    np.testing.assert_array_equal(reducer.finish()[0].asnumpy(), 0)
+    np.testing.assert_array_equal(swept(reducer, w, x).asnumpy(), wanted)
+
+
+def test_a_gradient_that_is_kept_does_not_change(matrix):
+    w, x = matrix
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True, reuse=False)
+    first = swept(reducer, w, x)
+    before = first.asnumpy().copy()
+    swept(reducer, w, wrap(x.asnumpy() * 5))
+    np.testing.assert_array_equal(first.asnumpy(), before)
+
+
+@pytest.mark.parametrize("what", ["samples", "hook", "narrow", "rows"])
+def test_gradients_that_must_be_scaled_or_widened_have_no_place(what):
+    dtype = np.float16 if what == "narrow" else np.float32
+    w = Parameter(np.zeros((3, 2), dtype), name="w")
+    replan = (lambda names: make_plan([w], sparse=names)) if what == "rows" else None
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True, weighted=what == "samples", replan=replan)
+    if what == "hook":
+        reducer.hook = lambda bucket: None
+    if what == "samples":
+        reducer.samples.set(3)
+    reducer.begin()
+    assert reducer.place(0) is None
