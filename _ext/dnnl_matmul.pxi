@@ -299,7 +299,7 @@ cdef bint shares_sets(const Operand *operand, int unit, int64_t others) noexcept
 
     Without AVX-512 oneDNN multiplies small matrices without packing them. Where rows lie at
     multiples of 2 KiB, all of a column falls into a few sets of the cache, and the product takes
-    twice as long.
+    twice as long. The copy has at most 2**23 numbers: it stays in the arena.
 
     Args:
         operand: the matrix.
@@ -310,6 +310,8 @@ cdef bint shares_sets(const Operand *operand, int unit, int64_t others) noexcept
     if operand.rank != 2 or operand.dtype != dnnl_f32 or not is_unit(operand, unit):
         return False
     if operand.strides[1 - unit] % 512 or operand.dims[1 - unit] < 16:
+        return False
+    if length * operand.dims[1 - unit] > 1 << 23:
         return False
     if not 32 <= others < (1024 if length <= 512 else 512):
         return False

@@ -99,7 +99,7 @@ rearrange_inputs safetensors_to_ckpt save_checkpoint
 _OF_RUNTIME = """
 Event MemPool PluggableAllocator Stream StreamCtx StreamLimitCtx communication_stream current_stream default_stream
 dispatch_threads_num empty_cache get_device_limit get_stream_limit launch_blocking max_memory_allocated
-max_memory_reserved memory_allocated memory_replay memory_reserved memory_stats memory_summary ms_memory_recycle
+max_memory_reserved memory_allocated memory_replay memory_reserved memory_stats memory_summary
 reset_max_memory_allocated reset_max_memory_reserved reset_peak_memory_stats reset_stream_limit
 set_cpu_affinity set_cur_stream set_device_limit set_kernel_launch_capture set_kernel_launch_group set_memory
 set_stream_limit synchronize use_mem_pool
@@ -108,6 +108,7 @@ set_stream_limit synchronize use_mem_pool
 _HOMES = {
     **dict.fromkeys(_OF_TRAIN, "train"),
     **dict.fromkeys(_OF_RUNTIME, "runtime"),
+    "ms_memory_recycle": "allocator",
     "run_check": "installation",
 }
 

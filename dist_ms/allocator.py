@@ -38,3 +38,15 @@ def start() -> bool:
     if neighbours:
         memory.set_limits(idle=memory.limits()["idle"] // neighbours)
     return True
+
+
+def ms_memory_recycle() -> None:
+    """Give idle memory back to the system, as between the trainings of several models: `runtime.empty_cache`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ms_memory_recycle()
+    """
+    from dist_ms._ext import memory
+
+    memory.trim()

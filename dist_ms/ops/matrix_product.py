@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
 
-from dist_ms.ops.scratch import scratch
-
 _F32 = np.dtype(np.float32)
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
 _LEAST = 32
-# Rows that are a multiple of so many bytes apart fall into the same few sets of the caches. Read in place, such a
-# second factor halves the speed; a copy with rows further apart pays from a few rows of the first factor on
-# (measured on 2 cores with AVX2). It is made in parts of so many numbers.
-_SAME_SET, _LINE, _LEAST_ROWS, _PART = 2048, 16, 16, 1 << 23
 
 
 def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
@@ -52,32 +45,9 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
     if lead:  # one leading dimension, as oneDNN knows few
         a, b = (_readable(_batched(x, lead)) for x in (a, b))
         dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
-        return out
-    a, b = _readable(a), _readable(b)
-    if not (b.strides[0] % _SAME_SET == 0 and m >= _LEAST_ROWS and b.dtype == _F32 and _reads_in_place()):
-        dnnl.matmul(a, b, out, bias)
-        return out
-    width = max(_PART // k, _SAME_SET // 4)
-    for first in range(0, n, width):
-        part = slice(first, first + width)
-        dnnl.matmul(a, _spread(b[:, part]), out[:, part], None if bias is None else bias[part])
+    else:
+        dnnl.matmul(_readable(a), _readable(b), out, bias)
     return out
-
-
-@functools.cache
-def _reads_in_place() -> bool:
-    """Whether oneDNN multiplies by a matrix where it lies: below AVX-512 it does not copy it to blocks."""
-    from dist_ms._ext import cpu
-
-    return cpu.level() in ("v2", "v3")
-
-
-def _spread(b: np.ndarray) -> np.ndarray:
-    """A copy whose rows are further apart by a line of memory."""
-    k, n = b.shape
-    copy = scratch.array("rows apart", b.dtype, k, n + _LINE)[:, :n]
-    copy[...] = b
-    return copy
 
 
 def _laid_out(a: np.ndarray, b: np.ndarray, lead: tuple) -> np.ndarray:

@@ -175,16 +175,6 @@ def empty_cache() -> None:
     _pool.trim()
 
 
-def ms_memory_recycle() -> None:
-    """Give idle memory back to the system, as between the trainings of several models: `empty_cache`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ms_memory_recycle()
-    """
-    empty_cache()
-
-
 def set_memory(
     init_size: str = "2GB",
     increase_size: str = "2GB",

@@ -5,7 +5,6 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
-from dist_ms.ops import matrix_product
 from tests.serial.ops.compare import equal, same, tensor
 
 rng = np.random.default_rng(0)
@@ -239,22 +238,3 @@ def test_elementwise_products():
     equal(ops.ldexp(x, tensor([1, 2])), [2, 8])
     with pytest.raises(TypeError, match="For 'lerp'"):
         ops.lerp(x, y, "a")
-
-
-@pytest.mark.parametrize(("rows", "inner", "columns"), [(16, 40, 512), (33, 513, 1024), (17, 5, 2048), (15, 40, 512)])
-@pytest.mark.parametrize("with_bias", [False, True])
-def test_second_factors_whose_rows_fall_into_the_same_sets(monkeypatch, rows, inner, columns, with_bias):
-    rng = np.random.default_rng(columns)
-    a = rng.standard_normal((rows, inner)).astype(np.float32)
-    b = rng.standard_normal((inner, columns)).astype(np.float32)
-    bias = rng.standard_normal(columns).astype(np.float32) if with_bias else None
-    wanted = a.astype(np.float64) @ b + (0 if bias is None else bias)
-    monkeypatch.setattr(matrix_product, "_reads_in_place", lambda: False)
-    there = matrix_product.multiply(a, b, bias)
-    np.testing.assert_allclose(there, wanted, atol=1e-4)
-    monkeypatch.setattr(matrix_product, "_reads_in_place", lambda: True)
-    np.testing.assert_allclose(matrix_product.multiply(a, b, bias), wanted, atol=1e-4)
-    monkeypatch.setattr(matrix_product, "_PART", 1)  # several parts, perhaps
-    out = np.full((rows, columns), np.nan, np.float32)
-    assert matrix_product.multiply(a, b, bias, out) is out
-    np.testing.assert_allclose(out, wanted, atol=1e-4)
