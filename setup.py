@@ -27,7 +27,7 @@ C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math"]
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 # Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate
 # of operations, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
-SINGLE_MODULES = ("amx", "cpu", "dnnl", "memory", "quiet", "tape")
+SINGLE_MODULES = ("amx", "cpu", "dnnl", "memory", "quiet", "small", "tape")
 
 
 def load_onednn_library():

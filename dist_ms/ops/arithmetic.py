@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext import small
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
@@ -45,6 +46,22 @@ __all__ = [
 ]
 
 
+@quiet
+def _sum(x: Any, y: Any) -> np.ndarray:
+    return combine("add", *promote(x, y))
+
+
+@quiet
+def _difference(x: Any, y: Any) -> np.ndarray:
+    x, y = promote(x, y)
+    return combine("subtract", x, y) if x.dtype.kind != "b" else np.logical_xor(x, y)
+
+
+@quiet
+def _product(x: Any, y: Any) -> np.ndarray:
+    return combine("multiply", *promote(x, y))
+
+
 class Add(Binary):
     """input + other, element by element, with broadcasting; the logical or of two bools.
 
@@ -64,9 +81,9 @@ class Add(Binary):
 
     keeps = ()
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        return combine("add", *promote(input, other))
+        out = small.add(input, other)
+        return _sum(input, other) if out is None else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return tuple([reduce_to(dout, x) if wanted(x) else None for x in inputs])
@@ -91,10 +108,9 @@ class Sub(Binary):
 
     keeps = ()
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        input, other = promote(input, other)
-        return combine("subtract", input, other) if input.dtype.kind != "b" else np.logical_xor(input, other)
+        out = small.subtract(input, other)
+        return _difference(input, other) if out is None else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         other = inputs[1]
@@ -118,9 +134,9 @@ class Mul(Binary):
         [3. 8.]
     """
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        return combine("multiply", *promote(input, other))
+        out = small.multiply(input, other)
+        return _product(input, other) if out is None else out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs

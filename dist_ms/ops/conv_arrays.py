@@ -9,6 +9,8 @@ import math
 
 import numpy as np
 
+from dist_ms.ops import conv_columns, winograd
+from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layout import channels_last, contiguous, dense, onednn_type
 from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
 
@@ -23,9 +25,6 @@ def convolve(
     sizes = output_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation)
     shape = (x.shape[0], w.shape[0], *sizes)
     if work is not None:
-        from dist_ms._ext import dnnl
-        from dist_ms.ops import winograd
-
         if work == _F32 and winograd.suits(x.shape, w.shape, stride, padding, dilation, group):
             out = winograd.convolve(
                 dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work), padding, sizes
@@ -57,9 +56,6 @@ def convolve_transposed(
     """The gradient (of shape `shape`) of a convolution's input, given that of its output."""
     work = onednn_type(dy.dtype)
     if work is not None:
-        from dist_ms._ext import dnnl
-        from dist_ms.ops import winograd
-
         if work == _F32 and winograd.suits(shape, w.shape, stride, padding, dilation, group):
             dx = winograd.convolve_transposed(dense(dy, work), dense(w, work), shape, padding)
             return dx.astype(dy.dtype, copy=False)
@@ -91,9 +87,6 @@ def convolution_weights(
     """
     work = onednn_type(x.dtype)
     if work is not None:
-        from dist_ms._ext import dnnl
-        from dist_ms.ops import conv_columns, winograd
-
         if (
             work == _F32
             and winograd.suits(x.shape, shape, stride, padding, dilation, group)

@@ -10,6 +10,7 @@ from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping, transposing
+from dist_ms.ops.kernels import softmax
 from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.softmax import log_softmax
@@ -36,8 +37,6 @@ class LabelCrossEntropy(Primitive):
     def forward(
         self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, summed: bool, kept: Kept
     ) -> np.ndarray:
-        from dist_ms._ext import softmax
-
         work = working_type(logits.dtype)
         rows, labels = contiguous(converted(logits, work)), contiguous(labels)
         loss, kept.value = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
@@ -65,8 +64,6 @@ class LabelCrossEntropyGrad(Primitive):
     def forward(
         self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, totals: np.ndarray
     ) -> np.ndarray:
-        from dist_ms._ext import softmax
-
         work = totals.dtype
         rows = contiguous(converted(logits, work))
         out = np.empty_like(rows)

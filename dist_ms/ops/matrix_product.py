@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from dist_ms.ops.kernels import amx, dnnl
+
 _F32 = np.dtype(np.float32)
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
 _LEAST = 32
@@ -29,17 +31,12 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
         out[...] = 0
         return out if bias is None else np.add(out, bias, out=out)
     if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST:
-        from dist_ms._ext import amx
-        from dist_ms._ext.dnnl import rounds_factors
-
-        if amx.available() and not rounds_factors():
+        if amx.available() and not dnnl.rounds_factors():
             a, b = _with_unit_step(a), _with_unit_step(b)
             if out is None:
                 out = _laid_out(a, b, lead) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
             if amx.matmul(a, b, out, bias):
                 return out
-    from dist_ms._ext import dnnl
-
     if out is None or not out.flags.c_contiguous:
         out = np.empty((*lead, m, n), a.dtype)
     if lead:  # one leading dimension, as oneDNN knows few

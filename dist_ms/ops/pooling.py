@@ -10,6 +10,7 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layout import channels_last, dense, onednn_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import Kept, wanted
@@ -82,8 +83,6 @@ class MaxPooling(Primitive):
         if work is None:
             out, kept.value = _maxima(x, self._pool, padding, counts)
             return out
-        from dist_ms._ext import dnnl
-
         out = channels_last((*x.shape[:2], *counts), work)
         kept.value = dnnl.pool_forward(
             "max", dense(x, work), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
@@ -108,8 +107,6 @@ class MaxPoolGrad(Primitive):
     def forward(self, dy: np.ndarray, x: np.ndarray, places: np.ndarray) -> np.ndarray:
         if places.dtype != np.uint8:
             return _spread(dy, places, x.shape)
-        from dist_ms._ext import dnnl
-
         padding, _ = self._pool.placed(x.shape)
         work = onednn_type(dy.dtype)
         dx = channels_last(x.shape, work)
@@ -192,8 +189,6 @@ class AvgPooling(Primitive):
             axes = tuple(range(2 + len(counts), 2 + 2 * len(counts)))
             total = windows(x, pool.kernel, pool.stride, padding, pool.dilation).sum(axis=axes)
             return total / self._divisors(x.shape[2:], counts)
-        from dist_ms._ext import dnnl
-
         kind, scale = self._kernel(x.shape[2:], padding, counts)
         out = channels_last((*x.shape[:2], *counts), work)
         dnnl.pool_forward(kind, dense(x, work), out, pool.kernel, pool.stride, padding, pool.dilation)
@@ -213,8 +208,6 @@ class AvgPooling(Primitive):
             share = dy / self._divisors(shape[2:], counts)
             parts = np.broadcast_to(share[(..., *(None,) * len(counts))], (*share.shape, *pool.kernel))
             return add_windows(parts, shape, pool.kernel, pool.stride, padding, pool.dilation)
-        from dist_ms._ext import dnnl
-
         kind, scale = self._kernel(shape[2:], padding, counts)
         dx = channels_last(shape, work)
         dnnl.pool_backward(

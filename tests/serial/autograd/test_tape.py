@@ -1,10 +1,12 @@
 """What is recorded, what values nodes keep, and which regions record nothing."""
 
+import sys
 import threading
 
 import numpy as np
 import pytest
 
+from dist_ms._ext.tape import know
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.grad import grad
 from dist_ms.autograd.tape import (
@@ -265,3 +267,33 @@ def test_square_to_the_fourth_order():
     assert second(x2()).asnumpy().tolist() == [2, 2]
     assert grad(second)(x2()).asnumpy().tolist() == [0, 0]
     assert grad(grad(second))(x2()).asnumpy().tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("count", [1, 12, 13, 40])
+def test_any_number_of_inputs(count):
+    class Total(Primitive):
+        keeps = ()
+
+        def forward(self, *arrays):
+            if arrays[-1].size != 2:
+                raise ValueError("sizes")
+            return sum(arrays)
+
+        def gradient(self, inputs, output, dout):
+            return (dout,) * len(inputs)
+
+    xs = [Tensor([float(i), 1.0]) for i in range(count)]
+    grads = grad(Total(), tuple(range(count)))(*xs)
+    assert len(tuple(grads) if count > 1 else (grads,)) == count
+    np.testing.assert_array_equal(Total()(*xs).asnumpy(), [sum(range(count)), count])
+    array = xs[0].asnumpy()
+    held = sys.getrefcount(array)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="sizes"):
+            Total()(*xs[:-1], Tensor([1.0]))
+    assert sys.getrefcount(array) == held
+
+
+def test_know_refuses_other_classes():
+    with pytest.raises(TypeError, match="'tensor' must be a subclass of Value, but got int"):
+        know(int)

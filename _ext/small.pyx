@@ -1,0 +1,134 @@
+# cython: boundscheck=False, wraparound=False
+"""Sums, differences and products of small arrays, sooner than NumPy has found its loop.
+
+Two float32 or two float64 arrays of one shape in row-major memory, or one with a Python number. The
+functions return None for anything else and for more than `MOST` elements, where NumPy is as fast.
+No element warns. Compiled once: a shorter vector would gain nothing here.
+"""
+
+cimport numpy as cnp
+from cpython.float cimport PyFloat_AS_DOUBLE
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    long PyLong_AsLongAndOverflow(object number, int *overflow) except? -1
+
+cdef enum:
+    MOST = 1024
+    ADD, SUBTRACT, MULTIPLY
+
+ctypedef fused real:
+    float
+    double
+
+cdef long LARGEST = 1 << 53  # up to here float64 has every int
+
+
+cdef inline bint plain(object x):
+    """Whether x is a small array of a real type in row-major memory."""
+    if type(x) is not cnp.ndarray:
+        return False
+    cdef cnp.ndarray array = <cnp.ndarray> x
+    cdef int kind = cnp.PyArray_TYPE(array)
+    return (kind == cnp.NPY_FLOAT or kind == cnp.NPY_DOUBLE) and cnp.PyArray_ISCARRAY_RO(array) \
+        and cnp.PyArray_SIZE(array) <= MOST
+
+
+cdef inline bint number(object x, double *value) except -1:
+    """Whether x is a Python number that float64 has; its value."""
+    cdef int overflow = 0
+    cdef long whole
+    if type(x) is float:
+        value[0] = PyFloat_AS_DOUBLE(x)
+        return True
+    if type(x) is int:
+        whole = PyLong_AsLongAndOverflow(x, &overflow)
+        if overflow or whole > LARGEST or whole < -LARGEST:
+            return False
+        value[0] = <double> whole
+        return True
+    return False
+
+
+cdef inline void loop(int operation, const real *x, Py_ssize_t x_step, const real *y, Py_ssize_t y_step, real *out,
+                      Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    if operation == ADD:
+        for i in range(n):
+            out[i] = x[i * x_step] + y[i * y_step]
+    elif operation == SUBTRACT:
+        for i in range(n):
+            out[i] = x[i * x_step] - y[i * y_step]
+    else:
+        for i in range(n):
+            out[i] = x[i * x_step] * y[i * y_step]
+
+
+cdef inline void combine_real(real kind, int operation, cnp.ndarray like, object x, object y, double value,
+                              cnp.ndarray out) noexcept:
+    """Combine two arrays, or an array and the number `value`, which is x if `y` is the array."""
+    cdef real one = <real> value
+    cdef const real *a = &one
+    cdef const real *b = &one
+    cdef real *o = <real *> cnp.PyArray_DATA(out)
+    cdef Py_ssize_t n = cnp.PyArray_SIZE(out)
+    if x is not None and y is not None:
+        a, b = <const real *> cnp.PyArray_DATA(<cnp.ndarray> x), <const real *> cnp.PyArray_DATA(<cnp.ndarray> y)
+        loop(operation, a, 1, b, 1, o, n)
+    elif x is not None:
+        loop(operation, <const real *> cnp.PyArray_DATA(<cnp.ndarray> x), 1, b, 0, o, n)
+    else:
+        loop(operation, a, 0, <const real *> cnp.PyArray_DATA(<cnp.ndarray> y), 1, o, n)
+
+
+cdef object combine(int operation, object x, object y):
+    cdef double value = 0
+    cdef cnp.ndarray like, out
+    if plain(x):
+        like = <cnp.ndarray> x
+        if type(y) is cnp.ndarray:
+            if not plain(y) or cnp.PyArray_TYPE(<cnp.ndarray> y) != cnp.PyArray_TYPE(like) \
+                    or not cnp.PyArray_SAMESHAPE(like, <cnp.ndarray> y):
+                return None
+        elif number(y, &value):
+            y = None
+        else:
+            return None
+    elif plain(y) and number(x, &value):
+        like, x = <cnp.ndarray> y, None
+    else:
+        return None
+    out = cnp.PyArray_EMPTY(cnp.PyArray_NDIM(like), cnp.PyArray_DIMS(like), cnp.PyArray_TYPE(like), 0)
+    if cnp.PyArray_TYPE(like) == cnp.NPY_FLOAT:
+        combine_real(<float> 0, operation, like, x, y, value, out)
+    else:
+        combine_real(<double> 0, operation, like, x, y, value, out)
+    return out
+
+
+def add(x, y):
+    """x + y, or None if NumPy has to do it.
+
+    >>> add(np.ones(2), 1)
+    array([2., 2.])
+    """
+    return combine(ADD, x, y)
+
+
+def subtract(x, y):
+    """x - y, or None if NumPy has to do it.
+
+    >>> subtract(1, np.ones(2))
+    array([0., 0.])
+    """
+    return combine(SUBTRACT, x, y)
+
+
+def multiply(x, y):
+    """x y, or None if NumPy has to do it.
+
+    >>> multiply(np.ones(2), np.ones(1)) is None
+    True
+    """
+    return combine(MULTIPLY, x, y)
