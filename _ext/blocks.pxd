@@ -40,14 +40,11 @@ cdef inline double lane_total(const double *lanes) noexcept nogil:
     """Add the lanes pairwise."""
     cdef double sums[LANES]
     cdef int lane
-    cdef int width = LANES // 2
-    for lane in range(LANES):
-        sums[lane] = lanes[lane]
-    while width > 0:
-        for lane in range(width):
-            sums[lane] += sums[lane + width]
-        width //= 2
-    return sums[0]
+    for lane in range(LANES // 2):
+        sums[lane] = lanes[lane] + lanes[lane + LANES // 2]
+    for lane in range(LANES // 4):
+        sums[lane] += sums[lane + LANES // 4]
+    return (sums[0] + sums[2]) + (sums[1] + sums[3])
 
 
 cdef inline double sum_of(const floating *x, Py_ssize_t size) noexcept nogil:

@@ -1,5 +1,5 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
-"""float32 to bfloat16 and back, as vectors: NumPy casts the foreign type one number at a time.
+"""float32 to bfloat16 or float16 and back, as vectors: NumPy casts these one number at a time.
 
 Both arrays are dense, in any order of the axes, and of the same layout; `copy_rows` takes views.
 bfloat16 arrays are of uint16 or of ml_dtypes' type of the same bits.
@@ -13,6 +13,7 @@ from libc.string cimport memcpy
 from arrays cimport check_dense, check_memory, check_same_shape, is_dense, type_name
 from bfloat16 cimport bf16_load, bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+from narrow cimport narrow_float16, widen_float16
 
 cnp.import_array()
 
@@ -33,13 +34,15 @@ cdef struct Rows:
 
 
 cdef int check_pair(
-    str kernel, str wide_name, cnp.ndarray wide, str narrow_name, cnp.ndarray half, bint to_half
+    str kernel, str wide_name, cnp.ndarray wide, str narrow_name, cnp.ndarray half, bint to_half,
+    bint float16
 ) except -1:
-    """Raise unless one array is float32 and the other of two bytes, dense and alike."""
+    """Raise unless one array is float32 and the other bfloat16 or float16, dense and alike."""
     check_dense(kernel, wide_name, wide, cnp.NPY_FLOAT32, not to_half)
-    if cnp.PyArray_ITEMSIZE(half) != 2 or cnp.PyArray_TYPE(half) == cnp.NPY_FLOAT16:
+    if cnp.PyArray_ITEMSIZE(half) != 2 or (cnp.PyArray_TYPE(half) == cnp.NPY_FLOAT16) != float16:
         raise TypeError(
-            f"For '{kernel}', '{narrow_name}' must be bfloat16, but got {type_name(half)}."
+            f"For '{kernel}', '{narrow_name}' must be {'float16' if float16 else 'bfloat16'}, "
+            f"but got {type_name(half)}."
         )
     check_memory(kernel, narrow_name, half, to_half)
     if not is_dense(half):
@@ -82,6 +85,46 @@ cdef void widen_block(const uint16_t *x, float *out, Py_ssize_t size) noexcept n
         out[i] = bf16_load(x[i])
 
 
+cdef int narrow(str kernel, cnp.ndarray x, cnp.ndarray out, bint float16) except -1:
+    """Check the arrays and write x into the narrow `out`."""
+    check_pair(kernel, "x", x, "out", out, True, float16)
+    check_order(kernel, x, out)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block, start, length
+    cdef const float *source = <const float *> cnp.PyArray_DATA(x)
+    cdef uint16_t *to = <uint16_t *> cnp.PyArray_DATA(out)
+    with nogil:
+        for block in prange(
+            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
+        ):
+            start = block * BLOCK
+            length = block_length(block, size, BLOCK)
+            if float16:
+                narrow_float16(source + start, to + start, length)
+            else:
+                narrow_block(source + start, to + start, length)
+    return 0
+
+
+cdef int widen(str kernel, cnp.ndarray x, cnp.ndarray out, bint float16) except -1:
+    """Check the arrays and write the narrow x into `out`."""
+    check_pair(kernel, "out", out, "x", x, False, float16)
+    check_order(kernel, x, out)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block, start, length
+    cdef const uint16_t *source = <const uint16_t *> cnp.PyArray_DATA(x)
+    cdef float *to = <float *> cnp.PyArray_DATA(out)
+    with nogil:
+        for block in prange(
+            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
+        ):
+            start = block * BLOCK
+            length = block_length(block, size, BLOCK)
+            if float16:
+                widen_float16(source + start, to + start, length)
+            else:
+                widen_block(source + start, to + start, length)
+    return 0
+
+
 def to_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
     """Round float32 to the nearest bfloat16, ties to even; NaN stays NaN.
 
@@ -90,16 +133,7 @@ def to_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> [hex(bits) for bits in out]
     ['0x3f80', '0xc000', '0x3f80']
     """
-    check_pair("to_bfloat16", "x", x, "out", out, True)
-    check_order("to_bfloat16", x, out)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block
-    cdef const float *source = <const float *> cnp.PyArray_DATA(x)
-    cdef uint16_t *to = <uint16_t *> cnp.PyArray_DATA(out)
-    with nogil:
-        for block in prange(
-            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
-        ):
-            narrow_block(source + block * BLOCK, to + block * BLOCK, block_length(block, size, BLOCK))
+    narrow("to_bfloat16", x, out, False)
 
 
 def from_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
@@ -110,16 +144,29 @@ def from_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> out
     array([ 1., -2.], dtype=float32)
     """
-    check_pair("from_bfloat16", "out", out, "x", x, False)
-    check_order("from_bfloat16", x, out)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block
-    cdef const uint16_t *source = <const uint16_t *> cnp.PyArray_DATA(x)
-    cdef float *to = <float *> cnp.PyArray_DATA(out)
-    with nogil:
-        for block in prange(
-            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
-        ):
-            widen_block(source + block * BLOCK, to + block * BLOCK, block_length(block, size, BLOCK))
+    widen("from_bfloat16", x, out, False)
+
+
+def to_float16(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Round float32 to the nearest float16, ties to even; NaN stays NaN, too large is infinite.
+
+    >>> out = np.empty(3, np.float16)
+    >>> to_float16(np.array([1.0, 65520.0, 1.00048828125], np.float32), out)
+    >>> out
+    array([ 1., inf,  1.], dtype=float16)
+    """
+    narrow("to_float16", x, out, True)
+
+
+def from_float16(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Write float16 as float32, which is exact.
+
+    >>> out = np.empty(2, np.float32)
+    >>> from_float16(np.array([1.0, -2.0], np.float16), out)
+    >>> out
+    array([ 1., -2.], dtype=float32)
+    """
+    widen("from_float16", x, out, True)
 
 
 cdef int row_item(str kernel, str name, cnp.ndarray array, bint written) except -1:

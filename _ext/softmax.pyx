@@ -1,17 +1,19 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Softmax, its logarithm and cross entropy over the rows of a matrix.
 
-Matrices are C-contiguous float32 or float64; an output may be an input. The largest element of a
+Matrices are C-contiguous float64, or float32, bfloat16 and float16 in any mixture: 16-bit numbers
+are computed with in float32, and a result is rounded once. An output may be an input. Losses and
+what the rows add up to have the type computed with, float32 or float64. The largest element of a
 row is subtracted first, so no exponential overflows.
 """
 
 cimport numpy as cnp
 from cython cimport floating
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.math cimport log
 from libc.stdint cimport int64_t
 
-from arrays cimport check, check_indices, check_same_shape, check_vector, index_at, real_type
+from arrays cimport check, check_indices, check_vector, index_at
 from blocks cimport (
     PARALLEL_FROM,
     block_count,
@@ -21,6 +23,17 @@ from blocks cimport (
     sum_of,
     sum_of_products,
 )
+from rows cimport (
+    Matrix,
+    is_narrow,
+    matrix,
+    padded,
+    place_of,
+    put_back,
+    scratch_rows,
+    widened,
+    working_type,
+)
 from transcendental cimport exponential
 
 cnp.import_array()
@@ -29,23 +42,45 @@ cdef enum Function:
     SOFTMAX, LOG_SOFTMAX
 
 cdef enum:
-    # Elements whose exponentials wait on the stack to be added.
-    CHUNK = 1024
     EXPONENTIAL_COST = 8
+    # Exponentials that are added while the L1 cache holds them.
+    SPAN = 1024
+
+
+cdef inline Py_ssize_t last_row(Py_ssize_t block, Py_ssize_t block_rows, Py_ssize_t rows) noexcept nogil:
+    """Return the row after a block's last one."""
+    return min((block + 1) * block_rows, rows)
+
+
+# ---- one row
+cdef double exponentials(
+    const floating *x, floating largest, floating *out, Py_ssize_t columns
+) noexcept nogil:
+    """Write exp(x - largest) and return its sum."""
+    cdef double total = 0
+    cdef Py_ssize_t index, start, i, size
+    for index in range(block_count(columns, SPAN)):
+        start = index * SPAN
+        size = block_length(index, columns, SPAN)
+        for i in range(start, start + size):
+            out[i] = exponential(x[i] - largest)
+        total += sum_of(<const floating *> out + start, size)
+    return total
 
 
 cdef double sum_of_exponentials(
     const floating *x, floating largest, Py_ssize_t columns
 ) noexcept nogil:
     """Return the sum of exp(x - largest)."""
-    cdef floating chunk[CHUNK]
+    cdef floating span[SPAN]
     cdef double total = 0
-    cdef Py_ssize_t index, i, size
-    for index in range(block_count(columns, CHUNK)):
-        size = block_length(index, columns, CHUNK)
+    cdef Py_ssize_t index, start, i, size
+    for index in range(block_count(columns, SPAN)):
+        start = index * SPAN
+        size = block_length(index, columns, SPAN)
         for i in range(size):
-            chunk[i] = exponential(x[index * CHUNK + i] - largest)
-        total += sum_of(<const floating *> chunk, size)
+            span[i] = exponential(x[start + i] - largest)
+        total += sum_of(<const floating *> span, size)
     return total
 
 
@@ -57,9 +92,7 @@ cdef void forward_row(
     cdef floating factor, log_total
     cdef Py_ssize_t i
     if function == SOFTMAX:
-        for i in range(columns):
-            out[i] = exponential(x[i] - largest)
-        factor = <floating> (1 / sum_of(<const floating *> out, columns))
+        factor = <floating> (1 / exponentials(x, largest, out, columns))
         for i in range(columns):
             out[i] *= factor
     else:
@@ -84,45 +117,8 @@ cdef void backward_row(
             dx[i] = dy[i] - exponential(y[i]) * total
 
 
-cdef void forward_rows(
-    Function function, const floating *x, floating *out, Py_ssize_t rows, Py_ssize_t columns
-) noexcept nogil:
-    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
-    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
-    cdef Py_ssize_t block, row
-    for block in prange(
-        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
-    ):
-        for row in range(block * block_rows, min((block + 1) * block_rows, rows)):
-            forward_row(function, x + row * columns, out + row * columns, columns)
-
-
-cdef void backward_rows(
-    Function function,
-    const floating *dy,
-    const floating *y,
-    floating *dx,
-    Py_ssize_t rows,
-    Py_ssize_t columns,
-) noexcept nogil:
-    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
-    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
-    cdef Py_ssize_t block, row
-    for block in prange(
-        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
-    ):
-        for row in range(block * block_rows, min((block + 1) * block_rows, rows)):
-            backward_row(
-                function, dy + row * columns, y + row * columns, dx + row * columns, columns
-            )
-
-
-cdef void cross_entropy_row(
-    const floating *logits,
-    int64_t label,
-    int64_t ignore_index,
-    floating *loss,
-    floating *totals,
+cdef void labelled_row(
+    const floating *logits, int64_t label, int64_t ignore_index, floating *loss, floating *totals,
     Py_ssize_t columns,
 ) noexcept nogil:
     """Write one row's loss, its largest logit and log(sum(exp(logits - largest)))."""
@@ -131,67 +127,9 @@ cdef void cross_entropy_row(
     loss[0] = 0 if label == ignore_index else -(logits[label] - totals[0] - totals[1])
 
 
-cdef void cross_entropy_rows(
-    const floating *logits,
-    const void *labels,
-    int item_size,
-    int64_t ignore_index,
-    floating *loss,
-    floating *totals,
-    Py_ssize_t rows,
-    Py_ssize_t columns,
-) noexcept nogil:
-    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
-    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
-    cdef Py_ssize_t block, row
-    for block in prange(
-        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
-    ):
-        for row in range(block * block_rows, min((block + 1) * block_rows, rows)):
-            cross_entropy_row(
-                logits + row * columns, index_at(labels, item_size, row), ignore_index, loss + row,
-                totals + 2 * row, columns,
-            )
-
-
-cdef void cross_entropy_gradient(
-    const floating *dloss,
-    const floating *logits,
-    const floating *totals,
-    const void *labels,
-    int item_size,
-    int64_t ignore_index,
-    floating *dlogits,
-    Py_ssize_t rows,
-    Py_ssize_t columns,
-) noexcept nogil:
-    """Write dloss (softmax(logits) - onehot(label)) per row, or 0 where the label is ignored."""
-    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
-    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
-    cdef Py_ssize_t block, row
-    for block in prange(
-        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
-    ):
-        for row in range(block * block_rows, min((block + 1) * block_rows, rows)):
-            cross_entropy_gradient_row(
-                dloss[row],
-                logits + row * columns,
-                totals + 2 * row,
-                index_at(labels, item_size, row),
-                ignore_index,
-                dlogits + row * columns,
-                columns,
-            )
-
-
-cdef void cross_entropy_gradient_row(
-    floating dloss,
-    const floating *logits,
-    const floating *totals,
-    int64_t label,
-    int64_t ignore_index,
-    floating *dlogits,
-    Py_ssize_t columns,
+cdef void labelled_gradient_row(
+    floating dloss, const floating *logits, floating largest, floating log_total, int64_t label,
+    int64_t ignore_index, floating *dlogits, Py_ssize_t columns,
 ) noexcept nogil:
     cdef Py_ssize_t i
     if label == ignore_index:
@@ -199,10 +137,143 @@ cdef void cross_entropy_gradient_row(
             dlogits[i] = 0
         return
     for i in range(columns):
-        dlogits[i] = dloss * exponential(logits[i] - totals[0] - totals[1])
+        dlogits[i] = dloss * exponential(logits[i] - largest - log_total)
     dlogits[label] -= dloss
 
 
+cdef floating weighted_row(
+    const floating *logits, const floating *labels, floating *gradient, Py_ssize_t columns
+) noexcept nogil:
+    """Write softmax(logits) - labels and return minus the sum of labels log softmax(logits)."""
+    cdef floating largest = maximum_of(logits, columns)
+    cdef floating log_total = <floating> log(sum_of_exponentials(logits, largest, columns))
+    cdef floating span[SPAN]
+    cdef double total = 0
+    cdef Py_ssize_t index, start, i, size
+    for index in range(block_count(columns, SPAN)):
+        start = index * SPAN
+        size = block_length(index, columns, SPAN)
+        for i in range(size):
+            span[i] = logits[start + i] - largest - log_total
+        total += sum_of_products(<const floating *> span, labels + start, size)
+        for i in range(size):
+            gradient[start + i] = exponential(span[i]) - labels[start + i]
+    return <floating> -total
+
+
+# ---- all rows
+cdef void forward_rows(
+    Function function, Matrix x, Matrix out, floating *scratch, Py_ssize_t rows, Py_ssize_t columns
+) noexcept nogil:
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
+    cdef Py_ssize_t block, row, start
+    cdef floating *place
+    cdef floating *to
+    for block in prange(
+        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
+    ):
+        place = scratch + 2 * threadid() * padded(columns)
+        for row in range(block * block_rows, last_row(block, block_rows, rows)):
+            start = row * columns
+            to = place_of(out, start, place + padded(columns))
+            forward_row(function, widened(x, start, place, columns), to, columns)
+            put_back(out, start, <const floating *> to, columns)
+
+
+cdef void backward_rows(
+    Function function, Matrix dy, Matrix y, Matrix dx, floating *scratch, Py_ssize_t rows,
+    Py_ssize_t columns,
+) noexcept nogil:
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
+    cdef Py_ssize_t block, row, start
+    cdef floating *place
+    cdef floating *to
+    for block in prange(
+        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
+    ):
+        place = scratch + 3 * threadid() * padded(columns)
+        for row in range(block * block_rows, last_row(block, block_rows, rows)):
+            start = row * columns
+            to = place_of(dx, start, place + 2 * padded(columns))
+            backward_row(
+                function, widened(dy, start, place, columns),
+                widened(y, start, place + padded(columns), columns), to, columns,
+            )
+            put_back(dx, start, <const floating *> to, columns)
+
+
+cdef void labelled_rows(
+    Matrix logits, const void *labels, int item_size, int64_t ignore_index, floating *loss,
+    floating *totals, floating *scratch, Py_ssize_t rows, Py_ssize_t columns,
+) noexcept nogil:
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
+    cdef Py_ssize_t block, row
+    cdef floating *place
+    for block in prange(
+        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
+    ):
+        place = scratch + threadid() * padded(columns)
+        for row in range(block * block_rows, last_row(block, block_rows, rows)):
+            labelled_row(
+                widened(logits, row * columns, place, columns),
+                index_at(labels, item_size, row), ignore_index, loss + row, totals + 2 * row, columns,
+            )
+
+
+cdef void labelled_gradient(
+    const floating *dloss, Matrix logits, const floating *totals, const void *labels,
+    int item_size, int64_t ignore_index, Matrix dlogits, floating *scratch, Py_ssize_t rows,
+    Py_ssize_t columns,
+) noexcept nogil:
+    """Write dloss (softmax(logits) - onehot(label)) per row, or 0 where the label is ignored."""
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
+    cdef Py_ssize_t block, row, start
+    cdef floating *place
+    cdef floating *to
+    for block in prange(
+        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
+    ):
+        place = scratch + 2 * threadid() * padded(columns)
+        for row in range(block * block_rows, last_row(block, block_rows, rows)):
+            start = row * columns
+            to = place_of(dlogits, start, place + padded(columns))
+            labelled_gradient_row(
+                dloss[row], widened(logits, start, place, columns),
+                totals[2 * row], totals[2 * row + 1], index_at(labels, item_size, row),
+                ignore_index, to, columns,
+            )
+            put_back(dlogits, start, <const floating *> to, columns)
+
+
+cdef void weighted_rows(
+    Matrix logits, Matrix labels, floating *loss, Matrix gradient, floating *scratch,
+    Py_ssize_t rows, Py_ssize_t columns,
+) noexcept nogil:
+    cdef Py_ssize_t block_rows = rows_per_block(columns, 1)
+    cdef bint parallel = rows * columns * EXPONENTIAL_COST >= PARALLEL_FROM
+    cdef Py_ssize_t block, row, start
+    cdef floating *place
+    cdef floating *to
+    for block in prange(
+        block_count(rows, block_rows), schedule="static", use_threads_if=parallel
+    ):
+        place = scratch + 3 * threadid() * padded(columns)
+        for row in range(block * block_rows, last_row(block, block_rows, rows)):
+            start = row * columns
+            to = place_of(gradient, start, place + 2 * padded(columns))
+            loss[row] = weighted_row(
+                widened(logits, start, place, columns),
+                widened(labels, start, place + padded(columns), columns), to,
+                columns,
+            )
+            put_back(gradient, start, <const floating *> to, columns)
+
+
+# ---- arrays
 cdef int check_labels(
     str kernel, cnp.ndarray labels, int64_t ignore_index, Py_ssize_t rows, Py_ssize_t columns
 ) except -1:
@@ -223,21 +294,21 @@ cdef int check_labels(
 
 cdef int forward(str kernel, Function function, cnp.ndarray x, cnp.ndarray out) except -1:
     """Check the arrays and write the softmax or its logarithm into `out`."""
-    cdef int number = real_type(kernel, "x", x)
-    check(kernel, "x", x, number, 2, False)
-    check(kernel, "out", out, number, 2, True)
-    check_same_shape(kernel, "out", out, "x", x)
+    cdef Matrix source = matrix(kernel, "x", x, False, "x", x)
+    cdef Matrix to = matrix(kernel, "out", out, True, "x", x)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(x, 1)
-    cdef void *from_x = cnp.PyArray_DATA(x)
-    cdef void *to = cnp.PyArray_DATA(out)
     if columns == 0:
         return 0
+    cdef cnp.ndarray scratch = scratch_rows(
+        2, columns, is_narrow(source) or is_narrow(to)
+    )
+    cdef void *place = cnp.PyArray_DATA(scratch)
     with nogil:
-        if number == cnp.NPY_FLOAT32:
-            forward_rows(function, <const float *> from_x, <float *> to, rows, columns)
+        if working_type(source.number) == cnp.NPY_FLOAT32:
+            forward_rows(function, source, to, <float *> place, rows, columns)
         else:
-            forward_rows(function, <const double *> from_x, <double *> to, rows, columns)
+            forward_rows(function, source, to, <double *> place, rows, columns)
     return 0
 
 
@@ -245,28 +316,20 @@ cdef int backward(
     str kernel, Function function, cnp.ndarray dy, cnp.ndarray y, cnp.ndarray dx
 ) except -1:
     """Check the arrays and write the gradient into `dx`."""
-    cdef int number = real_type(kernel, "dy", dy)
-    check(kernel, "dy", dy, number, 2, False)
-    check(kernel, "y", y, number, 2, False)
-    check_same_shape(kernel, "y", y, "dy", dy)
-    check(kernel, "dx", dx, number, 2, True)
-    check_same_shape(kernel, "dx", dx, "dy", dy)
+    cdef Matrix source = matrix(kernel, "dy", dy, False, "dy", dy)
+    cdef Matrix kept = matrix(kernel, "y", y, False, "dy", dy)
+    cdef Matrix to = matrix(kernel, "dx", dx, True, "dy", dy)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(dy, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(dy, 1)
-    cdef void *from_dy = cnp.PyArray_DATA(dy)
-    cdef void *from_y = cnp.PyArray_DATA(y)
-    cdef void *to = cnp.PyArray_DATA(dx)
+    cdef cnp.ndarray scratch = scratch_rows(
+        3, columns, is_narrow(source) or is_narrow(kept) or is_narrow(to)
+    )
+    cdef void *place = cnp.PyArray_DATA(scratch)
     with nogil:
-        if number == cnp.NPY_FLOAT32:
-            backward_rows(
-                function, <const float *> from_dy, <const float *> from_y, <float *> to,
-                rows, columns,
-            )
+        if working_type(source.number) == cnp.NPY_FLOAT32:
+            backward_rows(function, source, kept, to, <float *> place, rows, columns)
         else:
-            backward_rows(
-                function, <const double *> from_dy, <const double *> from_y, <double *> to,
-                rows, columns,
-            )
+            backward_rows(function, source, kept, to, <double *> place, rows, columns)
     return 0
 
 
@@ -346,14 +409,13 @@ def cross_entropy_forward(
     array([0.6931, 0.    ])
     """
     cdef str kernel = "cross_entropy_forward"
-    cdef int number = real_type(kernel, "logits", logits)
-    check(kernel, "logits", logits, number, 2, False)
+    cdef Matrix source = matrix(kernel, "logits", logits, False, "logits", logits)
+    cdef int number = working_type(source.number)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(logits, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
     cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns)
     check_vector(kernel, "loss", loss, number, rows, True)
     check_totals(kernel, totals, number, rows, True)
-    cdef void *from_logits = cnp.PyArray_DATA(logits)
     cdef void *label_data = cnp.PyArray_DATA(labels)
     cdef void *loss_data = cnp.PyArray_DATA(loss)
     cdef void *total_data = cnp.PyArray_DATA(totals)
@@ -361,16 +423,18 @@ def cross_entropy_forward(
         loss[...] = 0
         totals[...] = 0
         return
+    cdef cnp.ndarray scratch = scratch_rows(1, columns, is_narrow(source))
+    cdef void *place = cnp.PyArray_DATA(scratch)
     with nogil:
         if number == cnp.NPY_FLOAT32:
-            cross_entropy_rows(
-                <const float *> from_logits, label_data, item_size, ignore_index,
-                <float *> loss_data, <float *> total_data, rows, columns,
+            labelled_rows(
+                source, label_data, item_size, ignore_index, <float *> loss_data,
+                <float *> total_data, <float *> place, rows, columns,
             )
         else:
-            cross_entropy_rows(
-                <const double *> from_logits, label_data, item_size, ignore_index,
-                <double *> loss_data, <double *> total_data, rows, columns,
+            labelled_rows(
+                source, label_data, item_size, ignore_index, <double *> loss_data,
+                <double *> total_data, <double *> place, rows, columns,
             )
 
 
@@ -394,30 +458,69 @@ def cross_entropy_backward(
            [ 0. ,  0. ]])
     """
     cdef str kernel = "cross_entropy_backward"
-    cdef int number = real_type(kernel, "logits", logits)
-    check(kernel, "logits", logits, number, 2, False)
+    cdef Matrix source = matrix(kernel, "logits", logits, False, "logits", logits)
+    cdef int number = working_type(source.number)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(logits, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
     cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns)
     check_vector(kernel, "dloss", dloss, number, rows, False)
     check_totals(kernel, totals, number, rows, False)
-    check(kernel, "dlogits", dlogits, number, 2, True)
-    check_same_shape(kernel, "dlogits", dlogits, "logits", logits)
+    cdef Matrix to = matrix(kernel, "dlogits", dlogits, True, "logits", logits)
     cdef void *dloss_data = cnp.PyArray_DATA(dloss)
-    cdef void *from_logits = cnp.PyArray_DATA(logits)
     cdef void *total_data = cnp.PyArray_DATA(totals)
     cdef void *label_data = cnp.PyArray_DATA(labels)
-    cdef void *to = cnp.PyArray_DATA(dlogits)
+    cdef cnp.ndarray scratch = scratch_rows(
+        2, columns, is_narrow(source) or is_narrow(to)
+    )
+    cdef void *place = cnp.PyArray_DATA(scratch)
     with nogil:
         if number == cnp.NPY_FLOAT32:
-            cross_entropy_gradient(
-                <const float *> dloss_data, <const float *> from_logits,
-                <const float *> total_data, label_data, item_size, ignore_index, <float *> to,
-                rows, columns,
+            labelled_gradient(
+                <const float *> dloss_data, source, <const float *> total_data, label_data,
+                item_size, ignore_index, to, <float *> place, rows, columns,
             )
         else:
-            cross_entropy_gradient(
-                <const double *> dloss_data, <const double *> from_logits,
-                <const double *> total_data, label_data, item_size, ignore_index, <double *> to,
-                rows, columns,
+            labelled_gradient(
+                <const double *> dloss_data, source, <const double *> total_data, label_data,
+                item_size, ignore_index, to, <double *> place, rows, columns,
+            )
+
+
+def dense_cross_entropy(
+    cnp.ndarray logits not None, cnp.ndarray labels not None, cnp.ndarray loss not None,
+    cnp.ndarray gradient not None,
+):
+    """Write minus the sum of labels times log softmax(logits) per row into `loss`.
+
+    `gradient` becomes softmax(logits) - labels. Matrices are (rows, columns), `loss` is (rows,).
+
+    >>> loss, gradient = np.empty(1), np.empty((1, 2))
+    >>> dense_cross_entropy(np.zeros((1, 2)), np.array([[0.5, 0.5]]), loss, gradient)
+    >>> loss.round(4), gradient
+    (array([0.6931]), array([[0., 0.]]))
+    """
+    cdef str kernel = "dense_cross_entropy"
+    cdef Matrix source = matrix(kernel, "logits", logits, False, "logits", logits)
+    cdef Matrix wanted = matrix(kernel, "labels", labels, False, "logits", logits)
+    cdef Matrix to = matrix(kernel, "gradient", gradient, True, "logits", logits)
+    cdef int number = working_type(source.number)
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(logits, 0)
+    cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
+    check_vector(kernel, "loss", loss, number, rows, True)
+    cdef void *loss_data = cnp.PyArray_DATA(loss)
+    if columns == 0:
+        loss[...] = 0
+        return
+    cdef cnp.ndarray scratch = scratch_rows(
+        3, columns, is_narrow(source) or is_narrow(wanted) or is_narrow(to)
+    )
+    cdef void *place = cnp.PyArray_DATA(scratch)
+    with nogil:
+        if number == cnp.NPY_FLOAT32:
+            weighted_rows(
+                source, wanted, <float *> loss_data, to, <float *> place, rows, columns
+            )
+        else:
+            weighted_rows(
+                source, wanted, <double *> loss_data, to, <double *> place, rows, columns
             )

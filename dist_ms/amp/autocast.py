@@ -14,10 +14,10 @@ from typing import Any
 from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.batch_norm import BatchNormInfer, BatchNormTrain
 from dist_ms.ops.casting import cast
 from dist_ms.ops.mixed_products import mixed
 from dist_ms.ops.reshaping import reshape
+from dist_ms.ops.widening import widened
 
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _WITH_BIAS = ("Convolution", "Dense")
@@ -44,7 +44,6 @@ _FLOAT32 = (
     *("KLDivLoss", "SmoothL1Loss", "BCEWithLogitsLoss", "MultilabelMarginLoss", "MultiMarginLoss", "SoftMarginLoss"),
     *("TripletMarginLoss", "LogSumExp", "Cdist", "Pdist", "Renorm"),
 )
-_WIDENING = (BatchNormTrain, BatchNormInfer)
 _WIDEST = ("AddN", "BiasAdd", "Concat", "Resample")
 
 _kinds: dict[type, str | None] = {}
@@ -98,8 +97,8 @@ class Region:
             return inputs
         if rule == "bias" and len(inputs) > 2 and isinstance(inputs[2], Tensor):
             return self._with_bias(primitive, *inputs[:3])
-        if type(primitive) in _WIDENING and inputs[0].dtype is mstype.bfloat16:
-            return _widened(primitive, *inputs)
+        if rule == "float32" and (out := widened(primitive, inputs)) is not None:
+            return out
         to = {"low": self._low, "bias": self._low, "float32": mstype.float32}.get(rule) or _widest(floats)
         if all(x.dtype is to for x in floats):
             return inputs
@@ -119,13 +118,6 @@ class Region:
         to = _widest([out, bias])
         spatial = weight.ndim - 2  # the bias belongs to the axis before the spatial ones
         return cast(out, to) + reshape(cast(bias, to), (-1, *(1,) * spatial))
-
-
-def _widened(primitive: Any, x: Tensor, *rest: Any) -> Tensor:
-    """Run a normalisation of bfloat16 with a result of float32, without a cast in between."""
-    rest = [cast(v, mstype.float32) if isinstance(v, Tensor) else v for v in rest]
-    with tape.as_given():
-        return tape.apply(primitive.widening(), x, *rest)
 
 
 def _widest(tensors: list[Tensor]) -> Any:

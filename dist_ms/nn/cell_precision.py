@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.casting import cast_array
+from dist_ms.ops.widening import widened
 
 # By flag of `add_flags`.
 _TYPES = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
@@ -21,6 +22,8 @@ _KEEPING = frozenset(
 class RunIn:
     """A policy of operations (`autograd.tape.recording.policy`): floating-point inputs are cast to one type.
 
+    It returns the inputs, or the result of an operation that the casts are part of.
+
     Args:
         dtype: the type.
     """
@@ -29,9 +32,11 @@ class RunIn:
         self.dtype = dtype
         self._np = dtype.np
 
-    def __call__(self, primitive: Any, inputs: tuple) -> tuple:
+    def __call__(self, primitive: Any, inputs: tuple) -> Any:
         if primitive.name in _KEEPING:
             return inputs
+        if self.dtype is mstype.float32 and (out := widened(primitive, inputs)) is not None:
+            return out
         return tuple([self._cast(x) if isinstance(x, Tensor) else x for x in inputs])
 
     def _cast(self, x: Tensor) -> Tensor:

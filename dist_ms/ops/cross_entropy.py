@@ -11,7 +11,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping, transposing
 from dist_ms.ops.kernels import softmax
-from dist_ms.ops.layout import contiguous, converted, working_type
+from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.softmax import log_softmax
 from dist_ms.ops.vjp import Kept, formula_gradient
@@ -31,21 +31,25 @@ class LabelCrossEntropy(Primitive):
 
     keeps = (0, 1)
 
-    def __init__(self, owner: str, ignore_index: int) -> None:
-        self.name, self._ignore = owner, ignore_index
+    def __init__(self, owner: str, ignore_index: int, widens: bool = False) -> None:
+        self.name, self._ignore, self._widens = owner, ignore_index, widens
+
+    def widening(self) -> LabelCrossEntropy:
+        """The same with a float32 result of 16-bit logits: a cast before it is part of it."""
+        return LabelCrossEntropy(self.name, self._ignore, True)
 
     def forward(
         self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, summed: bool, kept: Kept
     ) -> np.ndarray:
         work = working_type(logits.dtype)
-        rows, labels = contiguous(converted(logits, work)), contiguous(labels)
+        rows, labels = contiguous(logits), contiguous(labels)
         loss, kept.value = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
         try:
             softmax.cross_entropy_forward(rows, labels, self._ignore, loss, kept.value)
         except ValueError as error:
             raise RuntimeError(str(error).replace("cross_entropy_forward", self.name)) from None
         loss *= scale
-        return np.asarray(loss.sum() if summed else loss).astype(logits.dtype, copy=False)
+        return np.asarray(loss.sum() if summed else loss).astype(work if self._widens else logits.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         logits, labels, scale, _, kept = inputs
@@ -64,23 +68,23 @@ class LabelCrossEntropyGrad(Primitive):
     def forward(
         self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, totals: np.ndarray
     ) -> np.ndarray:
-        work = totals.dtype
-        rows = contiguous(converted(logits, work))
+        rows = contiguous(logits)
         out = np.empty_like(rows)
-        per_row = contiguous(dy.astype(work) * scale)
+        per_row = contiguous(dy.astype(totals.dtype) * scale)
         softmax.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
-        return converted(out, logits.dtype)
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, logits, labels, scale, _ = inputs
-        hot = one_hot_rows(labels, self._ignore, logits.shape[1], logits.array().dtype)
+        hot = one_hot_rows(labels, self._ignore, logits.shape[1], dy.array().dtype)
         factor = wrap(np.where(labels == self._ignore, 0, scale).astype(hot.dtype)[:, None])
 
         def formula(dy: Tensor, logits: Tensor) -> Tensor:
             from dist_ms import ops
 
             spread = reshaping.reshape(dy, (-1, 1))
-            return spread * factor * (ops.softmax(logits, -1) - wrap(hot))
+            wide = ops.cast(logits, dy.dtype)
+            return ops.cast(spread * factor * (ops.softmax(wide, -1) - wrap(hot)), logits.dtype)
 
         return (*formula_gradient(formula, (dy, logits), dout), None, None, None)
 

@@ -20,6 +20,11 @@ from dist_ms.ops.vjp import formula_gradient, wanted
 __all__ = ["LayerNorm", "layer_norm"]
 
 
+def _rows_for(x: np.ndarray, work: np.dtype) -> np.ndarray:
+    """`x` in row-major memory, in a type from which the kernels compute in `work`."""
+    return contiguous(x, None if working_type(x.dtype) == work else work)
+
+
 class RowNorm(Primitive):
     """(x - mean) / sqrt(variance + eps) gamma + beta over the last dimensions, biased variance.
 
@@ -33,8 +38,12 @@ class RowNorm(Primitive):
 
     keeps = (0, 1)
 
-    def __init__(self, eps: float) -> None:
-        self._eps = eps
+    def __init__(self, eps: float, widens: bool = False) -> None:
+        self._eps, self._widens = eps, widens
+
+    def widening(self) -> RowNorm:
+        """The same with a float32 result of 16-bit numbers: a cast before it is part of it."""
+        return _row_norm(self._eps, True)
 
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
@@ -45,12 +54,12 @@ class RowNorm(Primitive):
                 out = np.empty_like(x)
                 kernels.forward(x, contiguous(gamma), contiguous(beta), self._eps, out, mean, rstd)
                 return out
-        rows = contiguous(x, work).reshape(mean.size, gamma.size)
-        out = np.empty_like(rows)
+        rows = _rows_for(x, work).reshape(mean.size, gamma.size)
+        out = np.empty(rows.shape, work if self._widens else rows.dtype)
         kernels.forward(
             rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
         )
-        return converted(out, x.dtype).reshape(x.shape)
+        return (out if self._widens else converted(out, x.dtype)).reshape(x.shape)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, gamma, beta, mean, rstd = inputs
@@ -72,11 +81,11 @@ class RowNormGrad(Primitive):
 
     def forward(self, dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> tuple:
         work = mean.dtype
-        rows = contiguous(x, work).reshape(mean.size, gamma.size)
+        rows = _rows_for(x, work).reshape(mean.size, gamma.size)
         dx = np.empty_like(rows)
         dgamma, dbeta = np.empty(gamma.size, work), np.empty(gamma.size, work)
         kernels.backward(
-            contiguous(dy, work).reshape(rows.shape),
+            _rows_for(dy, work).reshape(rows.shape),
             rows,
             contiguous(gamma, work).reshape(-1),
             mean,
@@ -97,13 +106,15 @@ class RowNormGrad(Primitive):
     def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
         from dist_ms import ops
 
+        low = x.dtype
+        x = ops.cast(x, dy.dtype)
         lead = x.ndim - gamma.ndim
         axes = tuple(range(lead, x.ndim))
         mean = ops.ReduceMean(keep_dims=True)
         centred = x - mean(x, axes)
         rstd = ops.rsqrt(mean(centred * centred, axes) + self._eps)
         xhat, g = centred * rstd, dy * gamma
-        dx = rstd * (g - mean(g, axes) - xhat * mean(g * xhat, axes))
+        dx = ops.cast(rstd * (g - mean(g, axes) - xhat * mean(g * xhat, axes)), low)
         if lead == 0:
             return dx, dy * xhat, dy
         rows = tuple(range(lead))
@@ -121,8 +132,8 @@ def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: floa
 
 
 @functools.lru_cache(16)
-def _row_norm(eps: float) -> RowNorm:
-    return RowNorm(eps)
+def _row_norm(eps: float, widens: bool = False) -> RowNorm:
+    return RowNorm(eps, widens)
 
 
 class LayerNorm(Primitive):

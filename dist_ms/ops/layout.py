@@ -12,7 +12,10 @@ import ml_dtypes
 import numpy as np
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
-_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
+_F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+
+# Casts of float16 that NumPy is done with before a kernel would be called.
+_LEAST_HALVES = 512
 
 
 def working_type(dtype: np.dtype) -> np.dtype:
@@ -94,23 +97,29 @@ def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
 
 
 def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """`array.astype(dtype, copy=False)`, by a kernel between float32 and bfloat16."""
+    """`array.astype(dtype, copy=False)`, by a kernel between float32 and the 16-bit types."""
     found = array.dtype
     if found == dtype:
         return array
-    if not array.size or not ((found == _BF16 and dtype == _F32) or (found == _F32 and dtype == _BF16)):
+    narrow = dtype if found == _F32 else found
+    if not array.size or (found != _F32 and dtype != _F32) or (narrow != _BF16 and narrow != _F16):
         return array.astype(dtype, copy=False)
+    if narrow == _F16 and array.size < _LEAST_HALVES:
+        return array.astype(dtype)
     from dist_ms._ext import cast as kernels
 
     if array.ndim > 1 and not is_dense(array):
         columns, rows = array.strides[-2:]
-        if rows == array.itemsize:
+        if rows == array.itemsize and narrow == _BF16:
             out = np.empty(array.shape, dtype)
             kernels.copy_rows(array, out)
             return out
         if columns == array.itemsize:  # a view of transposed matrices stays one
             return converted(array.swapaxes(-1, -2), dtype).swapaxes(-1, -2)
-    kernel = kernels.to_bfloat16 if dtype == _BF16 else kernels.from_bfloat16
+    if narrow == _BF16:
+        kernel = kernels.from_bfloat16 if dtype == _F32 else kernels.to_bfloat16
+    else:
+        kernel = kernels.from_float16 if dtype == _F32 else kernels.to_float16
     out = np.empty_like(array, dtype, subok=False)  # a dense array's order of axes; another's in C order or close to it
     try:
         kernel(array, out)

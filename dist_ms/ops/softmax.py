@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -9,41 +10,37 @@ import numpy as np
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import softmax as kernels
-from dist_ms.ops.layout import contiguous, converted, working_type
+from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
 
-_F32 = np.dtype(np.float32)
-
 
 def _rows(x: np.ndarray, axis: int) -> np.ndarray:
-    """`x` as a matrix in the working type whose rows run along `axis`."""
+    """`x` as a matrix whose rows run along `axis`."""
     if x.ndim == 0:
-        return x.reshape(1, 1).astype(working_type(x.dtype))
+        return x.reshape(1, 1)
     moved = x if axis == x.ndim - 1 else np.moveaxis(x, axis, -1)
     columns = moved.shape[-1]
-    return contiguous(moved, working_type(x.dtype)).reshape(x.size // columns if columns else 0, columns)
+    return contiguous(moved).reshape(x.size // columns if columns else 0, columns)
 
 
 def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
-    """The inverse of `_rows`, in the type and shape of `like`."""
+    """The inverse of `_rows`, in the shape of `like`."""
     if axis == like.ndim - 1 or like.ndim == 0:
-        out = rows.reshape(like.shape)
-    else:
-        shape = like.shape[:axis] + like.shape[axis + 1 :] + like.shape[axis : axis + 1]
-        out = np.moveaxis(rows.reshape(shape), -1, axis)
-    return converted(out, like.dtype)
+        return rows.reshape(like.shape)
+    shape = like.shape[:axis] + like.shape[axis + 1 :] + like.shape[axis : axis + 1]
+    return np.moveaxis(rows.reshape(shape), -1, axis)
 
 
-def _forward(kernel: str, x: np.ndarray, axis: int) -> np.ndarray:
-    if x.dtype == _F32 and axis == x.ndim - 1 == 1 and x.flags.c_contiguous:
-        out = np.empty_like(x)
+def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
+    if axis == x.ndim - 1 == 1 and x.flags.c_contiguous:
+        out = np.empty(x.shape, to)
         getattr(kernels, kernel)(x, out)
         return out
     rows = _rows(x, axis)
-    out = np.empty_like(rows)
+    out = np.empty(rows.shape, to)
     getattr(kernels, kernel)(rows, out)
     return _unrow(out, x, axis)
 
@@ -57,14 +54,51 @@ def _half_softmax(x: np.ndarray, axis: int) -> np.ndarray:
         return powers / powers.sum(axis, np.float32, keepdims=True).astype(np.float16)
 
 
-def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int) -> np.ndarray:
+def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
     dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
-    out = np.empty_like(dy_rows)
+    out = np.empty(dy_rows.shape, to)
     getattr(kernels, kernel)(dy_rows, y_rows, out)
     return _unrow(out, dy, axis)
 
 
-class Softmax(Primitive):
+class _Normalising(Primitive):
+    """What Softmax and LogSoftmax share: the type of their result."""
+
+    keeps = ()
+    keeps_output = True
+    _widens = False
+
+    def widening(self) -> _Normalising:
+        """The same with a float32 result of 16-bit numbers: a cast before it is part of it."""
+        wide = copy.copy(self)
+        wide._widens = True
+        return wide
+
+    def _result_type(self, x: np.ndarray) -> np.dtype:
+        return working_type(x.dtype) if self._widens else x.dtype
+
+
+class _NormalisingGrad(Primitive):
+    """What their gradients share.
+
+    Args:
+        axis: along which rows run.
+        to: the type of the result.
+    """
+
+    def __init__(self, axis: int, to: Any) -> None:
+        self._axis, self._to = axis, to
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        from dist_ms import ops
+
+        def formula(dy: Tensor, y: Tensor) -> Tensor:
+            return ops.cast(self._formula(dy, y), self._to)
+
+        return tuple(formula_gradient(formula, inputs, dout))
+
+
+class Softmax(_Normalising):
     """exp(x) / sum(exp(x)) over an axis.
 
     Args:
@@ -84,9 +118,6 @@ class Softmax(Primitive):
         [0.5 0.5]
     """
 
-    keeps = ()
-    keeps_output = True
-
     def __init__(self, axis: Any = -1) -> None:
         axes = axis if isinstance(axis, tuple) else (axis,)
         self.axis = tuple([arguments.integer("Softmax", a, "axis") for a in axes])
@@ -94,9 +125,9 @@ class Softmax(Primitive):
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(self.name, input, complex_too=False)
         axis = self._one(input.ndim)
-        if input.dtype == np.float16 and input.ndim:
+        if input.dtype == np.float16 and input.ndim and not self._widens:
             return _half_softmax(input, axis)
-        return _forward("softmax_forward", input, axis)
+        return _forward("softmax_forward", input, axis, self._result_type(input))
 
     def _one(self, ndim: int) -> int:
         if len(self.axis) != 1:
@@ -107,28 +138,22 @@ class Softmax(Primitive):
         return arguments.one_axis(self.name, self.axis[0], ndim)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
-        return SoftmaxGrad(self._one(output.ndim))(dout, output)
+        return SoftmaxGrad(self._one(output.ndim), inputs[0].dtype)(dout, output)
 
 
-class SoftmaxGrad(Primitive):
+class SoftmaxGrad(_NormalisingGrad):
     """y (dy - sum(dy y)), sums over an axis."""
 
-    def __init__(self, axis: int) -> None:
-        self._axis = axis
-
     def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return _backward("softmax_backward", dy, y, self._axis)
+        return _backward("softmax_backward", dy, y, self._axis, self._to.np)
 
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+    def _formula(self, dy: Tensor, y: Tensor) -> Tensor:
         from dist_ms import ops
 
-        def formula(dy: Tensor, y: Tensor) -> Tensor:
-            return y * (dy - ops.ReduceSum(keep_dims=True)(dy * y, self._axis))
-
-        return tuple(formula_gradient(formula, inputs, dout))
+        return y * (dy - ops.ReduceSum(keep_dims=True)(dy * y, self._axis))
 
 
-class LogSoftmax(Primitive):
+class LogSoftmax(_Normalising):
     """x - log(sum(exp(x))) over an axis.
 
     Args:
@@ -147,36 +172,28 @@ class LogSoftmax(Primitive):
         [-0.6931472 -0.6931472]
     """
 
-    keeps = ()
-    keeps_output = True
-
     def __init__(self, axis: int = -1) -> None:
         self.axis = arguments.integer("LogSoftmax", axis, "axis")
 
     def forward(self, logits: Any) -> np.ndarray:
         arguments.floating(self.name, logits, "logits", complex_too=False)
-        return _forward("log_softmax_forward", logits, arguments.one_axis(self.name, self.axis, logits.ndim))
+        axis = arguments.one_axis(self.name, self.axis, logits.ndim)
+        return _forward("log_softmax_forward", logits, axis, self._result_type(logits))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
-        return LogSoftmaxGrad(arguments.one_axis(self.name, self.axis, output.ndim))(dout, output)
+        return LogSoftmaxGrad(arguments.one_axis(self.name, self.axis, output.ndim), inputs[0].dtype)(dout, output)
 
 
-class LogSoftmaxGrad(Primitive):
+class LogSoftmaxGrad(_NormalisingGrad):
     """dy - exp(y) sum(dy), the sum over an axis."""
 
-    def __init__(self, axis: int) -> None:
-        self._axis = axis
-
     def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return _backward("log_softmax_backward", dy, y, self._axis)
+        return _backward("log_softmax_backward", dy, y, self._axis, self._to.np)
 
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+    def _formula(self, dy: Tensor, y: Tensor) -> Tensor:
         from dist_ms import ops
 
-        def formula(dy: Tensor, y: Tensor) -> Tensor:
-            return dy - ops.exp(y) * ops.ReduceSum(keep_dims=True)(dy, self._axis)
-
-        return tuple(formula_gradient(formula, inputs, dout))
+        return dy - ops.exp(y) * ops.ReduceSum(keep_dims=True)(dy, self._axis)
 
 
 _softmax, _log_softmax = Softmax(), LogSoftmax()

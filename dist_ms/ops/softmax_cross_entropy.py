@@ -62,13 +62,10 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
             )
         from dist_ms._ext import softmax as kernel
 
-        rows = contiguous(logits, working_type(logits.dtype))
-        logprob = np.empty_like(rows)
-        kernel.log_softmax_forward(rows, logprob)
-        loss = -np.einsum("ij,ij->i", logprob, labels.astype(rows.dtype, copy=False))
-        gradient = np.exp(logprob, out=logprob)
-        gradient -= labels
-        return loss.astype(logits.dtype, copy=False), gradient.astype(logits.dtype, copy=False)
+        rows = contiguous(logits)
+        loss, gradient = np.empty(rows.shape[0], working_type(rows.dtype)), np.empty_like(rows)
+        kernel.dense_cross_entropy(rows, contiguous(labels), loss, gradient)
+        return loss.astype(logits.dtype, copy=False), gradient
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
         column = reshaping.reshape(dout[0], (-1, 1))

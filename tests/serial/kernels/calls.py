@@ -1,11 +1,15 @@
 """Calls of kernels as the tests make them: in two thread counts, against a twin in float64."""
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms._ext import threads
 
 TOLERANCE = {np.dtype(np.float32): 4e-6, np.dtype(np.float64): 1e-13}
 DTYPES = (np.float32, np.float64)
+NARROW = (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
+# What is computed with in float32.
+STORED = (np.dtype(np.float32), *NARROW)
 
 
 def call(kernel, arguments, outputs):

@@ -32,6 +32,38 @@ def test_both_ways(shape):
         assert np.array_equal(back, low.view(BF16).astype(np.float32), equal_nan=True)
 
 
+@pytest.mark.parametrize("shape", SHAPES)
+def test_float16_both_ways(shape):
+    for x in layouts(np.asarray(values(shape) if shape else np.float32(1.7), np.float32)):
+        if x.ndim == 2:  # more numbers that float16 can hold
+            with np.errstate(all="ignore"):
+                x = np.sign(x) * np.exp2(np.log2(np.abs(x)) / 8)
+        low = call(cast.to_float16, (x, out := np.empty_like(x, np.float16)), (out,))
+        with np.errstate(all="ignore"):
+            wanted = x.astype(np.float16)
+        assert np.array_equal(low, wanted, equal_nan=True)
+        assert np.array_equal(np.signbit(low), np.signbit(wanted))
+        back = call(cast.from_float16, (low, out := np.empty_like(x)), (out,))
+        assert np.array_equal(back, low.astype(np.float32), equal_nan=True)
+
+
+def test_every_float16_comes_back():
+    every = np.arange(2**16, dtype=np.uint16).view(np.float16)
+    wide, back = np.empty(2**16, np.float32), np.empty_like(every)
+    cast.from_float16(every, wide)
+    assert np.array_equal(wide, every.astype(np.float32), equal_nan=True)
+    cast.to_float16(wide, back)
+    number = ~np.isnan(every)
+    assert np.array_equal(back.view(np.uint16)[number], every.view(np.uint16)[number]) and np.isnan(back[~number]).all()
+    # Halfway between two neighbours, and a hair beside it: to the even one, or the nearer.
+    finite = wide[:0x7C00].astype(np.float64)
+    middle = ((finite[:-1] + finite[1:]) / 2).astype(np.float32)
+    for x in (middle, np.nextafter(middle, np.float32(np.inf)), np.nextafter(middle, np.float32(0)), -middle):
+        out = np.empty(x.shape, np.float16)
+        cast.to_float16(x, out)
+        assert np.array_equal(out, x.astype(np.float16))
+
+
 def test_special_values():
     x = np.array(SPECIAL, np.float32)
     out = np.empty(x.shape, BF16)
@@ -42,17 +74,17 @@ def test_special_values():
     assert np.array_equal(np.signbit(out.astype(np.float32)), np.signbit(wanted.astype(np.float32)))
 
 
-def test_converted_takes_any_strides():
-    x = np.asarray(values((6, 8, 10)), np.float32)
-    for view in (x, x.T, x[::2], x[:, ::-1], x[..., 1:4], np.broadcast_to(x[0], (3, 8, 10)), x[:0]):
-        found = converted(view, BF16)
+@pytest.mark.parametrize("low", [BF16, np.dtype(np.float16)])
+def test_converted_takes_any_strides(low):
+    x = np.asarray(values((16, 8, 20)), np.float32)
+    for view in (x, x.T, x[::2], x[:, ::-1], x[..., 1:9], np.broadcast_to(x[0], (6, 8, 20)), x[:0], x[0, 0]):
         with np.errstate(all="ignore"):
-            wanted = view.astype(BF16)
-        assert found.dtype == BF16 and found.shape == view.shape
+            found, wanted = converted(view, low), view.astype(low)
+        assert found.dtype == low and found.shape == view.shape
         assert np.array_equal(found.astype(np.float32), wanted.astype(np.float32), equal_nan=True)
         assert np.array_equal(converted(found, np.dtype(np.float32)), found.astype(np.float32), equal_nan=True)
     assert converted(x, np.dtype(np.float32)) is x
-    assert converted(np.asfortranarray(x), BF16).flags.f_contiguous
+    assert converted(np.asfortranarray(x), low).flags.f_contiguous
 
 
 def test_wrong_arguments():
@@ -61,6 +93,8 @@ def test_wrong_arguments():
         cast.to_bfloat16(x.astype(np.float64), np.empty(4, BF16))
     with pytest.raises(TypeError, match="'out' must be bfloat16"):
         cast.to_bfloat16(x, np.empty(4, np.float16))
+    with pytest.raises(TypeError, match="'x' must be float16, but got uint16"):
+        cast.from_float16(np.empty(4, np.uint16), x)
     with pytest.raises(ValueError, match="'out' must have the shape"):
         cast.to_bfloat16(x, np.empty(3, BF16))
     with pytest.raises(ValueError, match="one piece of memory"):

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms._ext import layer_norm
 from tests import reference
-from tests.serial.kernels.calls import DTYPES, assert_close, call, wide
+from tests.serial.kernels.calls import DTYPES, STORED, assert_close, call, wide
 
 SHAPES = [(1, 1), (0, 5), (5, 1), (1, 9), (3, 64), (7, 100), (130, 33), (601, 256)]
 
@@ -46,6 +46,36 @@ def test_backward(dtype, shape):
     assert_close(dx, wanted[0], scale=rstd.max(initial=1))
     assert_close(dgamma, wanted[1], scale=len(x) ** 0.5)
     assert_close(dbeta, wanted[2], scale=len(x) ** 0.5)
+
+
+@pytest.mark.parametrize("source", STORED)
+@pytest.mark.parametrize("target", STORED)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_narrow_numbers_are_those_of_float32_between_casts(source, target, shape):
+    x, gamma, beta, dy = arrays(shape, np.float32)
+    x, dy = x.astype(source), dy.astype(target)
+    plain, plain_mean, plain_rstd = forward(x.astype(np.float32), gamma, beta)
+    out, mean, rstd = np.empty(shape, target), *np.empty((2, len(x)), np.float32)
+    call(layer_norm.forward, (x, gamma, beta, 1e-5, out, mean, rstd), [out, mean, rstd])
+    assert out.tobytes() == plain.astype(target).tobytes()
+    assert mean.tobytes() == plain_mean.tobytes() and rstd.tobytes() == plain_rstd.tobytes()
+    for kind in (source, target):
+        found = np.empty(shape, kind), np.empty_like(gamma), np.empty_like(gamma)
+        wanted = np.empty(shape, np.float32), np.empty_like(gamma), np.empty_like(gamma)
+        call(layer_norm.backward, (dy, x, gamma, mean, rstd, *found), found)
+        layer_norm.backward(dy.astype(np.float32), x.astype(np.float32), gamma, mean, rstd, *wanted)
+        for one, other in zip(found, wanted, strict=True):
+            assert one.tobytes() == other.astype(one.dtype).tobytes()
+
+
+def test_the_gradient_may_replace_what_it_is_of():
+    x, gamma, _, dy = arrays((133, 40), np.float32)
+    mean, rstd = x.mean(1), 1 / x.std(1)
+    parts = np.empty_like(gamma), np.empty_like(gamma)
+    dx = np.empty_like(x)
+    layer_norm.backward(dy, x, gamma, mean, rstd, dx, *parts)
+    layer_norm.backward(dy, x, gamma, mean, rstd, dy, *parts)
+    assert dy.tobytes() == dx.tobytes()
 
 
 def test_the_variance_survives_a_mean_a_hundred_thousand_times_larger():

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms._ext import softmax
 from tests import reference
-from tests.serial.kernels.calls import DTYPES, assert_close, call, wide
+from tests.serial.kernels.calls import DTYPES, NARROW, STORED, assert_close, call, wide
 
 SHAPES = [(0, 3), (3, 0), (0, 0), (1, 1), (5, 1), (1, 9), (7, 10), (3, 65), (4, 2500), (700, 70)]
 FORWARD = {
@@ -46,6 +46,35 @@ def test_backward(kernel, dtype, shape):
     assert_close(call(kernel, (dy, y, dx), [dx]), wanted, scale=np.abs(wanted).max(initial=1))
 
 
+@pytest.mark.parametrize("source", STORED)
+@pytest.mark.parametrize("target", STORED)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_narrow_numbers_are_those_of_float32_between_casts(source, target, shape):
+    for kernel in FORWARD:
+        x = (5 * random(shape, np.float32)).astype(source)
+        out, plain = np.empty(shape, target), np.empty(shape, np.float32)
+        call(kernel, (x, out), [out])
+        kernel(x.astype(np.float32), plain)
+        assert out.tobytes() == plain.astype(target).tobytes()
+    for kernel, (_, forward) in BACKWARD.items():
+        dy, x = random(shape, np.float32, 2).astype(source), random(shape, np.float32, 3)
+        y = forward(wide(x)).astype(target) if x.size else x.astype(target)
+        for dx in (np.empty(shape, source), np.empty(shape, target)):
+            call(kernel, (dy, y, dx), [dx])
+            kernel(dy.astype(np.float32), y.astype(np.float32), plain)
+            assert dx.tobytes() == plain.astype(dx.dtype).tobytes()
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+def test_narrow_numbers_in_place(dtype):
+    for kernel in FORWARD:
+        x = random((7, 300), np.float32).astype(dtype)
+        out = np.empty_like(x)
+        kernel(x, out)
+        kernel(x, x)
+        assert x.tobytes() == out.tobytes()
+
+
 @pytest.mark.parametrize("kernel", FORWARD)
 def test_large_and_infinite_numbers(kernel):
     x = np.array(
@@ -82,6 +111,52 @@ def test_cross_entropy(dtype, label_dtype, shape, ignore_index):
     assert_close(dlogits, wanted)
 
 
+@pytest.mark.parametrize("source", STORED)
+@pytest.mark.parametrize("target", STORED)
+@pytest.mark.parametrize("shape", [(0, 4), (1, 1), (6, 3), (5, 3000), (400, 150)])
+def test_cross_entropy_of_narrow_logits(source, target, shape):
+    logits = random(shape, np.float32, 5).astype(source)
+    labels = np.random.default_rng(4).integers(0, shape[1], shape[0])
+    labels[::3] = -100
+    loss, totals = np.empty(shape[0], np.float32), np.empty((shape[0], 2), np.float32)
+    plain_loss, plain_totals = np.empty_like(loss), np.empty_like(totals)
+    call(softmax.cross_entropy_forward, (logits, labels, -100, loss, totals), [loss, totals])
+    softmax.cross_entropy_forward(logits.astype(np.float32), labels, -100, plain_loss, plain_totals)
+    assert loss.tobytes() == plain_loss.tobytes() and totals.tobytes() == plain_totals.tobytes()
+    dloss, dlogits, plain = random(shape[0], np.float32, 6), np.empty(shape, target), np.empty(shape, np.float32)
+    call(softmax.cross_entropy_backward, (dloss, logits, totals, labels, -100, dlogits), [dlogits])
+    softmax.cross_entropy_backward(dloss, logits.astype(np.float32), totals, labels, -100, plain)
+    assert dlogits.tobytes() == plain.astype(target).tobytes()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_dense_cross_entropy(dtype, shape):
+    logits, labels = 3 * random(shape, dtype, 5), np.abs(random(shape, dtype, 6))
+    loss, gradient = np.empty(shape[0], dtype), np.empty_like(logits)
+    call(softmax.dense_cross_entropy, (logits, labels, loss, gradient), [loss, gradient])
+    logprob = reference.log_softmax(wide(logits)) if logits.size else wide(logits)
+    wanted = -(wide(labels) * logprob).sum(1)
+    assert_close(loss, wanted, scale=np.abs(wanted).max(initial=1))
+    assert_close(gradient, np.exp(logprob) - labels)
+    for target in (labels, logits):  # an output may be an input
+        other = [logits.copy(), labels.copy()]
+        to = other[1] if target is labels else other[0]
+        softmax.dense_cross_entropy(*other, loss, to)
+        assert to.tobytes() == gradient.tobytes()
+
+
+@pytest.mark.parametrize("kinds", [(a, b, c) for a in NARROW for b in STORED for c in STORED])
+def test_dense_cross_entropy_of_narrow_numbers(kinds):
+    logits, labels = (random((9, 1500), np.float32, 5 + i).astype(kinds[i]) for i in (0, 1))
+    loss, gradient = np.empty(9, np.float32), np.empty(logits.shape, kinds[2])
+    call(softmax.dense_cross_entropy, (logits, labels, loss, gradient), [loss, gradient])
+    plain_loss, plain = np.empty_like(loss), np.empty(logits.shape, np.float32)
+    softmax.dense_cross_entropy(logits.astype(np.float32), labels.astype(np.float32), plain_loss, plain)
+    assert loss.tobytes() == plain_loss.tobytes()
+    assert gradient.tobytes() == plain.astype(kinds[2]).tobytes()
+
+
 def test_a_label_out_of_range():
     logits = np.zeros((3, 4), np.float32)
     loss, totals = np.empty(3, np.float32), np.zeros((3, 2), np.float32)
@@ -100,8 +175,12 @@ def test_wrong_arguments():
         softmax.softmax_forward(x.ravel(), out)
     with pytest.raises(ValueError, match="'x' must be C-contiguous"):
         softmax.softmax_forward(np.asfortranarray(x), out)
-    with pytest.raises(TypeError, match="'out' must be float32, but got float64"):
+    with pytest.raises(TypeError, match="'out' must be float32, bfloat16 or float16, as 'x' is float32, but got"):
         softmax.log_softmax_forward(x, out.astype(np.float64))
+    with pytest.raises(TypeError, match="'dx' must be float64, as 'dy' is float64, but got float16"):
+        softmax.softmax_backward(wide(x), wide(x), out.astype(np.float16))
+    with pytest.raises(TypeError, match="'x' must be float32, float64, bfloat16 or float16, but got int64"):
+        softmax.softmax_forward(x.astype(np.int64), out)
     with pytest.raises(ValueError, match="For 'softmax_backward', 'y' must have the shape"):
         softmax.softmax_backward(x, x[:3], out)
     labels, loss, totals = np.zeros(4, np.int64), np.zeros(4, np.float32), np.zeros((4, 2), np.float32)

@@ -1,0 +1,111 @@
+"""A whole short training in bfloat16 beside the same one in float32: it ends at the same loss."""
+
+import importlib.util
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import nn, ops
+
+VOCABULARY, LENGTH, WIDTH, HEADS = 64, 24, 64, 4
+
+
+class Block(nn.Cell):
+    """Attention and a feed-forward part, each after a layer norm and beside a residual."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.second = nn.LayerNorm((WIDTH,)), nn.LayerNorm((WIDTH,))
+        self.qkv, self.project = nn.Dense(WIDTH, 3 * WIDTH), nn.Dense(WIDTH, WIDTH)
+        self.up, self.down, self.gelu = nn.Dense(WIDTH, 4 * WIDTH), nn.Dense(4 * WIDTH, WIDTH), nn.GELU()
+
+    def construct(self, x, mask):
+        heads = ops.split(self.qkv(self.first(x)), WIDTH, axis=2)
+        q, k, v = (t.reshape(len(x), LENGTH, HEADS, -1).swapaxes(1, 2) for t in heads)
+        scores = ops.matmul(q, k.swapaxes(2, 3)) * (1 / math.sqrt(WIDTH // HEADS)) + mask
+        y = ops.matmul(ops.softmax(scores, -1), v).swapaxes(1, 2).reshape(x.shape)
+        x = x + self.project(y)
+        return x + self.down(self.gelu(self.up(self.second(x))))
+
+
+class Language(nn.Cell):
+    """A small GPT: its logits have no bias, so mixed precision hands bfloat16 to the loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(VOCABULARY, WIDTH), nn.Embedding(LENGTH, WIDTH)
+        self.blocks = nn.CellList([Block() for _ in range(2)])
+        self.norm, self.head = nn.LayerNorm((WIDTH,)), nn.Dense(WIDTH, VOCABULARY, has_bias=False)
+        self.mask = ms.Tensor(np.triu(np.full((LENGTH, LENGTH), -1e9, np.float32), 1))
+
+    def construct(self, ids):
+        x = self.tokens(ids) + self.places(ops.arange(LENGTH))
+        for block in self.blocks:
+            x = block(x, self.mask)
+        return self.head(self.norm(x)).reshape(-1, VOCABULARY)
+
+
+def sentences():
+    """Batches of token ids and of the tokens that follow: each is drawn from few that may follow the last."""
+    rng = np.random.default_rng(0)
+    follows = rng.integers(0, VOCABULARY, (VOCABULARY, 3))
+    ids = np.empty((60 * 16, LENGTH + 1), np.int32)
+    ids[:, 0] = rng.integers(0, VOCABULARY, len(ids))
+    for place in range(LENGTH):
+        ids[:, place + 1] = follows[ids[:, place], rng.choice(3, len(ids), p=[0.7, 0.2, 0.1])]
+    return [(part[:, :-1].copy(), part[:, 1:].ravel().copy()) for part in ids.reshape(60, 16, -1)]
+
+
+def language():
+    net = Language()
+    return net, nn.Adam(net.trainable_params(), 2e-3), sentences()
+
+
+def digits():
+    """The demo's net and two epochs of its images, with an optimizer that does not blow rounding noise up to a step."""
+    path = Path(__file__).parents[3] / "examples" / "train_digits.py"
+    spec = importlib.util.spec_from_file_location("train_digits", path)
+    demo = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(demo)
+    net, data = demo.make_net(), demo.digits("train", 48)
+    batches = [tuple(t.asnumpy() for t in batch) for _ in range(2) for batch in data.create_tuple_iterator()]
+    return net, nn.Momentum(net.trainable_params(), 0.005, 0.9), batches
+
+
+TRAININGS = {"digits": digits, "language": language}
+_final: dict[tuple, float] = {}
+
+
+def final_loss(name, level, rounds=False):
+    """The mean loss of the last ten steps of a training; `rounds` leaves no float32 weights behind a step."""
+    if (name, level, rounds) not in _final:
+        ms.set_seed(1)
+        net, optimizer, batches = TRAININGS[name]()
+        network = nn.WithLossCell(net, nn.CrossEntropyLoss())
+        if level != "O0":
+            network = ms.amp.auto_mixed_precision(network, level, ms.bfloat16)
+        step = nn.TrainOneStepCell(network, optimizer).set_train()
+        losses = []
+        for batch in batches:
+            losses.append(float(step(*map(ms.Tensor, batch)).astype(ms.float32).asnumpy()))
+            if rounds:
+                for p in net.trainable_params():
+                    p.set_data(p.astype(ms.bfloat16).astype(ms.float32))
+        assert all(p.dtype == ms.float32 for p in net.trainable_params())
+        assert np.mean(losses[-10:]) < 0.4 * losses[0], "it learned"
+        _final[name, level, rounds] = np.mean(losses[-10:])
+    return _final[name, level, rounds]
+
+
+@pytest.mark.parametrize("level", ("auto", "O2", "O3"))
+@pytest.mark.parametrize("name", TRAININGS)
+def test_bfloat16_reaches_the_loss_of_float32(name, level):
+    assert final_loss(name, level) == pytest.approx(final_loss(name, "O0"), rel=0.01)
+
+
+def test_weights_of_bfloat16_do_not():
+    """What the comparison would miss if it were too lenient."""
+    assert final_loss("language", "auto", rounds=True) > 1.02 * final_loss("language", "O0")
