@@ -11,7 +11,7 @@ from cython.parallel cimport prange
 
 from arrays cimport check_dense, check_same_layout, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from transcendental cimport bell, hyperbolic_tangent, logistic_share, normal_share, sigmoid
+from transcendental cimport bell, hyperbolic_tangent, normal_share, power_of_two_real, sigmoid
 
 cnp.import_array()
 
@@ -24,6 +24,7 @@ cdef enum:
 
 # 0.5 (1 + tanh(u)) is sigmoid(2 u): cheaper, and exact where 1 + tanh(u) would cancel.
 cdef double TWICE_ROOT_TWO_OVER_PI = 1.5957691216057308
+cdef double LOG2_E = 1.4426950408889634
 cdef double DENSITY_AT_ZERO = 0.3989422804014327
 cdef double CUBIC = 0.044715
 
@@ -33,7 +34,7 @@ cdef void forward_block(
 ) noexcept nogil:
     """Write function(x) for one block."""
     cdef Py_ssize_t i
-    cdef floating slope = <floating> TWICE_ROOT_TWO_OVER_PI
+    cdef floating rise = <floating> (-TWICE_ROOT_TWO_OVER_PI * LOG2_E)
     cdef floating cubic = <floating> CUBIC
     cdef floating one = 1
     if function == RELU:
@@ -45,7 +46,7 @@ cdef void forward_block(
             out[i] = x[i] * normal_share(x[i], bell(x[i]))
     elif function == GELU_TANH:
         for i in range(size):
-            out[i] = logistic_share(x[i], -slope * x[i] * (one + cubic * x[i] * x[i]))
+            out[i] = x[i] / (one + power_of_two_real(rise * x[i] * (one + cubic * x[i] * x[i])))
     elif function == SIGMOID:
         for i in range(size):
             out[i] = sigmoid(x[i])
@@ -62,6 +63,7 @@ cdef void backward_block(
     cdef floating s
     cdef floating density = <floating> DENSITY_AT_ZERO
     cdef floating slope = <floating> TWICE_ROOT_TWO_OVER_PI
+    cdef floating rise = <floating> (-TWICE_ROOT_TWO_OVER_PI * LOG2_E)
     cdef floating cubic = <floating> CUBIC
     cdef floating thrice = <floating> (3 * CUBIC)
     cdef floating one = 1
@@ -74,7 +76,7 @@ cdef void backward_block(
             dx[i] = dy[i] * (normal_share(kept[i], s) + kept[i] * density * s)
     elif function == GELU_TANH:
         for i in range(size):
-            s = logistic_share(one, -slope * kept[i] * (one + cubic * kept[i] * kept[i]))
+            s = one / (one + power_of_two_real(rise * kept[i] * (one + cubic * kept[i] * kept[i])))
             dx[i] = dy[i] * (
                 s + kept[i] * s * (one - s) * slope * (one + thrice * kept[i] * kept[i])
             )

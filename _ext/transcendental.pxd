@@ -84,12 +84,29 @@ cdef inline float normal_exponential(float x) noexcept nogil:
     return exponential_near_zero(r) * shifted.value
 
 
-cdef inline floating logistic_share(floating x, floating minus) noexcept nogil:
-    """Return x / (1 + e^minus)."""
+cdef inline floating power_of_two_real(floating x) noexcept nogil:
+    """Return 2^x; in float32 to 1.5e-7 of it, but never below 2^-126 and infinite from 127.5.
+
+    x itself is rounded to an integer and a fraction, so the error of an x that is a product, worth
+    more the larger it is, stays in: it is meant for factors that are then small.
+    """
+    cdef float bounded, r, p
+    cdef Bits shifted
     if floating is double:
-        return x / (1 + math.exp(minus))
+        return math.exp2(x)
     else:
-        return x / (<float> 1.0 + normal_exponential(minus))
+        bounded = <float> 128.0 if x > <float> 128.0 else x
+        bounded = <float> -126.0 if x < <float> -126.0 else bounded
+        shifted.value = bounded + <float> 12583039.0
+        r = bounded - (shifted.value - <float> 12583039.0)
+        p = <float> 0.00132647271237
+        p = p * r + <float> 0.00967151264483
+        p = p * r + <float> 0.055507337435
+        p = p * r + <float> 0.240222420853
+        p = p * r + <float> 0.693146977599
+        p = p * r + <float> 1.0
+        shifted.number = shifted.number << MANTISSA_BITS
+        return p * shifted.value
 
 
 cdef inline floating sigmoid(floating x) noexcept nogil:
@@ -135,23 +152,26 @@ cdef inline floating hyperbolic_tangent(floating x) noexcept nogil:
 
 
 cdef inline floating bell(floating x) noexcept nogil:
-    """Return e^(-x^2 / 2)."""
-    return exponential(<floating> -0.5 * x * x)
+    """Return e^(-x^2 / 2); in float32 0 from |x| = 15 on."""
+    cdef floating size = x if x >= 0 else -x
+    cdef floating height = power_of_two_real(<floating> -0.7213475204444817 * x * x)
+    if floating is double:
+        return height
+    else:
+        return height if size < <float> 15.0 else <float> 0.0
 
 
 cdef inline floating normal_share(floating x, floating bell_of_x) noexcept nogil:
-    """Return P(X <= x), X standard normal; in float32 with an error below 1.5e-7, small ones below 1e-6 of it.
+    """Return P(X <= x), X standard normal; in float32 to 2e-7.
 
     P(X <= -s) is e^(-s^2 / 2) times a slowly falling function of s, here a quotient of
-    polynomials, whose terms are all positive. So a small share does not come of a difference.
+    polynomials whose terms are all positive. So a small share does not come of a difference.
     """
     cdef float size, above, below, tail
     if floating is double:
         return 0.5 * math.erfc(-0.7071067811865476 * x)
     else:
         size = x if x >= 0 else -x
-        # From 14.4 on the bell is 0; infinite sizes must not meet as a quotient.
-        size = size if size < <float> 15.0 else <float> 15.0
         above = <float> 0.004037007074610948
         above = above * size + <float> 0.0400981330841459
         above = above * size + <float> 0.1816460708073777
@@ -163,5 +183,6 @@ cdef inline floating normal_share(floating x, floating bell_of_x) noexcept nogil
         below = below * size + <float> 1.1958972513591613
         below = below * size + <float> 1.6701781449948285
         below = below * size + <float> 1.0
-        tail = bell_of_x * (above / below)
+        # The bell is 0 there, and infinite polynomials would make it NaN.
+        tail = bell_of_x * (above / below if size < <float> 15.0 else <float> 0.0)
         return <float> 1.0 - tail if x >= 0 else tail

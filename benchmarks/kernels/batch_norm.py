@@ -1,4 +1,7 @@
-"""BatchNorm with ReLU, and with a sum before it, in training; both sides in channels-last memory."""
+"""BatchNorm and ReLU, and a sum between them, in training: both layouts, forward and gradient apart.
+
+Of dist_ms both what its operations run one after the other and the fused kernels.
+"""
 
 from collections.abc import Iterator
 
@@ -6,61 +9,106 @@ import numpy as np
 
 from kernels import Case
 
-SHAPES = ((32, 64, 32, 32), (32, 256, 8, 8), (32, 256, 56, 56))
+SHAPES = ((32, 64, 32, 32), (32, 256, 8, 8), (16, 256, 56, 56))
+TYPES = ("float32", "bfloat16")
+LAYOUTS = ("NCHW", "NHWC")
+EPS = 1e-5
+
+
+def name_of(what: str, shape: tuple[int, ...], layout: str, dtype: str) -> str:
+    """Return a case's name."""
+    return f"batch norm {what} {shape} {layout} {dtype}"
 
 
 def ours() -> Iterator[Case]:
-    """The fused kernels: statistics, result, gradients."""
+    """The kernels; x counts twice per direction, as it leaves the caches before its second use."""
     import ml_dtypes
 
-    from dist_ms._ext import batch_norm
+    from dist_ms._ext import activation, batch_norm, elementwise
 
     rng = np.random.default_rng(0)
-    for dtype in (np.dtype(np.float32), np.dtype(ml_dtypes.bfloat16)):
-        for shape in SHAPES:
-            x, y, dy, dx, r, dr = (
-                np.moveaxis(rng.standard_normal((shape[0], *shape[2:], shape[1]), np.float32).astype(dtype), -1, 1)
-                for _ in range(6)
-            )
-            gamma, beta, mean, rstd, dgamma, dbeta = rng.standard_normal((6, shape[1])).astype(np.float32)
 
-            def relu(x=x, y=y, g=gamma, b=beta, m=mean, s=rstd):
-                batch_norm.statistics(x, 1e-5, m, s)
-                batch_norm.normalised(x, g, b, m, s, None, True, y)
+    def random(shape: tuple[int, ...], layout: str, dtype: str) -> np.ndarray:
+        memory = shape if layout == "NCHW" else (shape[0], *shape[2:], shape[1])
+        numbers = rng.standard_normal(memory, np.float32).astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype)
+        return numbers if layout == "NCHW" else np.moveaxis(numbers, -1, 1)
 
-            def relu_gradient(x=x, dy=dy, dx=dx, g=gamma, b=beta, m=mean, s=rstd, dg=dgamma, db=dbeta):
-                batch_norm.backward_of_relu(dy, x, g, b, m, s, dx, dg, db)
+    for shape, layout, dtype in ((s, m, t) for s in SHAPES for m in LAYOUTS for t in TYPES):
+        x, y, z, r, dy, dz, dx, dr = (random(shape, layout, dtype) for _ in range(8))
+        gamma, beta, mean, rstd, dgamma, dbeta = rng.standard_normal((6, shape[1])).astype(np.float32)
+        given, found = (gamma, beta, mean, rstd), (dx, dgamma, dbeta)
 
-            def sum_relu(x=x, y=y, r=r, g=gamma, b=beta, m=mean, s=rstd):
-                batch_norm.statistics(x, 1e-5, m, s)
-                batch_norm.normalised(x, g, b, m, s, r, True, y)
+        def forward(x=x, y=y, given=given):
+            batch_norm.forward_train(x, *given[:2], EPS, y, *given[2:])
 
-            def sum_gradient(x=x, y=y, dy=dy, dx=dx, dr=dr, g=gamma, m=mean, s=rstd, dg=dgamma, db=dbeta):
-                batch_norm.backward_of_sum(dy, x, g, m, s, y, dx, dg, db, dr)
+        def apart(forward=forward, y=y, z=z):
+            forward()
+            activation.relu_forward(y, z)
 
-            name = f"{shape}, {dtype}"
-            # x twice (statistics, result), the result once; then x and dy twice, dx once.
-            yield Case(f"batch norm + relu {name}", lambda f=relu, g=relu_gradient: (f(), g()), 8 * x.nbytes)
-            yield Case(f"batch norm + sum + relu {name}", lambda f=sum_relu, g=sum_gradient: (f(), g()), 11 * x.nbytes)
+        def apart_gradient(dy=dy, y=y, dz=dz, x=x, given=given, found=found):
+            activation.relu_backward(dy, y, dz)
+            batch_norm.backward(dz, x, given[0], *given[2:], *found)
+
+        def sum_apart(forward=forward, y=y, z=z, r=r):
+            forward()
+            elementwise.add(y, r, y)
+            activation.relu_forward(y, z)
+
+        def fused(x=x, y=y, given=given, addend=None):
+            batch_norm.statistics(x, EPS, *given[2:])
+            batch_norm.normalised(x, *given, addend, True, y)
+
+        def fused_gradient(dy=dy, x=x, given=given, found=found):
+            batch_norm.backward_of_relu(dy, x, *given, *found)
+
+        def sum_gradient(dy=dy, x=x, y=y, dr=dr, given=given, found=found):
+            batch_norm.backward_of_sum(dy, x, given[0], *given[2:], y, *found, dr)
+
+        size = x.nbytes
+        runs = {
+            "forward": (forward, 3 * size),
+            "+ relu forward, fused": (fused, 3 * size),
+            "+ relu gradient, fused": (fused_gradient, 5 * size),
+            "+ sum + relu forward, fused": (lambda fused=fused, r=r: fused(addend=r), 4 * size),
+            "+ sum + relu gradient, fused": (sum_gradient, 7 * size),
+        }
+        if dtype == "float32":  # Of bfloat16 there is no ReLU kernel.
+            runs["+ relu forward"] = (apart, 5 * size)
+            runs["+ relu gradient"] = (apart_gradient, 8 * size)
+            runs["+ sum + relu forward"] = (sum_apart, 8 * size)
+        for what, (run, traffic) in runs.items():
+            yield Case(name_of(what, shape, layout, dtype), run, traffic)
 
 
 def torch() -> Iterator[Case]:
-    """torch.nn.functional's, one after the other, through autograd."""
+    """PyTorch's functions for the same, one after the other."""
     import torch
 
-    f = torch.nn.functional
-    for dtype in (torch.float32, torch.bfloat16):
-        for shape in SHAPES:
-            x, r, dy = (torch.randn(shape, dtype=dtype).to(memory_format=torch.channels_last) for _ in range(3))
-            x.requires_grad_()
-            r.requires_grad_()
-            gamma, beta = (torch.randn(shape[1]).requires_grad_() for _ in range(2))
+    aten = torch.ops.aten
+    for shape, layout, dtype in ((s, m, t) for s in SHAPES for m in LAYOUTS for t in TYPES):
+        memory = torch.contiguous_format if layout == "NCHW" else torch.channels_last
+        x, r, dy = (torch.randn(shape, dtype=getattr(torch, dtype)).to(memory_format=memory) for _ in range(3))
+        gamma, beta = torch.randn(shape[1]), torch.randn(shape[1])
 
-            def run(x=x, r=r, dy=dy, gamma=gamma, beta=beta, adds=False):
-                y = f.batch_norm(x, None, None, gamma, beta, True)
-                y = f.relu(y + r if adds else y)
-                torch.autograd.grad(y, (x, gamma, beta, r) if adds else (x, gamma, beta), dy)
+        def forward(x=x, gamma=gamma, beta=beta):
+            return aten.native_batch_norm(x, gamma, beta, None, None, True, 0.1, EPS)
 
-            name = f"{shape}, {str(dtype).partition('.')[2]}"
-            yield Case(f"batch norm + relu {name}", run)
-            yield Case(f"batch norm + sum + relu {name}", lambda run=run: run(adds=True))
+        y, mean, rstd = forward()
+        z = y.relu()
+
+        def relu(forward=forward):
+            return forward()[0].relu()
+
+        def gradient(dy=dy, x=x, z=z, gamma=gamma, mean=mean, rstd=rstd):
+            dz = aten.threshold_backward(dy, z, 0)
+            return aten.native_batch_norm_backward(dz, x, gamma, None, None, mean, rstd, True, EPS, [True] * 3)
+
+        def sum_relu(forward=forward, r=r):
+            return (forward()[0] + r).relu()
+
+        yield Case(name_of("forward", shape, layout, dtype), forward)
+        for how in ("", ", fused"):
+            yield Case(name_of(f"+ relu forward{how}", shape, layout, dtype), relu)
+            yield Case(name_of(f"+ relu gradient{how}", shape, layout, dtype), gradient)
+            yield Case(name_of(f"+ sum + relu forward{how}", shape, layout, dtype), sum_relu)
+        yield Case(name_of("+ sum + relu gradient, fused", shape, layout, dtype), gradient)
