@@ -153,7 +153,8 @@ cdef class Exchange:
                 if self.way == STAGED:
                     board.stage = self.base  # nobody will take these stages
                 board.reduced = self.ticket
-                return self.finish(DIFFERENT)
+                self.phase = PARTING
+                return True
             if self.way == STAGED:
                 self.phase = STAGING
                 return True
@@ -167,6 +168,10 @@ cdef class Exchange:
             if board.finished != self.ticket - 1:
                 return False
             return self.finish(CLOSING if self.way == IN_PLACE else OVER)
+        if self.phase == PARTING:
+            if board.finished != self.ticket - 1:
+                return False
+            return self.finish(DIFFERENT)
         if self.phase == RELEASED:
             if board.finished != self.ticket - 1:
                 return False

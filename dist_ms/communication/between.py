@@ -1,23 +1,18 @@
 """Reductions between machines: rank r of each machine carries part r of what theirs have reduced.
 
-MPI matches collectives of a communicator by their order, but which array a machine has reduced
-first is chance. So every round has a communicator of its own and is begun in the order in which the
-arrays came, the same on all ranks.
+Which array a machine has reduced first is chance, so arrays may pass each other on the way. That all ranks
+have posted the same is found out while the data travels, by a meeting that nobody waits for.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from dist_ms._ext import board as boards
-from dist_ms._ext import reduce as kernels
-from dist_ms.communication.buffers import as_bytes, mpi_ops, mpi_types, pieces
-
-_PIECE = 1 << 30  # bytes in one call: MPI's counts are C ints
+from dist_ms.communication.carrying import Carried, Carrier
+from dist_ms.communication.posted import Posted
 
 
 class Between:
@@ -30,141 +25,65 @@ class Between:
     """
 
     def __init__(self, mpi: Any, comm: Any, parts: int) -> None:
-        self._mpi, self.comm, self.parts = mpi, comm, parts
-        self.gathering = None if comm is None else comm.Dup()
-        self.first, self.second = Turns(), Turns()
-        self._types, self._ops = mpi_types(mpi), mpi_ops(mpi)
+        self.comm, self.parts, self.error = comm, parts, mpi.Exception
+        self.carrier = None if comm is None else Carrier(mpi, comm)
 
-    def reduction(self, held: Any, array: np.ndarray, op: str) -> Exchange:
+    def reduction(self, held: Any, array: np.ndarray, op: str, meeting: Posted | None = None) -> Exchange:
         """Return the exchange that carries an array's part between the machines.
 
         Args:
             held: reduces the part within this machine and then waits.
             array: the array.
             op: the reduction.
+            meeting: of all ranks for this; None when they have met.
         """
         start, stop = held.part if self.comm is not None else (0, 0)
-        return Exchange(self, held, array.reshape(-1)[start:stop], op)
-
-    def start(self, part: np.ndarray, op: str) -> list[Any]:
-        """Start reducing a part of a type that MPI knows; return the requests."""
-        mpi_type, mpi_op = self._types[part.dtype], self._ops[part.dtype == np.bool_][op]
-        return [
-            self.comm.Iallreduce(self._mpi.IN_PLACE, [piece, len(piece), mpi_type], mpi_op)
-            for piece in pieces(part, _PIECE // part.itemsize)
-        ]
+        return Exchange(self, held, array.reshape(-1)[start:stop], op, meeting)
 
     def free(self) -> None:
-        """Give the communicators back."""
+        """Give the communicator back."""
         if self.comm is not None:
             self.comm.Free()
-            self.gathering.Free()
-
-    def known(self, dtype: np.dtype) -> bool:
-        """Whether MPI can reduce the type: not the 16-bit floats and small ints."""
-        return dtype in self._types
-
-
-class Turns:
-    """The exchanges that have yet to begin a round, in the order in which they came."""
-
-    def __init__(self) -> None:
-        self._waiting: deque[Exchange] = deque()
-
-    def join(self, exchange: Exchange) -> None:
-        """Queue an exchange."""
-        self._waiting.append(exchange)
-
-    def take(self, exchange: Exchange) -> bool:
-        """Return whether it is the exchange's turn, which is then over."""
-        if self._waiting[0] is not exchange:
-            return False
-        self._waiting.popleft()
-        return True
-
-    def leave(self, exchange: Exchange) -> None:
-        """Forget an exchange that will not come."""
-        if exchange in self._waiting:
-            self._waiting.remove(exchange)
 
 
 class Exchange:
     """An array's way: reduced within the machine, between the machines, and spread."""
 
-    def __init__(self, between: Between, held: Any, part: np.ndarray, op: str) -> None:
-        self._between, self._held, self._part, self._op = between, held, part, op
-        self._requests: list[Any] | None = None
-        self._rounds: Narrow | None = None
-        if part.size:
-            between.first.join(self)
-            if not between.known(part.dtype):
-                between.second.join(self)
+    def __init__(self, between: Between, held: Any, part: np.ndarray, op: str, meeting: Posted | None) -> None:
+        self._between, self._held, self._part, self._op, self._meeting = between, held, part, op, meeting
+        self._number = between.carrier.number() if part.size else 0
+        self._carried: Carried | None = None
 
     def advance(self, seconds: float, moving: bool = False) -> int:
         """Drive the exchange; as the board's exchanges do."""
+        met = boards.DONE if self._meeting is None else self._meeting.state()
+        if met == boards.DIFFER:
+            return met
         state = self._held.advance(seconds, moving)
+        if state == boards.DIFFER and met == boards.WAITING:
+            return met  # the ranks of other machines have to hear of it, too
+        if state == boards.DIFFER and self._meeting is not None:
+            raise RuntimeError(
+                "For 'all_reduce', 'array' must be the same part of a shared buffer on every rank, but got other "
+                "parts on ranks of this machine."
+            )
         if state != boards.REDUCED:
-            if state == boards.DIFFER:
-                self._between.first.leave(self)
-                self._between.second.leave(self)
             return state
-        if not self._carried():
+        try:
+            arrived = self._arrived()
+        except self._between.error:
+            if met == boards.DONE:
+                raise
+            arrived = False  # the ranks' arrays are of other sizes; that will show
+        if not arrived or met == boards.WAITING:
             return boards.WAITING
         self._held.release()
         return self._held.advance(seconds)
 
-    def _carried(self) -> bool:
-        """Do what the machines' data and the order allow; return whether the part has been carried."""
+    def _arrived(self) -> bool:
+        """Drive the part and return whether it has been carried."""
         if not self._part.size:
             return True
-        if self._requests is None:
-            if not self._between.first.take(self):
-                return False
-            if self._between.known(self._part.dtype):
-                self._requests = self._between.start(self._part, self._op)
-            else:
-                self._rounds = Narrow(self._between, self._part, self._op)
-                self._requests = self._rounds.exchange()
-        while self._requests:
-            if not self._requests[0].Test():
-                return False
-            del self._requests[0]
-        if self._rounds is not None:
-            if not self._between.second.take(self):
-                return False
-            self._requests, self._rounds = self._rounds.gather(), None
-            return self._carried()
-        return True
-
-
-class Narrow:
-    """A part of a type that MPI does not reduce: each machine reduces a piece, then all get all.
-
-    So 16-bit floats travel as such, and are added in float32 and rounded once.
-    """
-
-    def __init__(self, between: Between, part: np.ndarray, op: str) -> None:
-        self._comm, self._gathering, self._byte = between.comm, between.gathering, between._mpi.BYTE
-        self._part, self._op = part, op
-        size, rank = self._comm.Get_size(), self._comm.Get_rank()
-        step = -(-len(part) // size)
-        starts = [min(len(part), i * step) for i in range(size + 1)]
-        self._mine = part[starts[rank] : starts[rank + 1]]
-        self._all = np.empty((size, len(self._mine)), part.dtype)
-        offsets = [part.itemsize * start for start in starts]
-        counts = [stop - start for start, stop in pairwise(offsets)]
-        self._whole = [as_bytes(part), (counts, offsets[:-1]), self._byte]
-
-    def exchange(self) -> list[Any]:
-        """Start giving each machine all machines' forms of its piece; return the requests."""
-        length = self._all[0].nbytes
-        rows = ([length] * len(self._all), [length * i for i in range(len(self._all))])
-        return [self._comm.Ialltoallv(self._whole, [as_bytes(self._all), rows, self._byte])]
-
-    def gather(self) -> list[Any]:
-        """Reduce this machine's piece and start giving it to all; return the requests."""
-        reduced = np.empty_like(self._mine)
-        kernels.reduce(list(self._all), reduced, self._op)
-        self._mine[:] = reduced
-        data = as_bytes(reduced)
-        return [self._gathering.Iallgatherv([data, len(data), self._byte], self._whole)]
+        if self._carried is None:
+            self._carried = Carried(self._between.carrier, self._number, self._part, self._op)
+        return self._carried.test()

@@ -7,12 +7,13 @@ copy would be changed in its place. An array that is only read may have any layo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 OPS = ("sum", "max", "min", "prod")
+Names = Callable[[], Sequence[str]]
 _REDUCED: set[tuple[np.dtype, str, bool]] = set()  # types, operations and whether there is a scale, found to be right
 
 
@@ -84,16 +85,20 @@ class Comm(ABC):
         return np.empty(size, dtype)
 
     @abstractmethod
-    def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
+    def all_reduce(
+        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+    ) -> np.ndarray:
         """Overwrite the array with `scale` times the element-wise `op` over all ranks; return it.
 
         float16 and bfloat16 are reduced in float32 and rounded once; booleans as logical or
         ("sum", "max") and and ("min", "prod"). A scale is for floating point and complex arrays.
-        Every rank gets the same bits.
+        Every rank gets the same bits. `names` returns what lies in the array, for errors.
         """
 
     @abstractmethod
-    def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
+    def post_all_reduce(
+        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+    ) -> Handle:
         """Start an `all_reduce` and return at once. Ranks post in the same order."""
 
     @abstractmethod

@@ -12,6 +12,7 @@ from dist_ms.communication.comm import (
     Comm,
     Done,
     Handle,
+    Names,
     check_array,
     check_parts,
     check_rank,
@@ -51,14 +52,18 @@ class LocalComm(Comm):
         check_rank("broadcast", "root", root, 1)
         return array
 
-    def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
+    def all_reduce(
+        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+    ) -> np.ndarray:
         """Return the array, scaled."""
         check_reduced("all_reduce", array, op, scale)
         if scale != 1:
             array *= array.dtype.type(scale)
         return array
 
-    def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
+    def post_all_reduce(
+        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+    ) -> Handle:
         """Return a handle that is done."""
         self.all_reduce(array, op, scale)
         return Done()

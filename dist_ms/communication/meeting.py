@@ -8,23 +8,24 @@ ranks in different collectives are found before any data moves.
 from __future__ import annotations
 
 import zlib
-from abc import abstractmethod
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dist_ms.communication.comm import Comm, Handle
+from dist_ms.communication.comm import Comm, Handle, Names
 from dist_ms.communication.control import Control, caller
+from dist_ms.communication.posted import SPIN, InTurn, MeetingHandle, Posted, SharedHandle
 from dist_ms.communication.waiting import wait_until
 
 if TYPE_CHECKING:
+    from dist_ms.communication.carrying import Carrier
     from dist_ms.communication.shared import SharedMemory
 
-_SPIN = 0.0005  # seconds in the kernel before this rank begins to listen
 _DONE, _DIFFER = 1, 3  # states of the board's exchanges
 _ENDED = (_DONE, _DIFFER)
+_TEXT = 400  # bytes of a rank's row in an error
 
 
 class MeetingComm(Comm):
@@ -50,7 +51,11 @@ class MeetingComm(Comm):
         self._nodes: tuple[int, ...] = ()
         self._shared: SharedMemory | None = None
         self._queue: deque[Any] = deque()
-        self._handles: list[Handle] = []
+        self._handles: list[MeetingHandle] = []
+        self._carrier: Carrier | None = None
+        self._turns: deque[InTurn] = deque()
+        # For what was posted and for errors, so that they meet nothing else; where there is no shared memory.
+        self._posted = self._told = comm
         control.counts.setdefault(name, 0)
         control.drivers.append(self._drive)
 
@@ -63,13 +68,20 @@ class MeetingComm(Comm):
         self._nodes = tuple(nodes)
         self.one_node = len(set(nodes)) == 1
         parts = min(Counter(nodes).values())
-        if max(Counter(nodes).values()) == 1:
-            return  # nobody to share with
+        if self.size == 1:
+            return
         from dist_ms.communication.arena import Arena
         from dist_ms.communication.between import Between
+        from dist_ms.communication.carrying import Carrier
         from dist_ms.communication.shared import chosen_all_reduce, share
 
-        if not self._all_true(chosen_all_reduce() == "shared"):
+        own = self._all_true(chosen_all_reduce() == "shared")
+        if not own or not self.one_node:
+            self._posted, self._told = self._comm.Dup(), self._comm.Dup()
+        if not own:
+            return
+        if max(Counter(nodes).values()) == 1:  # nobody to share with
+            self._carrier = Carrier(self._mpi, self._comm.Dup())
             return
         here = [rank for rank in range(self.size) if nodes[rank] == nodes[self.rank]]
         place, members = here.index(self.rank), tuple(self.ranks[rank] for rank in here)
@@ -96,6 +108,12 @@ class MeetingComm(Comm):
         if self._shared is not None and self._shared.between is not None:
             self._shared.between.free()
         self._shared = None
+        if self._carrier is not None:
+            self._carrier.comm.Free()
+            self._carrier = None
+        if self._posted is not self._comm:
+            self._posted.Free()
+            self._told.Free()
         self._control.drivers.remove(self._drive)
 
     def _enter(self, verb: str) -> int:
@@ -106,18 +124,17 @@ class MeetingComm(Comm):
         counts[self.name] = number = counts[self.name] + 1
         return number
 
-    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "") -> None:
+    def meet(self, verb: str, array: np.ndarray | None = None, more: str = "", names: Names | None = None) -> None:
         """Wait until every rank is here for the same thing."""
         number = self._enter(verb)
         mark = self._mark(verb, array, more)
         if self._shared is not None and self.one_node:
-            self._complete(self._shared.meeting(mark), verb, number, array, more)
+            self._complete(self._shared.meeting(mark), verb, number, array, more, names)
             return
-        marks = np.array([mark, -mark])
-        request = self._comm.Iallreduce(self._mpi.IN_PLACE, [marks, 2, self._mpi.INT64_T], self._mpi.MAX)
-        self._wait(request.Test, verb, number, (request, marks))
-        if marks[0] != mark or marks[1] != -mark:
-            self._differ(verb, array, more)
+        meeting = Posted(self._mpi, self._comm, mark)
+        self._wait(lambda: meeting.state() in _ENDED, verb, number, meeting)
+        if meeting.state() == _DIFFER:
+            self._differ(verb, array, more, names)
 
     def _mark(self, verb: str, array: np.ndarray | None, more: str) -> int:
         """Return a number that stands for what this rank is about to do."""
@@ -130,9 +147,17 @@ class MeetingComm(Comm):
             self._marks[key] = mark = zlib.crc32(repr((verb, shape, more)).encode())
         return mark
 
-    def _complete(self, exchange: Any, verb: str, number: int | None, array: np.ndarray | None, more: str) -> None:
+    def _complete(
+        self,
+        exchange: Any,
+        verb: str,
+        number: int | None,
+        array: np.ndarray | None,
+        more: str,
+        names: Names | None,
+    ) -> None:
         """Drive an exchange to its end, after those begun before it."""
-        state = 0 if self._queue else exchange.advance(_SPIN)
+        state = 0 if self._queue else exchange.advance(SPIN)
         if state == _DONE:
             return
         if not state:
@@ -140,18 +165,20 @@ class MeetingComm(Comm):
             self._wait(lambda: self._over(exchange), verb, number, (exchange, array))
             state = exchange.advance(0)
         if state == _DIFFER:
-            self._differ(verb, array, more)
+            self._differ(verb, array, more, names)
 
-    def _post(self, exchange: Any, number: int | None, array: np.ndarray, more: str) -> Handle:
+    def _post(
+        self, exchange: Any, number: int | None, array: np.ndarray, more: str, names: Names | None = None
+    ) -> Handle:
         """Begin an exchange and return at once."""
         self._queue.append(exchange)
         self._drive()
-        return SharedHandle(self, number, exchange, array, more)
+        return SharedHandle(self, number, exchange, array, more, names)
 
     def _over(self, exchange: Any) -> bool:
         """Drive what is under way and return whether an exchange has ended, well or not."""
         self._drive()
-        return exchange.advance(_SPIN, True) in _ENDED
+        return exchange.advance(SPIN, True) in _ENDED
 
     def _drive(self) -> None:
         """Drive all that is under way in this group, in the order it was begun."""
@@ -160,17 +187,24 @@ class MeetingComm(Comm):
             if exchange.advance(0) in _ENDED and exchange is queue[0]:
                 queue.popleft()
         if self._handles:
-            self._handles = [handle for handle in self._handles if not handle.test()]
+            self._handles = [handle for handle in self._handles if not handle.drive()]
 
-    def _differ(self, verb: str, array: np.ndarray | None, more: str) -> None:
+    def _part_ways(self, keep: Any, verb: str, array: np.ndarray | None, more: str, names: Names | None) -> None:
+        """Raise an error that says what each rank has posted."""
+        if not self.one_node or self._shared is None:  # what was posted after it cannot be called back
+            self._give_up(keep, "the ranks had posted different operations")
+        self._differ(verb, array, more, names)
+
+    def _differ(self, verb: str, array: np.ndarray | None, more: str, names: Names | None) -> None:
         """Raise an error that says what each rank was about to do."""
         what = "" if array is None else f"{array.dtype.name}{list(array.shape)}"
-        mine = f"{verb}({', '.join(filter(None, (what, more)))}) at {caller()}".encode()[:200]
-        text = np.zeros(200, np.uint8)
+        inside = f" of {_shortened(names())}" if names is not None else ""
+        mine = f"{verb}({', '.join(filter(None, (what, more)))}){inside} at {caller()}".encode()[:_TEXT]
+        text = np.zeros(_TEXT, np.uint8)
         text[: len(mine)] = np.frombuffer(mine, np.uint8)
-        texts = np.zeros((self.size, 200), np.uint8)
+        texts = np.zeros((self.size, _TEXT), np.uint8)
         byte = self._mpi.BYTE
-        request = self._comm.Iallgather([text, 200, byte], [texts, 200, byte])
+        request = self._told.Iallgather([text, _TEXT, byte], [texts, _TEXT, byte])
         self._wait(request.Test, verb, None, (request, text, texts))
         rows = [bytes(row).rstrip(b"\0").decode(errors="replace") for row in texts]
         table = "\n".join(f"  rank {self.ranks[i]}: {row}" for i, row in enumerate(rows))
@@ -259,50 +293,7 @@ class MeetingComm(Comm):
         )
 
 
-class PostedHandle(Handle):
-    """An operation under way.
-
-    Args:
-        comm: its group.
-        number: which of the group's calls it is; None if all ranks have come already.
-        keep: what it reads and writes.
-    """
-
-    def __init__(self, comm: MeetingComm, number: int | None, keep: Any) -> None:
-        self._comm, self._number, self._keep = comm, number, keep
-
-    @abstractmethod
-    def test(self) -> bool:
-        """Drive the operation and return whether it is done."""
-
-    def wait(self) -> None:
-        """Wait until the operation is done."""
-        self._comm._wait(self.test, "all_reduce", self._number, (self, self._keep))
-
-
-class SharedHandle(PostedHandle):
-    """An exchange under way."""
-
-    def __init__(self, comm: MeetingComm, number: int | None, exchange: Any, array: np.ndarray, more: str) -> None:
-        super().__init__(comm, number, array)
-        self._exchange, self._more = exchange, more
-
-    def test(self) -> bool:
-        """Drive the group's exchanges and return whether this one is done."""
-        if self._exchange.advance(0) not in _ENDED:
-            self._comm._drive()
-        self._check()
-        return self._exchange.advance(0) == _DONE
-
-    def wait(self) -> None:
-        """Wait until the operation is done."""
-        comm = self._comm
-        if comm._queue and comm._queue[0] is self._exchange:
-            self._exchange.advance(_SPIN)
-        comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
-        self._check()
-
-    def _check(self) -> None:
-        """Raise if the ranks have entered different operations."""
-        if self._exchange.advance(0) == _DIFFER:
-            self._comm._differ("all_reduce", self._keep, self._more)
+def _shortened(names: Sequence[str]) -> str:
+    """Name the first few."""
+    more = len(names) - 3
+    return ", ".join(names[:3]) + (f" and {more} more" if more > 0 else "")

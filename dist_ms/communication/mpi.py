@@ -11,7 +11,7 @@ import pickle
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -26,9 +26,11 @@ from dist_ms.communication.buffers import (
     wide,
     wire_form,
 )
+from dist_ms.communication.carrying import Carried
 from dist_ms.communication.comm import (
     Comm,
     Handle,
+    Names,
     check_array,
     check_buffer,
     check_parts,
@@ -38,8 +40,10 @@ from dist_ms.communication.comm import (
 )
 from dist_ms.communication.control import Control
 from dist_ms.communication.exchange import MpiExchange
-from dist_ms.communication.meeting import MeetingComm, PostedHandle
+from dist_ms.communication.meeting import MeetingComm
+from dist_ms.communication.posted import InTurn, MeetingHandle, Posted
 
+SMALL_BYTES = 16 << 10  # up to here MPI reduces between machines itself: a hop less
 CHUNK_BYTES = 1 << 30  # MPI-3 counts are C ints, and so are some of the libraries' byte counts
 SCRATCH_BYTES = 4 << 20  # of an ordinary array, reduced at a time between machines; two are under way
 
@@ -105,16 +109,22 @@ class MpiComm(MpiExchange, MeetingComm):
         found = self._shared.take(int(size), dtype, self._all_true) if self._shared is not None and size else None
         return np.empty(size, dtype) if found is None else found
 
-    def all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> np.ndarray:
+    def all_reduce(
+        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+    ) -> np.ndarray:
         """Overwrite the array with the reduction over all ranks."""
         check_reduced("all_reduce", array, op, scale)
         shared = self._shared
         if shared is not None and self.one_node:
             number = self._enter("all_reduce")
             exchange = shared.reduction(array, op, scale, self._mark("all_reduce", array, op))
-            self._complete(exchange, "all_reduce", number, array, op)
+            self._complete(exchange, "all_reduce", number, array, op, names)
             return array
-        self.meet("all_reduce", array, op)
+        self.meet("all_reduce", array, op, names)
+        if self._carrier is not None and array.nbytes > SMALL_BYTES:
+            carried = Carried(self._carrier, self._carrier.number(), array.reshape(-1), op, scale)
+            self._wait(carried.test, "all_reduce", None, (carried, array))
+            return array
         if shared is not None and shared.between is not None and array.nbytes > shared.small:
             self._reduce_between(array.reshape(-1), op, scale)
             return array
@@ -124,21 +134,29 @@ class MpiComm(MpiExchange, MeetingComm):
         store()
         return array
 
-    def post_all_reduce(self, array: np.ndarray, op: str = "sum", scale: float = 1.0) -> Handle:
-        """Start an all-reduce; between machines it is not checked that the ranks' arrays agree."""
+    def post_all_reduce(
+        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+    ) -> Handle:
+        """Start an all-reduce. Between machines the ranks meet for it while the data travels."""
         check_reduced("post_all_reduce", array, op, scale)
         number = self._enter("post_all_reduce")
         shared = self._shared
-        if shared is not None and (self.one_node or (shared.between is not None and shared.shares(array))):
-            return self._post(
-                shared.reduction(array, op, scale, self._mark("all_reduce", array, op)), number, array, op
-            )
-        wire, store = wire_form(array, scale)
-        requests = [
-            self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, mpi_op) for buffer, mpi_op in self._reduction(wire, op)
-        ]
-        handle = MpiHandle(self, number, requests, store, (array, wire))
+        if shared is not None and self.one_node:
+            mark = self._mark("all_reduce", array, op)
+            return self._post(shared.reduction(array, op, scale, mark), number, array, op, names)
+        here = shared is not None and shared.between is not None and shared.shares(array)
+        mark = self._mark("post_all_reduce", array, f"{op} {here}")
+        meeting = Posted(self._mpi, self._comm, mark)
+        if here:
+            return self._post(shared.reduction(array, op, scale, mark, meeting), number, array, op, names)
+        if self._carrier is not None:
+            under_way: Any = Carried(self._carrier, self._carrier.number(), array.reshape(-1), op, scale)
+        else:
+            wire, store = wire_form(array, scale)
+            under_way = InTurn(self._turns, self._posted, self._mpi, list(self._reduction(wire, op)), store)
+        handle = MeetingHandle(self, number, meeting, under_way, array, op, names)
         self._handles.append(handle)
+        handle.test()
         return handle
 
     def all_gather(self, array: np.ndarray) -> np.ndarray:
@@ -299,21 +317,3 @@ def _fetch(done: tuple[np.ndarray, np.ndarray, Handle]) -> None:
     piece, copy, handle = done
     handle.wait()
     piece[:] = copy
-
-
-class MpiHandle(PostedHandle):
-    """An all-reduce under way."""
-
-    def __init__(self, comm: MpiComm, number: int, requests: list[Any], store: Callable, keep: Any) -> None:
-        super().__init__(comm, number, keep)
-        self._requests, self._store = requests, store
-
-    def test(self) -> bool:
-        """Drive the operation and return whether it is done."""
-        while self._requests:
-            if not self._requests[0].Test():
-                return False
-            del self._requests[0]
-            if not self._requests:
-                self._store()
-        return True

@@ -15,7 +15,7 @@ import numpy as np
 from dist_ms._ext import board as boards
 from dist_ms._ext import reduce as kernels
 from dist_ms.communication.arena import Arena
-from dist_ms.communication.between import Between
+from dist_ms.communication.between import Between, Posted
 
 SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
 CHUNK_BYTES = 256 << 10  # staged at a time; a stage stays in a core's cache
@@ -61,8 +61,16 @@ class SharedMemory:
         self._kinds: dict[np.dtype, int] = {}
         self.meeting = self._board.meeting
 
-    def reduction(self, array: np.ndarray, op: str, scale: float, mark: int) -> Any:
-        """Return the exchange that reduces an array over all ranks of the group."""
+    def reduction(self, array: np.ndarray, op: str, scale: float, mark: int, meeting: Posted | None = None) -> Any:
+        """Return the exchange that reduces an array over all ranks of the group.
+
+        Args:
+            array: the array.
+            op: the reduction.
+            scale: a factor.
+            mark: must be equal on all ranks of a machine.
+            meeting: tells whether it is equal on all machines; None when that is known.
+        """
         kind = self._kinds.get(array.dtype)
         if kind is None:  # asking NumPy for a type's name takes longer than a small array
             kind = self._kinds[array.dtype] = kernels.KINDS[array.dtype.name]
@@ -70,7 +78,7 @@ class SharedMemory:
         if self.between is None:
             return self._board.reduction(array, kind, code, scale, mark)
         held = self._board.reduction(array, kind, code, scale, mark, self.between.parts, True)
-        return self.between.reduction(held, array, op)
+        return self.between.reduction(held, array, op, meeting)
 
     def shares(self, array: np.ndarray) -> bool:
         """Whether an array lies in memory that is reduced in place."""

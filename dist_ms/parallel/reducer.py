@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -350,11 +351,12 @@ class Reducer:
                 part = self.comm.reduce_scatter(buffer)
                 _own_part(buffer, bucket, self.comm)[...] = part
             elif not self.overlap:
-                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer, **self._scaled())
+                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer, **self._options(i))
 
-    def _scaled(self) -> dict[str, float]:
-        """Return the factor that an all-reduce takes in."""
-        return {} if self._after == 1 else {"scale": self._after}
+    def _options(self, at: int) -> dict[str, Any]:
+        """Return the factor that a bucket's all-reduce takes in, and what names its gradients in errors."""
+        names = {"names": lambda: [self._name(slot.weight) for slot in self._buckets[at].slots]}
+        return names if self._after == 1 else {**names, "scale": self._after}
 
     def _find_rows(self, replan: Replan) -> None:
         """Agree on which gradients come as rows, lay the buckets out without them, and take what was kept back."""
@@ -416,7 +418,7 @@ class Reducer:
         if self.hook is None:
             if at == self._counting:
                 buffer[-1] = self.samples.mine
-            return self.comm.post_all_reduce(buffer, **self._scaled())
+            return self.comm.post_all_reduce(buffer, **self._options(at))
         names = tuple(self._name(s.weight) for s in bucket.slots)
         shapes = tuple(s.shape for s in bucket.slots)
         return run_hook(self.hook, GradBucket(at, buffer[: bucket.size], names, shapes, self.comm))

@@ -59,6 +59,37 @@ if size > 1:
 """
 
 
+DIFFERENT = """
+import sys, time
+import numpy as np
+from dist_ms.communication import get_comm, init
+init()
+comm = get_comm()
+last = comm.rank == comm.size - 1
+make = comm.shared_buffer if sys.argv[1] == "shared" else np.zeros
+arrays = [make(500_000, np.float32) for _ in range(4)]
+kinds = {"size": lambda a: a[:-1] if last else a, "dtype": lambda a: a.view(np.int32) if last else a, "op": lambda a: a}
+for array in arrays:
+    array[:] = 1
+handles = [comm.post_all_reduce(arrays[0])]
+third = kinds[sys.argv[2]](arrays[1])
+handles.append(comm.post_all_reduce(third, "max" if sys.argv[2] == "op" and last else "sum", names=lambda: ["w", "b"]))
+if not last:
+    handles.append(comm.post_all_reduce(arrays[2]))
+try:
+    for handle in handles:
+        handle.wait()
+except RuntimeError as error:
+    assert (arrays[0] == comm.size).all()
+    print(f"rank {comm.rank}", str(error).replace(chr(10), "|"), flush=True)
+try:
+    comm.post_all_reduce(arrays[3])
+except RuntimeError as error:
+    print("closed:", error, flush=True)
+time.sleep(2)  # the first to end takes the others with it
+"""
+
+
 def missing():
     """Why there can be no hosts, or None."""
     if os.geteuid() != 0:
@@ -189,3 +220,25 @@ def test_a_rank_that_dies_on_another_machine_ends_the_job(hosts, tmp_path):
     done = job(hosts(4, (2, 2)), str(script), DIST_MS_TIMEOUT="20")
     assert done.returncode == 1
     assert "[rank 3 of 4] uncaught exception" in done.stderr and "no such data" in done.stderr
+
+
+@pytest.mark.parametrize("what", ["size", "dtype", "op"])
+@pytest.mark.parametrize(
+    ("slots", "memory", "choice"),
+    [((1, 1), "own", "shared"), ((2, 2), "shared", "shared"), ((2, 1), "shared", "shared"), ((1, 1), "own", "mpi")],
+    ids=str,
+)
+def test_arrays_that_differ_between_machines_are_shown_on_every_rank(hosts, tmp_path, slots, memory, choice, what):
+    script = tmp_path / "different.py"
+    script.write_text(DIFFERENT)
+    ranks = sum(slots)
+    done = job(hosts(ranks, slots), str(script), memory, what, DIST_MS_ALL_REDUCE=choice, DIST_MS_TIMEOUT="20")
+    assert done.returncode == 1 and "ends with an operation that never completed" in done.stderr, done.stderr
+    tables = [line.partition("|")[2] for line in done.stdout.splitlines() if line.startswith("rank ")]
+    assert len(tables) == ranks and len(set(tables)) == 1, done.stdout
+    rows = tables[0].split("|")
+    other = {"size": "float32[499999], sum", "dtype": "int32[500000], sum", "op": "float32[500000], max"}[what]
+    assert [row.partition(" at ")[0] for row in rows] == [
+        f"  rank {r}: all_reduce({other if r == ranks - 1 else 'float32[500000], sum'}) of w, b" for r in range(ranks)
+    ]
+    assert done.stdout.count("closed: For 'post_all_reduce', group") == ranks

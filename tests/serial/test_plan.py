@@ -110,9 +110,9 @@ def test_buckets_by_size(sizes, first, size, buckets):
     assert group_gradients(sizes, ["f"] * len(sizes), Fusion(first, size)) == buckets
 
 
-def test_default_sizes_are_one_and_twenty_five_megabytes():
+def test_default_sizes_are_one_and_two_megabytes():
     mb = 1 << 20
-    found = group_gradients([25 * mb, 20 * mb, 5 * mb, 1, mb - 1], ["f"] * 5, Fusion())
+    found = group_gradients([2 * mb, mb + 1, mb - 1, 1, mb - 1], ["f"] * 5, Fusion())
     assert found == [[4, 3], [2, 1], [0]]
 
 

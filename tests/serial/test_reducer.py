@@ -32,14 +32,16 @@ class RecordingComm(LocalComm):
     def __init__(self):
         super().__init__()
         self.size, self.ranks = 2, (0, 1)
-        self.log, self.posts = [], 0
+        self.log, self.posts, self.named = [], 0, []
 
-    def all_reduce(self, array, op="sum", scale=1.0):
+    def all_reduce(self, array, op="sum", scale=1.0, names=None):
+        self.named.append(names and names())
         self.log.append(("reduce", array.size))
         array *= np.asarray(2 * scale).astype(array.dtype)
         return array
 
-    def post_all_reduce(self, array, op="sum", scale=1.0):
+    def post_all_reduce(self, array, op="sum", scale=1.0, names=None):
+        self.named.append(names and names())
         self.log.append(("post", array.size))
         array *= np.asarray(2 * scale).astype(array.dtype)
         self.posts += 1
@@ -75,6 +77,9 @@ def test_number_and_order_of_reductions(fusion, posted, overlap):
     reducer = make(comm, fusion, overlap=overlap)
     grads = reducer.reduce(gradients())
     verb = "post" if overlap else "reduce"
+    sizes = iter(reversed(SIZES))
+    assert [sum(int(name[1:]) for name in names) for names in comm.named] == posted
+    assert [name for names in comm.named for name in names] == [f"w{n}" for n in sizes]
     assert [size for what, size in comm.log if what == verb] == posted
     for n, grad in zip(SIZES, grads, strict=True):
         assert grad.asnumpy().tolist() == [2.0 * n] * n

@@ -57,6 +57,23 @@ def test_any_order_of_steps_gives_the_same(size, seed):
             assert (array == want).all()
 
 
+def test_those_before_another_mark_end_well():
+    ranks = boards(2)
+    arrays = blocks(ranks, 1000)
+    for array in arrays:
+        array[:] = 1
+    held = [b.reduction(a, FLOAT, SUM, 1, 1, 0, True) for b, a in zip(ranks, arrays, strict=True)]
+    after = [b.meeting(2 + i) for i, b in enumerate(ranks)]
+    for _ in range(3):
+        assert [e.advance(0) for e in held][-1] in (WAITING, REDUCED)
+        [e.advance(0) for e in after]
+    for e in held:
+        e.release()
+    drive(np.random.default_rng(0), [[e] for e in held])
+    assert [e.advance(0) for e in after] == [DIFFER] * 2
+    assert all((a == 2).all() for a in arrays)
+
+
 def test_nobody_leaves_before_all_have_come():
     ranks = boards(3)
     waiting = [ranks[0].meeting(5), ranks[1].meeting(5)]
