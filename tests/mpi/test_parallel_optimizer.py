@@ -5,6 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn
+from dist_ms.nn.optim import updates
 from dist_ms.train import CheckpointConfig, Model, ModelCheckpoint, load_checkpoint, load_param_into_net
 
 OPTIMIZERS = {
@@ -94,6 +95,28 @@ def test_equals_plain_data_parallel(world, name, splits):
     assert max(comm.gather_objects(distance(*found))) <= 1e-6
     bits = comm.gather_objects({k: v.tobytes() for k, v in found[1].items()})
     assert all(b == bits[0] for b in bits)
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("splits", [{}, {"comm_fusion": {"openstate": False}}], ids=["one bucket", "many"])
+@pytest.mark.parametrize("name", ["Adam", "Rprop", "groups"])
+def test_equals_plain_data_parallel_where_slices_are_sent(world, monkeypatch, name, splits):
+    monkeypatch.setattr(type(world.comm), "beside", lambda self, buffer: None)
+    test_equals_plain_data_parallel(world, name, splits)
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("sent", [False, True])
+def test_slices_are_updated_by_compiled_calls(world, monkeypatch, sent):
+    if sent:
+        monkeypatch.setattr(type(world.comm), "beside", lambda self, buffer: None)
+    _, step = make(OPTIMIZERS["Adam"], True, comm_fusion={"openstate": False})
+    step(*next(batches(world.comm, 1)))
+    calls, run = [], updates.Batch.run
+    monkeypatch.setattr(updates.Batch, "run", lambda self, rule: (calls.append(len(self.indices)), run(self, rule))[1])
+    step(*next(batches(world.comm, 1)))
+    # The scalar stays whole. Where slices are sent, they are on their way bucket by bucket.
+    assert calls == ([1] * 7 if sent else [7])
 
 
 @pytest.mark.parametrize("name", ["Adam", "Momentum", "RMSProp"])
