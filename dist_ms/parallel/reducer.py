@@ -433,15 +433,21 @@ class Reducer:
         """Return the gradient of a weight in the type it came in."""
         place = self._places[index]
         if place is None:
-            return self._kept[index]
+            grad = self._kept[index]
+            kept = self.plan.rows[self.plan.weights[index]].gradient == "keep"
+            if grad is not None and kept and self.comm.size > 1:
+                grad.partial = "own", self._name(index)
+            return grad
         bucket, slot = place
         kind = self._buckets[bucket]
         array = self._buffers[bucket][slot.start : slot.stop]
         if kind.shards > 1:
             start, stop = kind.slice_of(slot, self.comm.rank)
-            array = array[start:stop]
-        else:
-            array = array.reshape(slot.shape)
+            dtype = self._types.get(index, kind.dtype)
+            grad = wrap(array[start:stop].astype(dtype, copy=False))
+            grad.partial = "slice", self._name(index)
+            return grad
+        array = array.reshape(slot.shape)
         dtype = self._types.get(index, kind.dtype)
         return wrap(array if array.dtype == dtype else array.astype(dtype))
 
