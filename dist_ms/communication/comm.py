@@ -84,6 +84,16 @@ class Comm(ABC):
         check_buffer("shared_buffer", size, dtype)
         return np.empty(size, dtype)
 
+    def beside(self, buffer: np.ndarray) -> list[np.ndarray] | None:
+        """Return every rank's array of one `shared_buffer`; None where not all ranks share memory.
+
+        Who reads another rank's array, or writes to it, sees by `meet` that it is the time.
+
+        Args:
+            buffer: what `shared_buffer` returned.
+        """
+        return None
+
     @abstractmethod
     def all_reduce(
         self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None

@@ -109,6 +109,10 @@ class MpiComm(MpiExchange, MeetingComm):
         found = self._shared.take(int(size), dtype, self._all_true) if self._shared is not None and size else None
         return np.empty(size, dtype) if found is None else found
 
+    def beside(self, buffer: np.ndarray) -> list[np.ndarray] | None:
+        """Return every rank's array of one shared buffer; None where not all ranks share memory."""
+        return self._shared.beside(buffer) if self._shared is not None and self.one_node else None
+
     def all_reduce(
         self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
     ) -> np.ndarray:

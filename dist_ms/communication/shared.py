@@ -57,8 +57,8 @@ class SharedMemory:
         crowded = arena.size > len(os.sched_getaffinity(0)) and arena.size > (os.cpu_count() or 1)
         self._board = boards.Board(memory, arena.rank, arena.size, small, chunk, 0 if crowded else 2000)
         self.small = small
-        self._known: set[int] = set()
         self._kinds: dict[np.dtype, int] = {}
+        self._known: dict[int, tuple[np.ndarray, int]] = {}  # windows' memory and strides, by address
         self.meeting = self._board.meeting
 
     def reduction(self, array: np.ndarray, op: str, scale: float, mark: int, meeting: Posted | None = None) -> Any:
@@ -84,6 +84,16 @@ class SharedMemory:
         """Whether an array lies in memory that is reduced in place."""
         return self._board.shares(array)
 
+    def beside(self, buffer: np.ndarray) -> list[np.ndarray] | None:
+        """Return every rank's array in the place of a buffer; None if it is not in shared memory."""
+        start = buffer.ctypes.data
+        for address, (memory, stride) in self._known.items():
+            at = start - address - self._arena.rank * stride
+            if 0 <= at and at + buffer.nbytes <= stride:
+                firsts = (at + rank * stride for rank in range(self._arena.size))
+                return [memory[first : first + buffer.nbytes].view(buffer.dtype) for first in firsts]
+        return None
+
     def take(self, size: int, dtype: np.dtype, agree: Callable[[bool], bool]) -> np.ndarray | None:
         """Return an array in shared memory, None when there is none for all.
 
@@ -102,7 +112,7 @@ class SharedMemory:
         if address not in self._known:
             # The board must not keep the lease: whole windows stay to the end of the job anyway.
             self._board.add_block(memory.base.window.memory, stride, stride)
-            self._known.add(address)
+            self._known[address] = memory.base.window.memory, stride
         return memory[start : start + length].view(dtype)
 
 

@@ -21,6 +21,7 @@ from dist_ms.parallel import bucket_memory, row_gradients
 from dist_ms.parallel.gradient_hook import GradBucket, GradHook, run_hook
 from dist_ms.parallel.plan import Bucket, Slot, SyncPlan
 from dist_ms.parallel.samples import SampleCount
+from dist_ms.parallel.slices import sum_own_slices
 
 Replan = Callable[[frozenset[str]], SyncPlan]
 
@@ -292,6 +293,14 @@ class Reducer:
             self._kept[index] = _sum(self._kept[index], grad, own)
             self._written.add(index)
 
+    def lent(self, bucket: Bucket) -> np.ndarray | None:
+        """Return a bucket's memory, for who has used its gradients; None where they are the caller's to keep.
+
+        Args:
+            bucket: one of the plan's.
+        """
+        return self._buffers[self._buckets.index(bucket)] if self._reuse else None
+
     def progress(self) -> None:
         """Drive the reductions under way; called between the nodes of the backward sweep."""
         for handle in self._handles:
@@ -320,9 +329,11 @@ class Reducer:
         self._reduce_buckets(buffers)
         total = None if self._counting is None else float(buffers[self._counting][-1])
         scale = self._after * self.samples.scale(total)
+        divided = [buffer for buffer, bucket in zip(buffers, self._buckets, strict=True) if bucket.shards > 1]
+        sum_own_slices(divided, self.comm, scale)
         for buffer, bucket in zip(buffers, self._buckets, strict=True):
-            if scale != 1 and (self.samples.on or self.hook is not None or bucket.shards > 1):
-                _own_part(buffer, bucket, self.comm)[...] *= scale
+            if scale != 1 and bucket.shards == 1 and (self.samples.on or self.hook is not None):
+                buffer *= scale
         gathered = row_gradients.reduce_rows([self._rows[i] for i in self._by_rows], self.comm, scale)
         self._kept.update(zip(self._by_rows, gathered, strict=True))
         self._scale_served(scale)
@@ -340,17 +351,14 @@ class Reducer:
                 self._kept[i] = _times(grad, factor)
 
     def _reduce_buckets(self, buffers: list[np.ndarray]) -> None:
-        """Add the buckets over the ranks, in plan order; scattered ones after the others."""
+        """Add the buckets that are not divided over the ranks, in plan order."""
         if self.overlap:
             self._post_complete()
             for handle in self._handles:
                 handle.wait()
             self._handles = []
         for i, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
-            if bucket.shards > 1:
-                part = self.comm.reduce_scatter(buffer)
-                _own_part(buffer, bucket, self.comm)[...] = part
-            elif not self.overlap:
+            if bucket.shards == 1 and not self.overlap:
                 self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer, **self._options(i))
 
     def _options(self, at: int) -> dict[str, Any]:
@@ -427,25 +435,23 @@ class Reducer:
         """Return the gradient of a weight in the type it came in."""
         place = self._places[index]
         if place is None:
-            return self._kept[index]
+            grad = self._kept[index]
+            kept = self.plan.rows[self.plan.weights[index]].gradient == "keep"
+            if grad is not None and kept and self.comm.size > 1:
+                grad.partial = "own", self._name(index)
+            return grad
         bucket, slot = place
         kind = self._buckets[bucket]
         array = self._buffers[bucket][slot.start : slot.stop]
         if kind.shards > 1:
             start, stop = kind.slice_of(slot, self.comm.rank)
-            array = array[start:stop]
-        else:
-            array = array.reshape(slot.shape)
+            dtype = self._types.get(index, kind.dtype)
+            grad = wrap(array[start:stop].astype(dtype, copy=False))
+            grad.partial = "slice", self._name(index)
+            return grad
+        array = array.reshape(slot.shape)
         dtype = self._types.get(index, kind.dtype)
         return wrap(array if array.dtype == dtype else array.astype(dtype))
-
-
-def _own_part(buffer: np.ndarray, bucket: Bucket, comm: Comm) -> np.ndarray:
-    """Return the part of a bucket that holds the sum on this rank."""
-    if bucket.shards == 1:
-        return buffer
-    share = bucket.size // bucket.shards
-    return buffer[comm.rank * share : (comm.rank + 1) * share]
 
 
 def _times(grad: Tensor | RowTensor, factor: float) -> Tensor | RowTensor:

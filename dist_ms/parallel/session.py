@@ -40,7 +40,7 @@ class DataParallel:
         reuse: as for `Reducer`.
         weighted: as for `Reducer`.
         sharding: what the parallel optimizer divides, asked for before the first step.
-        prepared: called with the plan once the models are equal, before the first step.
+        prepared: called with the plan and the reducer once the models are equal, before the first step.
         watch: see that the weights stay the same on all ranks; see `DesyncDetector`.
 
     Examples:
@@ -68,7 +68,7 @@ class DataParallel:
         reuse: bool = True,
         weighted: bool = False,
         sharding: Callable[[Comm], Sharding] | None = None,
-        prepared: Callable[[SyncPlan, Comm], None] | None = None,
+        prepared: Callable[[SyncPlan, Reducer], None] | None = None,
         watch: bool = True,
     ) -> None:
         self.weights = list(weights)
@@ -80,7 +80,7 @@ class DataParallel:
         self._fusion, self._overlap, self._reuse = fusion, overlap, reuse
         self.weighted = weighted
         self._sharding = sharding or (lambda comm: Sharding())
-        self._prepared = prepared or (lambda plan, comm: None)
+        self._prepared = prepared or (lambda plan, reducer: None)
         self._watch, self._steps = watch, 0
         self._hook: GradHook | None = None
         self._reducer: Reducer | None = None
@@ -156,7 +156,7 @@ class DataParallel:
         if self.broadcast:
             broadcast_parameters(plan, parameters, comm, buffers)
         with agreeing(comm):
-            self._prepared(plan, comm)
+            self._prepared(plan, reducer)
             if self._steps:
                 reducer.watch = DesyncDetector(plan, parameters, comm, self._steps).step
         if not self.mean and comm.size > 1 and comm.rank == 0:
@@ -200,7 +200,7 @@ def data_parallel(
     group: str | None = None,
     reuse: bool = True,
     sharding: Callable[[Comm], Sharding] | None = None,
-    prepared: Callable[[SyncPlan, Comm], None] | None = None,
+    prepared: Callable[[SyncPlan, Reducer], None] | None = None,
 ) -> DataParallel | None:
     """Return what the parallel context asks for; None when it asks for no parallel training.
 

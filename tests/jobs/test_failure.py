@@ -130,6 +130,58 @@ def test_a_rank_that_is_killed(run, how, number):
         assert f"dist-ms: rank 1 of 2 was ended by signal {number}" in done.err
 
 
+@pytest.mark.parametrize("posted", [True, False], ids=["posted", "at the end"])
+@pytest.mark.parametrize(
+    "where", ["comm.shared_buffer(n, np.float32)", "np.empty(n, np.float32)"], ids=["in place", "staged"]
+)
+def test_a_rank_that_is_killed_amid_reductions(run, how, where, posted):
+    # Three arrays of several chunks: rank 1 dies with one reduced, one under way and one not begun.
+    post = "handles = [comm.post_all_reduce(a) for a in arrays[: 2 if rank == 1 else 3]]\n"
+    done = run(
+        HEAD + f"import os, signal\nn = 3 << 20\narrays = [{where} for _ in range(3)]\n"
+        "for a in arrays:\n    a[:] = rank\n"
+        + (post + "handles[0].wait()\n" if posted else "comm.all_reduce(arrays[0])\n")
+        + "assert (arrays[0] == sum(range(comm.size))).all()\n"
+        + "if rank == 1:\n"
+        + ("" if posted else "    handles = [comm.post_all_reduce(arrays[1])]\n")
+        + "    handles[-1].test()\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+        + ("for h in handles:\n    h.wait()\n" if posted else "for a in arrays[1:]:\n    comm.all_reduce(a)\n")
+        + "print('over')",
+        ranks=3,
+        how=how,
+    )
+    assert done.code == 137 and done.seconds < QUICK
+    assert "over" not in done.out
+    if how == "dist-ms":
+        assert "dist-ms: rank 1 of 3 was ended by signal 9" in done.err
+
+
+@pytest.mark.parametrize("parallel_optimizer", [False, True])
+def test_a_rank_that_is_killed_amid_a_training_step(run, how, parallel_optimizer):
+    done = run(
+        HEAD + "import os, signal\nimport dist_ms as ms\n"
+        "from dist_ms import nn\nfrom dist_ms.parallel.reducer import Reducer\n"
+        "ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True,\n"
+        f"    enable_parallel_optimizer={parallel_optimizer}, comm_fusion={{'openstate': False}},\n"
+        "    parallel_optimizer_config={'parallel_optimizer_threshold': 0})\n"
+        "net = nn.SequentialCell(nn.Dense(64, 64), nn.Dense(64, 3))\n"
+        "step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.Adam(net.trainable_params()))\n"
+        "data = ms.Tensor(np.ones((8, 64), np.float32)), ms.Tensor(np.zeros((8, 3), np.float32))\n"
+        "step.grad_reducer.start()\nsink = step.grad_reducer.sink()\nsink.overlap = True\n"
+        "step(*data)\n"
+        "ready = sink.ready\n"
+        "def die(index, grad):\n    ready(index, grad)\n"
+        "    if rank == 1 and index == 2:\n        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sink.ready = die\n"
+        "step(*data)\nprint('over')",
+        how=how,
+    )
+    assert done.code == 137 and done.seconds < 2 * QUICK
+    assert "over" not in done.out
+    if how == "dist-ms":
+        assert "dist-ms: rank 1 of 2 was ended by signal 9" in done.err
+
+
 def test_a_rank_that_does_not_come_is_named_at_the_deadline(run):
     done = run(
         HEAD + "if rank == 1:\n    time.sleep(60)\ncomm.all_reduce(x)",

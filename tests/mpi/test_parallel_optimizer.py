@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms import Tensor, nn
+from dist_ms import Tensor, nn, ops
+from dist_ms.nn.optim import updates
 from dist_ms.train import CheckpointConfig, Model, ModelCheckpoint, load_checkpoint, load_param_into_net
 
 OPTIMIZERS = {
@@ -94,6 +95,28 @@ def test_equals_plain_data_parallel(world, name, splits):
     assert max(comm.gather_objects(distance(*found))) <= 1e-6
     bits = comm.gather_objects({k: v.tobytes() for k, v in found[1].items()})
     assert all(b == bits[0] for b in bits)
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("splits", [{}, {"comm_fusion": {"openstate": False}}], ids=["one bucket", "many"])
+@pytest.mark.parametrize("name", ["Adam", "Rprop", "groups"])
+def test_equals_plain_data_parallel_where_slices_are_sent(world, monkeypatch, name, splits):
+    monkeypatch.setattr(type(world.comm), "beside", lambda self, buffer: None)
+    test_equals_plain_data_parallel(world, name, splits)
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("sent", [False, True])
+def test_slices_are_updated_by_compiled_calls(world, monkeypatch, sent):
+    if sent:
+        monkeypatch.setattr(type(world.comm), "beside", lambda self, buffer: None)
+    _, step = make(OPTIMIZERS["Adam"], True, comm_fusion={"openstate": False})
+    step(*next(batches(world.comm, 1)))
+    calls, run = [], updates.Batch.run
+    monkeypatch.setattr(updates.Batch, "run", lambda self, rule: (calls.append(len(self.indices)), run(self, rule))[1])
+    step(*next(batches(world.comm, 1)))
+    # The scalar stays whole. Where slices are sent, they are on their way bucket by bucket.
+    assert calls == ([1] * 7 if sent else [7])
 
 
 @pytest.mark.parametrize("name", ["Adam", "Momentum", "RMSProp"])
@@ -231,3 +254,27 @@ def test_the_global_norm_is_agreed_on(world, parallel):
     assert reducer.clip_by_global_norm(grads, 100.0) == tuple(grads)
     with pytest.raises(ValueError, match="'max_norm' must be above 0"):
         reducer.clip_by_global_norm(grads, 0)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_norms_of_a_ranks_part_alone_are_refused(world):
+    ms.set_auto_parallel_context(
+        parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=True,
+        parallel_optimizer_config={"parallel_optimizer_threshold": 0},
+    )  # fmt: skip
+    w = ms.Parameter(np.zeros(11, np.float32), name="w")
+    own = ms.Parameter(np.zeros(2, np.float32), name="own", layerwise_parallel=True)
+    whole = ms.Parameter(Tensor(1.0), name="whole")
+    reducer = nn.DistributedGradReducer([w, own, whole], optimizer=nn.SGD([w, own, whole], 0.1))
+    ms.reset_auto_parallel_context()
+    grads = reducer((Tensor(np.ones(11, np.float32)), Tensor(np.ones(2, np.float32)), Tensor(2.0)))
+    use = "Use DistributedGradReducer.clip_by_global_norm"
+    for given in (grads, reducer.clip_by_global_norm(grads, 1.0)):
+        with pytest.raises(ValueError, match=f"'w', of which each rank has a slice: .*{use}"):
+            ops.clip_by_global_norm(given, 1.0)
+        with pytest.raises(ValueError, match=f"'own', which is each rank's own: .*{use}"):
+            ops.clip_by_global_norm(given[1:], 1.0)
+        with pytest.raises(ValueError, match="'w', of which each rank has a slice"):
+            ops.clip_by_norm(given[0], 1.0)
+    assert ops.clip_by_norm(grads[1], 1.0).asnumpy().tolist() == pytest.approx([0.5**0.5] * 2, rel=1e-5)
+    assert ops.clip_by_global_norm(grads[2:], 1.0)[0].asnumpy() == 1

@@ -7,7 +7,7 @@ and the weight decay in.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,8 @@ class Optimizer(OptimizerSettings):
     decoupled_decay = False  # the rule takes the decay off the weights, not through the gradient
     rule = ""  # the compiled rule that updates a parameter, if there is one
     numbers_differ = False  # the numbers of the rule depend on the parameter, not only on its rates
+    # Cuts the places of a step's parameters into parts that are updated one after the other; None: all at once.
+    turns: Callable[[Collection[int]], Iterable[Collection[int]]] | None = None
     lazy_rows = False  # rows without a gradient are left alone when gradients come by rows
 
     # ---- gradients, for subclasses that define `construct`
@@ -142,13 +144,18 @@ class Optimizer(OptimizerSettings):
         rates, decays = self._rates(), self._decays()
         self.global_step._data += 1
         self.begin_step()
+        for part in (gradients,) if self.turns is None else self.turns(gradients):
+            self._update(part, gradients, rates, decays)
+
+    def _update(self, part: Collection[int], gradients: Mapping[int, Any], rates: Any, decays: Any) -> None:
+        """Update the parameters at some places."""
         if self.compiled():
             centralize = self.grad_centralization_flags
-            alone = [i for i in gradients if centralize[i]] if any(centralize) else ()
-            together = [i for i in gradients if not centralize[i]] if alone else list(gradients)
+            alone = [i for i in part if centralize[i]] if any(centralize) else ()
+            together = [i for i in part if not centralize[i]] if alone else list(part)
             update_all(self, together, gradients, rates, decays)
         else:
-            alone = list(gradients)
+            alone = list(part)
         for i in alone:
             grad = gradients[i].to_dense() if type(gradients[i]) is RowTensor else gradients[i]
             self.apply_one(i, self.parameters[i], grad, rates[i], decays[i])

@@ -7,6 +7,7 @@ Source: Rajbhandari et al., ZeRO: Memory Optimizations Toward Training Trillion 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import from_array
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import Bucket, Sharding, Slot, SyncPlan
+from dist_ms.parallel.reducer import Reducer
+from dist_ms.parallel.slices import Gather
 
 # Optimizers whose new value of an element depends on nothing of other elements.
 ELEMENT_WISE = (
@@ -56,7 +59,9 @@ class DividedUpdate:
         self._threshold = parallel_context.parallel_optimizer_threshold()
         self._states = self._find_states()
         self._buckets: list[Bucket] = []
+        self._gathers: list[Gather] = []
         self._comm: Comm | None = None
+        self._reducer: Reducer | None = None
 
     @classmethod
     def asked_for(cls, optimizer: Any) -> DividedUpdate | None:
@@ -82,16 +87,16 @@ class DividedUpdate:
         whole = {p.name for p, flag in zip(self._weights, flags, strict=True) if flag or p.ndim == 0}
         return Sharding(comm.size, self._threshold, frozenset(whole))
 
-    def divide(self, plan: SyncPlan, comm: Comm) -> None:
+    def divide(self, plan: SyncPlan, reducer: Reducer) -> None:
         """Cut the states and have the optimizer work on slices from now on.
 
         Args:
             plan: says which weights are divided, and where.
-            comm: the ranks.
+            reducer: sums up the slices of the gradients.
         """
-        if comm.size == 1:
+        if reducer.comm.size == 1:
             return
-        self._comm = comm
+        self._comm, self._reducer = reducer.comm, reducer
         places = {slot.weight: (b, slot) for b in plan.buckets if b.shards > 1 for slot in b.slots}
         self._places = [places.get(i) for i in range(len(self._weights))]
         self._buckets = [b for b in plan.buckets if b.shards > 1]
@@ -156,15 +161,36 @@ class DividedUpdate:
             weight.__dict__.pop("_plain_text", None)
             start, stop = self._slice(i)
             part._data = weight._data.reshape(-1)[start:stop]
-        optimizer.__dict__["parameters"] = self._parts
+        self._whole = optimizer.parameters
+        for name in ("parameters", "_parameters"):
+            optimizer.__dict__[name] = self._parts
+        optimizer.__dict__["turns"] = self._turns
 
     def _gather(self, optimizer: Any, inputs: Any, output: Any) -> None:
         """Give every rank the weights that the others have updated."""
-        optimizer.__dict__["parameters"] = optimizer._parameters
-        parts = {i: part.array() for i, part in enumerate(self._parts) if self._places[i] is not None}
-        whole = {i: self._weights[i].array() for i in parts}
-        for bucket in self._buckets:
-            self._exchange(bucket, parts, whole)
+        for name in ("parameters", "_parameters"):
+            optimizer.__dict__[name] = self._whole
+        del optimizer.__dict__["turns"]
+        weights = [weight.array() for weight in self._weights]
+        if any(gather.shared for gather in self._gathers):
+            self._comm.meet("all_gather")
+        for gather in self._gathers:
+            gather.finish(weights)
+        if any(gather.shared for gather in self._gathers):
+            self._comm.meet("all_gather")  # from here on a rank may write to its buckets again
+
+    def _turns(self, places: Collection[int]) -> Iterator[Collection[int]]:
+        """All at once where ranks share memory; else bucket after bucket: each travels while the next is updated."""
+        self._gathers = [Gather(b, self._reducer.lent(b), self._comm) for b in self._buckets]
+        if any(gather.shared for gather in self._gathers):
+            yield places
+            for gather in self._gathers:
+                gather.start([part.array() for part in self._parts])
+            return
+        for bucket, gather in zip(self._buckets, self._gathers, strict=True):
+            yield [slot.weight for slot in bucket.slots if slot.weight in places]
+            gather.start([part.array() for part in self._parts])
+        yield [i for i in places if self._places[i] is None]
 
     def _exchange(self, bucket: Bucket, parts: dict[int, np.ndarray], whole: dict[int, np.ndarray]) -> None:
         """Fill whole arrays with every rank's slices of one bucket's weights."""

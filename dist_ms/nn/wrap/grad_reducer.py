@@ -148,7 +148,7 @@ class DistributedGradReducer(Cell):
         for grad, row in zip(grads, rows.weights, strict=True):
             if grad is None:
                 continue
-            array = (grad.values if isinstance(grad, RowTensor) else grad).array().reshape(-1)
+            array = (grad.summed().values if isinstance(grad, RowTensor) else grad).array().reshape(-1)
             square = float(np.sum(np.square(array, dtype=np.float64)))
             if rows.rows[row].gradient in ("all_reduce", "all_gather"):
                 total += square
@@ -250,7 +250,10 @@ def _times(grad: Any, factor: float) -> Any:
     if isinstance(grad, RowTensor):
         return grad.with_values(_times(grad.values, factor))
     array = grad.array()
-    return wrap(np.multiply(array, array.dtype.type(factor)))
+    times = wrap(np.multiply(array, array.dtype.type(factor)))
+    if (partial := getattr(grad, "partial", None)) is not None:
+        times.partial = partial
+    return times
 
 
 __all__ = ["DistributedGradReducer", "is_data_parallel"]

@@ -92,3 +92,15 @@ def test_distance_errors():
         ops.cdist(ms.Tensor(A), ms.Tensor(A.T))
     with pytest.raises(TypeError, match="must be float"):
         ops.cdist(tensor([[1]]), tensor([[1]]))
+
+
+def test_rows_are_clipped_by_the_norm_of_the_dense_gradient():
+    rows = ms.RowTensor(ms.Tensor([2, 0, 2]), ms.Tensor([[1.0, 0.0], [3.0, 4.0], [-1.0, 12.0]]), (4, 2))
+    dense = rows.to_dense()
+    clipped, other = ops.clip_by_global_norm((rows, ms.Tensor([84.0])), 8.5)
+    wanted, same = ops.clip_by_global_norm((dense, ms.Tensor([84.0])), 8.5)
+    np.testing.assert_allclose(clipped.to_dense().asnumpy(), wanted.asnumpy(), rtol=1e-6)
+    np.testing.assert_allclose(other.asnumpy(), same.asnumpy(), rtol=1e-6)
+    assert isinstance(clipped, ms.RowTensor) and clipped.indices.asnumpy().tolist() == [0, 2]
+    reducer = ms.nn.DistributedGradReducer([ms.Parameter(np.zeros((4, 2), np.float32), name="table")])
+    assert reducer.global_norm(reducer((rows,))) == pytest.approx(13)
