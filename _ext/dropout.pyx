@@ -1,9 +1,8 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Dropout with a counter-based generator, so that every element's fate can be computed alone.
 
-The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-as 1, 2, 3", 2011. Key: the seed. Counter: element index // 4, and the offset. Each counter gives
-the four words of four neighbouring elements.
+Philox's key is the seed; its counter is element index // 4, and the offset. Each counter gives the
+four words of four neighbouring elements.
 """
 
 cimport numpy as cnp
@@ -13,54 +12,12 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from arrays cimport check, check_same_shape, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+from philox cimport COUNTERS, WORDS, last_kept_of, philox
 
 cnp.import_array()
 
 cdef enum:
-    WORDS = 4
-    ROUNDS = 10
-    # Counters worked on side by side, one per vector lane.
-    COUNTERS = 64
     GENERATOR_COST = 8
-
-cdef uint64_t MULTIPLIER_0 = 0xD2511F53
-cdef uint64_t MULTIPLIER_1 = 0xCD9E8D57
-cdef uint32_t KEY_STEP_0 = 0x9E3779B9
-cdef uint32_t KEY_STEP_1 = 0xBB67AE85
-
-
-cdef void philox(
-    uint64_t first, uint64_t offset, uint64_t seed, uint32_t *words
-) noexcept nogil:
-    """Write the words of the counters (first, offset), (first + 1, offset), ..., in order."""
-    cdef uint32_t c0[COUNTERS]
-    cdef uint32_t c1[COUNTERS]
-    cdef uint32_t c2[COUNTERS]
-    cdef uint32_t c3[COUNTERS]
-    cdef uint32_t key_0 = <uint32_t> seed
-    cdef uint32_t key_1 = <uint32_t> (seed >> 32)
-    cdef uint64_t product_0, product_1
-    cdef int i, _round
-    for i in range(COUNTERS):
-        c0[i] = <uint32_t> (first + <uint64_t> i)
-        c1[i] = <uint32_t> ((first + <uint64_t> i) >> 32)
-        c2[i] = <uint32_t> offset
-        c3[i] = <uint32_t> (offset >> 32)
-    for _round in range(ROUNDS):
-        for i in range(COUNTERS):
-            product_0 = MULTIPLIER_0 * c0[i]
-            product_1 = MULTIPLIER_1 * c2[i]
-            c0[i] = <uint32_t> (product_1 >> 32) ^ c1[i] ^ key_0
-            c1[i] = <uint32_t> product_1
-            c2[i] = <uint32_t> (product_0 >> 32) ^ c3[i] ^ key_1
-            c3[i] = <uint32_t> product_0
-        key_0 += KEY_STEP_0
-        key_1 += KEY_STEP_1
-    for i in range(COUNTERS):
-        words[WORDS * i] = c0[i]
-        words[WORDS * i + 1] = c1[i]
-        words[WORDS * i + 2] = c2[i]
-        words[WORDS * i + 3] = c3[i]
 
 
 cdef void dropout_block(
@@ -154,7 +111,7 @@ def dropout(
         raise ValueError(f"For 'dropout', 'keep_prob' must be in (0, 1], but got {keep_prob}.")
     cdef uint64_t seed_bits = unsigned("seed", seed)
     cdef uint64_t offset_bits = unsigned("offset", offset)
-    cdef uint32_t last_kept = <uint32_t> (max(<uint64_t> (keep_prob * 4294967296.0), 1) - 1)
+    cdef uint32_t last_kept = last_kept_of(keep_prob)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
     cdef void *from_x = cnp.PyArray_DATA(x)
     cdef void *to = cnp.PyArray_DATA(out)
