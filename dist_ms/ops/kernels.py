@@ -19,6 +19,7 @@ class LateModule(ModuleType):
 
 
 activation = LateModule("activation")
+attention = LateModule("attention")
 dnnl = LateModule("dnnl")
 layer_norm = LateModule("layer_norm")
 softmax = LateModule("softmax")
