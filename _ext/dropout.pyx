@@ -1,9 +1,8 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Dropout with a counter-based generator, so that every element's fate can be computed alone.
 
-The generator is Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-as 1, 2, 3", 2011. Key: the seed. Counter: element index // 4, and the offset. Each counter gives
-the four words of four neighbouring elements.
+Philox's key is the seed; its counter is element index // 4, and the offset. Each counter gives the
+four words of four neighbouring elements.
 """
 
 cimport numpy as cnp
@@ -13,14 +12,11 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from arrays cimport check, check_same_shape, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from philox cimport philox
+from philox cimport COUNTERS, WORDS, last_kept_of, philox
 
 cnp.import_array()
 
 cdef enum:
-    WORDS = 4
-    # Counters whose words wait in the L1 cache.
-    COUNTERS = 64
     GENERATOR_COST = 8
 
 
@@ -118,7 +114,7 @@ def dropout(
         raise ValueError(f"For 'dropout', 'keep_prob' must be in (0, 1], but got {keep_prob}.")
     cdef uint64_t seed_bits = unsigned("seed", seed)
     cdef uint64_t offset_bits = unsigned("offset", offset)
-    cdef uint32_t last_kept = <uint32_t> (max(<uint64_t> (keep_prob * 4294967296.0), 1) - 1)
+    cdef uint32_t last_kept = last_kept_of(keep_prob)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(x)
     cdef void *from_x = cnp.PyArray_DATA(x)
     cdef void *to = cnp.PyArray_DATA(out)

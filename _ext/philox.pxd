@@ -1,9 +1,15 @@
-"""Philox4x32-10, several counters side by side in the lanes of a vector.
+"""Random words that follow from a key and a counter, so that each can be drawn alone and again.
 
-From Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+Philox4x32-10 of Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011,
+with several counters side by side in the lanes of a vector.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
+
+cdef enum:
+    WORDS = 4
+    COUNTERS = 64  # Counters whose words wait in the L1 cache.
+
 
 # Each number of 32 bits has a lane of 64 for itself, so that one instruction multiplies it to 64;
 # what is above its 32 bits is never read. gcc makes no such product of a loop.
@@ -71,3 +77,8 @@ cdef extern from *:
     # multiple of 8 of them.
     void philox "dm_philox"(
         uint64_t first, uint64_t offset, uint64_t seed, int counters, uint32_t *words) noexcept nogil
+
+
+cdef inline uint32_t last_kept_of(double keep_prob) noexcept nogil:
+    """Return the largest word whose element stays, of a probability in (0, 1]."""
+    return <uint32_t> (max(<uint64_t> (keep_prob * 4294967296.0), 1) - 1)

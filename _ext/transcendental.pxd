@@ -11,7 +11,7 @@ relative error, made for this file with Lawson's iteration on Chebyshev nodes.
 
 from cython cimport floating
 from libc cimport math
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint32_t
 
 cdef enum:
     EXPONENT_BIAS = 127
@@ -107,6 +107,29 @@ cdef inline floating power_of_two_real(floating x) noexcept nogil:
         p = p * r + <float> 1.0
         shifted.number = shifted.number << MANTISSA_BITS
         return p * shifted.value
+
+
+cdef inline floating falling_exponential(floating x) noexcept nogil:
+    """Return e^x of an x that is not positive; in float32 by fewer steps than `exponential`, and 0 below e^-87."""
+    cdef Bits shifted, scale
+    cdef float bounded, n, r, p
+    if floating is double:
+        return math.exp(x)
+    else:
+        bounded = <float> -87.0 if x < <float> -87.0 else x
+        shifted.value = bounded * <float> 1.4426950408889634 + <float> 12582912.0
+        n = shifted.value - <float> 12582912.0
+        r = bounded - n * <float> 0.693115234375
+        r = r - n * <float> 3.194618494528623e-05
+        p = <float> 0.001381314454
+        p = p * r + <float> 0.008369418832
+        p = p * r + <float> 0.041668456787
+        p = p * r + <float> 0.166665147914
+        p = p * r + <float> 0.499999930507
+        p = p * (r * r) + r + <float> 1.0
+        # The low bits of the sum are n; those above fall out of the word.
+        scale.number = <int32_t> ((<uint32_t> shifted.number + <uint32_t> EXPONENT_BIAS) << MANTISSA_BITS)
+        return <float> 0.0 if x < <float> -87.0 else p * scale.value
 
 
 cdef inline floating sigmoid(floating x) noexcept nogil:

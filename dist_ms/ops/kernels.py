@@ -20,6 +20,7 @@ class LateModule(ModuleType):
 
 activation = LateModule("activation")
 amx = LateModule("amx")
+attention = LateModule("attention")
 dnnl = LateModule("dnnl")
 layer_norm = LateModule("layer_norm")
 softmax = LateModule("softmax")

@@ -90,6 +90,9 @@ LATER = {
     "factorisations": """
         Eig Geqrf MatrixLogarithm Orgqr Qr Svd eig eigvals geqrf orgqr qr svd
     """.split(),
+    "flash_attention": """
+        flash_attention_score
+    """.split(),
     "format_maps": """
         DataFormatDimMap DataFormatVecPermute MapUniform
     """.split(),

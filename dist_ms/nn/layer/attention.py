@@ -16,6 +16,7 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.attention_mask import attention_mask, check_masks
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.ops.dense import dense
+from dist_ms.ops.flash_attention import attention_with_bias
 
 __all__ = ["MultiheadAttention"]
 
@@ -140,22 +141,26 @@ class MultiheadAttention(Cell):
         rows, heads, length, _ = q.shape
         sources = key.shape[1 if swap else 0]
         mask = attention_mask(_OWNER, (rows, heads, length, sources), k.shape[2], attn_mask, key_padding_mask, q.dtype)
+        if not need_weights:
+            drop = self.dropout if self.training else 0.0
+            heads_out = attention_with_bias(q, k, v, mask, 1 / math.sqrt(self.head_dim), drop)
+            return (self._joined(heads_out, swap, batched),)
         scores = ops.BatchMatMul(transpose_b=True)(q * (1 / math.sqrt(self.head_dim)), k)
         weights = ops.softmax(scores if mask is None else scores + mask, -1)
         if self.dropout and self.training:
             weights = ops.dropout(weights, self.dropout, True)
-        joined = ops.reshape(
-            ops.transpose(ops.BatchMatMul()(weights, v), (0, 2, 1, 3) if swap else (2, 0, 1, 3)),
-            (*((rows, length) if swap else (length, rows)), self.embed_dim),
-        )
-        output = self.out_proj(joined)
-        if not batched:
-            output = ops.reshape(output, (length, self.embed_dim))
-        if not need_weights:
-            return (output,)
+        output = self._joined(ops.BatchMatMul()(weights, v), swap, batched)
         if average_attn_weights:
             weights = ops.mean(weights, 1)
         return output, weights if batched else ops.squeeze(weights, 0)
+
+    def _joined(self, x: Tensor, batch_first: bool, batched: bool) -> Tensor:
+        """(N, heads, length, head length) projected back, in the layout of the query."""
+        rows, _, length, _ = x.shape
+        lead = (rows, length) if batch_first else (length, rows)
+        joined = ops.reshape(ops.transpose(x, (0, 2, 1, 3) if batch_first else (2, 0, 1, 3)), (*lead, self.embed_dim))
+        output = self.out_proj(joined)
+        return output if batched else ops.reshape(output, (length, self.embed_dim))
 
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Check the inputs' shapes; whether there is a batch."""

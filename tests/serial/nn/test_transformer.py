@@ -78,7 +78,7 @@ def test_encoder_layer_is_its_parts(norm_first):
     net, x = fill(TransformerEncoderLayer(4, 2, 6, activation=ops.gelu, norm_first=norm_first)), rand(3, 2, 4)
 
     def attend(x):
-        return net.self_attn(x, x, x, attn_mask=HIDDEN, key_padding_mask=PADDING)[0]
+        return net.self_attn(x, x, x, PADDING, False, HIDDEN)[0]
 
     def forward(x):
         return net.dense2(ops.gelu(net.dense1(x)))
