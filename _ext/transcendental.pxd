@@ -66,19 +66,31 @@ cdef inline floating exponential(floating x) noexcept nogil:
         return exponential_near_zero(r) * power_of_two(half) * power_of_two(exponent - half)
 
 
-cdef inline float normal_exponential(float x) noexcept nogil:
-    """Return e^x for what is added to 1 or small anyway: never below e^-87, infinite from 88.4.
+cdef inline float size_up_to(float x, float most) noexcept nogil:
+    """Return the smaller one of |x| and `most`, which also stands for NaN.
 
-    Cheaper than `exponential`, as 2^n is one number; its bits come out of the rounding.
+    The bits of positive numbers are in the numbers' order, and a minimum of integers is one
+    instruction, no choice that the compiler could draw to the end of the caller's expression.
     """
-    cdef float bounded, n, r
+    cdef Bits bits, bound
+    bits.value = x
+    bound.value = most
+    bits.number = bits.number & 0x7FFFFFFF
+    bits.number = min(bits.number, bound.number)
+    return bits.value
+
+
+cdef inline float normal_exponential(float x) noexcept nogil:
+    """Return e^x for -87 <= x <= 88; cheaper than `exponential`, as 2^n is a float32 of its own.
+
+    Its bits come out of the rounding.
+    """
+    cdef float n, r
     cdef Bits shifted
-    bounded = <float> 89.0 if x > <float> 89.0 else x
-    bounded = <float> -87.0 if x < <float> -87.0 else bounded
-    # As above, plus the bias of an exponent.
-    shifted.value = bounded * <float> 1.4426950408889634 + <float> 12583039.0
+    # 1.5 * 2^23 as above, plus the bias of an exponent.
+    shifted.value = x * <float> 1.4426950408889634 + <float> 12583039.0
     n = shifted.value - <float> 12583039.0
-    r = bounded - n * <float> 0.693115234375
+    r = x - n * <float> 0.693115234375
     r = r - n * <float> 3.194618494528623e-05
     shifted.number = shifted.number << MANTISSA_BITS
     return exponential_near_zero(r) * shifted.value
@@ -138,14 +150,15 @@ cdef inline floating sigmoid(floating x) noexcept nogil:
     The exponential is taken of -|x|: added to 1 it is the smaller one, so that the sum's rounding
     error can be known and taken from the quotient.
     """
-    cdef float size, e, whole, share, lost
+    cdef float e, part, whole, share, lost
     if floating is double:
         return 1 / (1 + math.exp(-x))
     else:
-        size = x if x >= 0 else -x
-        e = normal_exponential(-size)
+        e = normal_exponential(-size_up_to(x, <float> 87.0))
         whole = <float> 1.0 + e
-        share = (<float> 1.0 if x >= 0 else e) / whole
+        part = <float> 1.0 if x >= 0 else x  # x may be NaN
+        part = e if x < 0 else part
+        share = part / whole
         lost = e - (whole - <float> 1.0)
         # A line is near enough to 1 / whole between 1 and 2.
         return share - share * lost * (<float> 1.457 - <float> 0.5 * whole)
@@ -156,11 +169,10 @@ cdef inline floating hyperbolic_tangent(floating x) noexcept nogil:
 
     Near zero, where 1 - e^-2x would cancel, an odd polynomial takes over.
     """
-    cdef float size, square, near, far, e
+    cdef float square, near, far, e
     if floating is double:
         return math.tanh(x)
     else:
-        size = x if x >= 0 else -x
         square = x * x
         near = <float> -0.005704986926
         near = near * square + <float> 0.020639087157
@@ -168,10 +180,11 @@ cdef inline floating hyperbolic_tangent(floating x) noexcept nogil:
         near = near * square + <float> 0.133314421975
         near = near * square + <float> -0.33333281942
         near = near * square * x + x
-        e = normal_exponential(<float> -2.0 * size)
+        e = normal_exponential(<float> -2.0 * size_up_to(x, <float> 43.0))
         far = (<float> 1.0 - e) / (<float> 1.0 + e)
         far = far if x >= 0 else -far
-        return far if size >= <float> 0.625 else near
+        # square, unlike the size, is NaN where x is.
+        return far if square >= <float> 0.390625 else near
 
 
 cdef inline floating bell(floating x) noexcept nogil:
