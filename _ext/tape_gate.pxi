@@ -1,0 +1,181 @@
+# The gate: runs an operation and, when a gradient asks, records it.
+
+cdef inline Value result_of(object out):
+    cdef Value t = bare()
+    t._data = out if type(out) is cnp.ndarray else as_array(out)
+    return t
+
+
+cdef object forward_of(object primitive, tuple inputs, bint *traced):
+    """What the primitive's `forward` makes of the arrays; whether an input has a history."""
+    cdef Py_ssize_t n = len(inputs), i, held = 0
+    cdef PyObject *args[MOST + 1]
+    cdef object x
+    cdef Value value
+    if n > MOST:
+        arrays = []
+        for x in inputs:
+            if isinstance(x, Value):
+                value = <Value> x
+                traced[0] |= value._node is not None
+                x = x.array() if value._data is None else value._data
+            arrays.append(x)
+        return primitive.forward(*arrays)
+    args[0] = <PyObject *> primitive
+    try:
+        for i in range(n):
+            x = inputs[i]
+            if isinstance(x, Value):
+                value = <Value> x
+                traced[0] |= value._node is not None
+                x = x.array() if value._data is None else value._data
+            Py_INCREF(x)
+            args[i + 1] = <PyObject *> x
+            held = i + 1
+        return PyObject_VectorcallMethod("forward", args, n + 1, NULL)
+    finally:
+        for i in range(1, held + 1):
+            Py_DECREF(<object> args[i])
+
+
+def apply(primitive, *inputs):
+    """Run an operation on tensors and plain values, recording it when a gradient asks.
+
+    Returns:
+        A Tensor, or a tuple of them when the primitive's forward returns a tuple.
+    """
+    return gate(primitive, inputs)
+
+
+@cython.auto_pickle(False)
+cdef class Gate:
+    """What can be called with the inputs of an operation: a primitive.
+
+    >>> Gate().__call__.__name__
+    '__call__'
+    """
+
+    def __call__(self, *args, **kwargs):
+        if kwargs:
+            args = self.arguments(args, kwargs)
+        return gate(self, args)
+
+
+cdef inline bint is_operand(object x):
+    """Whether a binary operation takes this as it is."""
+    return isinstance(x, Value) or type(x) is float or type(x) is int
+
+
+@cython.auto_pickle(False)
+cdef class BinaryGate(Gate):
+    """The same of a primitive of two inputs that broadcast, `input` and `other`.
+
+    Its method `operands` brings inputs of other kinds into form, and `mismatch` gives the error to
+    raise instead of a ValueError of `forward`.
+    """
+
+    def __call__(self, input, other):
+        if not (is_operand(input) and is_operand(other) and (isinstance(input, Value) or isinstance(other, Value))):
+            input, other = self.operands(input, other)
+        try:
+            return gate(self, (input, other))
+        except ValueError as error:
+            raise self.mismatch(input, other, error) from None
+
+
+cdef object gate(object primitive, tuple inputs):
+    cdef State state = current()
+    cdef bint traced = False
+    cdef object out
+    cdef Value result
+    if state.policy is not None:
+        out = state.policy(primitive, inputs)
+        if isinstance(out, Value):
+            return out
+        inputs = tuple(out)
+    out = forward_of(primitive, inputs, &traced)
+    if type(out) is tuple:
+        results = tuple([result_of(o) for o in <tuple> out])
+        if traced and state.tape is not None:
+            record_many(primitive, inputs, results, state.tape)
+        return results
+    result = result_of(out)
+    if traced and state.tape is not None:
+        record_one(primitive, inputs, result, state.tape)
+    return result
+
+
+cdef list save(object primitive, tuple inputs, Tape tape, list live):
+    """The inputs of an operation as its node keeps them, and in `live` which are traced; None if it makes no node."""
+    cdef object keeps, x
+    cdef Py_ssize_t i
+    cdef Value value, t
+    cdef bint all_kept, none_kept
+    if not primitive.differentiable:
+        return None
+    if tape.watched is not None:
+        tape.watched.see(inputs)
+        if tape.watched is tape:
+            return None
+    keeps = primitive.keeps
+    all_kept = keeps is None
+    none_kept = not all_kept and type(keeps) is tuple and not (<tuple> keeps)
+    saved = []
+    for i in range(len(inputs)):
+        x = inputs[i]
+        if isinstance(x, Value):
+            value = <Value> x
+            if all_kept or (not none_kept and i in keeps):
+                t = shadow(value, True)
+                if type(x) is not Tensor:
+                    tape.kept.append(t)
+            else:
+                t = shadow(value, False)
+            if value._node is not None and value._node.tape is tape:
+                t._node, t._index = value._node, value._index
+                live.append(i)
+            x = t
+        saved.append(x)
+    return saved if live else None
+
+
+cdef int record_one(object primitive, tuple inputs, Value result, Tape tape) except -1:
+    """Make the node of an operation that ran and tie its result to it."""
+    cdef list live = []
+    cdef list saved = save(primitive, inputs, tape, live)
+    cdef object output, data
+    cdef Node node
+    if saved is None:
+        return 0
+    data = result._data
+    if primitive.keeps_output:
+        output = bare()
+        (<Value> output)._data = data
+    else:
+        output = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
+    node = new_node(primitive, tuple(saved), output, 0, live, tape)
+    result._node = node
+    if tape.pack is not None:
+        tape.pack.pack(node)
+    return 0
+
+
+cdef int record_many(object primitive, tuple inputs, tuple results, Tape tape) except -1:
+    """The same for an operation with several results."""
+    cdef list live = []
+    cdef list saved = save(primitive, inputs, tape, live)
+    cdef bint keep_output
+    cdef Node node
+    cdef Value r
+    cdef Py_ssize_t i
+    if saved is None:
+        return 0
+    keep_output = primitive.keeps_output
+    outputs = tuple([shadow(<Value> x, keep_output) for x in results])
+    node = new_node(primitive, tuple(saved), outputs, len(results), live, tape)
+    for i in range(len(results)):
+        r = <Value> results[i]
+        r._node, r._index = node, i
+    if tape.pack is not None:
+        tape.pack.pack(node)
+    return 0
