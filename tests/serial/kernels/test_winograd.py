@@ -141,10 +141,11 @@ def test_convolutions(shape, outputs, padding):
 
 
 def test_parts_of_a_large_batch_are_the_batch(monkeypatch):
-    x, w = channels_last(normal(9, 64, 8, 8)), normal(64, 64, 3, 3)
-    whole = convolutions.convolve(x, w, None, ((1, 1), (1, 1)), (8, 8))
-    monkeypatch.setattr(convolutions, "_PART", 36 * 4 * 64 * 2)
-    found = convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (8, 8))
+    x, w = channels_last(normal(8, 64, 16, 16)), normal(64, 64, 3, 3)
+    whole = convolutions.convolve(x, w, None, ((1, 1), (1, 1)), (16, 16))
+    # Parts of 3, 3 and 2 images: 32 rows and more, below which products do not use AMX.
+    monkeypatch.setattr(convolutions, "_PART", 36 * 16 * 64 * 3)
+    found = convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (16, 16))
     if amx.available():
         assert found.tobytes() == whole.tobytes()
     else:  # oneDNN's products of other shapes round otherwise, and the last transform enlarges that
