@@ -4,8 +4,8 @@
 
 Each side runs in a process of its own, in turns; a figure is the median over the rounds of the
 median time of a call, and a ratio, PyTorch's time over ours, is taken round by round. GB/s count
-every byte that must move once; "copy" is that speed over that of copying as large an array with as
-many threads. Cases are in benchmarks/kernels/. Set DIST_MS_MAX_ISA to compare the variants.
+every byte that must move once; "copy" is that speed over that of copies that move as many bytes
+with as many threads. Cases are in benchmarks/kernels/. Set DIST_MS_MAX_ISA to compare the variants.
 """
 
 import argparse
@@ -41,34 +41,37 @@ def median_time(run: Callable[[], object], repeats: int) -> float:
     return statistics.median(times)
 
 
-def copy_speed(threads: int) -> float:
-    """Bytes read and written per second when large arrays are copied by all threads at once."""
+def copy_speed(threads: int, traffic: int) -> float:
+    """Bytes read and written per second when all threads copy as many at once, again and again."""
     import threading
 
     import numpy as np
 
-    size = 32_000_000 // threads
+    size = max(1, traffic // (8 * threads))
     pairs = [(np.ones(size, np.float32), np.ones(size, np.float32)) for _ in range(threads)]
+    # A round has so many copies that the threads' meeting does not count.
+    copies, rounds = -(-100_000_000 // traffic), 5
     ready = threading.Barrier(threads + 1)
 
-    def copy(source, target):
-        for _ in range(5):
+    def copy(source: np.ndarray, target: np.ndarray) -> None:
+        for _ in range(rounds):
             ready.wait()
-            np.copyto(target, source)
+            for _ in range(copies):
+                np.copyto(target, source)
             ready.wait()
 
     workers = [threading.Thread(target=copy, args=pair) for pair in pairs]
     for worker in workers:
         worker.start()
     times = []
-    for _ in range(5):
+    for _ in range(rounds):
         start = time.perf_counter()
         ready.wait()
         ready.wait()
         times.append(time.perf_counter() - start)
     for worker in workers:
         worker.join()
-    return 2 * 4 * size * threads / statistics.median(times)
+    return 8 * size * threads * copies / statistics.median(times)
 
 
 def measure(side: str, only: str, threads: int, repeats: int) -> None:
@@ -79,10 +82,9 @@ def measure(side: str, only: str, threads: int, repeats: int) -> None:
         import torch
 
         torch.set_num_threads(threads)
-    else:
-        print(json.dumps(["copy", copy_speed(threads), 0, 0]), flush=True)
     for case in cases(side, only):
-        print(json.dumps([case.name, median_time(case.run, repeats), case.traffic, case.work]), flush=True)
+        copy = copy_speed(threads, case.traffic) if side == "ours" and not case.work else 0
+        print(json.dumps([case.name, median_time(case.run, repeats), case.traffic, case.work, copy]), flush=True)
 
 
 def collect(python: str, side: str, options: argparse.Namespace) -> dict[str, list[float]]:
@@ -116,13 +118,13 @@ def main() -> None:
     for _ in range(options.rounds):
         ours.append(collect(sys.executable, "ours", options))
         theirs.append(collect(options.torch, "torch", options) if options.torch else {})
-    copy = statistics.median(rows.pop("copy")[0] for rows in ours)
-    print(f"{options.threads} threads, {options.rounds} rounds, copies at {copy / 1e9:.1f} GB/s")
+    print(f"{options.threads} threads, {options.rounds} rounds")
     ratios = {}
-    for name, (_, traffic, work) in ours[0].items():
+    for name, (_, traffic, work, _) in ours[0].items():
         seconds = statistics.median(rows[name][0] for rows in ours)
         line = f"{name:48} {seconds * 1e3:9.3f} ms"
         line += f" {work / seconds / 1e9:8.0f} GFLOP/s" if work else f" {traffic / seconds / 1e9:8.1f} GB/s    "
+        copy = statistics.median(rows[name][3] for rows in ours)
         line += "            " if work else f"  copy {traffic / seconds / copy:5.2f}"
         if name in theirs[0]:
             both = [(a[name][0], b[name][0]) for a, b in zip(ours, theirs, strict=True)]
