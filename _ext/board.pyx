@@ -11,11 +11,14 @@ Three ways to reduce, chosen by the number of bytes and by where the array lies:
 - in place: the arrays lie in shared memory. Rank r reduces part r of all of them and writes the
   result into all of them. The first meeting says that the arrays are ready, the second that the
   results are.
-- staged, in chunks: what other ranks reduce is copied to this rank's stage, part r is reduced
-  there and its result is left there for others to fetch. The next chunk is copied in before this
-  one is waited for.
+- staged, in chunks: what other ranks reduce is copied to this rank's stage, rank r reduces part r
+  of all stages and writes the result into all of them, and each rank copies it back. The next
+  chunk is copied in before this one is waited for.
 
-Memory: a line of flags per rank, DEPTH small slots per rank, two stages per rank.
+A line of memory goes to the core that reduces it and back, and no more often: a stage is written
+by the others only while it is theirs.
+
+Memory: a line of flags per rank, DEPTH small slots per rank, STAGES stages per rank.
 """
 
 cimport numpy as cnp
@@ -61,8 +64,13 @@ cdef extern from *:
     double now "dm_now"() noexcept nogil
     int sched_yield() noexcept nogil
 
+cdef extern from "shared_lines.h" nogil:
+    void copy_from "dm_copy_from"(char *to, const char *source, Py_ssize_t size) noexcept
+    void copy_back "dm_copy_back"(char *to, const char *source, Py_ssize_t size) noexcept
+
 cdef enum:
     DEPTH = 4  # exchanges that may be entered before the oldest is finished everywhere
+    STAGES = 3  # chunks that are under way: one copied in, one reduced, one copied back
     ALIGNMENT = 64
     # Bytes from which on another meeting costs less than reducing the other ranks' parts, too.
     IN_PLACE_FROM = 2048
@@ -83,9 +91,9 @@ def board_bytes(size, small, chunk):
     """Return how much memory a board needs.
 
     >>> board_bytes(2, 1024, 4096)
-    24832
+    33024
     """
-    return size * (sizeof(Line) + DEPTH * small + 2 * chunk)
+    return size * (sizeof(Line) + DEPTH * small + STAGES * chunk)
 
 
 cdef struct Block:

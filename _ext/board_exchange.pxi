@@ -14,7 +14,8 @@ cdef class Exchange:
     cdef int64_t ticket, mark, base
     cdef char *data
     cdef int block, parts, threads
-    cdef bint hold, copied
+    cdef bint hold
+    cdef int turn
     cdef Py_ssize_t count, step, per_chunk, chunks, at
     cdef char **pointers
 
@@ -44,7 +45,7 @@ cdef class Exchange:
         cdef Py_ssize_t line = ALIGNMENT // item
         cdef Py_ssize_t room = board.chunk // item
         self.threads = openmp.omp_get_max_threads()
-        self.per_chunk, self.chunks, self.at, self.copied = self.count, 1, 0, False
+        self.per_chunk, self.chunks, self.at, self.turn = self.count, 1, 0, 0
         if self.way == STAGED:
             self.chunks = (self.count + room - 1) // room
             self.per_chunk = (self.count + self.chunks - 1) // self.chunks
@@ -64,7 +65,7 @@ cdef class Exchange:
         return self.board.slots + (rank * DEPTH + self.ticket % DEPTH) * self.board.small
 
     cdef char *stage_of(self, int rank, Py_ssize_t chunk) noexcept nogil:
-        return self.board.stages + (2 * rank + chunk % 2) * self.board.chunk
+        return self.board.stages + (STAGES * rank + chunk % STAGES) * self.board.chunk
 
     @property
     def part(self):
@@ -197,7 +198,7 @@ cdef class Exchange:
         if board.entered != self.ticket - 1 or not self.all_finished(self.ticket - DEPTH):
             return False
         if self.way == STAGED:
-            if board.finished < board.last_staged or not self.all_finished(board.last_staged):
+            if board.finished < board.last_staged:  # this rank's stages are in use until then
                 return False
             board.last_staged = self.ticket
             self.base = board.stage
@@ -255,7 +256,18 @@ cdef class Exchange:
     cdef bint take_stage(self) noexcept nogil:
         cdef Py_ssize_t k = self.at
         cdef Line *line = self.board.lines + self.board.rank
-        if not self.copied:
+        if self.turn == 0:
+            if k + 1 < self.chunks:
+                self.copy_in(k + 1)
+                store(&line.stage, self.base + 2 * k + 1)
+            self.turn = 1 if k < self.chunks else 2
+        elif self.turn == 1:
+            if k > 0 and not self.all_staged(self.base + 2 * k - 1):
+                return False
+            self.reduce_chunk(k)
+            store(&line.stage, self.base + min(2 * k + 2, 2 * self.chunks - 1))
+            self.turn = 2
+        else:
             if k > 0:
                 if not self.all_staged(self.base + min(2 * k, 2 * self.chunks - 1)):
                     return False
@@ -263,17 +275,7 @@ cdef class Exchange:
             if k == self.chunks:
                 self.board.reduced = self.ticket
                 self.phase = FINISHING
-                return True
-            if k + 1 < self.chunks:
-                self.copy_in(k + 1)
-                store(&line.stage, self.base + 2 * k + 1)
-            self.copied = True
-            return True
-        if k > 0 and not self.all_staged(self.base + 2 * k - 1):
-            return False
-        self.reduce_chunk(k)
-        store(&line.stage, self.base + min(2 * k + 2, 2 * self.chunks - 1))
-        self.at, self.copied = k + 1, False
+            self.at, self.turn = k + 1, 0
         return True
 
     cdef Py_ssize_t length(self, Py_ssize_t chunk) noexcept nogil:
@@ -287,33 +289,29 @@ cdef class Exchange:
         cdef Py_ssize_t stop = min(length, start + self.step)
         cdef char *stage = self.stage_of(self.board.rank, chunk)
         cdef char *data = self.data + chunk * self.per_chunk * item
-        memcpy(stage, data, start * item)
-        memcpy(stage + stop * item, data + stop * item, (length - stop) * item)
+        copy_from(stage, data, start * item)
+        copy_from(stage + stop * item, data + stop * item, (length - stop) * item)
 
     cdef void reduce_chunk(self, Py_ssize_t chunk) noexcept nogil:
-        """Reduce this rank's part into its array and, for the others, its stage."""
+        """Reduce this rank's part of all stages, with its own from its array, into all of them and its array."""
         cdef State *board = self.board
         cdef Py_ssize_t length = self.length(chunk)
         cdef Py_ssize_t start = min(length, board.rank * self.step)
         cdef int rank
-        cdef char *outs[2]
         for rank in range(board.size):
             self.pointers[rank] = self.stage_of(rank, chunk)
-        outs[0] = self.data + chunk * self.per_chunk * bytes_of(self.kind)
-        outs[1] = self.pointers[board.rank]
-        self.pointers[board.rank] = outs[0]
+        self.pointers[board.rank] = self.data + chunk * self.per_chunk * bytes_of(self.kind)
         reduce_buffers(
             self.kind, self.op, self.scale, <const char *const *> self.pointers, board.size,
-            <char *const *> outs, 2, start, min(length, start + self.step), 1)
+            <char *const *> self.pointers, board.size, start, min(length, start + self.step), 1)
 
     cdef void copy_out(self, Py_ssize_t chunk) noexcept nogil:
-        """Fetch the parts that other ranks have reduced."""
-        cdef int rank, item = bytes_of(self.kind)
+        """Copy back what other ranks have reduced; this rank writes to the stage next."""
+        cdef int item = bytes_of(self.kind)
         cdef Py_ssize_t length = self.length(chunk)
-        cdef Py_ssize_t start
+        cdef Py_ssize_t start = min(length, self.board.rank * self.step)
+        cdef Py_ssize_t stop = min(length, start + self.step)
+        cdef char *stage = self.stage_of(self.board.rank, chunk)
         cdef char *data = self.data + chunk * self.per_chunk * item
-        for rank in range(self.board.size):
-            start = min(length, rank * self.step)
-            if rank != self.board.rank:
-                memcpy(data + start * item, self.stage_of(rank, chunk) + start * item,
-                       (min(length, start + self.step) - start) * item)
+        copy_back(data, stage, start * item)
+        copy_back(data + stop * item, stage + stop * item, (length - stop) * item)

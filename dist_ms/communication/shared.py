@@ -18,7 +18,7 @@ from dist_ms.communication.arena import Arena
 from dist_ms.communication.between import Between, Posted
 
 SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
-CHUNK_BYTES = 256 << 10  # staged at a time; a stage stays in a core's cache
+CHUNK_BYTES = 128 << 10  # staged at a time; the stages stay in a core's cache
 _STAGES = 64 << 20  # all ranks' stages together
 CHOICES = ("shared", "mpi")
 
@@ -118,7 +118,7 @@ class SharedMemory:
 
 def _sizes(ranks: int) -> tuple[int, int]:
     """Return the bytes of a slot and of a stage."""
-    return SMALL_BYTES, max(64 << 10, min(CHUNK_BYTES, _STAGES // (2 * ranks) // 64 * 64))
+    return SMALL_BYTES, max(64 << 10, min(CHUNK_BYTES, _STAGES // (3 * ranks) // 64 * 64))
 
 
 def share(arena: Arena, between: Between | None, agree: Callable[[bool], bool]) -> SharedMemory | None:
