@@ -18,6 +18,9 @@ Three ways to reduce, chosen by the number of bytes and by where the array lies:
 A line of memory goes to the core that reduces it and back, and no more often: a stage is written
 by the others only while it is theirs.
 
+What is moved only, or reduced for one rank, goes through the slots and stages too: every rank takes
+what is meant for it from the others'.
+
 Memory: a line of flags per rank, DEPTH small slots per rank, STAGES stages per rank.
 """
 
@@ -108,7 +111,9 @@ cdef struct State:
     char *slots
     char *stages
     # Tickets given out, and how far this rank has come; the staging steps it has planned.
-    int64_t tickets, entered, reduced, finished, stage, last_staged
+    int64_t tickets, entered, reduced, finished, stage
+    # The last exchanges that write to this rank's stages, and whose stages others read to their end.
+    int64_t last_staged, last_read
 
 
 cdef class Board:
@@ -211,8 +216,8 @@ cdef class Board:
         return exchange
 
     def reduction(self, cnp.ndarray array not None, int kind, int op, double scale, int64_t mark,
-                  int parts=0, bint hold=False):
-        """Return an exchange that reduces an array in place.
+                  int parts=0, bint hold=False, cnp.ndarray source=None):
+        """Return an exchange that reduces an array, in place where no source is given.
 
         Args:
             array: C-contiguous, writeable, of type `kind`; it must stay as it is until the end.
@@ -224,6 +229,7 @@ cdef class Board:
             hold: stop when this rank's part of its own array has the reduction of these ranks'
                 parts (state REDUCED); after `release()` it is scaled and copied to all of them.
                 For arrays in shared memory only.
+            source: what is reduced in the array's place, of the same size, type and layout.
         """
         cdef Exchange exchange = Exchange.__new__(Exchange)
         cdef Py_ssize_t length = cnp.PyArray_NBYTES(array)
@@ -246,7 +252,19 @@ cdef class Board:
         if block >= 0:
             found = &self.blocks[block]
             mark = (mark * PRIME + block + 1) * PRIME + (data - found.base - self.state.rank * found.stride)
+        if source is not None:
+            if not cnp.PyArray_IS_C_CONTIGUOUS(source) or cnp.PyArray_NBYTES(source) != length:
+                raise ValueError(
+                    f"For 'reduction', 'source' must be C-contiguous, of {length} bytes, but got "
+                    f"{cnp.PyArray_NBYTES(source)}."
+                )
+            if block >= 0:
+                memcpy(data, cnp.PyArray_DATA(source), length)
+                source = None
         exchange.array, exchange.data, exchange.block = array, data, block
+        exchange.kept, exchange.source = source, data
+        if source is not None:
+            exchange.source = <char *> cnp.PyArray_DATA(source)
         exchange.count = cnp.PyArray_SIZE(array)
         exchange.kind, exchange.op, exchange.scale = <Kind> kind, <Op> op, scale
         exchange.parts, exchange.hold = parts if parts else self.state.size, hold
@@ -256,4 +274,46 @@ cdef class Board:
         return exchange
 
 
+    def movement(self, cnp.ndarray source, cnp.ndarray out not None, Py_ssize_t length, int64_t mark,
+                 bint parts=False, int sender=-1, int kind=-1, int op=0):
+        """Return an exchange that moves bytes from every rank, or from one, to every rank.
+
+        Args:
+            source: uint8, contiguous: what this rank sends; not read on a rank that sends nothing.
+            out: uint8, contiguous: what comes, in rank order, or from the sender, or reduced.
+            length: bytes from one rank to another.
+            mark: must be equal on all ranks.
+            parts: the source has `length` bytes for every rank; else all get the same.
+            sender: the only rank that sends; -1: all do.
+            kind: of reduce.KINDS: what comes is reduced; -1: it is not.
+            op: of reduce.OPS.
+        """
+        cdef Movement exchange = Movement.__new__(Movement)
+        cdef int size = self.state.size
+        cdef bint sends = sender < 0 or sender == self.state.rank
+        cdef Py_ssize_t sent = length * size if parts else length
+        cdef Py_ssize_t came = length * size if sender < 0 and kind < 0 else length
+        for name, array, wanted in (("source", source, sent if sends else 0), ("out", out, came)):
+            if array is None and not wanted:
+                continue
+            if array is None or array.nbytes < wanted or not array.flags.c_contiguous:
+                raise ValueError(
+                    f"For 'movement', '{name}' must be contiguous, of {wanted} bytes, but got "
+                    f"{None if array is None else array.nbytes}."
+                )
+        if kind >= 0 and length % bytes_of(<Kind> kind):
+            raise ValueError(f"For 'movement', 'length' must be whole elements, but got {length} bytes.")
+        exchange.array, exchange.kept = out, source
+        exchange.source = <char *> cnp.PyArray_DATA(source) if source is not None else NULL
+        exchange.data = <char *> cnp.PyArray_DATA(out)
+        exchange.length_each, exchange.sender, exchange.sends = length, sender, sends
+        exchange.by_parts, exchange.reduces = parts, kind >= 0
+        exchange.kind, exchange.op, exchange.scale = <Kind> max(kind, 0), <Op> op, 1
+        exchange.allocate(size)
+        exchange.begin(self, SMALL if sent <= self.state.small else STAGED, mark)
+        exchange.plan_rounds()
+        return exchange
+
+
 include "board_exchange.pxi"
+include "board_movement.pxi"

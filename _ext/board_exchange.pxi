@@ -5,7 +5,7 @@ cdef class Exchange:
 
     cdef Board owner
     cdef State *board
-    cdef object array
+    cdef object array, kept
     cdef Way way
     cdef Phase phase
     cdef Kind kind
@@ -13,11 +13,13 @@ cdef class Exchange:
     cdef double scale
     cdef int64_t ticket, mark, base
     cdef char *data
+    cdef char *source
     cdef int block, parts, threads
     cdef bint hold
     cdef int turn
     cdef Py_ssize_t count, step, per_chunk, chunks, at
     cdef char **pointers
+    cdef char **outs
 
     def __cinit__(self):
         self.pointers = NULL
@@ -32,10 +34,11 @@ cdef class Exchange:
         self.way, self.mark, self.phase, self.ticket = way, mark, QUEUED, self.board.tickets
 
     cdef int allocate(self, int size) except -1:
-        """Make room for a pointer per rank."""
-        self.pointers = <char **> calloc(size, sizeof(char *))
+        """Make room for two pointers per rank."""
+        self.pointers = <char **> calloc(2 * size, sizeof(char *))
         if self.pointers == NULL:
             raise MemoryError()
+        self.outs = self.pointers + size
         return 0
 
     cdef void lay_out(self) noexcept:
@@ -198,19 +201,26 @@ cdef class Exchange:
         if board.entered != self.ticket - 1 or not self.all_finished(self.ticket - DEPTH):
             return False
         if self.way == STAGED:
-            if board.finished < board.last_staged:  # this rank's stages are in use until then
+            if board.finished < board.last_staged or not self.all_finished(board.last_read):
                 return False
-            board.last_staged = self.ticket
+            self.take_stages()
             self.base = board.stage
             board.stage += 2 * self.chunks - 1
             self.copy_in(0)
         elif self.way == SMALL:
-            memcpy(self.slot(board.rank), self.data, self.count * bytes_of(self.kind))
+            self.copy_to_slot()
         line.marks[self.ticket % DEPTH] = self.mark
         board.entered = self.ticket
         store(&line.entered, self.ticket)
         self.phase = ENTERED
         return True
+
+    cdef void take_stages(self) noexcept nogil:
+        """Note until when this exchange uses the stages."""
+        self.board.last_staged = self.ticket
+
+    cdef void copy_to_slot(self) noexcept nogil:
+        memcpy(self.slot(self.board.rank), self.source, self.count * bytes_of(self.kind))
 
     cdef bint marks_agree(self) noexcept nogil:
         cdef int rank
@@ -288,7 +298,7 @@ cdef class Exchange:
         cdef Py_ssize_t start = min(length, self.board.rank * self.step)
         cdef Py_ssize_t stop = min(length, start + self.step)
         cdef char *stage = self.stage_of(self.board.rank, chunk)
-        cdef char *data = self.data + chunk * self.per_chunk * item
+        cdef char *data = self.source + chunk * self.per_chunk * item
         copy_from(stage, data, start * item)
         copy_from(stage + stop * item, data + stop * item, (length - stop) * item)
 
@@ -298,12 +308,14 @@ cdef class Exchange:
         cdef Py_ssize_t length = self.length(chunk)
         cdef Py_ssize_t start = min(length, board.rank * self.step)
         cdef int rank
+        cdef Py_ssize_t at = chunk * self.per_chunk * bytes_of(self.kind)
         for rank in range(board.size):
-            self.pointers[rank] = self.stage_of(rank, chunk)
-        self.pointers[board.rank] = self.data + chunk * self.per_chunk * bytes_of(self.kind)
+            self.pointers[rank] = self.outs[rank] = self.stage_of(rank, chunk)
+        self.pointers[board.rank] = self.source + at
+        self.outs[board.rank] = self.data + at
         reduce_buffers(
             self.kind, self.op, self.scale, <const char *const *> self.pointers, board.size,
-            <char *const *> self.pointers, board.size, start, min(length, start + self.step), 1)
+            <char *const *> self.outs, board.size, start, min(length, start + self.step), 1)
 
     cdef void copy_out(self, Py_ssize_t chunk) noexcept nogil:
         """Copy back what other ranks have reduced; this rank writes to the stage next."""

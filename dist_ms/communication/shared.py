@@ -16,6 +16,7 @@ from dist_ms._ext import board as boards
 from dist_ms._ext import reduce as kernels
 from dist_ms.communication.arena import Arena
 from dist_ms.communication.between import Between, Posted
+from dist_ms.communication.buffers import as_bytes
 
 SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
 CHUNK_BYTES = 128 << 10  # staged at a time; the stages stay in a core's cache
@@ -59,9 +60,17 @@ class SharedMemory:
         self.small = small
         self._kinds: dict[np.dtype, int] = {}
         self._known: dict[int, tuple[np.ndarray, int]] = {}  # windows' memory and strides, by address
-        self.meeting = self._board.meeting
+        self.meeting, self.movement = self._board.meeting, self._board.movement
 
-    def reduction(self, array: np.ndarray, op: str, scale: float, mark: int, meeting: Posted | None = None) -> Any:
+    def reduction(
+        self,
+        array: np.ndarray,
+        op: str,
+        scale: float,
+        mark: int,
+        meeting: Posted | None = None,
+        source: np.ndarray | None = None,
+    ) -> Any:
         """Return the exchange that reduces an array over all ranks of the group.
 
         Args:
@@ -70,15 +79,32 @@ class SharedMemory:
             scale: a factor.
             mark: must be equal on all ranks of a machine.
             meeting: tells whether it is equal on all machines; None when that is known.
+            source: what is reduced in the array's place; on one machine only.
         """
-        kind = self._kinds.get(array.dtype)
-        if kind is None:  # asking NumPy for a type's name takes longer than a small array
-            kind = self._kinds[array.dtype] = kernels.KINDS[array.dtype.name]
-        code = kernels.OPS[op]
+        kind, code = self._kind(array.dtype), kernels.OPS[op]
         if self.between is None:
-            return self._board.reduction(array, kind, code, scale, mark)
+            return self._board.reduction(array, kind, code, scale, mark, 0, False, source)
         held = self._board.reduction(array, kind, code, scale, mark, self.between.parts, True)
         return self.between.reduction(held, array, op, meeting)
+
+    def scattering(self, array: np.ndarray, out: np.ndarray, op: str, mark: int) -> Any:
+        """Return the exchange that reduces part r of every rank's array on rank r.
+
+        Args:
+            array: the array.
+            out: for this rank's part.
+            op: the reduction.
+            mark: must be equal on all ranks.
+        """
+        kind, code = self._kind(array.dtype), kernels.OPS[op]
+        return self.movement(as_bytes(array), as_bytes(out), out.nbytes, mark, True, -1, kind, code)
+
+    def _kind(self, dtype: np.dtype) -> int:
+        """Return the kernels' number of a type; asking NumPy for its name takes longer than a small array."""
+        kind = self._kinds.get(dtype)
+        if kind is None:
+            kind = self._kinds[dtype] = kernels.KINDS[dtype.name]
+        return kind
 
     def shares(self, array: np.ndarray) -> bool:
         """Whether an array lies in memory that is reduced in place."""
