@@ -19,7 +19,9 @@ A line of memory goes to the core that reduces it and back, and no more often: a
 by the others only while it is theirs.
 
 What is moved only, or reduced for one rank, goes through the slots and stages too: every rank takes
-what is meant for it from the others'.
+what is meant for it from the others'. Where the system lets a rank read its neighbours' memory, larger
+movements are direct: each rank shows where its source lies, the others read it from there, and it is
+free when all have.
 
 Memory: a line of flags per rank, DEPTH small slots per rank, STAGES stages per rank.
 """
@@ -38,14 +40,29 @@ cdef extern from *:
     """
     #include <sched.h>
     #include <stdint.h>
+    #include <string.h>
+    #include <sys/uio.h>
     #include <time.h>
+    #include <unistd.h>
 
     /* One line of memory that goes from core to core, and its neighbour that is fetched with it. */
     typedef struct {
-        int64_t entered, finished, stage, spare;
+        int64_t entered, finished, stage, process;
         int64_t marks[4];
-        int64_t rest[8];
+        int64_t places[4];
+        int64_t rest[4];
     } dm_line;
+
+    /* Copy another process's memory; return whether the system did. */
+    static inline int dm_read_from(int64_t process, int64_t place, char *to, int64_t size) {
+        while (size > 0) {
+            struct iovec here = {to, (size_t) size}, there = {(void *) place, (size_t) size};
+            ssize_t got = process_vm_readv((pid_t) process, &here, 1, &there, 1, 0);
+            if (got <= 0) return 0;
+            to += got, place += got, size -= got;
+        }
+        return 1;
+    }
 
     static inline int64_t dm_load(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
     static inline void dm_store(int64_t *p, int64_t x) { __atomic_store_n(p, x, __ATOMIC_RELEASE); }
@@ -60,7 +77,11 @@ cdef extern from *:
         int64_t entered
         int64_t finished
         int64_t stage
+        int64_t process
         int64_t *marks
+        int64_t *places
+    int getpid() noexcept nogil
+    bint read_from "dm_read_from"(int64_t process, int64_t place, char *to, int64_t size) noexcept nogil
     int64_t load "dm_load"(const int64_t *flag) noexcept nogil
     void store "dm_store"(int64_t *flag, int64_t value) noexcept nogil
     void pause "dm_pause"() noexcept nogil
@@ -77,9 +98,11 @@ cdef enum:
     ALIGNMENT = 64
     # Bytes from which on another meeting costs less than reducing the other ranks' parts, too.
     IN_PLACE_FROM = 2048
+    # Bytes to one rank from which on a call of the system costs less than another copy.
+    DIRECT_FROM = 512 << 10
 
 cdef enum Way:
-    MEETING, SMALL, IN_PLACE, STAGED
+    MEETING, SMALL, IN_PLACE, STAGED, DIRECT
 
 cdef enum Phase:
     QUEUED, ENTERED, STAGING, FINISHING, CLOSING, HELD, RELEASED, PARTING, OVER, DIFFERENT
@@ -97,6 +120,19 @@ def board_bytes(size, small, chunk):
     33024
     """
     return size * (sizeof(Line) + DEPTH * small + STAGES * chunk)
+
+
+cdef int check_bytes(str name, cnp.ndarray array, Py_ssize_t wanted) except -1:
+    """Raise unless an array has the bytes that are moved."""
+    if array is None:
+        if wanted:
+            raise ValueError(f"For 'movement', '{name}' must have {wanted} bytes, but got None.")
+    elif cnp.PyArray_NBYTES(array) < wanted or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        raise ValueError(
+            f"For 'movement', '{name}' must be C-contiguous, of {wanted} bytes, but got "
+            f"{cnp.PyArray_NBYTES(array)}."
+        )
+    return 0
 
 
 cdef struct Block:
@@ -140,6 +176,8 @@ cdef class Board:
     cdef State state
     cdef Block *blocks
     cdef int block_count, block_room
+    cdef bint direct
+    cdef int64_t cookie
     cdef list block_memory
 
     def __cinit__(self):
@@ -171,7 +209,13 @@ cdef class Board:
         self.state.slots = <char *> (self.state.lines + size)
         self.state.stages = self.state.slots + size * DEPTH * small
         self.block_count, self.block_room, self.block_memory = 0, 0, []
+        self.direct = False
         memset(self.state.lines + rank, 0, sizeof(Line))
+        self.state.lines[rank].process = getpid()
+        # A number that no other process has in the same place by chance.
+        self.cookie = <int64_t> (1e9 * now()) * PRIME + getpid()
+        self.state.lines[rank].places[0] = <int64_t> <uintptr_t> &self.cookie
+        self.state.lines[rank].places[1] = self.cookie
 
     def __dealloc__(self):
         free(self.blocks)
@@ -204,6 +248,21 @@ cdef class Board:
             if mine <= start and start + length <= mine + self.blocks[i].length:
                 return i
         return -1
+
+    def reads_others(self):
+        """Tell whether this process may read the others' memory. All boards must be there, none in use."""
+        cdef int rank
+        cdef int64_t found = 0
+        cdef Line *line
+        for rank in range(self.state.size):
+            line = self.state.lines + rank
+            if not read_from(line.process, line.places[0], <char *> &found, sizeof(found)) or found != line.places[1]:
+                return False
+        return True
+
+    def read_directly(self, bint allowed):
+        """Let larger movements be direct; the same on all ranks."""
+        self.direct = allowed
 
     def shares(self, cnp.ndarray array not None):
         """Tell whether the array lies in memory that is reduced in place."""
@@ -279,8 +338,8 @@ cdef class Board:
         """Return an exchange that moves bytes from every rank, or from one, to every rank.
 
         Args:
-            source: uint8, contiguous: what this rank sends; not read on a rank that sends nothing.
-            out: uint8, contiguous: what comes, in rank order, or from the sender, or reduced.
+            source: C-contiguous: what this rank sends; not read on a rank that sends nothing.
+            out: C-contiguous: what comes, in rank order, or from the sender, or reduced.
             length: bytes from one rank to another.
             mark: must be equal on all ranks.
             parts: the source has `length` bytes for every rank; else all get the same.
@@ -289,18 +348,13 @@ cdef class Board:
             op: of reduce.OPS.
         """
         cdef Movement exchange = Movement.__new__(Movement)
+        cdef Way way
         cdef int size = self.state.size
         cdef bint sends = sender < 0 or sender == self.state.rank
         cdef Py_ssize_t sent = length * size if parts else length
         cdef Py_ssize_t came = length * size if sender < 0 and kind < 0 else length
-        for name, array, wanted in (("source", source, sent if sends else 0), ("out", out, came)):
-            if array is None and not wanted:
-                continue
-            if array is None or array.nbytes < wanted or not array.flags.c_contiguous:
-                raise ValueError(
-                    f"For 'movement', '{name}' must be contiguous, of {wanted} bytes, but got "
-                    f"{None if array is None else array.nbytes}."
-                )
+        check_bytes("source", source, sent if sends else 0)
+        check_bytes("out", out, came)
         if kind >= 0 and length % bytes_of(<Kind> kind):
             raise ValueError(f"For 'movement', 'length' must be whole elements, but got {length} bytes.")
         exchange.array, exchange.kept = out, source
@@ -310,7 +364,10 @@ cdef class Board:
         exchange.by_parts, exchange.reduces = parts, kind >= 0
         exchange.kind, exchange.op, exchange.scale = <Kind> max(kind, 0), <Op> op, 1
         exchange.allocate(size)
-        exchange.begin(self, SMALL if sent <= self.state.small else STAGED, mark)
+        way = SMALL if sent <= self.state.small else STAGED
+        if self.direct and kind < 0 and length >= DIRECT_FROM:
+            way = DIRECT
+        exchange.begin(self, way, mark)
         exchange.plan_rounds()
         return exchange
 

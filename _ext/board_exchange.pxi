@@ -162,7 +162,8 @@ cdef class Exchange:
             if self.way == STAGED:
                 self.phase = STAGING
                 return True
-            self.reduce_whole()
+            if not self.reduce_whole():
+                return False
             board.reduced = self.ticket
             self.phase = HELD if self.hold else FINISHING
             return True
@@ -171,7 +172,7 @@ cdef class Exchange:
         if self.phase == FINISHING:
             if board.finished != self.ticket - 1:
                 return False
-            return self.finish(CLOSING if self.way == IN_PLACE else OVER)
+            return self.finish(CLOSING if self.way == IN_PLACE or self.way == DIRECT else OVER)
         if self.phase == PARTING:
             if board.finished != self.ticket - 1:
                 return False
@@ -181,7 +182,7 @@ cdef class Exchange:
                 return False
             self.spread()
             return self.finish(CLOSING)
-        # CLOSING: others still write to this rank's array.
+        # CLOSING: others still write to this rank's array, or read it.
         if not self.all_finished(self.ticket):
             return False
         self.phase = OVER
@@ -209,6 +210,7 @@ cdef class Exchange:
             self.copy_in(0)
         elif self.way == SMALL:
             self.copy_to_slot()
+        line.places[self.ticket % DEPTH] = <int64_t> <uintptr_t> self.source
         line.marks[self.ticket % DEPTH] = self.mark
         board.entered = self.ticket
         store(&line.entered, self.ticket)
@@ -229,8 +231,8 @@ cdef class Exchange:
                 return False
         return True
 
-    cdef void reduce_whole(self) noexcept nogil:
-        """Reduce a small array, or this rank's part of arrays in shared memory."""
+    cdef bint reduce_whole(self) noexcept nogil:
+        """Reduce a small array, or this rank's part of arrays in shared memory; return whether it was done."""
         cdef State *board = self.board
         cdef Py_ssize_t start, stop
         if self.way == SMALL:
@@ -249,6 +251,7 @@ cdef class Exchange:
                     self.kind, self.op, self.scale, <const char *const *> self.pointers,
                     board.size, <char *const *> self.pointers, board.size, start, stop,
                     self.threads)
+        return True
 
     cdef void spread(self) noexcept nogil:
         """Scale this rank's part and copy it into all ranks' arrays."""

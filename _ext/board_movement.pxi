@@ -25,14 +25,37 @@ cdef class Movement(Exchange):
             copy_from(self.slot(self.board.rank), self.source,
                       self.length_each * self.board.size if self.by_parts else self.length_each)
 
-    cdef void reduce_whole(self) noexcept nogil:
-        """Take a small movement's bytes from the slots."""
+    cdef bint reduce_whole(self) noexcept nogil:
+        """Take what comes from the slots, or from the others' sources; return whether all is there."""
         cdef int rank
+        if self.way == DIRECT:
+            return self.read_sources()
         for rank in range(self.board.size):
             self.pointers[rank] = self.slot(rank)
             if self.by_parts:
                 self.pointers[rank] += self.board.rank * self.length_each
         self.take(0, self.length_each)
+        return True
+
+    cdef bint read_sources(self) noexcept nogil:
+        """Read from the others' memory; a rank that has ended cannot be read, which its neighbours wait to hear."""
+        cdef State *board = self.board
+        cdef Line *line
+        cdef char *out
+        cdef int rank, step
+        cdef int64_t at = board.rank * self.length_each if self.by_parts else 0
+        for step in range(board.size):  # each begins with its own, then its next neighbour's
+            rank = (board.rank + step) % board.size
+            line = board.lines + rank
+            if self.sender >= 0 and rank != self.sender:
+                continue
+            out = self.data + (rank * self.length_each if self.sender < 0 else 0)
+            if rank != board.rank:
+                if not read_from(line.process, line.places[self.ticket % DEPTH] + at, out, self.length_each):
+                    return False
+            elif out != self.source + at:
+                memcpy(out, self.source + at, self.length_each)
+        return True
 
     cdef Py_ssize_t length(self, Py_ssize_t chunk) noexcept nogil:
         return max(0, min(self.piece, self.length_each - chunk * self.piece))

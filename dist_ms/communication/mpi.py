@@ -103,18 +103,16 @@ class MpiComm(MpiExchange, MeetingComm):
         check_array("broadcast", array, changed=True)
         check_rank("broadcast", "root", root, self.size)
         sent = array if source is None else check_source("broadcast", source, array)
-        data = as_bytes(array)
         if self._moves:
             move = self._shared.movement
-            source_bytes, length = as_bytes(sent), array.nbytes
             self._share(
-                "broadcast", array, f"root {root}", lambda mark: move(source_bytes, data, length, mark, False, root)
+                "broadcast", array, f"root {root}", lambda mark: move(sent, array, array.nbytes, mark, False, root)
             )
             return array
         if self.rank == root and source is not None:
             array[...] = source
         self.meet("broadcast", array, f"root {root}")
-        for piece in pieces(data, CHUNK_BYTES):
+        for piece in pieces(as_bytes(array), CHUNK_BYTES):
             self._run("broadcast", "Bcast", [piece, len(piece), self._mpi.BYTE], root)
         return array
 
@@ -198,9 +196,7 @@ class MpiComm(MpiExchange, MeetingComm):
         out = np.empty((self.size, *array.shape), array.dtype)
         if self._moves:
             move = self._shared.movement
-            self._share(
-                "all_gather", array, "", lambda mark: move(as_bytes(mine), as_bytes(out), mine.nbytes, mark)
-            )
+            self._share("all_gather", array, "", lambda mark: move(mine, out, mine.nbytes, mark))
             return out
         if self.size == 1:
             out[0] = mine
@@ -263,7 +259,7 @@ class MpiComm(MpiExchange, MeetingComm):
         mine = np.ascontiguousarray(array)
         out = np.empty(array.shape, array.dtype)
         move, length = self._shared.movement, out.nbytes // self.size
-        self._share("all_to_all", array, "", lambda mark: move(as_bytes(mine), as_bytes(out), length, mark, True))
+        self._share("all_to_all", array, "", lambda mark: move(mine, out, length, mark, True))
         return out
 
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:

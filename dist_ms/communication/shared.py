@@ -16,7 +16,6 @@ from dist_ms._ext import board as boards
 from dist_ms._ext import reduce as kernels
 from dist_ms.communication.arena import Arena
 from dist_ms.communication.between import Between, Posted
-from dist_ms.communication.buffers import as_bytes
 
 SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
 CHUNK_BYTES = 128 << 10  # staged at a time; the stages stay in a core's cache
@@ -61,6 +60,7 @@ class SharedMemory:
         self._kinds: dict[np.dtype, int] = {}
         self._known: dict[int, tuple[np.ndarray, int]] = {}  # windows' memory and strides, by address
         self.meeting, self.movement = self._board.meeting, self._board.movement
+        self.reads_others, self.read_directly = self._board.reads_others, self._board.read_directly
 
     def reduction(
         self,
@@ -97,7 +97,7 @@ class SharedMemory:
             mark: must be equal on all ranks.
         """
         kind, code = self._kind(array.dtype), kernels.OPS[op]
-        return self.movement(as_bytes(array), as_bytes(out), out.nbytes, mark, True, -1, kind, code)
+        return self.movement(array, out, out.nbytes, mark, True, -1, kind, code)
 
     def _kind(self, dtype: np.dtype) -> int:
         """Return the kernels' number of a type; asking NumPy for its name takes longer than a small array."""
@@ -161,4 +161,5 @@ def share(arena: Arena, between: Between | None, agree: Callable[[bool], bool]) 
         return None
     shared = SharedMemory(arena, found[0], between)
     agree(True)  # nobody may write to a board before all have cleared their flags
+    shared.read_directly(agree(shared.reads_others()))
     return shared

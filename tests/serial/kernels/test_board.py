@@ -103,6 +103,30 @@ def test_movements_among_reductions_in_any_order(size, seed):
             np.testing.assert_array_equal(was, source, kind)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_direct_movements(size):
+    ranks = boards(size)
+    assert all(b.reads_others() for b in ranks)
+    for board in ranks:
+        board.read_directly(True)
+    rng, length = np.random.default_rng(size), 600_001
+    sent = [rng.integers(0, 256, (size, length), np.uint8) for _ in ranks]
+    came = [np.empty((size, length), np.uint8) for _ in ranks]
+    for parts, sender in ((True, -1), (False, -1), (True, size - 1), (False, size - 1)):
+        outs = [flat(x) if sender < 0 else x[0] for x in came]
+        exchanges = [
+            [b.movement(flat(s) if parts else s[0], out, length, 1, parts, sender)]
+            for b, s, out in zip(ranks, sent, outs, strict=True)
+        ]
+        drive(rng, exchanges)
+        for rank, array in enumerate(came):
+            want = [s[rank] if parts else s[0] for s in sent]
+            if sender < 0:
+                assert (array == np.stack(want)).all()
+            else:
+                assert (array[0] == want[sender]).all()
+
+
 def test_a_broadcast_of_what_is_there_already():
     ranks = boards(3)
     arrays = [np.full(5000, rank, np.uint8) for rank in range(3)]
@@ -208,10 +232,12 @@ def test_what_is_wrong_is_named():
         board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 2)
     with pytest.raises(ValueError, match="'source' must be C-contiguous, of 12 bytes, but got 8"):
         board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 0, False, np.ones(2, np.float32))
-    with pytest.raises(ValueError, match="'source' must be contiguous, of 8 bytes, but got 4"):
+    with pytest.raises(ValueError, match="'source' must be C-contiguous, of 8 bytes, but got 4"):
         board.movement(np.zeros(4, np.uint8), np.zeros(8, np.uint8), 8, 0)
-    with pytest.raises(ValueError, match="'out' must be contiguous, of 8 bytes, but got 4"):
+    with pytest.raises(ValueError, match="'out' must be C-contiguous, of 8 bytes, but got 4"):
         board.movement(np.zeros(8, np.uint8), np.zeros(4, np.uint8), 8, 0)
+    with pytest.raises(ValueError, match="'source' must have 8 bytes, but got None"):
+        board.movement(None, np.zeros(8, np.uint8), 8, 0)
     with pytest.raises(ValueError, match="must be whole elements, but got 6 bytes"):
         board.movement(np.zeros(6, np.uint8), np.zeros(6, np.uint8), 6, 0, True, -1, FLOAT, SUM)
     with pytest.raises(ValueError, match="is too small"):
