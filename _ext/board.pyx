@@ -11,11 +11,19 @@ Three ways to reduce, chosen by the number of bytes and by where the array lies:
 - in place: the arrays lie in shared memory. Rank r reduces part r of all of them and writes the
   result into all of them. The first meeting says that the arrays are ready, the second that the
   results are.
-- staged, in chunks: what other ranks reduce is copied to this rank's stage, part r is reduced
-  there and its result is left there for others to fetch. The next chunk is copied in before this
-  one is waited for.
+- staged, in chunks: what other ranks reduce is copied to this rank's stage, rank r reduces part r
+  of all stages and writes the result into all of them, and each rank copies it back. The next
+  chunk is copied in before this one is waited for.
 
-Memory: a line of flags per rank, DEPTH small slots per rank, two stages per rank.
+A line of memory goes to the core that reduces it and back, and no more often: a stage is written
+by the others only while it is theirs.
+
+What is moved only, or reduced for one rank, goes through the slots and stages too: every rank takes
+what is meant for it from the others'. Where the system lets a rank read its neighbours' memory, larger
+movements are direct: each rank shows where its source lies, the others read it from there, and it is
+free when all have.
+
+Memory: a line of flags per rank, DEPTH small slots per rank, STAGES stages per rank.
 """
 
 cimport numpy as cnp
@@ -32,14 +40,29 @@ cdef extern from *:
     """
     #include <sched.h>
     #include <stdint.h>
+    #include <string.h>
+    #include <sys/uio.h>
     #include <time.h>
+    #include <unistd.h>
 
     /* One line of memory that goes from core to core, and its neighbour that is fetched with it. */
     typedef struct {
-        int64_t entered, finished, stage, spare;
+        int64_t entered, finished, stage, process;
         int64_t marks[4];
-        int64_t rest[8];
+        int64_t places[4];
+        int64_t rest[4];
     } dm_line;
+
+    /* Copy another process's memory; return whether the system did. */
+    static inline int dm_read_from(int64_t process, int64_t place, char *to, int64_t size) {
+        while (size > 0) {
+            struct iovec here = {to, (size_t) size}, there = {(void *) place, (size_t) size};
+            ssize_t got = process_vm_readv((pid_t) process, &here, 1, &there, 1, 0);
+            if (got <= 0) return 0;
+            to += got, place += got, size -= got;
+        }
+        return 1;
+    }
 
     static inline int64_t dm_load(const int64_t *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
     static inline void dm_store(int64_t *p, int64_t x) { __atomic_store_n(p, x, __ATOMIC_RELEASE); }
@@ -54,21 +77,32 @@ cdef extern from *:
         int64_t entered
         int64_t finished
         int64_t stage
+        int64_t process
         int64_t *marks
+        int64_t *places
+    int getpid() noexcept nogil
+    bint read_from "dm_read_from"(int64_t process, int64_t place, char *to, int64_t size) noexcept nogil
     int64_t load "dm_load"(const int64_t *flag) noexcept nogil
     void store "dm_store"(int64_t *flag, int64_t value) noexcept nogil
     void pause "dm_pause"() noexcept nogil
     double now "dm_now"() noexcept nogil
     int sched_yield() noexcept nogil
 
+cdef extern from "shared_lines.h" nogil:
+    void copy_from "dm_copy_from"(char *to, const char *source, Py_ssize_t size) noexcept
+    void copy_back "dm_copy_back"(char *to, const char *source, Py_ssize_t size) noexcept
+
 cdef enum:
     DEPTH = 4  # exchanges that may be entered before the oldest is finished everywhere
+    STAGES = 3  # chunks that are under way: one copied in, one reduced, one copied back
     ALIGNMENT = 64
     # Bytes from which on another meeting costs less than reducing the other ranks' parts, too.
     IN_PLACE_FROM = 2048
+    # Bytes to one rank from which on a call of the system costs less than another copy.
+    DIRECT_FROM = 512 << 10
 
 cdef enum Way:
-    MEETING, SMALL, IN_PLACE, STAGED
+    MEETING, SMALL, IN_PLACE, STAGED, DIRECT
 
 cdef enum Phase:
     QUEUED, ENTERED, STAGING, FINISHING, CLOSING, HELD, RELEASED, PARTING, OVER, DIFFERENT
@@ -83,9 +117,22 @@ def board_bytes(size, small, chunk):
     """Return how much memory a board needs.
 
     >>> board_bytes(2, 1024, 4096)
-    24832
+    33024
     """
-    return size * (sizeof(Line) + DEPTH * small + 2 * chunk)
+    return size * (sizeof(Line) + DEPTH * small + STAGES * chunk)
+
+
+cdef int check_bytes(str name, cnp.ndarray array, Py_ssize_t wanted) except -1:
+    """Raise unless an array has the bytes that are moved."""
+    if array is None:
+        if wanted:
+            raise ValueError(f"For 'movement', '{name}' must have {wanted} bytes, but got None.")
+    elif cnp.PyArray_NBYTES(array) < wanted or not cnp.PyArray_IS_C_CONTIGUOUS(array):
+        raise ValueError(
+            f"For 'movement', '{name}' must be C-contiguous, of {wanted} bytes, but got "
+            f"{cnp.PyArray_NBYTES(array)}."
+        )
+    return 0
 
 
 cdef struct Block:
@@ -100,7 +147,9 @@ cdef struct State:
     char *slots
     char *stages
     # Tickets given out, and how far this rank has come; the staging steps it has planned.
-    int64_t tickets, entered, reduced, finished, stage, last_staged
+    int64_t tickets, entered, reduced, finished, stage
+    # The last exchanges that write to this rank's stages, and whose stages others read to their end.
+    int64_t last_staged, last_read
 
 
 cdef class Board:
@@ -127,6 +176,8 @@ cdef class Board:
     cdef State state
     cdef Block *blocks
     cdef int block_count, block_room
+    cdef bint direct
+    cdef int64_t cookie
     cdef list block_memory
 
     def __cinit__(self):
@@ -158,7 +209,13 @@ cdef class Board:
         self.state.slots = <char *> (self.state.lines + size)
         self.state.stages = self.state.slots + size * DEPTH * small
         self.block_count, self.block_room, self.block_memory = 0, 0, []
+        self.direct = False
         memset(self.state.lines + rank, 0, sizeof(Line))
+        self.state.lines[rank].process = getpid()
+        # A number that no other process has in the same place by chance.
+        self.cookie = <int64_t> (1e9 * now()) * PRIME + getpid()
+        self.state.lines[rank].places[0] = <int64_t> <uintptr_t> &self.cookie
+        self.state.lines[rank].places[1] = self.cookie
 
     def __dealloc__(self):
         free(self.blocks)
@@ -192,6 +249,21 @@ cdef class Board:
                 return i
         return -1
 
+    def reads_others(self):
+        """Tell whether this process may read the others' memory. All boards must be there, none in use."""
+        cdef int rank
+        cdef int64_t found = 0
+        cdef Line *line
+        for rank in range(self.state.size):
+            line = self.state.lines + rank
+            if not read_from(line.process, line.places[0], <char *> &found, sizeof(found)) or found != line.places[1]:
+                return False
+        return True
+
+    def read_directly(self, bint allowed):
+        """Let larger movements be direct; the same on all ranks."""
+        self.direct = allowed
+
     def shares(self, cnp.ndarray array not None):
         """Tell whether the array lies in memory that is reduced in place."""
         return self.find(<char *> cnp.PyArray_DATA(array), cnp.PyArray_NBYTES(array)) >= 0
@@ -203,8 +275,8 @@ cdef class Board:
         return exchange
 
     def reduction(self, cnp.ndarray array not None, int kind, int op, double scale, int64_t mark,
-                  int parts=0, bint hold=False):
-        """Return an exchange that reduces an array in place.
+                  int parts=0, bint hold=False, cnp.ndarray source=None):
+        """Return an exchange that reduces an array, in place where no source is given.
 
         Args:
             array: C-contiguous, writeable, of type `kind`; it must stay as it is until the end.
@@ -216,6 +288,7 @@ cdef class Board:
             hold: stop when this rank's part of its own array has the reduction of these ranks'
                 parts (state REDUCED); after `release()` it is scaled and copied to all of them.
                 For arrays in shared memory only.
+            source: what is reduced in the array's place, of the same size, type and layout.
         """
         cdef Exchange exchange = Exchange.__new__(Exchange)
         cdef Py_ssize_t length = cnp.PyArray_NBYTES(array)
@@ -238,7 +311,19 @@ cdef class Board:
         if block >= 0:
             found = &self.blocks[block]
             mark = (mark * PRIME + block + 1) * PRIME + (data - found.base - self.state.rank * found.stride)
+        if source is not None:
+            if not cnp.PyArray_IS_C_CONTIGUOUS(source) or cnp.PyArray_NBYTES(source) != length:
+                raise ValueError(
+                    f"For 'reduction', 'source' must be C-contiguous, of {length} bytes, but got "
+                    f"{cnp.PyArray_NBYTES(source)}."
+                )
+            if block >= 0:
+                memcpy(data, cnp.PyArray_DATA(source), length)
+                source = None
         exchange.array, exchange.data, exchange.block = array, data, block
+        exchange.kept, exchange.source = source, data
+        if source is not None:
+            exchange.source = <char *> cnp.PyArray_DATA(source)
         exchange.count = cnp.PyArray_SIZE(array)
         exchange.kind, exchange.op, exchange.scale = <Kind> kind, <Op> op, scale
         exchange.parts, exchange.hold = parts if parts else self.state.size, hold
@@ -248,4 +333,44 @@ cdef class Board:
         return exchange
 
 
+    def movement(self, cnp.ndarray source, cnp.ndarray out not None, Py_ssize_t length, int64_t mark,
+                 bint parts=False, int sender=-1, int kind=-1, int op=0):
+        """Return an exchange that moves bytes from every rank, or from one, to every rank.
+
+        Args:
+            source: C-contiguous: what this rank sends; not read on a rank that sends nothing.
+            out: C-contiguous: what comes, in rank order, or from the sender, or reduced.
+            length: bytes from one rank to another.
+            mark: must be equal on all ranks.
+            parts: the source has `length` bytes for every rank; else all get the same.
+            sender: the only rank that sends; -1: all do.
+            kind: of reduce.KINDS: what comes is reduced; -1: it is not.
+            op: of reduce.OPS.
+        """
+        cdef Movement exchange = Movement.__new__(Movement)
+        cdef Way way
+        cdef int size = self.state.size
+        cdef bint sends = sender < 0 or sender == self.state.rank
+        cdef Py_ssize_t sent = length * size if parts else length
+        cdef Py_ssize_t came = length * size if sender < 0 and kind < 0 else length
+        check_bytes("source", source, sent if sends else 0)
+        check_bytes("out", out, came)
+        if kind >= 0 and length % bytes_of(<Kind> kind):
+            raise ValueError(f"For 'movement', 'length' must be whole elements, but got {length} bytes.")
+        exchange.array, exchange.kept = out, source
+        exchange.source = <char *> cnp.PyArray_DATA(source) if source is not None else NULL
+        exchange.data = <char *> cnp.PyArray_DATA(out)
+        exchange.length_each, exchange.sender, exchange.sends = length, sender, sends
+        exchange.by_parts, exchange.reduces = parts, kind >= 0
+        exchange.kind, exchange.op, exchange.scale = <Kind> max(kind, 0), <Op> op, 1
+        exchange.allocate(size)
+        way = SMALL if sent <= self.state.small else STAGED
+        if self.direct and kind < 0 and length >= DIRECT_FROM:
+            way = DIRECT
+        exchange.begin(self, way, mark)
+        exchange.plan_rounds()
+        return exchange
+
+
 include "board_exchange.pxi"
+include "board_movement.pxi"

@@ -5,7 +5,7 @@ cdef class Exchange:
 
     cdef Board owner
     cdef State *board
-    cdef object array
+    cdef object array, kept
     cdef Way way
     cdef Phase phase
     cdef Kind kind
@@ -13,10 +13,13 @@ cdef class Exchange:
     cdef double scale
     cdef int64_t ticket, mark, base
     cdef char *data
+    cdef char *source
     cdef int block, parts, threads
-    cdef bint hold, copied
+    cdef bint hold
+    cdef int turn
     cdef Py_ssize_t count, step, per_chunk, chunks, at
     cdef char **pointers
+    cdef char **outs
 
     def __cinit__(self):
         self.pointers = NULL
@@ -31,10 +34,11 @@ cdef class Exchange:
         self.way, self.mark, self.phase, self.ticket = way, mark, QUEUED, self.board.tickets
 
     cdef int allocate(self, int size) except -1:
-        """Make room for a pointer per rank."""
-        self.pointers = <char **> calloc(size, sizeof(char *))
+        """Make room for two pointers per rank."""
+        self.pointers = <char **> calloc(2 * size, sizeof(char *))
         if self.pointers == NULL:
             raise MemoryError()
+        self.outs = self.pointers + size
         return 0
 
     cdef void lay_out(self) noexcept:
@@ -44,7 +48,7 @@ cdef class Exchange:
         cdef Py_ssize_t line = ALIGNMENT // item
         cdef Py_ssize_t room = board.chunk // item
         self.threads = openmp.omp_get_max_threads()
-        self.per_chunk, self.chunks, self.at, self.copied = self.count, 1, 0, False
+        self.per_chunk, self.chunks, self.at, self.turn = self.count, 1, 0, 0
         if self.way == STAGED:
             self.chunks = (self.count + room - 1) // room
             self.per_chunk = (self.count + self.chunks - 1) // self.chunks
@@ -64,7 +68,7 @@ cdef class Exchange:
         return self.board.slots + (rank * DEPTH + self.ticket % DEPTH) * self.board.small
 
     cdef char *stage_of(self, int rank, Py_ssize_t chunk) noexcept nogil:
-        return self.board.stages + (2 * rank + chunk % 2) * self.board.chunk
+        return self.board.stages + (STAGES * rank + chunk % STAGES) * self.board.chunk
 
     @property
     def part(self):
@@ -158,7 +162,8 @@ cdef class Exchange:
             if self.way == STAGED:
                 self.phase = STAGING
                 return True
-            self.reduce_whole()
+            if not self.reduce_whole():
+                return False
             board.reduced = self.ticket
             self.phase = HELD if self.hold else FINISHING
             return True
@@ -167,7 +172,7 @@ cdef class Exchange:
         if self.phase == FINISHING:
             if board.finished != self.ticket - 1:
                 return False
-            return self.finish(CLOSING if self.way == IN_PLACE else OVER)
+            return self.finish(CLOSING if self.way == IN_PLACE or self.way == DIRECT else OVER)
         if self.phase == PARTING:
             if board.finished != self.ticket - 1:
                 return False
@@ -177,7 +182,7 @@ cdef class Exchange:
                 return False
             self.spread()
             return self.finish(CLOSING)
-        # CLOSING: others still write to this rank's array.
+        # CLOSING: others still write to this rank's array, or read it.
         if not self.all_finished(self.ticket):
             return False
         self.phase = OVER
@@ -197,19 +202,27 @@ cdef class Exchange:
         if board.entered != self.ticket - 1 or not self.all_finished(self.ticket - DEPTH):
             return False
         if self.way == STAGED:
-            if board.finished < board.last_staged or not self.all_finished(board.last_staged):
+            if board.finished < board.last_staged or not self.all_finished(board.last_read):
                 return False
-            board.last_staged = self.ticket
+            self.take_stages()
             self.base = board.stage
             board.stage += 2 * self.chunks - 1
             self.copy_in(0)
         elif self.way == SMALL:
-            memcpy(self.slot(board.rank), self.data, self.count * bytes_of(self.kind))
+            self.copy_to_slot()
+        line.places[self.ticket % DEPTH] = <int64_t> <uintptr_t> self.source
         line.marks[self.ticket % DEPTH] = self.mark
         board.entered = self.ticket
         store(&line.entered, self.ticket)
         self.phase = ENTERED
         return True
+
+    cdef void take_stages(self) noexcept nogil:
+        """Note until when this exchange uses the stages."""
+        self.board.last_staged = self.ticket
+
+    cdef void copy_to_slot(self) noexcept nogil:
+        memcpy(self.slot(self.board.rank), self.source, self.count * bytes_of(self.kind))
 
     cdef bint marks_agree(self) noexcept nogil:
         cdef int rank
@@ -218,8 +231,8 @@ cdef class Exchange:
                 return False
         return True
 
-    cdef void reduce_whole(self) noexcept nogil:
-        """Reduce a small array, or this rank's part of arrays in shared memory."""
+    cdef bint reduce_whole(self) noexcept nogil:
+        """Reduce a small array, or this rank's part of arrays in shared memory; return whether it was done."""
         cdef State *board = self.board
         cdef Py_ssize_t start, stop
         if self.way == SMALL:
@@ -238,6 +251,7 @@ cdef class Exchange:
                     self.kind, self.op, self.scale, <const char *const *> self.pointers,
                     board.size, <char *const *> self.pointers, board.size, start, stop,
                     self.threads)
+        return True
 
     cdef void spread(self) noexcept nogil:
         """Scale this rank's part and copy it into all ranks' arrays."""
@@ -255,7 +269,18 @@ cdef class Exchange:
     cdef bint take_stage(self) noexcept nogil:
         cdef Py_ssize_t k = self.at
         cdef Line *line = self.board.lines + self.board.rank
-        if not self.copied:
+        if self.turn == 0:
+            if k + 1 < self.chunks:
+                self.copy_in(k + 1)
+                store(&line.stage, self.base + 2 * k + 1)
+            self.turn = 1 if k < self.chunks else 2
+        elif self.turn == 1:
+            if k > 0 and not self.all_staged(self.base + 2 * k - 1):
+                return False
+            self.reduce_chunk(k)
+            store(&line.stage, self.base + min(2 * k + 2, 2 * self.chunks - 1))
+            self.turn = 2
+        else:
             if k > 0:
                 if not self.all_staged(self.base + min(2 * k, 2 * self.chunks - 1)):
                     return False
@@ -263,17 +288,7 @@ cdef class Exchange:
             if k == self.chunks:
                 self.board.reduced = self.ticket
                 self.phase = FINISHING
-                return True
-            if k + 1 < self.chunks:
-                self.copy_in(k + 1)
-                store(&line.stage, self.base + 2 * k + 1)
-            self.copied = True
-            return True
-        if k > 0 and not self.all_staged(self.base + 2 * k - 1):
-            return False
-        self.reduce_chunk(k)
-        store(&line.stage, self.base + min(2 * k + 2, 2 * self.chunks - 1))
-        self.at, self.copied = k + 1, False
+            self.at, self.turn = k + 1, 0
         return True
 
     cdef Py_ssize_t length(self, Py_ssize_t chunk) noexcept nogil:
@@ -286,34 +301,32 @@ cdef class Exchange:
         cdef Py_ssize_t start = min(length, self.board.rank * self.step)
         cdef Py_ssize_t stop = min(length, start + self.step)
         cdef char *stage = self.stage_of(self.board.rank, chunk)
-        cdef char *data = self.data + chunk * self.per_chunk * item
-        memcpy(stage, data, start * item)
-        memcpy(stage + stop * item, data + stop * item, (length - stop) * item)
+        cdef char *data = self.source + chunk * self.per_chunk * item
+        copy_from(stage, data, start * item)
+        copy_from(stage + stop * item, data + stop * item, (length - stop) * item)
 
     cdef void reduce_chunk(self, Py_ssize_t chunk) noexcept nogil:
-        """Reduce this rank's part into its array and, for the others, its stage."""
+        """Reduce this rank's part of all stages, with its own from its array, into all of them and its array."""
         cdef State *board = self.board
         cdef Py_ssize_t length = self.length(chunk)
         cdef Py_ssize_t start = min(length, board.rank * self.step)
         cdef int rank
-        cdef char *outs[2]
+        cdef Py_ssize_t at = chunk * self.per_chunk * bytes_of(self.kind)
         for rank in range(board.size):
-            self.pointers[rank] = self.stage_of(rank, chunk)
-        outs[0] = self.data + chunk * self.per_chunk * bytes_of(self.kind)
-        outs[1] = self.pointers[board.rank]
-        self.pointers[board.rank] = outs[0]
+            self.pointers[rank] = self.outs[rank] = self.stage_of(rank, chunk)
+        self.pointers[board.rank] = self.source + at
+        self.outs[board.rank] = self.data + at
         reduce_buffers(
             self.kind, self.op, self.scale, <const char *const *> self.pointers, board.size,
-            <char *const *> outs, 2, start, min(length, start + self.step), 1)
+            <char *const *> self.outs, board.size, start, min(length, start + self.step), 1)
 
     cdef void copy_out(self, Py_ssize_t chunk) noexcept nogil:
-        """Fetch the parts that other ranks have reduced."""
-        cdef int rank, item = bytes_of(self.kind)
+        """Copy back what other ranks have reduced; this rank writes to the stage next."""
+        cdef int item = bytes_of(self.kind)
         cdef Py_ssize_t length = self.length(chunk)
-        cdef Py_ssize_t start
+        cdef Py_ssize_t start = min(length, self.board.rank * self.step)
+        cdef Py_ssize_t stop = min(length, start + self.step)
+        cdef char *stage = self.stage_of(self.board.rank, chunk)
         cdef char *data = self.data + chunk * self.per_chunk * item
-        for rank in range(self.board.size):
-            start = min(length, rank * self.step)
-            if rank != self.board.rank:
-                memcpy(data + start * item, self.stage_of(rank, chunk) + start * item,
-                       (min(length, start + self.step) - start) * item)
+        copy_back(data, stage, start * item)
+        copy_back(data + stop * item, stage + stop * item, (length - stop) * item)

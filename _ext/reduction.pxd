@@ -14,6 +14,14 @@ from libc.string cimport memcpy
 
 from narrow cimport narrow_bfloat16, narrow_float16, widen_bfloat16, widen_float16
 
+cdef extern from "shared_lines.h" nogil:
+    void dm_sum_f32(
+        double scale, const char *const *sources, int count, char *const *outs, int copies,
+        Py_ssize_t start, Py_ssize_t stop) noexcept
+    void dm_sum_f64(
+        double scale, const char *const *sources, int count, char *const *outs, int copies,
+        Py_ssize_t start, Py_ssize_t stop) noexcept
+
 cdef enum Op:
     SUM, PROD, MAX, MIN
 
@@ -218,6 +226,17 @@ cdef inline void reduce_block(
             memcpy(outs[i] + offset, result, size * bytes_of(kind))
 
 
+cdef inline void add_up(
+    Kind kind, double scale, const char *const *sources, int count,
+    char *const *outs, int copies, Py_ssize_t start, Py_ssize_t stop
+) noexcept nogil:
+    """Add float32 or float64 in one pass, bytes `start` to `stop`."""
+    if kind == FLOAT32:
+        dm_sum_f32(scale, sources, count, outs, copies, start, stop)
+    else:
+        dm_sum_f64(scale, sources, count, outs, copies, start, stop)
+
+
 cdef inline void reduce_buffers(
     Kind kind, Op op, double scale, const char *const *sources, int count,
     char *const *outs, int copies, Py_ssize_t start, Py_ssize_t stop, int threads
@@ -230,7 +249,17 @@ cdef inline void reduce_buffers(
     cdef Py_ssize_t run = RUN // 4 if item == 2 else RUN // item
     cdef Py_ssize_t blocks = (stop - start + run - 1) // run
     cdef Py_ssize_t i, first
-    if threads == 1 or (stop - start) * item < THREADS_FROM:
+    if (stop - start) * item < THREADS_FROM:
+        threads = 1
+    if op == SUM and (kind == FLOAT32 or kind == FLOAT64):
+        if threads == 1:
+            add_up(kind, scale, sources, count, outs, copies, start * item, stop * item)
+            return
+        blocks = (blocks + threads - 1) // threads * run  # elements of a thread
+        for i in prange(threads, num_threads=threads, schedule="static"):
+            add_up(kind, scale, sources, count, outs, copies,
+                   min(stop, start + i * blocks) * item, min(stop, start + (i + 1) * blocks) * item)
+    elif threads == 1:
         for i in range(blocks):
             first = start + i * run
             reduce_block(kind, op, scale, sources, count, outs, copies,

@@ -65,10 +65,11 @@ class AlltoAll(Primitive):
                 f"For '{self.name}', dimension {self.split_dim} of 'x' must be a multiple of {comm.size}, but got "
                 f"shape {x.shape}."
             )
-        outgoing = [np.ascontiguousarray(part) for part in np.split(x, comm.size, self.split_dim)]
-        incoming = [np.empty_like(part) for part in outgoing]
-        all_to_all(comm, outgoing, incoming).wait()
-        return np.concatenate(incoming, self.concat_dim)
+        split, joined = self.split_dim % x.ndim, self.concat_dim % x.ndim
+        if split == joined == 0:
+            return comm.all_to_all(x)
+        came = comm.all_to_all(np.stack(np.split(x, comm.size, split)))
+        return np.concatenate(came, joined)
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         """Every part goes back to where it came from."""

@@ -57,7 +57,7 @@ class Broadcast(Primitive):
         """Broadcast a copy."""
         comm = comm_for(self.name, self.group)
         check_rank_in(self.name, "root_rank", self.root_rank, comm)
-        return comm.broadcast(np.array(x, order="C"), self.root_rank)
+        return comm.broadcast(np.empty(x.shape, x.dtype), self.root_rank, x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         """The root's tensor counts on every rank."""

@@ -48,13 +48,14 @@ class Finishing(Handle):
 
 def all_reduce(owner: str, comm: Comm, array: np.ndarray, op: str, wait: bool = True) -> tuple[np.ndarray, Handle]:
     """Reduce a copy of the array over all ranks; "avg" is the sum divided by their number."""
-    out = np.array(array, order="C")
-    check_average(owner, out, op)
+    check_average(owner, array, op)
     kind = "sum" if op == "avg" else op
     if wait:
-        comm.all_reduce(out, kind)
+        out = np.empty(array.shape, array.dtype)
+        comm.all_reduce(out, kind, source=array)
         handle: Handle = Done()
     else:
+        out = np.array(array, order="C")
         handle = comm.post_all_reduce(out, kind)
     if op == "avg":
         handle = Finishing(handle, lambda: np.divide(out, comm.size, out=out))

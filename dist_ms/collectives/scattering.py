@@ -63,7 +63,10 @@ class ReduceScatter(Primitive):
         comm = comm_for(self.name, self.group)
         if x.ndim == 0:
             raise ValueError(f"For '{self.name}', 'x' must have at least one dimension, but got a scalar.")
-        out, handle = reduce_scatter(self.name, comm, x, self.op, even_sizes(self.name, len(x), comm))
+        sizes = even_sizes(self.name, len(x), comm)
+        if self.op != "avg":
+            return comm.reduce_scatter(x, self.op)
+        out, handle = reduce_scatter(self.name, comm, x, self.op, sizes)
         handle.wait()
         return out
 

@@ -66,8 +66,11 @@ class Comm(ABC):
         """Wait until every rank is here."""
 
     @abstractmethod
-    def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
-        """Overwrite every rank's array with rank `root`'s, bit for bit; return the array."""
+    def broadcast(self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None) -> np.ndarray:
+        """Overwrite every rank's array with rank `root`'s, bit for bit; return the array.
+
+        With a `source`, of the array's shape and type, it is rank `root`'s source that every array gets.
+        """
 
     def shared_buffer(self, size: int, dtype: Any) -> np.ndarray:
         """Return a flat array, not initialised, that `all_reduce` reduces without a copy.
@@ -96,13 +99,19 @@ class Comm(ABC):
 
     @abstractmethod
     def all_reduce(
-        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+        self,
+        array: np.ndarray,
+        op: str = "sum",
+        scale: float = 1.0,
+        names: Names | None = None,
+        source: np.ndarray | None = None,
     ) -> np.ndarray:
         """Overwrite the array with `scale` times the element-wise `op` over all ranks; return it.
 
         float16 and bfloat16 are reduced in float32 and rounded once; booleans as logical or
         ("sum", "max") and and ("min", "prod"). A scale is for floating point and complex arrays.
-        Every rank gets the same bits. `names` returns what lies in the array, for errors.
+        Every rank gets the same bits. `names` returns what lies in the array, for errors. With a `source`,
+        of the array's shape and type, the sources are reduced, and stay as they are.
         """
 
     @abstractmethod
@@ -118,6 +127,18 @@ class Comm(ABC):
     @abstractmethod
     def reduce_scatter(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
         """Reduce over all ranks and return this rank's part of the first axis, cut evenly."""
+
+    def all_to_all(self, array: np.ndarray) -> np.ndarray:
+        """Cut the first axis evenly, send part r to rank r, and return what comes, in rank order."""
+        check_array("all_to_all", array, changed=False)
+        check_parts("all_to_all", array, self.size)
+        outgoing = np.ascontiguousarray(array).reshape(self.size, -1)
+        incoming = np.empty_like(outgoing)
+        incoming[self.rank] = outgoing[self.rank]
+        others = [r for r in range(self.size) if r != self.rank]
+        messages = [(r, outgoing[r]) for r in others], [(r, incoming[r]) for r in others]
+        self.exchange("all_to_all", *messages, array).wait()
+        return incoming.reshape(array.shape)
 
     @abstractmethod
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
@@ -267,6 +288,17 @@ def check_reducible(verb: str, array: np.ndarray, op: str, scale: float = 1.0) -
         raise TypeError(f"For '{verb}', 'array' must hold numbers, but got dtype {array.dtype}.")
     if array.dtype in (np.longdouble, np.clongdouble):
         raise TypeError(f"For '{verb}', 'array' must be of at most double precision, but got {array.dtype}.")
+
+
+def check_source(verb: str, source: Any, array: np.ndarray) -> np.ndarray:
+    """Return the source, C-contiguous; raise unless it can be read in the array's place."""
+    check_array(verb, source, changed=False)
+    if source.dtype != array.dtype or source.shape != array.shape:
+        raise ValueError(
+            f"For '{verb}', 'source' must be of the array's type and shape {array.dtype}{list(array.shape)}, but got "
+            f"{source.dtype}{list(source.shape)}."
+        )
+    return source if source.flags.c_contiguous else np.ascontiguousarray(source)
 
 
 def check_parts(verb: str, array: np.ndarray, size: int) -> None:

@@ -18,6 +18,7 @@ from dist_ms.communication.comm import (
     check_rank,
     check_reduced,
     check_reducible,
+    check_source,
 )
 
 
@@ -46,17 +47,26 @@ class LocalComm(Comm):
     def barrier(self) -> None:
         """Everybody is here."""
 
-    def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
+    def broadcast(self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None) -> np.ndarray:
         """Return the array."""
         check_array("broadcast", array, changed=True)
         check_rank("broadcast", "root", root, 1)
+        if source is not None:
+            array[...] = check_source("broadcast", source, array)
         return array
 
     def all_reduce(
-        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+        self,
+        array: np.ndarray,
+        op: str = "sum",
+        scale: float = 1.0,
+        names: Names | None = None,
+        source: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the array, scaled."""
         check_reduced("all_reduce", array, op, scale)
+        if source is not None:
+            array[...] = check_source("all_reduce", source, array)
         if scale != 1:
             array *= array.dtype.type(scale)
         return array

@@ -1,8 +1,9 @@
 """The communicator on MPI: the verbs. The only file that knows mpi4py, which starts MPI when imported.
 
-All-reduce goes through the memory that a machine's ranks share (shared.py). The other operations
-are MPI's: on one machine the blocking ones, which are up to 2.5 times faster than the nonblocking;
-between machines nonblocking and polled, with a deadline. DIST_MS_ALL_REDUCE=mpi has MPI reduce, too.
+On one machine collectives go through the memory that its ranks share (shared.py). Messages from rank
+to rank, and what goes between machines, are MPI's, polled, with a deadline. DIST_MS_ALL_REDUCE=mpi
+has MPI do the collectives, too: on one machine by its blocking calls, which are up to 2.5 times
+faster than the nonblocking.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pickle
 import sys
 import zlib
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,7 @@ from dist_ms.communication.comm import (
     check_rank,
     check_reduced,
     check_reducible,
+    check_source,
 )
 from dist_ms.communication.control import Control
 from dist_ms.communication.exchange import MpiExchange
@@ -86,18 +88,31 @@ class MpiComm(MpiExchange, MeetingComm):
         self._ops = mpi_ops(self._mpi)
         self._scratch: np.ndarray | None = None
 
+    @property
+    def _moves(self) -> bool:
+        """Whether all ranks share memory through which collectives go."""
+        return self._shared is not None and self.one_node
+
     # ---- the verbs
     def barrier(self) -> None:
         """Wait until every rank is here."""
         self.meet("barrier")
 
-    def broadcast(self, array: np.ndarray, root: int = 0) -> np.ndarray:
+    def broadcast(self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None) -> np.ndarray:
         """Overwrite every rank's array with rank `root`'s."""
         check_array("broadcast", array, changed=True)
         check_rank("broadcast", "root", root, self.size)
-        data = as_bytes(array)
+        sent = array if source is None else check_source("broadcast", source, array)
+        if self._moves:
+            move = self._shared.movement
+            self._share(
+                "broadcast", array, f"root {root}", lambda mark: move(sent, array, array.nbytes, mark, False, root)
+            )
+            return array
+        if self.rank == root and source is not None:
+            array[...] = source
         self.meet("broadcast", array, f"root {root}")
-        for piece in pieces(data, CHUNK_BYTES):
+        for piece in pieces(as_bytes(array), CHUNK_BYTES):
             self._run("broadcast", "Bcast", [piece, len(piece), self._mpi.BYTE], root)
         return array
 
@@ -114,16 +129,27 @@ class MpiComm(MpiExchange, MeetingComm):
         return self._shared.beside(buffer) if self._shared is not None and self.one_node else None
 
     def all_reduce(
-        self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
+        self,
+        array: np.ndarray,
+        op: str = "sum",
+        scale: float = 1.0,
+        names: Names | None = None,
+        source: np.ndarray | None = None,
     ) -> np.ndarray:
         """Overwrite the array with the reduction over all ranks."""
         check_reduced("all_reduce", array, op, scale)
+        if source is not None:
+            source = check_source("all_reduce", source, array)
         shared = self._shared
-        if shared is not None and self.one_node:
+        if self._moves:
             number = self._enter("all_reduce")
-            exchange = shared.reduction(array, op, scale, self._mark("all_reduce", array, op))
-            self._complete(exchange, "all_reduce", number, array, op, names)
+            mark = self._mark("all_reduce", array, op)
+            self._complete(
+                shared.reduction(array, op, scale, mark, None, source), "all_reduce", number, array, op, names
+            )
             return array
+        if source is not None:
+            array[...] = source
         self.meet("all_reduce", array, op, names)
         if self._carrier is not None and array.nbytes > SMALL_BYTES:
             carried = Carried(self._carrier, self._carrier.number(), array.reshape(-1), op, scale)
@@ -145,7 +171,7 @@ class MpiComm(MpiExchange, MeetingComm):
         check_reduced("post_all_reduce", array, op, scale)
         number = self._enter("post_all_reduce")
         shared = self._shared
-        if shared is not None and self.one_node:
+        if self._moves:
             mark = self._mark("all_reduce", array, op)
             return self._post(shared.reduction(array, op, scale, mark), number, array, op, names)
         here = shared is not None and shared.between is not None and shared.shares(array)
@@ -168,6 +194,10 @@ class MpiComm(MpiExchange, MeetingComm):
         check_array("all_gather", array, changed=False)
         mine = np.ascontiguousarray(array).reshape(array.shape)
         out = np.empty((self.size, *array.shape), array.dtype)
+        if self._moves:
+            move = self._shared.movement
+            self._share("all_gather", array, "", lambda mark: move(mine, out, mine.nbytes, mark))
+            return out
         if self.size == 1:
             out[0] = mine
         self.meet("all_gather", array)
@@ -194,8 +224,13 @@ class MpiComm(MpiExchange, MeetingComm):
         check_array("reduce_scatter", array, changed=False)
         check_reducible("reduce_scatter", array, op)
         check_parts("reduce_scatter", array, self.size)
-        self.meet("reduce_scatter", array, op)
         out = np.empty((array.shape[0] // self.size, *array.shape[1:]), array.dtype)
+        if self._moves:
+            mine = np.ascontiguousarray(array)
+            scatter = self._shared.scattering
+            self._share("reduce_scatter", array, op, lambda mark: scatter(mine, out, op, mark))
+            return out
+        self.meet("reduce_scatter", array, op)
         if not out.size:
             return out
         parts = wide(np.ascontiguousarray(array)).reshape(self.size, -1)
@@ -213,6 +248,18 @@ class MpiComm(MpiExchange, MeetingComm):
                 mpi_op,
             )
         out.reshape(-1)[:] = result.astype(array.dtype, copy=False)
+        return out
+
+    def all_to_all(self, array: np.ndarray) -> np.ndarray:
+        """Send part r of the first axis to rank r and return what comes, in rank order."""
+        if not self._moves:
+            return super().all_to_all(array)
+        check_array("all_to_all", array, changed=False)
+        check_parts("all_to_all", array, self.size)
+        mine = np.ascontiguousarray(array)
+        out = np.empty(array.shape, array.dtype)
+        move, length = self._shared.movement, out.nbytes // self.size
+        self._share("all_to_all", array, "", lambda mark: move(mine, out, length, mark, True))
         return out
 
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
@@ -283,6 +330,12 @@ class MpiComm(MpiExchange, MeetingComm):
         self._scratch = None
         self._leave()
         self._comm.Free()
+
+    # ---- within a machine
+    def _share(self, verb: str, array: np.ndarray, more: str, begin: Callable[[int], Any]) -> None:
+        """Do a collective through the memory that all ranks share; `begin` makes its exchange."""
+        number = self._enter(verb)
+        self._complete(begin(self._mark(verb, array, more)), verb, number, array, more, None)
 
     # ---- reductions
     def _reduce_between(self, flat: np.ndarray, op: str, scale: float) -> None:

@@ -18,7 +18,7 @@ from dist_ms.communication.arena import Arena
 from dist_ms.communication.between import Between, Posted
 
 SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
-CHUNK_BYTES = 256 << 10  # staged at a time; a stage stays in a core's cache
+CHUNK_BYTES = 128 << 10  # staged at a time; the stages stay in a core's cache
 _STAGES = 64 << 20  # all ranks' stages together
 CHOICES = ("shared", "mpi")
 
@@ -59,9 +59,18 @@ class SharedMemory:
         self.small = small
         self._kinds: dict[np.dtype, int] = {}
         self._known: dict[int, tuple[np.ndarray, int]] = {}  # windows' memory and strides, by address
-        self.meeting = self._board.meeting
+        self.meeting, self.movement = self._board.meeting, self._board.movement
+        self.reads_others, self.read_directly = self._board.reads_others, self._board.read_directly
 
-    def reduction(self, array: np.ndarray, op: str, scale: float, mark: int, meeting: Posted | None = None) -> Any:
+    def reduction(
+        self,
+        array: np.ndarray,
+        op: str,
+        scale: float,
+        mark: int,
+        meeting: Posted | None = None,
+        source: np.ndarray | None = None,
+    ) -> Any:
         """Return the exchange that reduces an array over all ranks of the group.
 
         Args:
@@ -70,15 +79,32 @@ class SharedMemory:
             scale: a factor.
             mark: must be equal on all ranks of a machine.
             meeting: tells whether it is equal on all machines; None when that is known.
+            source: what is reduced in the array's place; on one machine only.
         """
-        kind = self._kinds.get(array.dtype)
-        if kind is None:  # asking NumPy for a type's name takes longer than a small array
-            kind = self._kinds[array.dtype] = kernels.KINDS[array.dtype.name]
-        code = kernels.OPS[op]
+        kind, code = self._kind(array.dtype), kernels.OPS[op]
         if self.between is None:
-            return self._board.reduction(array, kind, code, scale, mark)
+            return self._board.reduction(array, kind, code, scale, mark, 0, False, source)
         held = self._board.reduction(array, kind, code, scale, mark, self.between.parts, True)
         return self.between.reduction(held, array, op, meeting)
+
+    def scattering(self, array: np.ndarray, out: np.ndarray, op: str, mark: int) -> Any:
+        """Return the exchange that reduces part r of every rank's array on rank r.
+
+        Args:
+            array: the array.
+            out: for this rank's part.
+            op: the reduction.
+            mark: must be equal on all ranks.
+        """
+        kind, code = self._kind(array.dtype), kernels.OPS[op]
+        return self.movement(array, out, out.nbytes, mark, True, -1, kind, code)
+
+    def _kind(self, dtype: np.dtype) -> int:
+        """Return the kernels' number of a type; asking NumPy for its name takes longer than a small array."""
+        kind = self._kinds.get(dtype)
+        if kind is None:
+            kind = self._kinds[dtype] = kernels.KINDS[dtype.name]
+        return kind
 
     def shares(self, array: np.ndarray) -> bool:
         """Whether an array lies in memory that is reduced in place."""
@@ -118,7 +144,7 @@ class SharedMemory:
 
 def _sizes(ranks: int) -> tuple[int, int]:
     """Return the bytes of a slot and of a stage."""
-    return SMALL_BYTES, max(64 << 10, min(CHUNK_BYTES, _STAGES // (2 * ranks) // 64 * 64))
+    return SMALL_BYTES, max(64 << 10, min(CHUNK_BYTES, _STAGES // (3 * ranks) // 64 * 64))
 
 
 def share(arena: Arena, between: Between | None, agree: Callable[[bool], bool]) -> SharedMemory | None:
@@ -135,4 +161,5 @@ def share(arena: Arena, between: Between | None, agree: Callable[[bool], bool]) 
         return None
     shared = SharedMemory(arena, found[0], between)
     agree(True)  # nobody may write to a board before all have cleared their flags
+    shared.read_directly(agree(shared.reads_others()))
     return shared

@@ -24,6 +24,10 @@ def blocks(ranks, length):
     return [memory[r * stride : r * stride + 4 * length].view(np.float32) for r in range(len(ranks))]
 
 
+def flat(array):
+    return array.reshape(-1).view(np.uint8)
+
+
 def drive(rng, queues):
     """Let ranks go on in random order until all exchanges are done; each drives its own in order."""
     for _ in range(100_000):
@@ -55,6 +59,82 @@ def test_any_order_of_steps_gives_the_same(size, seed):
         want = (size * np.arange(len(group[0])) + 10 * sum(range(size))) * 0.5
         for array in group:
             assert (array == want).all()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("seed", range(5))
+def test_movements_among_reductions_in_any_order(size, seed):
+    rng = np.random.default_rng(seed)
+    ranks = boards(size)
+    queues, checks = [[] for _ in ranks], []
+    for mark, length in enumerate(rng.choice([0, 1, 3, 50, 64, 300, 1000, 5000], 12)):
+        kind = ("gather", "parts", "broadcast", "scatter", "reduce", "reduction")[rng.integers(6)]
+        root = int(rng.integers(size))
+        parts = kind in ("parts", "scatter", "reduce")
+        shape = (size, length) if parts else (length,)
+        sent = [rng.integers(0, 1000, shape).astype(np.float32) for _ in ranks]
+        if kind == "reduction":
+            outs, wants = [np.empty_like(x) for x in sent], [sum(sent)] * size
+        elif kind in ("gather", "parts"):
+            outs = [np.empty((size, length), np.float32) for _ in ranks]
+            wants = [np.stack([x[r] if parts else x for x in sent]) for r in range(size)]
+        else:
+            outs = [np.empty(length, np.float32) for _ in ranks]
+            wants = [
+                sum(x[r] for x in sent) if kind == "reduce" else sent[root][r] if parts else sent[root]
+                for r in range(size)
+            ]
+        sender = root if kind in ("broadcast", "scatter") else -1
+        for rank, board in enumerate(ranks):
+            if kind == "reduction":
+                exchange = board.reduction(outs[rank], FLOAT, SUM, 1, mark, 0, False, sent[rank])
+            else:
+                source = flat(sent[rank]) if sender in (-1, rank) else None
+                exchange = board.movement(
+                    source, flat(outs[rank]), 4 * length, mark, parts, sender, FLOAT if kind == "reduce" else -1, SUM
+                )
+            queues[rank].append(exchange)
+        checks.append((kind, [x.copy() for x in sent], sent, outs, wants))
+    drive(rng, queues)
+    for kind, before, sent, outs, wants in checks:
+        for out, want in zip(outs, wants, strict=True):
+            np.testing.assert_array_equal(out, want, kind)
+        for was, source in zip(before, sent, strict=True):
+            np.testing.assert_array_equal(was, source, kind)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_direct_movements(size):
+    ranks = boards(size)
+    assert all(b.reads_others() for b in ranks)
+    for board in ranks:
+        board.read_directly(True)
+    rng, length = np.random.default_rng(size), 600_001
+    sent = [rng.integers(0, 256, (size, length), np.uint8) for _ in ranks]
+    came = [np.empty((size, length), np.uint8) for _ in ranks]
+    for parts, sender in ((True, -1), (False, -1), (True, size - 1), (False, size - 1)):
+        outs = [flat(x) if sender < 0 else x[0] for x in came]
+        exchanges = [
+            [b.movement(flat(s) if parts else s[0], out, length, 1, parts, sender)]
+            for b, s, out in zip(ranks, sent, outs, strict=True)
+        ]
+        drive(rng, exchanges)
+        for rank, array in enumerate(came):
+            want = [s[rank] if parts else s[0] for s in sent]
+            if sender < 0:
+                assert (array == np.stack(want)).all()
+            else:
+                assert (array[0] == want[sender]).all()
+
+
+def test_a_broadcast_of_what_is_there_already():
+    ranks = boards(3)
+    arrays = [np.full(5000, rank, np.uint8) for rank in range(3)]
+    drive(
+        np.random.default_rng(0),
+        [[b.movement(a, a, 5000, 1, False, 2)] for b, a in zip(ranks, arrays, strict=True)],
+    )
+    assert all((a == 2).all() for a in arrays)
 
 
 def test_those_before_another_mark_end_well():
@@ -150,6 +230,16 @@ def test_what_is_wrong_is_named():
         board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 0, True)
     with pytest.raises(ValueError, match="'parts' must be at most 1, but got 2"):
         board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 2)
+    with pytest.raises(ValueError, match="'source' must be C-contiguous, of 12 bytes, but got 8"):
+        board.reduction(np.ones(3, np.float32), FLOAT, SUM, 1, 0, 0, False, np.ones(2, np.float32))
+    with pytest.raises(ValueError, match="'source' must be C-contiguous, of 8 bytes, but got 4"):
+        board.movement(np.zeros(4, np.uint8), np.zeros(8, np.uint8), 8, 0)
+    with pytest.raises(ValueError, match="'out' must be C-contiguous, of 8 bytes, but got 4"):
+        board.movement(np.zeros(8, np.uint8), np.zeros(4, np.uint8), 8, 0)
+    with pytest.raises(ValueError, match="'source' must have 8 bytes, but got None"):
+        board.movement(None, np.zeros(8, np.uint8), 8, 0)
+    with pytest.raises(ValueError, match="must be whole elements, but got 6 bytes"):
+        board.movement(np.zeros(6, np.uint8), np.zeros(6, np.uint8), 6, 0, True, -1, FLOAT, SUM)
     with pytest.raises(ValueError, match="is too small"):
         board.add_block(np.zeros(10, np.uint8), 16, 16)
     assert WAITING == 0
