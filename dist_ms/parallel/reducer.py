@@ -352,14 +352,15 @@ class Reducer:
 
     def _reduce_buckets(self, buffers: list[np.ndarray]) -> None:
         """Add the buckets that are not divided over the ranks, in plan order."""
-        if self.overlap:
+        if self.overlap or self.hook is not None:  # what a hook computes for a bucket hides behind the others' way
             self._post_complete()
             for handle in self._handles:
                 handle.wait()
             self._handles = []
+            return
         for i, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
-            if bucket.shards == 1 and not self.overlap:
-                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer, **self._options(i))
+            if bucket.shards == 1:
+                self.comm.all_reduce(buffer, **self._options(i))
 
     def _options(self, at: int) -> dict[str, Any]:
         """Return the factor that a bucket's all-reduce takes in, and what names its gradients in errors."""
