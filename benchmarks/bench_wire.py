@@ -102,10 +102,9 @@ def main():
     base = statistics.median(seconds[first])
     for name, times in seconds.items():
         planned = whole * 2 * (nodes - 1) / nodes / (2 if "16" in name else 1)
-        median, found = statistics.median(times), statistics.median(sent[name])
-        of_plan = f", {found / 1e6:6.2f} MB sent, {found / planned:.3f} of the plan's {planned / 1e6:.2f} MB" * (
-            nodes > 1
-        )
+        median, found, of_plan = statistics.median(times), statistics.median(sent[name]), ""
+        if planned:
+            of_plan = f", {found / 1e6:6.2f} MB sent, {found / planned:.3f} of the plan's {planned / 1e6:.2f} MB"
         print(
             f"{name:18}{median * 1e3:8.1f} ms a step ({base / median:.2f} x {first}), "
             f"{len(steps[name].grad_reducer.plan.buckets)} buckets{of_plan}"

@@ -103,6 +103,8 @@ class BannerFilter:
     def _end_block(self) -> None:
         """Learn from a banner, or pass it on when it is another one."""
         text = b"".join(self._block or [])
+        if _CLOSED.search(text):  # another process's lines came between those of the banner
+            self.failure.setdefault("lost", "another rank")
         if lost := _LOST.search(text):
             self._block = None
             self.failure["lost"] = f"a rank on {lost['lost'].decode()}"

@@ -124,6 +124,12 @@ class Reducer:
         ]
 
     @property
+    def wants_rows(self) -> bool:
+        """Whether a table's gradient is better given by the rows that were looked up, where that is the same."""
+        several = self.comm.size > 1 and self.hook is None  # a hook is to see all gradients
+        return several and (self._replan is not None or bool(self._by_rows))
+
+    @property
     def _before(self) -> float:
         """What gradients are multiplied with on their way to the bucket: a hook gets them divided.
 
@@ -374,7 +380,8 @@ class Reducer:
         kinds = np.zeros(len(self.plan.weights), np.int8)  # 0: none came, 1: rows, 2: dense
         for index, grad, _ in back:
             if grad is not None:
-                kinds[index] = max(kinds[index], 1 if isinstance(grad, RowTensor) else 2)
+                rows = isinstance(grad, RowTensor) and row_gradients.pays(grad, self.comm.size)
+                kinds[index] = max(kinds[index], 1 if rows else 2)
         kinds = self.comm.all_reduce(kinds, "max")
         names = frozenset(self._name(i) for i in np.flatnonzero(kinds == 1))
         if names:

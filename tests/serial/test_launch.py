@@ -229,6 +229,11 @@ def filtered(*pieces):
             "rank 2 of 4 was ended by signal 9 (Killed)",
         ),
         (
+            BROKEN.replace(b"  Proc:", CLOSED + b"  Proc:"),
+            {"lost": "another rank", "rank": "1", "code": "14"},
+            "rank 1 of 4 lost its connection to another rank, which has ended or cannot be reached",
+        ),
+        (
             CLOSED + ABORT + LOST,
             {"lost": "a rank on node2", "rank": "1", "code": "3"},
             "rank 1 of 4 ended with exit code 3",

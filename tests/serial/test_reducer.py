@@ -11,6 +11,7 @@ from dist_ms.communication import LocalComm
 from dist_ms.communication.comm import Handle
 from dist_ms.parallel import DataParallel, Fusion, Reducer, bucket_memory, make_plan
 from dist_ms.parallel import session as session_file
+from dist_ms.parallel.row_gradients import add_at
 
 
 class RecordedHandle(Handle):
@@ -439,3 +440,20 @@ def test_gradients_that_must_be_scaled_or_widened_have_no_place(what):
         reducer.samples.set(3)
     reducer.begin()
     assert reducer.place(0) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32])
+@pytest.mark.parametrize("shape", [(9, 4), (9,), (9, 2, 3), (0, 3)])
+def test_rows_are_added_where_they_belong(dtype, shape):
+    random = np.random.default_rng(3)
+    for kind, low in ((np.int64, 0), (np.int32, 0), (np.int64, -9), (np.int16, 0)):
+        count = 30 if shape[0] else 0
+        indices = random.integers(low, 9, count).astype(kind)
+        values = random.integers(-4, 5, (count, *shape[1:])).astype(dtype)
+        table = np.ones(shape, dtype)
+        want = table.copy()
+        np.add.at(want, indices, values)
+        add_at(table, indices, values)
+        np.testing.assert_array_equal(table, want)
+    with pytest.raises(IndexError):
+        add_at(np.zeros((3, 2), dtype), np.array([3]), np.ones((1, 2), dtype))
