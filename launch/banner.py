@@ -143,11 +143,28 @@ def describe(failure: dict[str, str], ranks: int, code: int, servers: int = 0) -
     if "signal" in failure:
         how = f"was ended by signal {failure['signal']} ({failure.get('what', '?')})"
     else:
-        how = f"ended with exit code {failure.get('code', code)}"
-        if "lost" in failure and failure.get("code") == _BROKEN:
+        ended = failure.get("code", str(code))
+        how = f"ended with exit code {ended}"
+        if "lost" in failure and ended == _BROKEN:
             how = f"lost its connection to {failure['lost']}, which has ended or cannot be reached"
     who = f"rank {failure['rank']} of {ranks}" if "rank" in failure else f"one of {ranks} ranks"
     if servers and "rank" in failure:
         workers, rank = ranks - servers, int(failure["rank"])
         who += f" (server {rank - workers} of {servers})" if rank >= workers else f" (worker {rank} of {workers})"
     return f"dist-ms: {who} {how}; the job was stopped."
+
+
+def failure_code(failure: dict[str, str]) -> int:
+    """Return the exit code of a job that ended so: 128 + the signal's number for a signal.
+
+    Args:
+        failure: as for `describe`.
+
+    Examples:
+        >>> from dist_ms.launch.banner import failure_code
+        >>> failure_code({"rank": "1", "code": "3"}), failure_code({"rank": "0", "signal": "9"})
+        (3, 137)
+    """
+    if "signal" in failure:
+        return 128 + int(failure["signal"])
+    return int(failure.get("code", 1)) or 1

@@ -273,6 +273,12 @@ def test_incomplete_lines_pass_at_once():
     assert b"".join(out) == b"\r10 %\r20 %"
 
 
+def test_a_lost_connection_whose_code_no_banner_tells():
+    failure = {"lost": "a rank on node2", "rank": "0"}
+    assert describe(failure, 2, 14).startswith("dist-ms: rank 0 of 2 lost its connection to a rank on node2, which has")
+    assert describe(failure, 2, 3) == "dist-ms: rank 0 of 2 ended with exit code 3; the job was stopped."
+
+
 def test_a_job_that_says_nothing_still_gets_a_sentence():
     assert describe({}, 2, 5) == "dist-ms: one of 2 ranks ended with exit code 5; the job was stopped."
 
