@@ -227,7 +227,7 @@ class Reducer:
             index: the weight.
         """
         at = self._places[index]
-        if at is None or self._replan is not None or index in self._written or self.samples.factor * self._before != 1:
+        if at is None or self._replan is not None or index in self._written:
             return None
         bucket, slot = at
         if self._buffers[bucket].dtype != self._buckets[bucket].dtype:
@@ -273,6 +273,8 @@ class Reducer:
             add = index in self._written
             if bucket_memory.is_at(self._given.pop(index, None), grad):
                 self._types[index] = view.dtype
+                if factor * self._before != 1:
+                    view *= view.dtype.type(factor * self._before)
             elif grad is not None:
                 factor *= self._before
                 self._types[index] = bucket_memory.write(view, grad, factor, add, self._name(index))
