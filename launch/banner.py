@@ -21,8 +21,13 @@ _STARTS = (
     b"prterun ",
     b"mpirun ",
     b"Primary job ",
+    b"An MPI communication peer process ",
 )
+_LOST = re.compile(rb"peer process has unexpectedly disconnected.*Peer host: +(?P<lost>\S+)", re.S)
 _NOISE = re.compile(rb"\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file |\[warn\] Epoll (ADD|MOD|DEL)\(\d+\) on fd ")
+_BROKEN = "14"  # what Open MPI aborts with when a connection breaks
+_CLOSED = re.compile(rb"\[[^\]]+\] \*\*\* An error occurred in Socket closed")
+_STARS = re.compile(rb"\[[^\]]+\] \*\*\* ")
 
 
 class BannerFilter:
@@ -35,7 +40,7 @@ class BannerFilter:
         write: takes the bytes that are passed on.
 
     Attributes:
-        failure: what the first banner told: "rank", and "code" or "signal".
+        failure: what the first banner told: "rank", and "code" or "signal"; "lost" is whom a rank lost.
         quiet: nobody needs to be told of it.
     """
 
@@ -44,6 +49,7 @@ class BannerFilter:
         self._line = b""  # the beginning of a line that is held back
         self._passing = False  # the current line is being passed on
         self._block: list[bytes] | None = None  # the lines of a banner so far
+        self._closed = False  # the lines about a closed connection go on
         self.failure: dict[str, str] = {}
         self.quiet = False
 
@@ -71,14 +77,21 @@ class BannerFilter:
     @staticmethod
     def _may_matter(start: bytes) -> bool:
         """Whether an incomplete line may become dashes or noise."""
-        return _DASHES.startswith(start.lstrip(b"\0")[:74]) or start.startswith(b"[")
+        start = start.lstrip(b"\0")
+        return _DASHES.startswith(start[:74]) or start.startswith(b"[")
 
     def _whole_line(self, line: bytes) -> None:
         text = line.strip(b"\0 \r\n")
         if self._block is None:
             if text == _DASHES:
                 self._block = [line]
-            elif not _NOISE.match(text):
+                return
+            if _CLOSED.match(text):
+                self._closed = True
+                self.failure.setdefault("lost", "another rank")
+            elif not _STARS.match(text):
+                self._closed = False
+            if not self._closed and not _NOISE.match(text):
                 self._write(line)
             return
         self._block.append(line)
@@ -90,13 +103,19 @@ class BannerFilter:
     def _end_block(self) -> None:
         """Learn from a banner, or pass it on when it is another one."""
         text = b"".join(self._block or [])
+        if _CLOSED.search(text):  # another process's lines came between those of the banner
+            self.failure.setdefault("lost", "another rank")
+        if lost := _LOST.search(text):
+            self._block = None
+            self.failure["lost"] = f"a rank on {lost['lost'].decode()}"
+            return
         found = next(filter(None, (banner.search(text) for banner in _BANNERS)), None)
         if found is None:
             self._give_up()
             return
         self._block = None
-        if not self.failure:
-            self.failure = {k: v.decode() for k, v in found.groupdict().items() if v}
+        if not self.failure.keys() - {"lost"}:
+            self.failure |= {k: v.decode() for k, v in found.groupdict().items() if v}
 
     def _give_up(self) -> None:
         """Pass the held lines on: they are no banner."""
@@ -124,9 +143,28 @@ def describe(failure: dict[str, str], ranks: int, code: int, servers: int = 0) -
     if "signal" in failure:
         how = f"was ended by signal {failure['signal']} ({failure.get('what', '?')})"
     else:
-        how = f"ended with exit code {failure.get('code', code)}"
+        ended = failure.get("code", str(code))
+        how = f"ended with exit code {ended}"
+        if "lost" in failure and ended == _BROKEN:
+            how = f"lost its connection to {failure['lost']}, which has ended or cannot be reached"
     who = f"rank {failure['rank']} of {ranks}" if "rank" in failure else f"one of {ranks} ranks"
     if servers and "rank" in failure:
         workers, rank = ranks - servers, int(failure["rank"])
         who += f" (server {rank - workers} of {servers})" if rank >= workers else f" (worker {rank} of {workers})"
     return f"dist-ms: {who} {how}; the job was stopped."
+
+
+def failure_code(failure: dict[str, str]) -> int:
+    """Return the exit code of a job that ended so: 128 + the signal's number for a signal.
+
+    Args:
+        failure: as for `describe`.
+
+    Examples:
+        >>> from dist_ms.launch.banner import failure_code
+        >>> failure_code({"rank": "1", "code": "3"}), failure_code({"rank": "0", "signal": "9"})
+        (3, 137)
+    """
+    if "signal" in failure:
+        return 128 + int(failure["signal"])
+    return int(failure.get("code", 1)) or 1

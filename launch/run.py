@@ -12,7 +12,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from dist_ms.launch.banner import BannerFilter, describe
+from dist_ms.launch.banner import BannerFilter, describe, failure_code
 from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
 from dist_ms.launch.machine import this_machine
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
@@ -20,6 +20,7 @@ from dist_ms.launch.streams import Streams
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 5.0  # seconds for mpirun to end the ranks before it is killed
+_LAST_PATIENCE = 1.0  # the same when the job is over, and it has not ended by itself
 _PR_SET_PDEATHSIG = 1
 
 
@@ -109,6 +110,8 @@ def _supervise(command: list[str], env: dict[str, str], streams: Streams | None)
         banners.quiet = True  # the user ended the job, not a rank
         return 128 + received[0], banners
     code = process.returncode
+    if code in (-signal.SIGKILL, -signal.SIGTERM) and "rank" in banners.failure:  # mpirun hung when the job was over
+        code = failure_code(banners.failure)
     return (128 - code if code < 0 else code), banners
 
 
@@ -119,8 +122,12 @@ def _pump(
     wake: int,
     received: list[int],
 ) -> None:
-    """Pass output on until mpirun has ended; end it when a signal has come."""
+    """Pass output on until mpirun has ended; end it when a signal has come.
+
+    Open MPI's mpirun may hang when several ranks on several machines abort at once.
+    """
     told: float | None = None
+    over: float | None = None
     errors = process.stderr.fileno()
     with selectors.DefaultSelector() as selector:
         for fd in (wake, errors, *(streams.readers if streams is not None else ())):
@@ -142,10 +149,13 @@ def _pump(
                 streams.flush(at_once=ended and not ready)
             if ended and not ready:
                 return
-            if received and told is None:
-                told = time.monotonic()
+            now = time.monotonic()
+            if over is None and "rank" in banners.failure:
+                over = now
+            if told is None and (received or (over is not None and now - over > _PATIENCE)):
+                told = now
                 process.send_signal(signal.SIGTERM)
-            elif told is not None and time.monotonic() - told > _PATIENCE:
+            elif told is not None and now - told > (_PATIENCE if received else _LAST_PATIENCE):
                 process.kill()
 
 

@@ -6,6 +6,9 @@ there, and nothing has to be copied. Who does not know of places returns any oth
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from dist_ms.autograd.sink import GradientSink
@@ -88,3 +91,19 @@ class Places:
     def __exit__(self, *exc: object) -> None:
         for node in self._of:
             recording.places.pop(node, None)
+
+
+@contextmanager
+def lent(nodes: Iterable[tuple[Node, Node]]) -> Iterator[None]:
+    """Give the places of nodes to others, whose gradients are contributions to theirs, for a while.
+
+    Args:
+        nodes: (node, the other) pairs.
+    """
+    found = {other: place for node, other in nodes if (place := recording.places.get(node)) is not None}
+    recording.places.update(found)
+    try:
+        yield
+    finally:
+        for other in found:
+            recording.places.pop(other, None)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.autograd.differentiate import Graph
+from dist_ms.autograd.places import lent
 from dist_ms.autograd.tape import Watch, call_node, live_inputs, recording, separate, tied
 from dist_ms.autograd.tree import map_tensors, tensors
 from dist_ms.common.random_state import get_random_state, set_random_state
@@ -164,7 +165,9 @@ class _Again:
                 f"For 'recompute', the second run must return what the first did, {len(dout)} "
                 f"tensors, but it returned {found}."
             )
-        for i, grad in zip(self.live, graph.gradients(graph.outputs, list(dout))[0]):
+        with lent([(inputs[i]._node, graph.starts[id(self.read[i])]) for i in self.live]):
+            found_grads = graph.gradients(graph.outputs, list(dout))[0]
+        for i, grad in zip(self.live, found_grads):
             grads[i] = grad
         return tuple(grads)
 

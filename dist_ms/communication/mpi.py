@@ -186,7 +186,7 @@ class MpiComm(MpiExchange, MeetingComm):
             under_way = InTurn(self._turns, self._posted, self._mpi, list(self._reduction(wire, op)), store)
         handle = MeetingHandle(self, number, meeting, under_way, array, op, names)
         self._handles.append(handle)
-        handle.test()
+        self._drive()
         return handle
 
     def all_gather(self, array: np.ndarray) -> np.ndarray:

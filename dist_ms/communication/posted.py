@@ -156,7 +156,9 @@ class MeetingHandle(PostedHandle):
         self._done = False
 
     def test(self) -> bool:
-        """Drive the operation and return whether it is done."""
+        """Drive the group's operations and return whether this one is done."""
+        if not self._done:
+            self._comm._drive()
         if not self._drive():
             self._comm._part_ways((self, self._keep), "all_reduce", self._keep, self._more, self._names)
         return self._done

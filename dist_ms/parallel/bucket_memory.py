@@ -7,6 +7,7 @@ import numpy as np
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
 from dist_ms.parallel.plan import Bucket
+from dist_ms.parallel.row_gradients import add_at
 
 
 def wire_type(bucket: Bucket) -> np.dtype:
@@ -66,7 +67,7 @@ def write(view: np.ndarray, grad: Tensor | RowTensor, factor: float, add: bool, 
     if rows:
         if not add:
             view[...] = 0
-        np.add.at(view, grad.indices.array(), _times(source, factor, view.dtype))
+        add_at(view, grad.indices.array(), _times(source, factor, view.dtype))
     elif add:
         view += _times(source, factor, view.dtype)
     elif factor == 1:

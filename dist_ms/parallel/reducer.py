@@ -124,6 +124,12 @@ class Reducer:
         ]
 
     @property
+    def wants_rows(self) -> bool:
+        """Whether a table's gradient is better given by the rows that were looked up, where that is the same."""
+        several = self.comm.size > 1 and self.hook is None  # a hook is to see all gradients
+        return several and (self._replan is not None or bool(self._by_rows))
+
+    @property
     def _before(self) -> float:
         """What gradients are multiplied with on their way to the bucket: a hook gets them divided.
 
@@ -221,7 +227,7 @@ class Reducer:
             index: the weight.
         """
         at = self._places[index]
-        if at is None or self._replan is not None or index in self._written or self.samples.factor * self._before != 1:
+        if at is None or self._replan is not None or index in self._written:
             return None
         bucket, slot = at
         if self._buffers[bucket].dtype != self._buckets[bucket].dtype:
@@ -267,6 +273,8 @@ class Reducer:
             add = index in self._written
             if bucket_memory.is_at(self._given.pop(index, None), grad):
                 self._types[index] = view.dtype
+                if factor * self._before != 1:
+                    view *= view.dtype.type(factor * self._before)
             elif grad is not None:
                 factor *= self._before
                 self._types[index] = bucket_memory.write(view, grad, factor, add, self._name(index))
@@ -352,14 +360,15 @@ class Reducer:
 
     def _reduce_buckets(self, buffers: list[np.ndarray]) -> None:
         """Add the buckets that are not divided over the ranks, in plan order."""
-        if self.overlap:
+        if self.overlap or self.hook is not None:  # what a hook computes for a bucket hides behind the others' way
             self._post_complete()
             for handle in self._handles:
                 handle.wait()
             self._handles = []
+            return
         for i, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
-            if bucket.shards == 1 and not self.overlap:
-                self._post(i).wait() if self.hook is not None else self.comm.all_reduce(buffer, **self._options(i))
+            if bucket.shards == 1:
+                self.comm.all_reduce(buffer, **self._options(i))
 
     def _options(self, at: int) -> dict[str, Any]:
         """Return the factor that a bucket's all-reduce takes in, and what names its gradients in errors."""
@@ -373,7 +382,8 @@ class Reducer:
         kinds = np.zeros(len(self.plan.weights), np.int8)  # 0: none came, 1: rows, 2: dense
         for index, grad, _ in back:
             if grad is not None:
-                kinds[index] = max(kinds[index], 1 if isinstance(grad, RowTensor) else 2)
+                rows = isinstance(grad, RowTensor) and row_gradients.pays(grad, self.comm.size)
+                kinds[index] = max(kinds[index], 1 if rows else 2)
         kinds = self.comm.all_reduce(kinds, "max")
         names = frozenset(self._name(i) for i in np.flatnonzero(kinds == 1))
         if names:

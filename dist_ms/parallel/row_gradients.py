@@ -7,11 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dist_ms._ext import embedding
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm
 
 INDEX_BYTES = 8
+# A table's dense gradient is summed while backward goes on; rows are gathered and sorted after it.
+_MARGIN = 2
 
 
 @dataclass
@@ -62,7 +65,7 @@ def rows_of(grad: Tensor | RowTensor | None, shape: tuple[int, ...], dtype: np.d
         return Rows(np.empty(0, np.int64), np.empty((0, columns), kind), shape, np.dtype(dtype))
     if isinstance(grad, RowTensor):
         indices, values = grad.indices.array().astype(np.int64, copy=False), grad.values.array()
-        whole = getattr(grad, "whole", False)
+        whole = grad.whole
     else:
         indices, values, whole = np.arange(shape[0], dtype=np.int64), grad.array(), True
     wide = values.reshape(len(indices), columns).astype(_sum_type(values.dtype), copy=False)
@@ -86,18 +89,49 @@ def add_duplicates(indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
         (array([1, 3]), array([[2.],
                [5.]]))
     """
+    if (indices[1:] > indices[:-1]).all():
+        return indices, values
     once, places = np.unique(indices, return_inverse=True)
-    if len(once) == len(indices):
-        order = np.argsort(indices, kind="stable")
-        return once, values[order]
     out = np.zeros((len(once), values.shape[1]), values.dtype)
-    if values.dtype in (np.float32, np.float64):
-        from dist_ms._ext import embedding
-
-        embedding.scatter_add(np.ascontiguousarray(values), places.reshape(-1).astype(np.int64, copy=False), out)
-    else:
-        np.add.at(out, places.reshape(-1), values)
+    add_at(out, places.reshape(-1), values)
     return once, out
+
+
+def add_at(table: np.ndarray, indices: np.ndarray, values: np.ndarray) -> None:
+    """Add rows to those of a table, in the order in which they stand.
+
+    Args:
+        table: (rows, ...), changed.
+        indices: integers (N,); negative ones count from the end.
+        values: (N, ...), of the table's type.
+
+    Raises:
+        IndexError: if an index is no row of the table.
+    """
+    fast = table.dtype in (np.float32, np.float64) and table.flags.c_contiguous and values.dtype == table.dtype
+    if not fast or indices.dtype not in (np.int32, np.int64) or not table.size or (indices < 0).any():
+        np.add.at(table, indices, values)
+        return
+    embedding.scatter_add(
+        np.ascontiguousarray(values).reshape(len(indices), -1),
+        np.ascontiguousarray(indices),
+        table.reshape(len(table), -1),
+    )
+
+
+def pays(grad: RowTensor, ranks: int) -> bool:
+    """Return whether a gradient by rows is to be sent as such: if it is no dense one's, or much smaller than that.
+
+    Args:
+        grad: the gradient.
+        ranks: how many have as many rows.
+    """
+    if not grad.whole:
+        return True
+    values, rows = grad.values.array(), grad.dense_shape[0]
+    count = len(values)
+    each = values.nbytes // max(count, 1) + INDEX_BYTES
+    return _MARGIN * ranks * count * each < rows * (each - INDEX_BYTES)
 
 
 def joined(a: Rows, b: Rows) -> Rows:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +82,22 @@ def run(write, tmp_path):
         return Done(done.returncode, done.stdout.decode(), done.stderr.decode(), seconds)
 
     return run_job
+
+
+@pytest.fixture(scope="module")
+def hosts(tmp_path_factory):
+    """Two machines."""
+    from tests.jobs.hosts import missing, up
+
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(up(tmp_path_factory.mktemp("hosts")))
+        except OSError as error:
+            pytest.skip(str(error))
+        yield found
 
 
 def processes(text):

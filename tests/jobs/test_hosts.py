@@ -1,23 +1,12 @@
 """Training on several machines: network namespaces joined by a link of 1 Gbit/s, real TCP between them."""
 
-import os
-import shutil
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from tests.jobs.conftest import MPIRUN, environment
-
-HOSTS = 2
-RATE = "1gbit"
-AGENT = """#!/bin/bash
-# Stands in for ssh: AGENT [options] ADDRESS COMMAND...
-while [[ "$1" == -* ]]; do shift; done
-k=${1##*.}; shift
-exec ip netns exec "PREFIX$k" unshare --uts bash -c "hostname node$k; $*"
-"""
+from tests.jobs.conftest import environment
 
 TRAIN = """
 import sys
@@ -90,90 +79,29 @@ time.sleep(2)  # the first to end takes the others with it
 """
 
 
-def missing():
-    """Why there can be no hosts, or None."""
-    if os.geteuid() != 0:
-        return "it takes root to make network namespaces"
-    for program in ("ip", "tc", "unshare"):
-        if shutil.which(program) is None:
-            return f"there is no program '{program}' (iproute2, util-linux)"
-    if MPIRUN is None or "Open MPI" not in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
-        return "there is no mpirun of Open MPI"
-    return None
-
-
-def call(*words):
-    subprocess.run(words, check=True, capture_output=True, text=True, timeout=30)
-
-
-@pytest.fixture(scope="module")
-def hosts(tmp_path_factory):
-    """The words that start a job of so many slots per host."""
-    reason = missing()
-    if reason is not None:
-        pytest.skip(reason)
-    # Names and addresses of this test run alone.
-    mark = os.getpid() % 200 + 20
-    prefix, bridge, net = f"dmt{mark}h", f"dmt{mark}", f"10.78.{mark}"
-    agent = tmp_path_factory.mktemp("hosts") / "agent.sh"
-    agent.write_text(AGENT.replace("PREFIX", prefix))
-    agent.chmod(0o755)
-    try:
-        try:
-            call("ip", "link", "add", bridge, "type", "bridge")
-            call("ip", "link", "set", bridge, "up")
-            for k in range(1, HOSTS + 1):
-                call("ip", "netns", "add", f"{prefix}{k}")
-                call(
-                    "ip",
-                    "link",
-                    "add",
-                    f"{prefix}v{k}",
-                    "type",
-                    "veth",
-                    "peer",
-                    "name",
-                    "eth0",
-                    "netns",
-                    f"{prefix}{k}",
-                )
-                call("ip", "link", "set", f"{prefix}v{k}", "master", bridge, "up")
-                inside = ["ip", "-n", f"{prefix}{k}"]
-                call(*inside, "addr", "add", f"{net}.{k}/24", "dev", "eth0")
-                call(*inside, "link", "set", "eth0", "up")
-                call(*inside, "link", "set", "lo", "up")
-                shape = [
-                    "qdisc",
-                    "add",
-                    "dev",
-                    "eth0",
-                    "root",
-                    "tbf",
-                    "rate",
-                    RATE,
-                    "burst",
-                    "256kb",
-                    "latency",
-                    "50ms",
-                ]
-                call("tc", "-n", f"{prefix}{k}", *shape)
-        except subprocess.CalledProcessError as error:
-            pytest.skip(f"the kernel makes no network namespaces here: {error.stderr.strip()}")
-
-        def words(ranks, slots):
-            listed = ",".join(f"{net}.{k}:{n}" for k, n in enumerate(slots, 1))
-            on_first = ["ip", "netns", "exec", f"{prefix}1", "unshare", "--uts", "bash", "-c"]
-            on_first += ['hostname node1; exec "$@"', "_"]
-            start = [MPIRUN, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--host", listed]
-            start += ["--prtemca", "plm_ssh_agent", str(agent), "--prtemca", "prte_if_include", f"{net}.0/24"]
-            start += ["--mca", "btl_tcp_if_include", f"{net}.0/24", "-x", "OMP_NUM_THREADS", "-n", str(ranks)]
-            return [*on_first, *start]
-
-        yield words
-    finally:
-        for k in range(1, HOSTS + 1):
-            subprocess.run(["ip", "netns", "del", f"{prefix}{k}"], capture_output=True, check=False)
-        subprocess.run(["ip", "link", "del", bridge], capture_output=True, check=False)
+NARROW = """
+import numpy as np
+import dist_ms as ms
+from dist_ms.communication import current, get_comm, init
+from dist_ms.parallel import Reducer, make_plan
+from dist_ms.parallel.compression import BFloat16Wire, Float16Wire
+init()
+comm = get_comm()
+shapes = [(300, 400), (400,), (700, 1000), (5,)]
+weights = [ms.Parameter(np.zeros(s, np.float32), name=f"w{i}") for i, s in enumerate(shapes)]
+grads = lambda rank, step: [np.random.default_rng([rank, step, i]).random(s, np.float32) for i, s in enumerate(shapes)]
+for wire, precision in ((Float16Wire, 2.0**-11), (BFloat16Wire, 2.0**-8)):
+    for overlap in (False, True):
+        reducer = Reducer(make_plan(weights), comm, mean=True, overlap=overlap)
+        reducer.hook = wire()
+        for step in range(3):
+            found = [g.asnumpy() for g in reducer.reduce([ms.Tensor(g) for g in grads(comm.rank, step)])]
+            want = [sum(parts) / comm.size for parts in zip(*(grads(r, step) for r in range(comm.size)))]
+            for got, exact in zip(found, want):
+                np.testing.assert_allclose(got, exact, rtol=0, atol=2 * precision)  # numbers below 1
+                assert len(set(comm.gather_objects(got.tobytes()))) == 1
+print("machines", max(current().nodes) + 1)
+"""
 
 
 def job(words, *arguments, **changes):
@@ -190,7 +118,7 @@ def test_training_on_two_machines_equals_one_process(hosts, tmp_path, slots, cho
     ranks = sum(slots)
     uneven = ["uneven"] if len(set(slots)) > 1 else []
     done = job(
-        hosts(ranks, slots), str(script), str(tmp_path), *uneven, DIST_MS_ALL_REDUCE=choice, DIST_MS_TIMEOUT="60"
+        hosts.mpirun(ranks, slots), str(script), str(tmp_path), *uneven, DIST_MS_ALL_REDUCE=choice, DIST_MS_TIMEOUT="60"
     )
     assert done.returncode == 0, done.stderr
     shared = choice == "shared" and max(slots) > 1
@@ -205,6 +133,15 @@ def test_training_on_two_machines_equals_one_process(hosts, tmp_path, slots, cho
             np.testing.assert_allclose(found[name], want[name], rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize(("slots", "choice"), [((1, 1), "shared"), ((2, 1), "shared"), ((1, 1), "mpi")], ids=str)
+def test_sixteen_bit_wires_between_machines(hosts, tmp_path, slots, choice):
+    script = tmp_path / "narrow.py"
+    script.write_text(NARROW)
+    done = job(hosts.mpirun(sum(slots), slots), str(script), DIST_MS_ALL_REDUCE=choice, DIST_MS_TIMEOUT="60")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines().count("machines 2") == sum(slots)
+
+
 def test_a_rank_that_dies_on_another_machine_ends_the_job(hosts, tmp_path):
     script = tmp_path / "die.py"
     script.write_text(
@@ -217,7 +154,7 @@ def test_a_rank_that_dies_on_another_machine_ends_the_job(hosts, tmp_path):
         "if comm.rank == 3:\n    raise ValueError('no such data')\n"
         "comm.all_reduce(x)\n"
     )
-    done = job(hosts(4, (2, 2)), str(script), DIST_MS_TIMEOUT="20")
+    done = job(hosts.mpirun(4, (2, 2)), str(script), DIST_MS_TIMEOUT="20")
     assert done.returncode == 1
     assert "[rank 3 of 4] uncaught exception" in done.stderr and "no such data" in done.stderr
 
@@ -232,7 +169,7 @@ def test_arrays_that_differ_between_machines_are_shown_on_every_rank(hosts, tmp_
     script = tmp_path / "different.py"
     script.write_text(DIFFERENT)
     ranks = sum(slots)
-    done = job(hosts(ranks, slots), str(script), memory, what, DIST_MS_ALL_REDUCE=choice, DIST_MS_TIMEOUT="20")
+    done = job(hosts.mpirun(ranks, slots), str(script), memory, what, DIST_MS_ALL_REDUCE=choice, DIST_MS_TIMEOUT="20")
     assert done.returncode == 1 and "ends with an operation that never completed" in done.stderr, done.stderr
     tables = [line.partition("|")[2] for line in done.stdout.splitlines() if line.startswith("rank ")]
     assert len(tables) == ranks and len(set(tables)) == 1, done.stdout

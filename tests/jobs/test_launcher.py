@@ -185,6 +185,29 @@ def test_no_mpirun_is_said_with_the_remedy(write, tmp_path):
     assert "no mpirun was found" in done.stderr and "pip install 'dist_ms[mpi]'" in done.stderr
 
 
+FAILED = """#!/bin/bash
+if [[ $1 == --version ]]; then echo "mpirun (Open MPI) 5.0.8"; exit; fi
+trap "" TERM
+printf -- '-%.0s' {1..74} >&2
+printf '\\nprterun detected that one or more processes exited with non-zero status\\n' >&2
+printf '   Process name: [prterun-vm-5082@1,1]\\n   Exit code:    3\\n' >&2
+printf -- '-%.0s' {1..74} >&2
+printf '\\n' >&2
+for _ in {1..600}; do sleep 0.1; done
+"""
+
+
+def test_an_mpirun_that_hangs_when_the_job_is_over_is_ended(write, tmp_path):
+    mpirun = tmp_path / "mpirun"
+    mpirun.write_text(FAILED)
+    mpirun.chmod(0o755)
+    start = time.monotonic()
+    words = command("dist-ms", 2, write("pass"), options=["--mpirun", str(mpirun)])
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), timeout=60)
+    assert done.returncode == 3 and done.stderr == "dist-ms: rank 1 of 2 ended with exit code 3; the job was stopped.\n"
+    assert time.monotonic() - start < 20
+
+
 def test_doctor_runs_a_job(write):
     done = subprocess.run(
         [sys.executable, "-m", "dist_ms.launch", "doctor"],

@@ -1,7 +1,9 @@
 """Every MPI test ends at a meeting point, so that a failure on one rank never becomes a hang."""
 
 import os
+import shutil
 import sys
+import tempfile
 import time
 
 import pytest
@@ -11,6 +13,23 @@ os.environ.setdefault("DIST_MS_TIMEOUT", "25")
 MEETING_SECONDS = 30
 
 _reports = {}
+_folder = pytest.StashKey[str]()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    """Give each rank a folder of its own: pytest's numbered ones are cleaned by all ranks at once.
+
+    One that is deleted under pytest's hands leaves a directory iterator open, and warnings are errors.
+    """
+    if config.option.basetemp is None:
+        config.stash[_folder] = config.option.basetemp = tempfile.mkdtemp(prefix="dist_ms_rank_")
+
+
+def pytest_unconfigure(config):
+    """Remove it."""
+    if _folder in config.stash:
+        shutil.rmtree(config.stash[_folder], ignore_errors=True)
 
 
 @pytest.hookimpl(hookwrapper=True)

@@ -197,3 +197,58 @@ def test_an_embedding_trained_by_rows_equals_one_process(data_parallel):
     assert max(found) <= 1e-6, found
     if comm.size > 1:
         assert "all_gather" in {row.gradient for row in step.grad_reducer.plan.rows}
+
+
+class Tables(nn.Cell):
+    """A table of which few rows are looked up, and one of which many are."""
+
+    def __init__(self):
+        super().__init__()
+        self.large, self.small = nn.Embedding(5000, 6), nn.Embedding(7, 6)
+        self.out = nn.Dense(6, 3)
+
+    def construct(self, x):
+        return self.out(self.large(x[:, :4]).sum(1) * self.small(x[:, 4]))
+
+
+def train_tables(comm, make, way, steps=4):
+    """The weights after some steps on this rank's part of the batches, all of them if `comm` is None, and the step."""
+    rank, size = (0, 1) if comm is None else (comm.rank, comm.size)
+    ms.set_seed(5)
+    net = Tables()
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), make(net.trainable_params()))
+    if way == "hook" and comm is not None:
+        step.grad_reducer.register_comm_hook(lambda bucket: bucket.comm.all_reduce(bucket.array))
+    step.uneven = "exact" if way == "exact" else None
+    if way == "overlap" and comm is not None:
+        step.grad_reducer.sink().overlap = True
+    random = np.random.default_rng(2)
+    parts = np.array_split(np.arange(24 if way != "exact" else 25), size)[rank]
+    for _ in range(steps):
+        ids = random.integers(-5000, 5000, (25, 4)).astype(np.int32)
+        ids[:, 1] = ids[:, 0]  # twice in a sample
+        ids[:, 2] = 3  # on every rank
+        few, labels = random.integers(0, 7, 25).astype(np.int32), random.integers(0, 3, 25).astype(np.int32)
+        step(Tensor(np.column_stack([ids, few])[parts]), Tensor(labels[parts]))
+    return [p.asnumpy().copy() for p in net.trainable_params()], step
+
+
+@pytest.mark.parametrize("way", ["blocking", "overlap", "exact", "hook"])
+@pytest.mark.parametrize(
+    "make",
+    [lambda p: nn.Adam(p, 0.01, weight_decay=0.01), lambda p: nn.Momentum(p, 0.1, 0.9), lambda p: nn.SGD(p, 0.1)],
+    ids=["adam", "momentum", "sgd"],
+)
+def test_tables_travel_by_rows_where_that_is_less(data_parallel, make, way):
+    comm = data_parallel
+    found, step = train_tables(comm, make, way)
+    plan = step.grad_reducer.plan
+    ms.reset_auto_parallel_context()
+    want, _ = train_tables(None, make, way)
+    for got, exact in zip(found, want, strict=True):
+        np.testing.assert_allclose(got, exact, rtol=1e-6, atol=1e-6)
+    if comm.size > 1:
+        gradients = [
+            row.gradient for row in plan.rows if row.name.endswith(("large.embedding_table", "small.embedding_table"))
+        ]
+        assert gradients[:2] == ["all_reduce" if way == "hook" else "all_gather", "all_reduce"], str(plan)

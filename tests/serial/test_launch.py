@@ -188,6 +188,16 @@ EXITED = (
 )
 EPOLL = b"[warn] Epoll MOD(1) on fd 19 failed. Old events were 6; read change was 0 (none)\n"
 UNREACHABLE = b"[vm:05082] PMIX ERROR: PMIX_ERR_UNREACH in file /x/pmix_server.c at line 3146\n"
+LOST = (
+    DASHES + b"An MPI communication peer process has unexpectedly disconnected.  This\nusually indicates a failure.\n\n"
+    b"  Local host: node1\n  Local PID:  9079\n  Peer host:  node2\n" + DASHES
+)
+CLOSED = (
+    b"\0[node1:00000] *** An error occurred in Socket closed\n"
+    b"[node1:00000] *** reported by process [244121601,0]\n[node1:00000] *** on a NULL communicator\n"
+    b"[node1:00000] ***    and MPI will try to terminate your MPI job as well)\n"
+)
+BROKEN = ABORT.replace(b"Errorcode: 3", b"Errorcode: 14")
 
 
 def filtered(*pieces):
@@ -213,6 +223,26 @@ def filtered(*pieces):
             {"rank": "1", "code": "3"},
             "rank 1 of 4 ended with exit code 3",
         ),
+        (
+            LOST + CLOSED + KILLED,
+            {"lost": "a rank on node2", "rank": "2", "node": "vm", "signal": "9", "what": "Killed"},
+            "rank 2 of 4 was ended by signal 9 (Killed)",
+        ),
+        (
+            BROKEN.replace(b"  Proc:", CLOSED + b"  Proc:"),
+            {"lost": "another rank", "rank": "1", "code": "14"},
+            "rank 1 of 4 lost its connection to another rank, which has ended or cannot be reached",
+        ),
+        (
+            CLOSED + ABORT + LOST,
+            {"lost": "a rank on node2", "rank": "1", "code": "3"},
+            "rank 1 of 4 ended with exit code 3",
+        ),
+        (
+            LOST + CLOSED + BROKEN,
+            {"lost": "a rank on node2", "rank": "1", "code": "14"},
+            "rank 1 of 4 lost its connection to a rank on node2, which has ended or cannot be reached",
+        ),
     ],
 )
 @pytest.mark.parametrize("size", [1, 7, 10_000])
@@ -230,6 +260,8 @@ def test_other_output_passes_unchanged():
     assert filtered(other) == (other, {})
     unknown = DASHES + b"prterun was unable to launch the specified application\n" + DASHES
     assert filtered(unknown) == (unknown, {})
+    error = b"[node1:00000] *** An error occurred in MPI_Recv\n[node1:00000] *** MPI_ERR_TRUNCATE\n"
+    assert filtered(error) == (error, {})
     assert filtered(b"no end of line") == (b"no end of line", {})
 
 
@@ -239,6 +271,12 @@ def test_incomplete_lines_pass_at_once():
     banners.feed(b"\r10 %")
     banners.feed(b"\r20 %")
     assert b"".join(out) == b"\r10 %\r20 %"
+
+
+def test_a_lost_connection_whose_code_no_banner_tells():
+    failure = {"lost": "a rank on node2", "rank": "0"}
+    assert describe(failure, 2, 14).startswith("dist-ms: rank 0 of 2 lost its connection to a rank on node2, which has")
+    assert describe(failure, 2, 3) == "dist-ms: rank 0 of 2 ended with exit code 3; the job was stopped."
 
 
 def test_a_job_that_says_nothing_still_gets_a_sentence():

@@ -11,6 +11,7 @@ from dist_ms.communication import LocalComm
 from dist_ms.communication.comm import Handle
 from dist_ms.parallel import DataParallel, Fusion, Reducer, bucket_memory, make_plan
 from dist_ms.parallel import session as session_file
+from dist_ms.parallel.row_gradients import add_at
 
 
 class RecordedHandle(Handle):
@@ -427,15 +428,41 @@ def test_a_gradient_that_is_kept_does_not_change(matrix):
     np.testing.assert_array_equal(first.asnumpy(), before)
 
 
-@pytest.mark.parametrize("what", ["samples", "hook", "narrow", "rows"])
-def test_gradients_that_must_be_scaled_or_widened_have_no_place(what):
-    dtype = np.float16 if what == "narrow" else np.float32
-    w = Parameter(np.zeros((3, 2), dtype), name="w")
+@pytest.mark.parametrize("what", ["narrow", "rows"])
+def test_gradients_that_are_widened_or_may_be_rows_have_no_place(what):
+    w = Parameter(np.zeros((3, 2), np.float16 if what == "narrow" else np.float32), name="w")
     replan = (lambda names: make_plan([w], sparse=names)) if what == "rows" else None
-    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True, weighted=what == "samples", replan=replan)
-    if what == "hook":
-        reducer.hook = lambda bucket: None
-    if what == "samples":
-        reducer.samples.set(3)
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True, replan=replan)
     reducer.begin()
     assert reducer.place(0) is None
+
+
+@pytest.mark.parametrize("what", ["samples", "hook"])
+def test_gradients_that_are_scaled_are_scaled_in_their_place(what, matrix, monkeypatch):
+    w, x = matrix
+    reducer = Reducer(make_plan([w]), RecordingComm(), mean=True, weighted=what == "samples")
+    if what == "hook":
+        reducer.hook = lambda bucket: np.multiply(bucket.array, 2, out=bucket.array)
+    monkeypatch.setattr(bucket_memory, "write", None)  # nothing is copied
+    plain = x.asnumpy().T @ np.ones((40, 20), np.float32)
+    for samples in (3, 5):
+        if what == "samples":
+            reducer.samples.set(samples)
+        np.testing.assert_allclose(swept(reducer, w, x).asnumpy(), plain, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32])
+@pytest.mark.parametrize("shape", [(9, 4), (9,), (9, 2, 3), (0, 3)])
+def test_rows_are_added_where_they_belong(dtype, shape):
+    random = np.random.default_rng(3)
+    for kind, low in ((np.int64, 0), (np.int32, 0), (np.int64, -9), (np.int16, 0)):
+        count = 30 if shape[0] else 0
+        indices = random.integers(low, 9, count).astype(kind)
+        values = random.integers(-4, 5, (count, *shape[1:])).astype(dtype)
+        table = np.ones(shape, dtype)
+        want = table.copy()
+        np.add.at(want, indices, values)
+        add_at(table, indices, values)
+        np.testing.assert_array_equal(table, want)
+    with pytest.raises(IndexError):
+        add_at(np.zeros((3, 2), dtype), np.array([3]), np.ones((1, 2), dtype))

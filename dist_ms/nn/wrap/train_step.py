@@ -235,7 +235,8 @@ class TrainOneStepCell(Cell):
             sink.samples.set(self.samples(inputs))
         graph = Graph(self.network, inputs, weights=self.weights)
         loss = graph.outputs
-        recording.rows = sink is None and not self.return_grad and takes_rows(self.optimizer)
+        by_rows = sink is None or sink.wants_rows
+        recording.rows = by_rows and not self.return_grad and takes_rows(self.optimizer)
         try:
             _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
         finally:

@@ -155,7 +155,8 @@ def _jobs(
         return
     if not isinstance(file_path, str) or not os.path.isdir(file_path):
         raise ValueError(f"For '{owner}', 'file_path' must be an existing file or folder, but got {file_path!r}.")
-    ranks = sorted(entry.name for entry in os.scandir(file_path) if entry.is_dir() and entry.name.startswith("rank"))
+    with os.scandir(file_path) as entries:
+        ranks = sorted(entry.name for entry in entries if entry.is_dir() and entry.name.startswith("rank"))
     if not ranks:
         raise ValueError(
             f"For '{owner}', a 'file_path' that is a folder must have sub-folders named 'rank...', "

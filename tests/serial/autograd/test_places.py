@@ -163,8 +163,22 @@ def test_recorded_gradients_are_not_written_over():
 @pytest.mark.parametrize("reentrant", [True, False])
 def test_recomputed_layers(reentrant):
     cell = nn.Dense(40, 40)
-    x = Tensor(numbers(33, 40))
-    both(lambda x: (ms.recompute(cell, x, use_reentrant=reentrant) ** 2).sum(), cell.trainable_params(), x)
+    x, weights = Tensor(numbers(33, 40)), cell.trainable_params()
+
+    def again(x):
+        return ms.recompute(cell, x, use_reentrant=reentrant)
+
+    assert both(lambda x: (again(x) ** 2).sum(), weights, x) == [True, True]
+    # Contributions from two runs, from the outside, and from within another run.
+    assert both(lambda x: again(again(x)).sum(), weights, x) == [True, True]
+    assert both(lambda x: (cell(again(x)) * cell.bias).sum(), weights, x) == [True, True]
+    outer = nn.SequentialCell(nn.Dense(40, 40), nn.ReLU(), nn.Dense(40, 40))
+    outer[0].recompute()
+    outer.recompute()
+    assert both(lambda x: (outer(x) ** 2).sum(), outer.trainable_params(), x) == [True] * 4
+    handle = weights[0].register_hook(lambda grad: grad * 2)
+    assert both(lambda x: again(x).sum(), weights, x) == [False, True]
+    handle.remove()
 
 
 def test_a_cell_with_a_bprop():

@@ -1,0 +1,98 @@
+"""Machines on one: network namespaces with a host name and an address each, joined by a bridge with a limited rate."""
+
+import os
+import shutil
+import subprocess
+from contextlib import contextmanager
+
+from tests.jobs.conftest import MPIRUN
+
+RATE = "1gbit"
+AGENT = """#!/bin/bash
+# Stands in for ssh: AGENT [options] ADDRESS COMMAND...
+while [[ "$1" == -* ]]; do shift; done
+k=${1##*.}; shift
+exec ip netns exec "PREFIX$k" unshare --uts bash -c "hostname node$k; $*"
+"""
+
+
+def missing():
+    """Why there can be no hosts, or None."""
+    if os.geteuid() != 0:
+        return "it takes root to make network namespaces"
+    for program in ("ip", "tc", "unshare"):
+        if shutil.which(program) is None:
+            return f"there is no program '{program}' (iproute2, util-linux)"
+    if MPIRUN is None or "Open MPI" not in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
+        return "there is no mpirun of Open MPI"
+    return None
+
+
+class Hosts:
+    """Two machines and more, while `up` lasts."""
+
+    def __init__(self, mark, agent):
+        # Names and addresses that no other run has.
+        self._prefix, self._bridge, self._net, self._agent = f"dmt{mark}h", f"dmt{mark}", f"10.78.{mark}", agent
+
+    def make(self, count):
+        _call("link", "add", self._bridge, "type", "bridge")
+        _call("link", "set", self._bridge, "up")
+        for k in range(1, count + 1):
+            name, link = f"{self._prefix}{k}", f"{self._prefix}v{k}"
+            _call("netns", "add", name)
+            _call("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name)
+            _call("link", "set", link, "master", self._bridge, "up")
+            _call("-n", name, "addr", "add", f"{self._net}.{k}/24", "dev", "eth0")
+            _call("-n", name, "link", "set", "eth0", "up")
+            _call("-n", name, "link", "set", "lo", "up")
+            shape = f"qdisc add dev eth0 root tbf rate {RATE} burst 256kb latency 50ms".split()
+            _call("-n", name, *shape, program="tc")
+
+    def delete(self, count):
+        for k in range(1, count + 1):
+            subprocess.run(["ip", "netns", "del", f"{self._prefix}{k}"], capture_output=True, check=False)
+        subprocess.run(["ip", "link", "del", self._bridge], capture_output=True, check=False)
+
+    def on_first(self):
+        """The words that run a program on the first machine."""
+        inside = ["ip", "netns", "exec", f"{self._prefix}1", "unshare", "--uts", "bash", "-c"]
+        return [*inside, 'hostname node1; exec "$@"', "_"]
+
+    def mpi_options(self, slots):
+        """The options that have mpirun place so many ranks on each machine, and talk over TCP."""
+        listed = ",".join(f"{self._net}.{k}:{n}" for k, n in enumerate(slots, 1))
+        words = ["--host", listed, "--prtemca", "plm_ssh_agent", str(self._agent)]
+        words += ["--prtemca", "prte_if_include", f"{self._net}.0/24"]
+        return [*words, "--mca", "btl_tcp_if_include", f"{self._net}.0/24"]
+
+    def mpirun(self, ranks, slots):
+        """The words that start a program on so many ranks per machine."""
+        start = [MPIRUN, "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", *self.mpi_options(slots)]
+        return [*self.on_first(), *start, "-x", "OMP_NUM_THREADS", "-n", str(ranks)]
+
+
+@contextmanager
+def up(folder, count=2):
+    """Have machines for a while.
+
+    Raises:
+        OSError: if the kernel makes none here.
+    """
+    agent = folder / "agent.sh"
+    mark = os.getpid() % 200 + 20
+    hosts = Hosts(mark, agent)
+    agent.write_text(AGENT.replace("PREFIX", hosts._prefix))
+    agent.chmod(0o755)
+    try:
+        try:
+            hosts.make(count)
+        except subprocess.CalledProcessError as error:
+            raise OSError(f"the kernel makes no network namespaces here: {error.stderr.strip()}") from error
+        yield hosts
+    finally:
+        hosts.delete(count)
+
+
+def _call(*words, program="ip"):
+    subprocess.run([program, *words], check=True, capture_output=True, text=True, timeout=30)
