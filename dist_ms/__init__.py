@@ -28,6 +28,7 @@ from dist_ms.common.context import (
 )
 from dist_ms.common.device_context import DeviceCtx
 from dist_ms.common.dtype import *
+from dist_ms.common.environment import check_names as _check_environment
 from dist_ms.common.generator import (
     Generator,
     default_generator,
@@ -130,6 +131,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER, *_HOMES})
 
 
+_check_environment()
 allocator.start()
 
 # MindSpore's names for three types; last, as they hide the built-ins in this file.

@@ -108,6 +108,8 @@ def _supervise(command: list[str], env: dict[str, str], streams: Streams | None)
         os.close(waker)
     if received:
         banners.quiet = True  # the user ended the job, not a rank
+        if received[0] in (signal.SIGTERM, signal.SIGHUP):  # or a batch system did, which should not pass unseen
+            print(f"dist-ms: got {signal.Signals(received[0]).name}; the job was stopped.", file=sys.stderr, flush=True)
         return 128 + received[0], banners
     code = process.returncode
     if code in (-signal.SIGKILL, -signal.SIGTERM) and "rank" in banners.failure:  # mpirun hung when the job was over

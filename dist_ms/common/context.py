@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dist_ms.common.nearest import did_you_mean
 from dist_ms.common.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
@@ -212,7 +213,7 @@ def set_context(**kwargs: Any) -> None:
         if key not in _settings:
             raise ValueError(
                 f"For 'set_context', the keyword argument '{key}' is not recognized: "
-                f"it must be one of {', '.join(sorted(_settings))}."
+                f"it must be one of {', '.join(sorted(_settings))}.{did_you_mean(key, _settings)}"
             )
         checked[key] = _settings[key][1](key, value)
     for key, value in checked.items():

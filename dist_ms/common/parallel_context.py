@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from dist_ms.common.nearest import did_you_mean
 from dist_ms.common.ps_context import get_ps_context, reset_ps_context, set_ps_context
 
 __all__ = [
@@ -294,7 +295,7 @@ def set_auto_parallel_context(**kwargs: Any) -> None:
     new: dict[str, Any] = {}
     for key, value in kwargs.items():
         if key not in _KEYS:
-            raise ValueError(f"Set context keyword {key} is not recognized!")
+            raise ValueError(f"Set context keyword {key} is not recognized!{did_you_mean(key, _KEYS)}")
         setting = _KEYS[key]
         setting.check(key, value)
         if setting.refused and value != setting.default:
@@ -336,7 +337,7 @@ def get_auto_parallel_context(attr_key: str) -> Any:
     if attr_key == "full_batch_is_set":
         return is_set("full_batch")
     if attr_key not in _KEYS or attr_key in _ONLY_SET:
-        raise ValueError(f"Get context keyword {attr_key} is not recognized!")
+        raise ValueError(f"Get context keyword {attr_key} is not recognized!{did_you_mean(attr_key, _KEYS)}")
     return copy.deepcopy(_values.get(attr_key, _KEYS[attr_key].default))
 
 

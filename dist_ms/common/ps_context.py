@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.common.nearest import did_you_mean
+
 _SET = "For 'set_ps_context', "
 
 
@@ -91,7 +93,7 @@ def set_ps_context(**kwargs: Any) -> None:
     """
     for key, value in kwargs.items():
         if key not in _KEYS:
-            raise ValueError(f"Set PS context keyword {key} is not recognized!")
+            raise ValueError(f"Set PS context keyword {key} is not recognized!{did_you_mean(key, _KEYS)}")
         _KEYS[key][1](key, value)
     _values.update(kwargs)
 

@@ -6,6 +6,7 @@ a long wait can find out which ranks are missing, and a rank that has ended is n
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import threading
 from collections import deque
@@ -19,11 +20,11 @@ _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 
 def caller() -> str:
-    """Return file:line of the innermost frame outside dist_ms."""
+    """Return file:line of the innermost frame outside dist_ms, and outside of the `with` statements in it."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith((_PACKAGE, "<frozen")):
+        if not name.startswith((_PACKAGE, contextlib.__file__, "<frozen")):
             return f"{Path(name).name}:{frame.f_lineno}"
         frame = frame.f_back
     return "?"

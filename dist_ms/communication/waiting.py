@@ -13,7 +13,7 @@ def default_timeout(environ: dict[str, str] | None = None) -> float:
     """Return the seconds a wait may last: DIST_MS_TIMEOUT, 600 by default, 0 for no limit.
 
     Raises:
-        ValueError: if the variable is no number.
+        ValueError: if the variable is no number of 0 or more.
 
     Examples:
         >>> from dist_ms.communication.waiting import default_timeout
@@ -24,7 +24,9 @@ def default_timeout(environ: dict[str, str] | None = None) -> float:
     try:
         seconds = float(text)
     except ValueError:
-        raise ValueError(f"The environment variable DIST_MS_TIMEOUT must be seconds, but got {text!r}.") from None
+        seconds = -1.0
+    if not seconds >= 0:  # NaN too
+        raise ValueError(f"The environment variable DIST_MS_TIMEOUT must be seconds, 0 for no limit, but got {text!r}.")
     return seconds if seconds > 0 else float("inf")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_positive_int
+from dist_ms.common.checks import check_bool, check_int_range, check_positive_int
 from dist_ms.dataset import config
 from dist_ms.dataset.sharding import Sampling
 
@@ -74,18 +74,36 @@ class SubsetRandomSampler(SubsetSampler):
 
 
 class DistributedSampler:
-    """One rank's part of the rows."""
+    """One rank's part of the rows.
+
+    Args:
+        num_shards, shard_id: read rows shard_id, shard_id + num_shards, ... of the order.
+        shuffle: draw a new order every epoch, the same on all ranks.
+        num_samples: read at most so many.
+        offset: -1: the last shards start again at the first rows so that all have the same length. From 0 to
+            `num_shards`: every row is read once, by the rank `offset` places further on, and the last
+            shards may be one row shorter: for `Model.eval`, and `Model.train` with `uneven="exact"`. Unlike
+            MindSpore's, a shard may then be empty.
+
+    Raises:
+        TypeError: if a number is no int.
+        ValueError: if one is out of range.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> for shard in range(2):
+        ...     data = ds.NumpySlicesDataset([0, 1, 2], sampler=ds.DistributedSampler(2, shard, False, offset=0))
+        ...     print([int(x[0]) for x in data.create_tuple_iterator(num_epochs=1, output_numpy=True)])
+        [0, 2]
+        [1]
+    """
 
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Any = None, offset: int = -1
     ) -> None:
-        if offset != -1:
-            raise ValueError(
-                f"For 'DistributedSampler', 'offset' must be -1, but got {offset}: shards are cut from "
-                "the first row on."
-            )
         self._sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
+        self._offset = check_int_range(offset, "offset", "DistributedSampler", -1, num_shards)
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
-        return self._sampling.order(rows, epoch, shuffle_by_default=True)
+        return self._sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)

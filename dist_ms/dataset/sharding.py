@@ -55,8 +55,8 @@ class Sampling:
         count = rows if self.num_shards is None else -(-rows // self.num_shards)
         return count if self.num_samples is None else min(count, self.num_samples)
 
-    def order(self, rows: int, epoch: int, shuffle_by_default: bool) -> np.ndarray:
-        """The row numbers to read in an epoch."""
+    def order(self, rows: int, epoch: int, shuffle_by_default: bool, offset: int = -1) -> np.ndarray:
+        """The row numbers to read in an epoch; with an `offset` of 0 or more none is read twice."""
         if self.sampler is not None:
             return np.array(
                 list(self.sampler.order(rows, epoch)) if hasattr(self.sampler, "order") else list(self.sampler),
@@ -66,6 +66,9 @@ class Sampling:
         if self.shuffle if self.shuffle is not None else shuffle_by_default:
             np.random.RandomState([config.shuffle_seed() % 2**32, epoch]).shuffle(order)
         if self.num_shards is not None and rows:
-            length = -(-rows // self.num_shards)
-            order = np.resize(order, length * self.num_shards)[self.shard_id :: self.num_shards]
+            if offset >= 0:
+                order = order[(self.shard_id - offset) % self.num_shards :: self.num_shards]
+            else:
+                length = -(-rows // self.num_shards)
+                order = np.resize(order, length * self.num_shards)[self.shard_id :: self.num_shards]
         return order if self.num_samples is None else order[: self.num_samples]

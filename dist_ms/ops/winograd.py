@@ -20,7 +20,10 @@ _TILE = 4
 _LANES = 16
 # Below these oneDNN's direct convolution is as fast (measured on 2 cores with AVX-512).
 _LEAST_CHANNELS, _LEAST_PIXELS = 64, 512
-_allowed = os.environ.get("DIST_MS_WINOGRAD", "1") != "0"
+_choice = os.environ.get("DIST_MS_WINOGRAD", "1")
+if _choice not in ("0", "1"):
+    raise ImportError(f"DIST_MS_WINOGRAD must be 0 or 1, but got '{_choice}'.")
+_allowed = _choice == "1"
 # The tiles of a call: so many numbers are made at a time, and of the gradient's at most.
 _PART, _MOST = 1 << 21, 1 << 25
 

@@ -139,7 +139,7 @@ class DataParallel:
             self._steps = steps_between() if self._watch and comm.size > 1 else 0
         agree_on_plan(plan, comm)
         show_plan(plan, comm)
-        self._agree_on_sums()
+        self._agree_on_sums(sharding)
         with agreeing(comm):
             reducer = Reducer(
                 plan,
@@ -171,7 +171,7 @@ class DataParallel:
                 "True: a hook returns whole sums, not slices."
             )
 
-    def _agree_on_sums(self) -> None:
+    def _agree_on_sums(self, sharding: Sharding) -> None:
         """Raise on every rank if the ranks add gradients in different ways."""
         name = None if self._hook is None else getattr(self._hook, "__qualname__", type(self._hook).__qualname__)
         mine = {
@@ -179,6 +179,7 @@ class DataParallel:
             "weights by samples": self.weighted,
             "a mean": self.mean,
             "the degree": self.degree,
+            "the parallel optimizer": "on" if sharding.shards > 1 else "off",
             VARIABLE: self._steps,
         }
         found = self.comm.gather_objects(mine)

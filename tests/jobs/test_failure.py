@@ -249,13 +249,19 @@ def test_forked_children_do_not_end_the_job(run):
 def test_a_signal_to_the_launcher_ends_all_processes(write, tmp_path, number):
     script = write(HEAD + "print('up', flush=True)\ntime.sleep(60)", f"sleeper_{number}.py")
     with subprocess.Popen(
-        command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path
+        command("dist-ms", 2, script),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+        cwd=tmp_path,
     ) as process:
         assert [process.stdout.readline() for _ in range(2)] == [b"up\n"] * 2
         start = time.monotonic()
         process.send_signal(number)
         assert process.wait(QUICK) == 128 + number
         assert time.monotonic() - start < QUICK
+        said = b"" if number == signal.SIGINT else f"dist-ms: got {number.name}; the job was stopped.\n".encode()
+        assert process.stderr.read() == said
     assert_gone(str(script))
 
 

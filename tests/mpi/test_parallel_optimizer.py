@@ -225,6 +225,15 @@ def test_rules_that_need_whole_gradients_are_refused(world, make_optimizer):
     ms.reset_auto_parallel_context()
 
 
+@pytest.mark.mpi(min_size=2)
+def test_a_rank_without_it_is_an_error(world):
+    _, step = make(lambda p: nn.SGD(p, 0.1), parallel=world.comm.rank > 0, threshold=1 << 20)
+    x, y = next(batches(world.comm, 1))
+    with pytest.raises(ValueError, match="the parallel optimizer must be the same on all ranks, but got rank 0: off"):
+        step(x, y)
+    ms.reset_auto_parallel_context()
+
+
 def test_alone_there_is_nothing_to_divide_and_stand_alone_is_refused(world):
     ms.reset_auto_parallel_context()
     ms.set_auto_parallel_context(enable_parallel_optimizer=True)

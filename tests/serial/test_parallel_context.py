@@ -2,6 +2,7 @@
 
 import pytest
 
+import dist_ms as ms
 from dist_ms.common import parallel_context as context
 from dist_ms.common import ps_context
 from dist_ms.common.parallel_context import (
@@ -194,6 +195,20 @@ def test_nothing_is_set_when_one_value_is_wrong():
     assert get_auto_parallel_context("device_num") == 1
     with pytest.raises(TypeError):
         set_auto_parallel_context(1)
+
+
+@pytest.mark.parametrize(
+    "call, meant",
+    [
+        (lambda: set_auto_parallel_context(gradient_mean=True), "gradients_mean"),
+        (lambda: get_auto_parallel_context("paralel_mode"), "parallel_mode"),
+        (lambda: ms.set_ps_context(enable_pss=True), "enable_ps"),
+        (lambda: ms.set_context(device_targt="CPU"), "device_target"),
+    ],
+)
+def test_a_misspelt_key_is_told_from_the_right_one(call, meant):
+    with pytest.raises(ValueError, match=f"is not recognized.*Did you mean '{meant}'"):
+        call()
 
 
 @pytest.mark.parametrize("key", ["zz", 3, "parallel_optimizer_config", "pipeline_segments"])

@@ -22,6 +22,19 @@ def test_names_of_runtime_are_listed():
         assert getattr(dist_ms, name) is getattr(runtime, name)
 
 
+def test_metrics_have_their_names_in_nn_too():
+    from dist_ms import nn
+    from dist_ms.train import metrics
+
+    assert sorted(nn._METRICS) == sorted(metrics.__all__)
+    for name in nn._METRICS:
+        assert getattr(nn, name) is getattr(metrics, name) and name in dir(nn)
+    with pytest.raises(AttributeError, match="module 'dist_ms.nn' has no attribute 'zzz'"):
+        _ = nn.zzz
+    code = "import sys, dist_ms.nn as nn; assert 'dist_ms.train' not in sys.modules; nn.Loss(), nn.loss.MSELoss"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_packages_load_when_they_are_used():
     code = (
         "import sys, dist_ms as ms\n"

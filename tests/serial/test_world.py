@@ -1,5 +1,6 @@
 """A process alone: the launcher's variables, shares of cores, waiting, and the API without MPI."""
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from dist_ms import communication as C
-from dist_ms.communication import LocalComm
+from dist_ms.communication import LocalComm, control
 from dist_ms.communication.control import caller
 from dist_ms.communication.cores import core_of, cpu_quota, fair_share
 from dist_ms.communication.launched import (
@@ -131,12 +132,24 @@ def test_a_long_wait_sleeps_and_listens():
 def test_the_time_limit_comes_from_the_environment():
     assert default_timeout({"DIST_MS_TIMEOUT": "1.5"}) == 1.5
     assert default_timeout({"DIST_MS_TIMEOUT": "0"}) == float("inf")
-    with pytest.raises(ValueError, match="must be seconds, but got 'soon'"):
-        default_timeout({"DIST_MS_TIMEOUT": "soon"})
+    for text in ("soon", "-1", "nan"):
+        with pytest.raises(ValueError, match=f"must be seconds, 0 for no limit, but got '{text}'"):
+            default_timeout({"DIST_MS_TIMEOUT": text})
 
 
 def test_the_caller_is_the_user_s_line():
     assert caller().startswith("test_world.py:")
+
+
+def test_the_caller_is_not_the_library_of_with_statements():
+    # A context manager of dist_ms that asks when its block has ended, as `agreeing` does.
+    source = "@contextmanager\ndef block(found):\n    yield\n    found.append(caller())"
+    scope = {"contextmanager": contextlib.contextmanager, "caller": caller}
+    exec(compile(source, control.__file__, "exec"), scope)
+    found = []
+    with scope["block"](found):
+        pass
+    assert found[0].startswith("test_world.py:")
 
 
 def test_before_init():

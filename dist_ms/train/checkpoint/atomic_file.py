@@ -28,7 +28,8 @@ def replacing(path: str, mode: int = READ_ONLY) -> Iterator[BinaryIO]:
 
     Raises:
         IsADirectoryError: if `path` is a folder.
-        OSError: if the folder is missing or not writable, or the disk is full.
+        FileNotFoundError: if its folder is missing.
+        OSError: if the folder is not writable, or the disk is full.
 
     Examples:
         >>> import os, tempfile
@@ -43,6 +44,8 @@ def replacing(path: str, mode: int = READ_ONLY) -> Iterator[BinaryIO]:
     if os.path.isdir(target):
         raise IsADirectoryError(f"The checkpoint file name must not name a folder, but {path} is one.")
     folder, name = os.path.split(target)
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"The folder {folder} of the checkpoint file {name} must exist: make it first.")
     _remove_leftovers(folder, name)
     aside = os.path.join(folder, f"{_aside_prefix(name)}{os.getpid()}.{next(_count)}.tmp")
     try:

@@ -128,6 +128,21 @@ def test_samplers():
     assert second(source(shuffle=None, sampler=ds.DistributedSampler(2, 1, shuffle=False))) == [1, 3, 0]
 
 
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize("shuffle", [False, True])
+def test_shards_with_an_offset_read_every_row_once(shards, shuffle):
+    def shard(k, offset, **kwargs):
+        return source(shuffle=None, sampler=ds.DistributedSampler(shards, k, shuffle, offset=offset, **kwargs))
+
+    for offset in range(shards + 1):
+        parts = [second(shard(k, offset)) for k in range(shards)]
+        assert sorted(row for part in parts for row in part) == [0, 1, 2, 3, 4]
+        assert [len(part) for part in parts] == [shard(k, offset).get_dataset_size() for k in range(shards)]
+        if not shuffle:
+            assert parts == [list(range((k - offset) % shards, 5, shards)) for k in range(shards)]
+        assert len(second(shard(0, offset, num_samples=1))) == min(1, len(parts[0]))
+
+
 def test_an_error_in_a_function_comes_out_of_the_iteration():
     def fail(a):
         raise ZeroDivisionError("in map")
@@ -170,6 +185,8 @@ ERRORS = [
     (lambda: ds.GeneratorDataset(3, ["a"]), TypeError, "source"),
     (lambda: list(ds.GeneratorDataset([(1, 2, 3)], ["a", "b"], shuffle=False)), RuntimeError, "2 values"),
     (lambda: source(sampler=ds.SequentialSampler()), ValueError, "Conflicting"),
+    (lambda: ds.DistributedSampler(2, 0, offset=3), ValueError, "'offset' must be"),
+    (lambda: ds.DistributedSampler(2, 0, offset=0.5), TypeError, "'offset' must be"),
     (
         lambda: list(ds.GeneratorDataset([np.ones(1), np.ones(2)], ["a"], shuffle=False).batch(2)),
         RuntimeError,

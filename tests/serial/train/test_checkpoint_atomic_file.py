@@ -113,6 +113,13 @@ def test_a_folder_is_refused(tmp_path):
         pass
 
 
+def test_a_missing_folder_is_named(tmp_path):
+    path = tmp_path / "none" / "a.ckpt"
+    text = f"The folder {path.parent} of the checkpoint file a.ckpt must exist"
+    with pytest.raises(FileNotFoundError, match=text), replacing(str(path)):
+        pass
+
+
 def test_a_long_name(tmp_path):
     path = tmp_path / ("n" * 250 + ".ckpt")
     with replacing(str(path)) as file:
