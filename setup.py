@@ -25,6 +25,9 @@ ISA_FLAGS = {
 # None of the flags changes a value: sqrt need not set errno, no floating-point trap is caught, and a loop that zeroes
 # a few sums stays one in registers instead of becoming a memset, which a short row's sum waits for.
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribute-patterns"]
+# Multiplications and additions stay apart in BatchNorm: which of them a compiler joins differs from loop to loop, and
+# fused kernels must give the bits of the kernels they stand for.
+MODULE_FLAGS = {"batch_norm": ["-ffp-contract=off"]}
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 # Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate
 # of operations, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
@@ -78,7 +81,7 @@ def extensions():
         for isa, flags in ISA_FLAGS.items():
             common["define_macros"] = [*C_MACROS, ("DIST_MS_ISA", f'"{isa}"')]
             name = f"dist_ms._ext.{isa}.{source.stem}"
-            compile_args = [*C_FLAGS, *flags]
+            compile_args = [*C_FLAGS, *flags, *MODULE_FLAGS.get(source.stem, [])]
             found.append(Extension(name, [str(source)], extra_compile_args=compile_args, **common))
     return found
 

@@ -20,6 +20,13 @@ ctypedef fused storage:
     double
     uint16_t
 
+cdef extern from *:
+    """
+    /* Half the least positive bfloat16. */
+    #define DM_LEAST_STORED 0x1p-134f
+    """
+    float LEAST_STORED "DM_LEAST_STORED"
+
 # Arrays that an operation is given beside x, or gives on: where x is bfloat16 they may be float32.
 ctypedef fused passed:
     float
@@ -27,7 +34,7 @@ ctypedef fused passed:
     uint16_t
 
 cdef enum:
-    # Rows whose average is the first guess of a block's mean.
+    # Rows, or numbers of a segment, whose average is the first guess of a mean.
     FIRST_ROWS = 16
     # A block leaves figures per channel behind; of fewer numbers, and they would outgrow the data.
     LEAST_NUMBERS = 128
@@ -114,6 +121,26 @@ cdef inline void store(storage *x, Py_ssize_t i, floating value) noexcept nogil:
         x[i] = <storage> value
 
 
+cdef inline floating positive_part(floating value) noexcept nogil:
+    """Return ReLU of a number; a NaN stays one, and adding 0 makes -0 a 0."""
+    return (<floating> 0 if value < 0 else value) + <floating> 0
+
+
+cdef inline floating least_stored(const passed *kind, floating like) noexcept nogil:
+    """Return the largest number that is stored as 0."""
+    return <floating> LEAST_STORED if passed is uint16_t else <floating> 0
+
+
+cdef inline floating let_through(
+    passed dy, storage x, floating center, floating scale, floating beta, bint relu
+) noexcept nogil:
+    """Return dy; with `relu`, 0 where its input, made from x again, gave a 0."""
+    cdef floating given = real(dy, center)
+    if relu and (real(x, center) - center) * scale + beta <= least_stored(&dy, center):
+        given = 0
+    return given
+
+
 cdef inline void row_statistics(
     const storage *x, Py_ssize_t rows, Py_ssize_t channels, double *mean, double *squares,
     floating *center
@@ -171,64 +198,66 @@ cdef inline void segment_statistics(
 ) noexcept nogil:
     """Write one channel's mean over its segments, `step` apart, and sum of squares around it.
 
-    Sums distances from the average of the first segment, as `row_statistics` does.
+    Sums distances from the average of the first numbers, as `row_statistics` does: lane by lane,
+    four numbers at a time where a segment has as many.
     """
-    cdef double numbers = <double> segments * size
-    cdef double total = 0
-    cdef floating center = 0
-    cdef Py_ssize_t i
-    squares[0] = 0
-    add_distances(x, center, size, &total, squares)
-    center = <floating> (total / size)
-    total = 0
-    squares[0] = 0
-    for i in range(segments):
-        add_distances(x + i * step, center, size, &total, squares)
-    squares[0] -= total * total / numbers
-    mean[0] = center + total / numbers
-
-
-cdef inline void add_distances(
-    const storage *x, floating center, Py_ssize_t size, double *total, double *squares
-) noexcept nogil:
-    """Add the sums of x - center and of its squares: lane by lane, four numbers at a time."""
     cdef double lanes[LANES]
     cdef double square_lanes[LANES]
-    cdef floating d0, d1, d2, d3
-    cdef Py_ssize_t i = 0
+    cdef double numbers = <double> segments * size
+    cdef double total = 0
+    cdef double total_squares = 0
+    cdef floating center, d0, d1, d2, d3
+    cdef Py_ssize_t first = min(size, <Py_ssize_t> FIRST_ROWS)
+    cdef Py_ssize_t _segment, i
     cdef int lane
+    for i in range(first):
+        total += <double> real(x[i], like)
+    center = <floating> (total / max(first, 1))
+    total = 0
     for lane in range(LANES):
         lanes[lane] = 0
         square_lanes[lane] = 0
-    while i + QUAD * LANES <= size:
-        for lane in range(LANES):
-            d0 = real(x[i + lane], center) - center
-            d1 = real(x[i + lane + LANES], center) - center
-            d2 = real(x[i + lane + 2 * LANES], center) - center
-            d3 = real(x[i + lane + 3 * LANES], center) - center
-            lanes[lane] += <double> ((d0 + d1) + (d2 + d3))
-            square_lanes[lane] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
-        i += QUAD * LANES
-    while i < size:
-        d0 = real(x[i], center) - center
-        total[0] += d0
-        squares[0] += d0 * d0
-        i += 1
-    total[0] += lane_total(lanes)
-    squares[0] += lane_total(square_lanes)
+    for _segment in range(segments):
+        i = 0
+        while i + QUAD * LANES <= size:
+            for lane in range(LANES):
+                d0 = real(x[i + lane], center) - center
+                d1 = real(x[i + lane + LANES], center) - center
+                d2 = real(x[i + lane + 2 * LANES], center) - center
+                d3 = real(x[i + lane + 3 * LANES], center) - center
+                lanes[lane] += <double> ((d0 + d1) + (d2 + d3))
+                square_lanes[lane] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
+            i += QUAD * LANES
+        while i + LANES <= size:
+            for lane in range(LANES):
+                d0 = real(x[i + lane], center) - center
+                lanes[lane] += <double> d0
+                square_lanes[lane] += <double> (d0 * d0)
+            i += LANES
+        while i < size:
+            d0 = real(x[i], center) - center
+            total += <double> d0
+            total_squares += <double> (d0 * d0)
+            i += 1
+        x += step
+    total += lane_total(lanes)
+    total_squares += lane_total(square_lanes)
+    squares[0] = total_squares - total * total / numbers
+    mean[0] = center + total / numbers
 
 
 cdef inline void row_products(
-    const passed *weight, const storage *x, const floating *center, Py_ssize_t rows,
-    Py_ssize_t channels, double *weights, double *products
+    const passed *dy, const storage *x, const floating *center, const floating *scale,
+    const floating *beta, Py_ssize_t rows, Py_ssize_t channels, double *weights, double *products,
+    bint relu
 ) noexcept nogil:
-    """Add to each channel's sums of weight and of weight (x - center) over the rows."""
+    """Add to each channel's sums of v and of v (x - center) over the rows, v = dy let through."""
     cdef const storage *x1
     cdef const storage *x2
     cdef const storage *x3
-    cdef const passed *w1
-    cdef const passed *w2
-    cdef const passed *w3
+    cdef const passed *dy1
+    cdef const passed *dy2
+    cdef const passed *dy3
     cdef floating v0, v1, v2, v3
     cdef Py_ssize_t row = 0
     cdef Py_ssize_t c
@@ -236,59 +265,92 @@ cdef inline void row_products(
         x1 = x + channels
         x2 = x1 + channels
         x3 = x2 + channels
-        w1 = weight + channels
-        w2 = w1 + channels
-        w3 = w2 + channels
+        dy1 = dy + channels
+        dy2 = dy1 + channels
+        dy3 = dy2 + channels
         for c in range(channels):
-            v0 = real(weight[c], center[c])
-            v1 = real(w1[c], center[c])
-            v2 = real(w2[c], center[c])
-            v3 = real(w3[c], center[c])
+            v0 = let_through(dy[c], x[c], center[c], scale[c], beta[c], relu)
+            v1 = let_through(dy1[c], x1[c], center[c], scale[c], beta[c], relu)
+            v2 = let_through(dy2[c], x2[c], center[c], scale[c], beta[c], relu)
+            v3 = let_through(dy3[c], x3[c], center[c], scale[c], beta[c], relu)
             weights[c] += <double> ((v0 + v1) + (v2 + v3))
             products[c] += <double> (
                 (v0 * (real(x[c], v0) - center[c]) + v1 * (real(x1[c], v0) - center[c]))
                 + (v2 * (real(x2[c], v0) - center[c]) + v3 * (real(x3[c], v0) - center[c]))
             )
         x = x3 + channels
-        weight = w3 + channels
+        dy = dy3 + channels
         row += QUAD
     while row < rows:
         for c in range(channels):
-            v0 = real(weight[c], center[c])
+            v0 = let_through(dy[c], x[c], center[c], scale[c], beta[c], relu)
             weights[c] += <double> v0
             products[c] += <double> (v0 * (real(x[c], v0) - center[c]))
         x = x + channels
-        weight = weight + channels
+        dy = dy + channels
         row += 1
 
 
 cdef inline void segment_products(
-    const passed *weight, const storage *x, floating center, Py_ssize_t size,
-    double *weights, double *products
+    const passed *dy, const storage *x, floating center, floating scale, floating beta,
+    Py_ssize_t segments, Py_ssize_t step, Py_ssize_t size, double *weights, double *products,
+    bint relu
 ) noexcept nogil:
-    """Add to one channel's sums of weight and of weight (x - center) over a segment."""
+    """Write one channel's sums, as `row_products` has them, over its segments, `step` apart."""
     cdef double lanes[LANES]
     cdef double product_lanes[LANES]
-    cdef floating v0, v1
-    cdef Py_ssize_t i = 0
+    cdef double total = 0
+    cdef double total_products = 0
+    cdef const storage *x1
+    cdef const storage *x2
+    cdef const storage *x3
+    cdef const passed *dy1
+    cdef const passed *dy2
+    cdef const passed *dy3
+    cdef floating v0, v1, v2, v3
+    cdef Py_ssize_t _segment, i
     cdef int lane
     for lane in range(LANES):
         lanes[lane] = 0
         product_lanes[lane] = 0
-    while i + 2 * LANES <= size:
-        for lane in range(LANES):
-            v0 = real(weight[i + lane], center)
-            v1 = real(weight[i + lane + LANES], center)
-            lanes[lane] += <double> (v0 + v1)
-            product_lanes[lane] += <double> (
-                v0 * (real(x[i + lane], center) - center)
-                + v1 * (real(x[i + lane + LANES], center) - center)
-            )
-        i += 2 * LANES
-    while i < size:
-        v0 = real(weight[i], center)
-        weights[0] += v0
-        products[0] += v0 * (real(x[i], center) - center)
-        i += 1
-    weights[0] += lane_total(lanes)
-    products[0] += lane_total(product_lanes)
+    for _segment in range(segments):
+        i = 0
+        while i + QUAD * LANES <= size:
+            x1 = x + LANES
+            x2 = x1 + LANES
+            x3 = x2 + LANES
+            dy1 = dy + LANES
+            dy2 = dy1 + LANES
+            dy3 = dy2 + LANES
+            for lane in range(LANES):
+                v0 = let_through(dy[i + lane], x[i + lane], center, scale, beta, relu)
+                v1 = let_through(dy1[i + lane], x1[i + lane], center, scale, beta, relu)
+                v2 = let_through(dy2[i + lane], x2[i + lane], center, scale, beta, relu)
+                v3 = let_through(dy3[i + lane], x3[i + lane], center, scale, beta, relu)
+                lanes[lane] += <double> ((v0 + v1) + (v2 + v3))
+                product_lanes[lane] += <double> (
+                    (
+                        v0 * (real(x[i + lane], center) - center)
+                        + v1 * (real(x1[i + lane], center) - center)
+                    )
+                    + (
+                        v2 * (real(x2[i + lane], center) - center)
+                        + v3 * (real(x3[i + lane], center) - center)
+                    )
+                )
+            i += QUAD * LANES
+        while i + LANES <= size:
+            for lane in range(LANES):
+                v0 = let_through(dy[i + lane], x[i + lane], center, scale, beta, relu)
+                lanes[lane] += <double> v0
+                product_lanes[lane] += <double> (v0 * (real(x[i + lane], center) - center))
+            i += LANES
+        while i < size:
+            v0 = let_through(dy[i], x[i], center, scale, beta, relu)
+            total += <double> v0
+            total_products += <double> (v0 * (real(x[i], center) - center))
+            i += 1
+        dy += step
+        x += step
+    weights[0] = total + lane_total(lanes)
+    products[0] = total_products + lane_total(product_lanes)

@@ -10,7 +10,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import contiguous, dense, is_channels_last, laid_out_like, stored_type, working_type
+from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, stored_type, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -64,7 +64,7 @@ class BatchNormTrain(Primitive):
         readable = _readable(x)
         out = np.empty_like(readable, _result_type(readable, self._widens))
         batch_norm.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
-        return out.astype(_result_type(x, self._widens), copy=False)
+        return converted(out, _result_type(x, self._widens))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, gamma, beta, mean, rstd = inputs
@@ -97,9 +97,9 @@ class BatchNormGrad(Primitive):
         dy = laid_out_like(dy, np.empty_like(readable, work) if wider else readable)
         batch_norm.backward(dy, readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta)
         return (
-            dx.astype(x.dtype, copy=False),
-            dgamma.astype(gamma.dtype, copy=False),
-            dbeta.astype(gamma.dtype, copy=False),
+            converted(dx, x.dtype),
+            converted(dgamma, gamma.dtype),
+            converted(dbeta, gamma.dtype),
         )
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
@@ -143,7 +143,7 @@ class BatchNormInfer(Primitive):
         readable = _readable(x)
         out = np.empty_like(readable, _result_type(readable, self._widens))
         batch_norm.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
-        return out.astype(_result_type(x, self._widens), copy=False)
+        return converted(out, _result_type(x, self._widens))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return tuple(formula_gradient(self._formula, inputs, dout))
