@@ -9,9 +9,8 @@ import math
 
 import numpy as np
 
-from dist_ms.ops import conv_columns, winograd
-from dist_ms.ops.kernels import dnnl
-from dist_ms.ops.layout import channels_last, contiguous, dense, onednn_type
+from dist_ms.ops import conv_kernels, winograd
+from dist_ms.ops.layout import channels_last, contiguous, converted, dense, onednn_type
 from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
 
 _F32 = np.dtype(np.float32)
@@ -29,19 +28,11 @@ def convolve(
             out = winograd.convolve(
                 dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work), padding, sizes
             )
-            return out.astype(x.dtype, copy=False)
+            return converted(out, x.dtype)
         out = channels_last(shape, work)
-        dnnl.conv_forward(
-            dense(x, work),
-            dense(w, work),
-            None if bias is None else contiguous(bias, work),
-            out,
-            stride,
-            padding,
-            dilation,
-            group,
-        )
-        return out.astype(x.dtype, copy=False)
+        bias = None if bias is None else converted(bias, work)
+        conv_kernels.forward(converted(x, work), converted(w, work), bias, out, stride, padding, dilation, group)
+        return converted(out, x.dtype)
     view = windows(x, w.shape[2:], stride, padding, dilation)
     parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, group), _matrices(w, group))]
     out = np.concatenate(parts, axis=1)
@@ -58,10 +49,10 @@ def convolve_transposed(
     if work is not None:
         if work == _F32 and winograd.suits(shape, w.shape, stride, padding, dilation, group):
             dx = winograd.convolve_transposed(dense(dy, work), dense(w, work), shape, padding)
-            return dx.astype(dy.dtype, copy=False)
+            return converted(dx, dy.dtype)
         dx = channels_last(shape, work)
-        dnnl.conv_backward_data(dense(dy, work), dense(w, work), dx, stride, padding, dilation, group)
-        return dx.astype(dy.dtype, copy=False)
+        conv_kernels.backward_data(converted(dy, work), converted(w, work), dx, stride, padding, dilation, group)
+        return converted(dx, dy.dtype)
     kernel, sizes = w.shape[2:], dy.shape[2:]
     parts = [rows @ matrix for rows, matrix in zip(_channel_rows(dy, group), _matrices(w, group))]
     parts = [p.reshape(shape[0], *sizes, shape[1] // group, *kernel) for p in parts]
@@ -94,14 +85,11 @@ def convolution_weights(
         ):
             dw = winograd.convolution_weights(dense(x, work), dense(dy, work), shape, padding, out)
             db = dy.sum(axis=(0, 2, 3), dtype=work, out=bias_out) if with_bias else None
-            return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
-        if work != _F32 and dnnl.has_bfloat16() and conv_columns.suits(dy.shape, shape, group):
-            dw = conv_columns.convolution_weights(dense(x), dense(dy), shape, stride, padding, dilation)
-            return dw, dy.sum(axis=(0, 2, 3), dtype=_F32).astype(work) if with_bias else None
+            return converted(dw, x.dtype), db if db is None else converted(db, x.dtype)
         dw = np.empty(shape, work) if out is None else out
         db = (np.empty(shape[0], work) if bias_out is None else bias_out) if with_bias else None
-        dnnl.conv_backward_weights(dense(x, work), dense(dy, work), dw, db, stride, padding, dilation, group)
-        return dw.astype(x.dtype, copy=False), db if db is None else db.astype(x.dtype, copy=False)
+        conv_kernels.backward_weights(converted(x, work), converted(dy, work), dw, db, stride, padding, dilation, group)
+        return converted(dw, x.dtype), db if db is None else converted(db, x.dtype)
     view = windows(x, shape[2:], stride, padding, dilation)
     parts = [d.T @ rows for d, rows in zip(_channel_rows(dy, group), _rows(view, group))]
     dw = np.empty(shape, x.dtype) if out is None else out
