@@ -9,8 +9,7 @@ import math
 
 import numpy as np
 
-from dist_ms.ops import conv_columns, winograd
-from dist_ms.ops.kernels import dnnl
+from dist_ms.ops import conv_kernels, winograd
 from dist_ms.ops.layout import channels_last, contiguous, converted, dense, onednn_type
 from dist_ms.ops.windows import Pairs, add_windows, output_sizes, windows
 
@@ -31,16 +30,8 @@ def convolve(
             )
             return converted(out, x.dtype)
         out = channels_last(shape, work)
-        dnnl.conv_forward(
-            dense(x, work),
-            dense(w, work),
-            None if bias is None else contiguous(bias, work),
-            out,
-            stride,
-            padding,
-            dilation,
-            group,
-        )
+        bias = None if bias is None else converted(bias, work)
+        conv_kernels.forward(converted(x, work), converted(w, work), bias, out, stride, padding, dilation, group)
         return converted(out, x.dtype)
     view = windows(x, w.shape[2:], stride, padding, dilation)
     parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, group), _matrices(w, group))]
@@ -60,7 +51,7 @@ def convolve_transposed(
             dx = winograd.convolve_transposed(dense(dy, work), dense(w, work), shape, padding)
             return converted(dx, dy.dtype)
         dx = channels_last(shape, work)
-        dnnl.conv_backward_data(dense(dy, work), dense(w, work), dx, stride, padding, dilation, group)
+        conv_kernels.backward_data(converted(dy, work), converted(w, work), dx, stride, padding, dilation, group)
         return converted(dx, dy.dtype)
     kernel, sizes = w.shape[2:], dy.shape[2:]
     parts = [rows @ matrix for rows, matrix in zip(_channel_rows(dy, group), _matrices(w, group))]
@@ -95,12 +86,9 @@ def convolution_weights(
             dw = winograd.convolution_weights(dense(x, work), dense(dy, work), shape, padding, out)
             db = dy.sum(axis=(0, 2, 3), dtype=work, out=bias_out) if with_bias else None
             return converted(dw, x.dtype), db if db is None else converted(db, x.dtype)
-        if work != _F32 and dnnl.has_bfloat16() and conv_columns.suits(dy.shape, shape, group):
-            dw = conv_columns.convolution_weights(dense(x), dense(dy), shape, stride, padding, dilation)
-            return dw, dy.sum(axis=(0, 2, 3), dtype=_F32).astype(work) if with_bias else None
         dw = np.empty(shape, work) if out is None else out
         db = (np.empty(shape[0], work) if bias_out is None else bias_out) if with_bias else None
-        dnnl.conv_backward_weights(dense(x, work), dense(dy, work), dw, db, stride, padding, dilation, group)
+        conv_kernels.backward_weights(converted(x, work), converted(dy, work), dw, db, stride, padding, dilation, group)
         return converted(dw, x.dtype), db if db is None else converted(db, x.dtype)
     view = windows(x, shape[2:], stride, padding, dilation)
     parts = [d.T @ rows for d, rows in zip(_channel_rows(dy, group), _rows(view, group))]

@@ -15,12 +15,12 @@ from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import bfloat16, from_numpy
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops import conv_columns
+from dist_ms.ops import conv_kernels
 from dist_ms.ops.bias_add import row_sum
 from dist_ms.ops.casting import cast
 from dist_ms.ops.conv import Convolution
 from dist_ms.ops.dense import Dense
-from dist_ms.ops.layout import channels_last, contiguous, converted, dense
+from dist_ms.ops.layout import channels_last, contiguous, converted
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import wanted
 
@@ -124,17 +124,13 @@ class MixedConvolution(MixedProduct):
     """A convolution of bfloat16, perhaps with a float32 bias and result."""
 
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        from dist_ms._ext import dnnl
-
         plain = self.plain
         x_low, weight_low = self.rounded(x, weight)
         sizes = plain.checked_sizes(x_low, weight_low, None)
         if bias is not None and bias.shape != weight.shape[:1]:
             plain.checked_sizes(x_low, weight_low, bias.astype(_BF16))
         out = channels_last((x.shape[0], weight.shape[0], *sizes), _BF16 if bias is None else _FLOAT32)
-        bias = None if bias is None else contiguous(bias)
-        dnnl.conv_forward(dense(x_low), dense(weight_low), bias, out, *self._numbers(x, weight))
-        return out
+        return conv_kernels.forward(x_low, weight_low, bias, out, *self._numbers(x, weight))
 
     def _numbers(self, x: Any, weight: Any) -> tuple:
         plain = self.plain
@@ -144,24 +140,15 @@ class MixedConvolution(MixedProduct):
     def array_gradient(
         self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
     ) -> tuple:
-        from dist_ms._ext import dnnl
-
         dx = dw = db = None
         with_bias = len(inputs) == 3 and wanted(inputs[2])
-        numbers, dy = self._numbers(x, weight), dense(dout)
+        numbers = self._numbers(x, weight)
         if wanted(inputs[0]):
             dx = channels_last(x.shape, inputs[0].dtype.np)
-            dnnl.conv_backward_data(dy, dense(weight), dx, *numbers)
-            dx = wrap(dx)
+            dx = wrap(conv_kernels.backward_data(dout, weight, dx, *numbers))
         if wanted(inputs[1]) or with_bias:
-            kind = inputs[1].dtype.np
-            if dnnl.has_bfloat16() and conv_columns.suits(dy.shape, weight.shape, numbers[-1]):
-                there = taken(inputs[1], kind)
-                dw = conv_columns.convolution_weights(dense(x), dy, weight.shape, *numbers[:3], kind, there)
-                db = full.sum(axis=(0, *range(2, dy.ndim)), dtype=_FLOAT32) if with_bias else None
-            else:
-                dw = _place(inputs[1], weight.shape, kind)
-                db = _place(inputs[2], weight.shape[:1], _FLOAT32) if with_bias else None
-                dnnl.conv_backward_weights(dense(x), dy, dw, db, *numbers)
+            dw = _place(inputs[1], weight.shape, inputs[1].dtype.np)
+            db = _place(inputs[2], weight.shape[:1], _FLOAT32) if with_bias else None
+            conv_kernels.backward_weights(x, dout, dw, db, *numbers)
             dw, db = wrap(dw), db if db is None else wrap(db)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)

@@ -1,0 +1,89 @@
+"""Windows as rows of a matrix and back, against NumPy's sliding windows."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from dist_ms._ext import columns, interleave
+from dist_ms.ops import windows
+from tests.serial.kernels.calls import call
+
+BF16 = np.dtype(ml_dtypes.bfloat16)
+# x (N, H, W, C), kernel, stride, padding, dilation
+CASES = [
+    ((2, 8, 7, 5), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
+    ((3, 9, 8, 16), (3, 2), (2, 1), ((0, 2), (2, 0)), (1, 2)),
+    ((1, 1, 40, 3), (1, 5), (1, 3), ((0, 0), (2, 2)), (1, 2)),
+    ((4, 16, 16, 40), (1, 1), (2, 2), ((0, 0), (0, 0)), (1, 1)),
+    ((2, 3, 3, 1), (2, 2), (1, 1), ((3, 3), (3, 3)), (1, 1)),
+    ((8, 16, 16, 32), (3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1)),
+    ((0, 4, 4, 2), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
+    ((2, 4, 4, 0), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
+]
+
+
+def shape_of(x, kernel, stride, padding, dilation):
+    return (x[0], *windows.output_sizes(x[1:3], kernel, stride, padding, dilation), *kernel, x[3])
+
+
+def before(padding):
+    return tuple(pair[0] for pair in padding)
+
+
+@pytest.mark.parametrize("dtype", (np.float32, BF16, np.float64))
+@pytest.mark.parametrize("x_shape, kernel, stride, padding, dilation", CASES)
+def test_unfold(x_shape, kernel, stride, padding, dilation, dtype):
+    x = np.random.default_rng(0).standard_normal(x_shape).astype(dtype)
+    view = windows.windows(x.transpose(0, 3, 1, 2), kernel, stride, padding, dilation)
+    out = np.empty(shape_of(x_shape, kernel, stride, padding, dilation), dtype)
+    found = call(columns.unfold, (x, out, stride, before(padding), dilation), [out])
+    np.testing.assert_array_equal(found, np.moveaxis(view, 1, -1))
+
+
+@pytest.mark.parametrize("x_shape, kernel, stride, padding, dilation", CASES)
+def test_fold(x_shape, kernel, stride, padding, dilation):
+    shape = shape_of(x_shape, kernel, stride, padding, dilation)
+    parts = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
+    channels_first = (x_shape[0], x_shape[3], *x_shape[1:3])
+    wanted = windows.add_windows(
+        np.moveaxis(parts, -1, 1).astype(np.float64), channels_first, kernel, stride, padding, dilation
+    )
+    x = np.empty(x_shape, np.float32)
+    found = call(columns.fold, (parts, x, stride, before(padding), dilation), [x])
+    np.testing.assert_allclose(found, np.moveaxis(wanted, 1, -1), atol=1e-5)
+
+
+def test_columns_refuse():
+    x, out = np.zeros((1, 4, 4, 2), np.float32), np.zeros((1, 2, 2, 3, 3, 2), np.float32)
+    ones, none = (1, 1), (0, 0)
+    with pytest.raises(TypeError, match="'windows' must be float32, but got float64"):
+        columns.unfold(x, out.astype(float), ones, none, ones)
+    with pytest.raises(ValueError, match="'x' must be C-contiguous"):
+        columns.unfold(x.transpose(0, 2, 1, 3), out, ones, none, ones)
+    with pytest.raises(ValueError, match=r"images and channels of 'x' \(1, 4, 4, 2\) first and last"):
+        columns.unfold(x, np.zeros((1, 2, 2, 3, 3, 3), np.float32), ones, none, ones)
+    with pytest.raises(ValueError, match=r"'stride' must be two ints of at least 1, but got \(0, 1\)"):
+        columns.unfold(x, out, (0, 1), none, ones)
+    with pytest.raises(ValueError, match=r"'before' must be two ints of at least 0, but got \(-1, 1\)"):
+        columns.fold(out, x, ones, (-1, 1), ones)
+    with pytest.raises(TypeError, match="'x' must be float32, but got float64"):
+        columns.fold(out.astype(float), x.astype(float), ones, none, ones)
+
+
+@pytest.mark.parametrize("dtype", (np.uint16, np.float32, BF16))
+@pytest.mark.parametrize("shape", [(1, 2, 3), (1, 9, 6300), (70, 90, 9), (20, 1, 5), (3, 4, 0), (1, 3, 20_001)])
+def test_interleave(shape, dtype):
+    planes = np.random.default_rng(0).integers(0, 200, shape).astype(dtype)
+    out = np.zeros((shape[0], shape[2], shape[1]), dtype)
+    call(interleave.interleave, (planes, out), [out])
+    np.testing.assert_array_equal(out, planes.swapaxes(1, 2))
+
+
+def test_interleave_refuses():
+    planes = np.zeros((1, 2, 3), np.float32)
+    with pytest.raises(TypeError, match="must have one type of 2 or 4 bytes, but got float32 and float64"):
+        interleave.interleave(planes, np.zeros((1, 3, 2)))
+    with pytest.raises(ValueError, match=r"'out' must have shape \(1, 3, 2\)"):
+        interleave.interleave(planes, planes)
+    with pytest.raises(ValueError, match="must be C-contiguous"):
+        interleave.interleave(planes, planes.copy().swapaxes(1, 2))
