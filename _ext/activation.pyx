@@ -10,17 +10,13 @@ from cython cimport floating
 from cython.parallel cimport prange
 
 from arrays cimport check_dense, check_same_layout, real_type
-from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from transcendental cimport bell, hyperbolic_tangent, normal_share, power_of_two_real, sigmoid
+from blocks cimport BLOCK, EXPONENTIAL_COST, PARALLEL_FROM, block_count, block_length
+from transcendental cimport bell, hidden, hyperbolic_tangent, normal_share, power_of_two_real, sigmoid
 
 cnp.import_array()
 
 cdef enum Function:
     RELU, GELU, GELU_TANH, SIGMOID, TANH
-
-# Blocks of a function with an exponential are worth a second thread this much earlier.
-cdef enum:
-    EXPONENTIAL_COST = 8
 
 # 0.5 (1 + tanh(u)) is sigmoid(2 u): cheaper, and exact where 1 + tanh(u) would cancel.
 cdef double TWICE_ROOT_TWO_OVER_PI = 1.5957691216057308
@@ -37,6 +33,9 @@ cdef void forward_block(
     cdef floating rise = <floating> (-TWICE_ROOT_TWO_OVER_PI * LOG2_E)
     cdef floating cubic = <floating> CUBIC
     cdef floating one = 1
+    cdef float bottom = hidden(-87)
+    cdef float lowest = hidden(-126)
+    cdef float highest = hidden(128)
     if function == RELU:
         # Written with <= so that a NaN comes out as a NaN.
         for i in range(size):
@@ -46,10 +45,12 @@ cdef void forward_block(
             out[i] = x[i] * normal_share(x[i], bell(x[i]))
     elif function == GELU_TANH:
         for i in range(size):
-            out[i] = x[i] / (one + power_of_two_real(rise * x[i] * (one + cubic * x[i] * x[i])))
+            out[i] = x[i] / (
+                one + power_of_two_real(rise * x[i] * (one + cubic * x[i] * x[i]), lowest, highest)
+            )
     elif function == SIGMOID:
         for i in range(size):
-            out[i] = sigmoid(x[i])
+            out[i] = sigmoid(x[i], bottom)
     elif function == TANH:
         for i in range(size):
             out[i] = hyperbolic_tangent(x[i])
@@ -67,6 +68,8 @@ cdef void backward_block(
     cdef floating cubic = <floating> CUBIC
     cdef floating thrice = <floating> (3 * CUBIC)
     cdef floating one = 1
+    cdef float lowest = hidden(-126)
+    cdef float highest = hidden(128)
     if function == RELU:
         for i in range(size):
             dx[i] = 0 if kept[i] <= 0 else dy[i]
@@ -76,7 +79,9 @@ cdef void backward_block(
             dx[i] = dy[i] * (normal_share(kept[i], s) + kept[i] * density * s)
     elif function == GELU_TANH:
         for i in range(size):
-            s = one / (one + power_of_two_real(rise * kept[i] * (one + cubic * kept[i] * kept[i])))
+            s = one / (
+                one + power_of_two_real(rise * kept[i] * (one + cubic * kept[i] * kept[i]), lowest, highest)
+            )
             dx[i] = dy[i] * (
                 s + kept[i] * s * (one - s) * slope * (one + thrice * kept[i] * kept[i])
             )

@@ -16,7 +16,16 @@ TABLE, IDS = (150_000, 64), 98_304
 
 def ours() -> Iterator[Case]:
     """The kernels, without their operations around them."""
-    from dist_ms._ext import activation, dropout, elementwise, embedding, layer_norm, optimizer, softmax
+    from dist_ms._ext import (
+        activation,
+        cross_entropy,
+        dropout,
+        elementwise,
+        embedding,
+        layer_norm,
+        optimizer,
+        softmax,
+    )
 
     rng = np.random.default_rng(0)
 
@@ -41,15 +50,19 @@ def ours() -> Iterator[Case]:
     y = out.copy()
     yield case("softmax_backward", softmax.softmax_backward, dy, y, out)
     yield case("log_softmax_forward", softmax.log_softmax_forward, x, out)
+    y = out.copy()
+    yield case("log_softmax_backward", softmax.log_softmax_backward, dy, y, out)
 
     labels, loss, totals = rng.integers(0, SHAPE[1], SHAPE[0]), random(SHAPE[0]), random(SHAPE[0], 2)
 
-    def cross_entropy() -> None:
-        softmax.cross_entropy_forward(x, labels, -100, loss, totals)
-        softmax.cross_entropy_backward(loss, x, totals, labels, -100, out)
+    def labelled() -> None:
+        cross_entropy.cross_entropy_forward(x, labels, -100, loss, totals)
+        cross_entropy.cross_entropy_backward(loss, x, totals, labels, -100, out)
 
     # The logits twice, as the gradient comes when they have left the caches, and the gradient.
-    yield Case("softmax cross entropy, both ways", cross_entropy, 3 * x.nbytes)
+    yield Case("softmax cross entropy, both ways", labelled, 3 * x.nbytes)
+    weights = np.abs(y)
+    yield case("softmax cross entropy, weighted", cross_entropy.dense_cross_entropy, x, weights, loss, out)
 
     gamma, beta, dgamma, dbeta = (random(SHAPE[1]) for _ in range(4))
     mean, rstd = random(SHAPE[0]), random(SHAPE[0])
@@ -88,10 +101,14 @@ def torch() -> Iterator[Case]:
     y = torch.softmax(x, 1)
     yield Case("softmax_backward", lambda: aten._softmax_backward_data(dy, y, 1, torch.float32))
     yield Case("log_softmax_forward", lambda: torch.log_softmax(x, 1))
+    z = torch.log_softmax(x, 1)
+    yield Case("log_softmax_backward", lambda: aten._log_softmax_backward_data(dy, z, 1, torch.float32))
 
     labels = torch.randint(0, SHAPE[1], SHAPE[:1])
     logits = torch.randn(SHAPE).requires_grad_()
     yield Case("softmax cross entropy, both ways", lambda: torch.autograd.grad(f.cross_entropy(logits, labels), logits))
+    shares = torch.rand(SHAPE)
+    yield Case("softmax cross entropy, weighted", lambda: torch.autograd.grad(f.cross_entropy(logits, shares), logits))
 
     gamma, beta = torch.randn(SHAPE[1]), torch.randn(SHAPE[1])
     _, mean, rstd = aten.native_layer_norm(x, SHAPE[1:], gamma, beta, 1e-5)
