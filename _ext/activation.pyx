@@ -16,7 +16,7 @@ from transcendental cimport bell, hidden, hyperbolic_tangent, normal_share, powe
 cnp.import_array()
 
 cdef enum Function:
-    RELU, GELU, GELU_TANH, SIGMOID, TANH
+    RELU, GELU, GELU_TANH, SIGMOID, SILU, TANH
 
 # 0.5 (1 + tanh(u)) is sigmoid(2 u): cheaper, and exact where 1 + tanh(u) would cancel.
 cdef double TWICE_ROOT_TWO_OVER_PI = 1.5957691216057308
@@ -33,7 +33,7 @@ cdef void forward_block(
     cdef floating rise = <floating> (-TWICE_ROOT_TWO_OVER_PI * LOG2_E)
     cdef floating cubic = <floating> CUBIC
     cdef floating one = 1
-    cdef float bottom = hidden(-87)
+    cdef float bottom = hidden(-88)
     cdef float lowest = hidden(-126)
     cdef float highest = hidden(128)
     if function == RELU:
@@ -51,6 +51,9 @@ cdef void forward_block(
     elif function == SIGMOID:
         for i in range(size):
             out[i] = sigmoid(x[i], bottom)
+    elif function == SILU:
+        for i in range(size):
+            out[i] = x[i] * sigmoid(x[i], bottom)
     elif function == TANH:
         for i in range(size):
             out[i] = hyperbolic_tangent(x[i])
@@ -59,7 +62,7 @@ cdef void forward_block(
 cdef void backward_block(
     Function function, const floating *dy, const floating *kept, floating *dx, Py_ssize_t size
 ) noexcept nogil:
-    """Write dy times the derivative for one block; `kept` is x for GELU, else y."""
+    """Write dy times the derivative for one block; `kept` is x for GELU and SiLU, else y."""
     cdef Py_ssize_t i
     cdef floating s
     cdef floating density = <floating> DENSITY_AT_ZERO
@@ -68,6 +71,7 @@ cdef void backward_block(
     cdef floating cubic = <floating> CUBIC
     cdef floating thrice = <floating> (3 * CUBIC)
     cdef floating one = 1
+    cdef float bottom = hidden(-88)
     cdef float lowest = hidden(-126)
     cdef float highest = hidden(128)
     if function == RELU:
@@ -88,6 +92,10 @@ cdef void backward_block(
     elif function == SIGMOID:
         for i in range(size):
             dx[i] = dy[i] * kept[i] * (one - kept[i])
+    elif function == SILU:
+        for i in range(size):
+            s = sigmoid(kept[i], bottom)
+            dx[i] = dy[i] * (s + kept[i] * s * (one - s))
     elif function == TANH:
         for i in range(size):
             dx[i] = dy[i] * (one - kept[i] * kept[i])
@@ -110,7 +118,7 @@ cdef void backward_blocks(
     Function function, const floating *dy, const floating *kept, floating *dx, Py_ssize_t size
 ) noexcept nogil:
     cdef Py_ssize_t block
-    cdef bint cheap = function != GELU and function != GELU_TANH
+    cdef bint cheap = function == RELU or function == SIGMOID or function == TANH
     cdef Py_ssize_t work = size if cheap else size * EXPONENTIAL_COST
     for block in prange(
         block_count(size, BLOCK), schedule="static", use_threads_if=work >= PARALLEL_FROM
@@ -236,6 +244,28 @@ def sigmoid_backward(cnp.ndarray dy not None, cnp.ndarray y not None, cnp.ndarra
     array([0.25, 0.  ])
     """
     backward("sigmoid_backward", SIGMOID, dy, "y", y, dx)
+
+
+def silu_forward(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Write x / (1 + exp(-x)) into `out`.
+
+    >>> out = np.empty(2)
+    >>> silu_forward(np.array([0.0, 100.0]), out)
+    >>> out
+    array([  0., 100.])
+    """
+    forward("silu_forward", SILU, x, out)
+
+
+def silu_backward(cnp.ndarray dy not None, cnp.ndarray x not None, cnp.ndarray dx not None):
+    """Write dy times the derivative of `silu_forward` at x into `dx`.
+
+    >>> dx = np.empty(2)
+    >>> silu_backward(np.ones(2), np.array([0.0, 100.0]), dx)
+    >>> dx
+    array([0.5, 1. ])
+    """
+    backward("silu_backward", SILU, dy, "x", x, dx)
 
 
 def tanh_forward(cnp.ndarray x not None, cnp.ndarray out not None):
