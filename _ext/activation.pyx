@@ -10,17 +10,13 @@ from cython cimport floating
 from cython.parallel cimport prange
 
 from arrays cimport check_dense, check_same_layout, real_type
-from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from transcendental cimport bell, hyperbolic_tangent, normal_share, power_of_two_real, sigmoid
+from blocks cimport BLOCK, EXPONENTIAL_COST, PARALLEL_FROM, block_count, block_length
+from transcendental cimport bell, hidden, hyperbolic_tangent, normal_share, power_of_two_real, sigmoid
 
 cnp.import_array()
 
 cdef enum Function:
-    RELU, GELU, GELU_TANH, SIGMOID, TANH
-
-# Blocks of a function with an exponential are worth a second thread this much earlier.
-cdef enum:
-    EXPONENTIAL_COST = 8
+    RELU, GELU, GELU_TANH, SIGMOID, SILU, TANH
 
 # 0.5 (1 + tanh(u)) is sigmoid(2 u): cheaper, and exact where 1 + tanh(u) would cancel.
 cdef double TWICE_ROOT_TWO_OVER_PI = 1.5957691216057308
@@ -37,6 +33,9 @@ cdef void forward_block(
     cdef floating rise = <floating> (-TWICE_ROOT_TWO_OVER_PI * LOG2_E)
     cdef floating cubic = <floating> CUBIC
     cdef floating one = 1
+    cdef float bottom = hidden(-88)
+    cdef float lowest = hidden(-126)
+    cdef float highest = hidden(128)
     if function == RELU:
         # Written with <= so that a NaN comes out as a NaN.
         for i in range(size):
@@ -46,10 +45,15 @@ cdef void forward_block(
             out[i] = x[i] * normal_share(x[i], bell(x[i]))
     elif function == GELU_TANH:
         for i in range(size):
-            out[i] = x[i] / (one + power_of_two_real(rise * x[i] * (one + cubic * x[i] * x[i])))
+            out[i] = x[i] / (
+                one + power_of_two_real(rise * x[i] * (one + cubic * x[i] * x[i]), lowest, highest)
+            )
     elif function == SIGMOID:
         for i in range(size):
-            out[i] = sigmoid(x[i])
+            out[i] = sigmoid(x[i], bottom)
+    elif function == SILU:
+        for i in range(size):
+            out[i] = x[i] * sigmoid(x[i], bottom)
     elif function == TANH:
         for i in range(size):
             out[i] = hyperbolic_tangent(x[i])
@@ -58,7 +62,7 @@ cdef void forward_block(
 cdef void backward_block(
     Function function, const floating *dy, const floating *kept, floating *dx, Py_ssize_t size
 ) noexcept nogil:
-    """Write dy times the derivative for one block; `kept` is x for GELU, else y."""
+    """Write dy times the derivative for one block; `kept` is x for GELU and SiLU, else y."""
     cdef Py_ssize_t i
     cdef floating s
     cdef floating density = <floating> DENSITY_AT_ZERO
@@ -67,6 +71,9 @@ cdef void backward_block(
     cdef floating cubic = <floating> CUBIC
     cdef floating thrice = <floating> (3 * CUBIC)
     cdef floating one = 1
+    cdef float bottom = hidden(-88)
+    cdef float lowest = hidden(-126)
+    cdef float highest = hidden(128)
     if function == RELU:
         for i in range(size):
             dx[i] = 0 if kept[i] <= 0 else dy[i]
@@ -76,13 +83,19 @@ cdef void backward_block(
             dx[i] = dy[i] * (normal_share(kept[i], s) + kept[i] * density * s)
     elif function == GELU_TANH:
         for i in range(size):
-            s = one / (one + power_of_two_real(rise * kept[i] * (one + cubic * kept[i] * kept[i])))
+            s = one / (
+                one + power_of_two_real(rise * kept[i] * (one + cubic * kept[i] * kept[i]), lowest, highest)
+            )
             dx[i] = dy[i] * (
                 s + kept[i] * s * (one - s) * slope * (one + thrice * kept[i] * kept[i])
             )
     elif function == SIGMOID:
         for i in range(size):
             dx[i] = dy[i] * kept[i] * (one - kept[i])
+    elif function == SILU:
+        for i in range(size):
+            s = sigmoid(kept[i], bottom)
+            dx[i] = dy[i] * (s + kept[i] * s * (one - s))
     elif function == TANH:
         for i in range(size):
             dx[i] = dy[i] * (one - kept[i] * kept[i])
@@ -105,7 +118,7 @@ cdef void backward_blocks(
     Function function, const floating *dy, const floating *kept, floating *dx, Py_ssize_t size
 ) noexcept nogil:
     cdef Py_ssize_t block
-    cdef bint cheap = function != GELU and function != GELU_TANH
+    cdef bint cheap = function == RELU or function == SIGMOID or function == TANH
     cdef Py_ssize_t work = size if cheap else size * EXPONENTIAL_COST
     for block in prange(
         block_count(size, BLOCK), schedule="static", use_threads_if=work >= PARALLEL_FROM
@@ -231,6 +244,28 @@ def sigmoid_backward(cnp.ndarray dy not None, cnp.ndarray y not None, cnp.ndarra
     array([0.25, 0.  ])
     """
     backward("sigmoid_backward", SIGMOID, dy, "y", y, dx)
+
+
+def silu_forward(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Write x / (1 + exp(-x)) into `out`.
+
+    >>> out = np.empty(2)
+    >>> silu_forward(np.array([0.0, 100.0]), out)
+    >>> out
+    array([  0., 100.])
+    """
+    forward("silu_forward", SILU, x, out)
+
+
+def silu_backward(cnp.ndarray dy not None, cnp.ndarray x not None, cnp.ndarray dx not None):
+    """Write dy times the derivative of `silu_forward` at x into `dx`.
+
+    >>> dx = np.empty(2)
+    >>> silu_backward(np.ones(2), np.array([0.0, 100.0]), dx)
+    >>> dx
+    array([0.5, 1. ])
+    """
+    backward("silu_backward", SILU, dy, "x", x, dx)
 
 
 def tanh_forward(cnp.ndarray x not None, cnp.ndarray out not None):

@@ -13,6 +13,8 @@ cdef enum:
     BLOCK = 16384
     # Elements from which on a second thread saves more than waking it costs.
     PARALLEL_FROM = 32768
+    # An exponential is worth one this much earlier: from two blocks on.
+    EXPONENTIAL_COST = 2
     # Rows that are added in their own type before the sum goes on in float64.
     QUAD = 4
     # Independent sums within a row: one AVX-512 register of float32.
@@ -36,6 +38,11 @@ cdef inline Py_ssize_t rows_per_block(Py_ssize_t columns, Py_ssize_t least) noex
     return max(least, BLOCK // max(columns, 1))
 
 
+cdef inline Py_ssize_t last_row(Py_ssize_t block, Py_ssize_t block_rows, Py_ssize_t rows) noexcept nogil:
+    """Return the row after a block's last one."""
+    return min((block + 1) * block_rows, rows)
+
+
 cdef inline double lane_total(const double *lanes) noexcept nogil:
     """Add the lanes pairwise."""
     cdef double sums[LANES]
@@ -48,7 +55,7 @@ cdef inline double lane_total(const double *lanes) noexcept nogil:
 
 
 cdef inline double sum_of(const floating *x, Py_ssize_t size) noexcept nogil:
-    """Return the sum of x: four elements in x's type, the rest in float64."""
+    """Return the sum of x: four elements at a time in x's type, the rest in float64."""
     cdef double lanes[LANES]
     cdef double rest = 0
     cdef Py_ssize_t i = 0
@@ -153,22 +160,34 @@ cdef inline double sum_of_centered_products(
     return lane_total(lanes) + rest
 
 
+cdef inline void keep_larger(const floating *x, floating *lanes, int count) noexcept nogil:
+    """Replace each lane by x if that is larger."""
+    cdef int lane
+    for lane in range(count):
+        lanes[lane] = x[lane] if x[lane] > lanes[lane] else lanes[lane]
+
+
 cdef inline floating maximum_of(const floating *x, Py_ssize_t size) noexcept nogil:
     """Return the largest of x, which has at least one element; a NaN may or may not win."""
     cdef floating lanes[2 * LANES]
-    cdef floating largest
+    cdef floating largest = x[0]
     cdef Py_ssize_t i = 0
     cdef int lane
+    if size < 2 * LANES:
+        for i in range(size):
+            largest = x[i] if x[i] > largest else largest
+        return largest
     for lane in range(2 * LANES):
-        lanes[lane] = x[0]
+        lanes[lane] = largest
     while i + 2 * LANES <= size:
-        for lane in range(2 * LANES):
-            lanes[lane] = x[i + lane] if x[i + lane] > lanes[lane] else lanes[lane]
+        keep_larger(x + i, lanes, 2 * LANES)
         i += 2 * LANES
-    largest = x[0]
-    while i < size:
-        largest = x[i] if x[i] > largest else largest
-        i += 1
-    for lane in range(2 * LANES):
+    # The rest, together with elements that have been seen.
+    keep_larger(x + size - 2 * LANES, lanes, 2 * LANES)
+    keep_larger(<const floating *> lanes + LANES, lanes, LANES)
+    keep_larger(<const floating *> lanes + LANES // 2, lanes, LANES // 2)
+    keep_larger(<const floating *> lanes + LANES // 4, lanes, LANES // 4)
+    largest = lanes[0]
+    for lane in range(1, LANES // 4):
         largest = lanes[lane] if lanes[lane] > largest else largest
     return largest

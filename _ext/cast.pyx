@@ -11,9 +11,8 @@ from libc.stdint cimport uint16_t
 from libc.string cimport memcpy
 
 from arrays cimport check_dense, check_memory, check_same_shape, is_dense, type_name
-from bfloat16 cimport bf16_load, bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from narrow cimport narrow_float16, widen_float16
+from narrow cimport narrow_bfloat16, narrow_float16, widen_bfloat16, widen_float16
 
 cnp.import_array()
 
@@ -21,7 +20,7 @@ cdef enum:
     MOST_AXES = 16
 
 cdef enum Copy:
-    WIDE_COPY, HALF_COPY, NARROW, WIDEN
+    WIDE_COPY, HALF_COPY, TO_BFLOAT16, FROM_BFLOAT16, TO_FLOAT16, FROM_FLOAT16
 
 
 cdef struct Rows:
@@ -73,55 +72,40 @@ cdef int check_order(str kernel, cnp.ndarray x, cnp.ndarray out) except -1:
     return 0
 
 
-cdef void narrow_block(const float *x, uint16_t *out, Py_ssize_t size) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(size):
-        out[i] = bf16_store(x[i])
+cdef void copy_numbers(Copy copy, const void *x, void *out, Py_ssize_t size) noexcept nogil:
+    """Copy contiguous numbers, as they are or into another type."""
+    if copy == WIDE_COPY:
+        memcpy(out, x, size * sizeof(float))
+    elif copy == HALF_COPY:
+        memcpy(out, x, size * sizeof(uint16_t))
+    elif copy == TO_BFLOAT16:
+        narrow_bfloat16(<const float *> x, <uint16_t *> out, size)
+    elif copy == FROM_BFLOAT16:
+        widen_bfloat16(<const uint16_t *> x, <float *> out, size)
+    elif copy == TO_FLOAT16:
+        narrow_float16(<const float *> x, <uint16_t *> out, size)
+    else:
+        widen_float16(<const uint16_t *> x, <float *> out, size)
 
 
-cdef void widen_block(const uint16_t *x, float *out, Py_ssize_t size) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(size):
-        out[i] = bf16_load(x[i])
-
-
-cdef int narrow(str kernel, cnp.ndarray x, cnp.ndarray out, bint float16) except -1:
-    """Check the arrays and write x into the narrow `out`."""
-    check_pair(kernel, "x", x, "out", out, True, float16)
+cdef int cast(str kernel, Copy copy, cnp.ndarray x, cnp.ndarray out) except -1:
+    """Check the arrays and write x into `out`."""
+    cdef bint float16 = copy == TO_FLOAT16 or copy == FROM_FLOAT16
+    if copy == TO_BFLOAT16 or copy == TO_FLOAT16:
+        check_pair(kernel, "x", x, "out", out, True, float16)
+    else:
+        check_pair(kernel, "out", out, "x", x, False, float16)
     check_order(kernel, x, out)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block, start, length
-    cdef const float *source = <const float *> cnp.PyArray_DATA(x)
-    cdef uint16_t *to = <uint16_t *> cnp.PyArray_DATA(out)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block, start
+    cdef Py_ssize_t item = cnp.PyArray_ITEMSIZE(x), out_item = cnp.PyArray_ITEMSIZE(out)
+    cdef const char *source = <const char *> cnp.PyArray_DATA(x)
+    cdef char *to = <char *> cnp.PyArray_DATA(out)
     with nogil:
         for block in prange(
             block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
         ):
             start = block * BLOCK
-            length = block_length(block, size, BLOCK)
-            if float16:
-                narrow_float16(source + start, to + start, length)
-            else:
-                narrow_block(source + start, to + start, length)
-    return 0
-
-
-cdef int widen(str kernel, cnp.ndarray x, cnp.ndarray out, bint float16) except -1:
-    """Check the arrays and write the narrow x into `out`."""
-    check_pair(kernel, "out", out, "x", x, False, float16)
-    check_order(kernel, x, out)
-    cdef Py_ssize_t size = cnp.PyArray_SIZE(x), block, start, length
-    cdef const uint16_t *source = <const uint16_t *> cnp.PyArray_DATA(x)
-    cdef float *to = <float *> cnp.PyArray_DATA(out)
-    with nogil:
-        for block in prange(
-            block_count(size, BLOCK), schedule="static", use_threads_if=size >= PARALLEL_FROM
-        ):
-            start = block * BLOCK
-            length = block_length(block, size, BLOCK)
-            if float16:
-                widen_float16(source + start, to + start, length)
-            else:
-                widen_block(source + start, to + start, length)
+            copy_numbers(copy, source + start * item, to + start * out_item, block_length(block, size, BLOCK))
     return 0
 
 
@@ -133,7 +117,7 @@ def to_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> [hex(bits) for bits in out]
     ['0x3f80', '0xc000', '0x3f80']
     """
-    narrow("to_bfloat16", x, out, False)
+    cast("to_bfloat16", TO_BFLOAT16, x, out)
 
 
 def from_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
@@ -144,7 +128,7 @@ def from_bfloat16(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> out
     array([ 1., -2.], dtype=float32)
     """
-    widen("from_bfloat16", x, out, False)
+    cast("from_bfloat16", FROM_BFLOAT16, x, out)
 
 
 def to_float16(cnp.ndarray x not None, cnp.ndarray out not None):
@@ -155,7 +139,7 @@ def to_float16(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> out
     array([ 1., inf,  1.], dtype=float16)
     """
-    narrow("to_float16", x, out, True)
+    cast("to_float16", TO_FLOAT16, x, out)
 
 
 def from_float16(cnp.ndarray x not None, cnp.ndarray out not None):
@@ -166,7 +150,7 @@ def from_float16(cnp.ndarray x not None, cnp.ndarray out not None):
     >>> out
     array([ 1., -2.], dtype=float32)
     """
-    widen("from_float16", x, out, True)
+    cast("from_float16", FROM_FLOAT16, x, out)
 
 
 cdef int row_item(str kernel, str name, cnp.ndarray array, bint written) except -1:
@@ -207,14 +191,7 @@ cdef void copy_block(
         x += at[axis] * rows.steps[axis]
         out += at[axis] * rows.out_steps[axis]
     for _row in range(first, last):
-        if copy == NARROW:
-            narrow_block(<const float *> x, <uint16_t *> out, rows.length)
-        elif copy == WIDEN:
-            widen_block(<const uint16_t *> x, <float *> out, rows.length)
-        elif copy == WIDE_COPY:
-            memcpy(out, x, rows.length * sizeof(float))
-        else:
-            memcpy(out, x, rows.length * sizeof(uint16_t))
+        copy_numbers(copy, x, out, rows.length)
         axis = rows.axes - 1
         while axis >= 0:
             x += rows.steps[axis]
@@ -260,7 +237,7 @@ def copy_rows(cnp.ndarray x not None, cnp.ndarray out not None):
     if from_size == to_size:
         copy = WIDE_COPY if from_size == sizeof(float) else HALF_COPY
     else:
-        copy = NARROW if from_size == sizeof(float) else WIDEN
+        copy = TO_BFLOAT16 if from_size == sizeof(float) else FROM_BFLOAT16
     per_block = max(1, BLOCK // rows.length)
     with nogil:
         for block in prange(

@@ -6,6 +6,8 @@ Narrowing rounds to the nearest value, ties to even; NaN stays NaN, too large be
 
 from libc.stdint cimport uint16_t
 
+from bfloat16 cimport bf16_load, bf16_store
+
 cdef extern from *:
     """
     #include <stdint.h>
@@ -13,21 +15,6 @@ cdef extern from *:
     #ifdef __F16C__
     #include <immintrin.h>
     #endif
-
-    static inline float dm_bf16_widen(uint16_t h) {
-        uint32_t bits = (uint32_t) h << 16;
-        float x;
-        memcpy(&x, &bits, 4);
-        return x;
-    }
-
-    static inline uint16_t dm_bf16_narrow(float x) {
-        uint32_t bits;
-        memcpy(&bits, &x, 4);
-        uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-        uint32_t quiet = (bits >> 16) | 0x40u;
-        return (uint16_t) ((bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded);
-    }
 
     static inline float dm_f16_widen(uint16_t h) {
         /* Scaling by 2^112 puts the exponent right, subnormals included. */
@@ -60,14 +47,6 @@ cdef extern from *:
         return (uint16_t) (sign | ((bits - 0x38000000u) >> 13));
     }
 
-    static inline void dm_bf16_widen_block(const uint16_t *in, float *out, Py_ssize_t n) {
-        for (Py_ssize_t i = 0; i < n; i++) out[i] = dm_bf16_widen(in[i]);
-    }
-
-    static inline void dm_bf16_narrow_block(const float *in, uint16_t *out, Py_ssize_t n) {
-        for (Py_ssize_t i = 0; i < n; i++) out[i] = dm_bf16_narrow(in[i]);
-    }
-
     static inline void dm_f16_widen_block(const uint16_t *in, float *out, Py_ssize_t n) {
         Py_ssize_t i = 0;
     #ifdef __F16C__
@@ -86,11 +65,19 @@ cdef extern from *:
         for (; i < n; i++) out[i] = dm_f16_narrow(in[i]);
     }
     """
-    void widen_bfloat16 "dm_bf16_widen_block"(
-        const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
-    void narrow_bfloat16 "dm_bf16_narrow_block"(
-        const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
     void widen_float16 "dm_f16_widen_block"(
         const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
     void narrow_float16 "dm_f16_narrow_block"(
         const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
+
+
+cdef inline void widen_bfloat16(const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        wide[i] = bf16_load(narrow[i])
+
+
+cdef inline void narrow_bfloat16(const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(size):
+        narrow[i] = bf16_store(wide[i])

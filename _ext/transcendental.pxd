@@ -16,18 +16,23 @@ from libc.stdint cimport int32_t, uint32_t
 cdef enum:
     EXPONENT_BIAS = 127
     MANTISSA_BITS = 23
+    SIGN = -0x80000000
+    # `lifted_exponential` is LIFT, a power of two, times the exponential, and takes no x below LOWEST.
+    LIFT = 1 << 24
+    LOWEST = -105
+
+cdef extern from *:
+    """
+    static inline float dm_hidden(float x) { volatile float y = x; return y; }
+    """
+    # The same number, unknown to the compiler: with a bound that it knows, gcc makes a comparison and
+    # a blend of what with an unknown one becomes a vector's minimum or maximum.
+    float hidden "dm_hidden"(float x) noexcept nogil
 
 
 cdef union Bits:
     int32_t number
     float value
-
-
-cdef inline float power_of_two(int32_t exponent) noexcept nogil:
-    """Return 2^exponent for a normal float32."""
-    cdef Bits bits
-    bits.number = (exponent + EXPONENT_BIAS) << MANTISSA_BITS
-    return bits.value
 
 
 cdef inline float exponential_near_zero(float r) noexcept nogil:
@@ -38,32 +43,6 @@ cdef inline float exponential_near_zero(float r) noexcept nogil:
     p = p * r + <float> 0.166665147914
     p = p * r + <float> 0.499999930507
     return p * (r * r) + r + <float> 1.0
-
-
-cdef inline floating exponential(floating x) noexcept nogil:
-    """Return e^x; in float32 with an error below 2 units in the last place.
-
-    x = n ln 2 + r with |r| <= ln 2 / 2, and e^x = 2^n e^r. ln 2 is split into a part of 12 bits,
-    whose product with n is exact, and the rest. 2^n is applied in two halves, so that results
-    below the normal range lose their bits gradually and those above it become infinite.
-    """
-    cdef float bounded, shifted, n, r
-    cdef int32_t exponent, half
-    if floating is double:
-        return math.exp(x)
-    else:
-        # Both bounds ask for x itself: were the second to ask for what the first left, gcc would
-        # compute the caller's expression once per bound and choose at its end.
-        bounded = <float> 89.0 if x > <float> 89.0 else x
-        bounded = <float> -104.0 if x < <float> -104.0 else bounded
-        # 1.5 * 2^23: adding it leaves no bit for a fraction, so the sum is rounded to an integer.
-        shifted = bounded * <float> 1.4426950408889634 + <float> 12582912.0
-        n = shifted - <float> 12582912.0
-        r = bounded - n * <float> 0.693115234375
-        r = r - n * <float> 3.194618494528623e-05
-        exponent = <int32_t> n
-        half = exponent >> 1
-        return exponential_near_zero(r) * power_of_two(half) * power_of_two(exponent - half)
 
 
 cdef inline float size_up_to(float x, float most) noexcept nogil:
@@ -81,13 +60,11 @@ cdef inline float size_up_to(float x, float most) noexcept nogil:
 
 
 cdef inline float normal_exponential(float x) noexcept nogil:
-    """Return e^x for -87 <= x <= 88; cheaper than `exponential`, as 2^n is a float32 of its own.
-
-    Its bits come out of the rounding.
-    """
+    """Return e^x for -88 < x <= 88, and 0 at -88: 2^n is a float32 whose bits come out of the rounding."""
     cdef float n, r
     cdef Bits shifted
-    # 1.5 * 2^23 as above, plus the bias of an exponent.
+    # 1.5 * 2^23: adding it leaves no bit for a fraction, so the sum is rounded to an integer, to which
+    # the bias of an exponent comes.
     shifted.value = x * <float> 1.4426950408889634 + <float> 12583039.0
     n = shifted.value - <float> 12583039.0
     r = x - n * <float> 0.693115234375
@@ -96,29 +73,57 @@ cdef inline float normal_exponential(float x) noexcept nogil:
     return exponential_near_zero(r) * shifted.value
 
 
-cdef inline floating power_of_two_real(floating x) noexcept nogil:
+cdef inline float power_of_two_near_zero(float f) noexcept nogil:
+    """Return 2^f to 1.1e-7 of it for |f| <= 0.5."""
+    cdef float p = <float> 0.00132647271237
+    p = p * f + <float> 0.00967151264483
+    p = p * f + <float> 0.055507337435
+    p = p * f + <float> 0.240222420853
+    p = p * f + <float> 0.693146977599
+    return p * f + <float> 1.0
+
+
+cdef inline floating lifted_exponential(floating x) noexcept nogil:
+    """Return `LIFT` e^x for `LOWEST` <= x <= 70; in float32 0 at `LOWEST`.
+
+    The float32 is right to 3e-7 + 2e-8 |x| of it, without FMA to 3e-7 + 6e-8 |x|: a difference x was
+    rounded by as much.
+
+    Multiplied by a factor that has 1 / `LIFT` in it, it becomes e^x times the rest of the factor, of
+    which those below the normal range lose their bits gradually. So no second scaling is needed.
+    """
+    cdef float n
+    cdef Bits shifted
+    if floating is double:
+        return math.exp(x) * LIFT
+    else:
+        # Rounded as in normal_exponential. To the bias come the 24 of LIFT: at LOWEST the sum is 0.
+        shifted.value = x * <float> 1.4426950408889634 + <float> 12583063.0
+        n = shifted.value - <float> 12583063.0
+        shifted.number = shifted.number << MANTISSA_BITS
+        return power_of_two_near_zero(x * <float> 1.4426950408889634 - n) * shifted.value
+
+
+cdef inline floating power_of_two_real(floating x, float lowest, float highest) noexcept nogil:
     """Return 2^x; in float32 to 1.5e-7 of it, but never below 2^-126 and infinite from 127.5.
+
+    The bounds are hidden(-126) and hidden(128).
 
     x itself is rounded to an integer and a fraction, so the error of an x that is a product, worth
     more the larger it is, stays in: it is meant for factors that are then small.
     """
-    cdef float bounded, r, p
+    cdef float bounded, r
     cdef Bits shifted
     if floating is double:
         return math.exp2(x)
     else:
-        bounded = <float> 128.0 if x > <float> 128.0 else x
-        bounded = <float> -126.0 if x < <float> -126.0 else bounded
+        # Written such that a NaN stays one.
+        bounded = highest if highest < x else x
+        bounded = lowest if lowest > bounded else bounded
         shifted.value = bounded + <float> 12583039.0
         r = bounded - (shifted.value - <float> 12583039.0)
-        p = <float> 0.00132647271237
-        p = p * r + <float> 0.00967151264483
-        p = p * r + <float> 0.055507337435
-        p = p * r + <float> 0.240222420853
-        p = p * r + <float> 0.693146977599
-        p = p * r + <float> 1.0
         shifted.number = shifted.number << MANTISSA_BITS
-        return p * shifted.value
+        return power_of_two_near_zero(r) * shifted.value
 
 
 cdef inline floating falling_exponential(floating x) noexcept nogil:
@@ -144,20 +149,23 @@ cdef inline floating falling_exponential(floating x) noexcept nogil:
         return <float> 0.0 if x < <float> -87.0 else p * scale.value
 
 
-cdef inline floating sigmoid(floating x) noexcept nogil:
+cdef inline floating sigmoid(floating x, float lowest) noexcept nogil:
     """Return 1 / (1 + e^-x); in float32 with an error below 2 units in the last place.
 
     The exponential is taken of -|x|: added to 1 it is the smaller one, so that the sum's rounding
-    error can be known and taken from the quotient.
+    error can be known and taken from the quotient. `lowest` is hidden(-88).
     """
     cdef float e, part, whole, share, lost
+    cdef Bits negative
     if floating is double:
         return 1 / (1 + math.exp(-x))
     else:
-        e = normal_exponential(-size_up_to(x, <float> 87.0))
+        negative.value = x
+        negative.number = negative.number | <int32_t> SIGN
+        # Written such that a NaN stays one.
+        e = normal_exponential(lowest if lowest > negative.value else negative.value)
         whole = <float> 1.0 + e
-        part = <float> 1.0 if x >= 0 else x  # x may be NaN
-        part = e if x < 0 else part
+        part = e if x < 0 else <float> 1.0
         share = part / whole
         lost = e - (whole - <float> 1.0)
         # A line is near enough to 1 / whole between 1 and 2.
@@ -169,7 +177,8 @@ cdef inline floating hyperbolic_tangent(floating x) noexcept nogil:
 
     Near zero, where 1 - e^-2x would cancel, an odd polynomial takes over.
     """
-    cdef float square, near, far, e
+    cdef float square, near, e
+    cdef Bits far, sign
     if floating is double:
         return math.tanh(x)
     else:
@@ -181,24 +190,31 @@ cdef inline floating hyperbolic_tangent(floating x) noexcept nogil:
         near = near * square + <float> -0.33333281942
         near = near * square * x + x
         e = normal_exponential(<float> -2.0 * size_up_to(x, <float> 43.0))
-        far = (<float> 1.0 - e) / (<float> 1.0 + e)
-        far = far if x >= 0 else -far
+        far.value = (<float> 1.0 - e) / (<float> 1.0 + e)
+        sign.value = x
+        far.number = far.number | (sign.number & <int32_t> SIGN)
         # square, unlike the size, is NaN where x is.
-        return far if square >= <float> 0.390625 else near
+        return far.value if square >= <float> 0.390625 else near
 
 
 cdef inline floating bell(floating x) noexcept nogil:
-    """Return e^(-x^2 / 2); in float32 0 from |x| = 15 on."""
-    cdef floating size = x if x >= 0 else -x
-    cdef floating height = power_of_two_real(<floating> -0.7213475204444817 * x * x)
+    """Return e^(-x^2 / 2); in float32 0 from |x| = 13.27 on and for NaN."""
+    cdef float square, n
+    cdef Bits shifted
     if floating is double:
-        return height
+        return math.exp2(-0.7213475204444817 * x * x)
     else:
-        return height if size < <float> 15.0 else <float> 0.0
+        square = size_up_to(x, <float> 13.27)
+        square = square * square
+        # Rounded as in normal_exponential: at 13.27 the exponent's bits are 0.
+        shifted.value = square * <float> -0.7213475204444817 + <float> 12583039.0
+        n = shifted.value - <float> 12583039.0
+        shifted.number = shifted.number << MANTISSA_BITS
+        return power_of_two_near_zero(square * <float> -0.7213475204444817 - n) * shifted.value
 
 
 cdef inline floating normal_share(floating x, floating bell_of_x) noexcept nogil:
-    """Return P(X <= x), X standard normal; in float32 to 2e-7.
+    """Return P(X <= x), X standard normal; in float32 to 2e-7, and 0 for NaN.
 
     P(X <= -s) is e^(-s^2 / 2) times a slowly falling function of s, here a quotient of
     polynomials whose terms are all positive. So a small share does not come of a difference.
@@ -207,7 +223,7 @@ cdef inline floating normal_share(floating x, floating bell_of_x) noexcept nogil
     if floating is double:
         return 0.5 * math.erfc(-0.7071067811865476 * x)
     else:
-        size = x if x >= 0 else -x
+        size = size_up_to(x, <float> 13.27)
         above = <float> 0.004037007074610948
         above = above * size + <float> 0.0400981330841459
         above = above * size + <float> 0.1816460708073777
@@ -219,6 +235,5 @@ cdef inline floating normal_share(floating x, floating bell_of_x) noexcept nogil
         below = below * size + <float> 1.1958972513591613
         below = below * size + <float> 1.6701781449948285
         below = below * size + <float> 1.0
-        # The bell is 0 there, and infinite polynomials would make it NaN.
-        tail = bell_of_x * (above / below if size < <float> 15.0 else <float> 0.0)
+        tail = bell_of_x * above / below
         return <float> 1.0 - tail if x >= 0 else tail

@@ -41,6 +41,15 @@ def sigmoid_gradient(dy, y):
     return dy * y * (1 - y)
 
 
+def silu(x):
+    return x * sigmoid(x)
+
+
+def silu_gradient(dy, x):
+    s = sigmoid(x)
+    return dy * s * (1 + x * (1 - s))
+
+
 def tanh_gradient(dy, y):
     return dy * (1 - y**2)
 

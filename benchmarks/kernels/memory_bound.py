@@ -16,7 +16,16 @@ TABLE, IDS = (150_000, 64), 98_304
 
 def ours() -> Iterator[Case]:
     """The kernels, without their operations around them."""
-    from dist_ms._ext import activation, dropout, elementwise, embedding, layer_norm, optimizer, softmax
+    from dist_ms._ext import (
+        activation,
+        cross_entropy,
+        dropout,
+        elementwise,
+        embedding,
+        layer_norm,
+        optimizer,
+        softmax,
+    )
 
     rng = np.random.default_rng(0)
 
@@ -36,20 +45,26 @@ def ours() -> Iterator[Case]:
         yield case(f"gelu_backward, {kind}", activation.gelu_backward, dy, x, out, kind == "tanh")
     yield case("sigmoid_forward", activation.sigmoid_forward, x, out)
     yield case("tanh_forward", activation.tanh_forward, x, out)
+    yield case("silu_forward", activation.silu_forward, x, out)
+    yield case("silu_backward", activation.silu_backward, dy, x, out)
     yield case("dropout", dropout.dropout, x, out, np.empty(x.shape, np.uint8), 0.9, 1, 0)
     yield case("softmax_forward", softmax.softmax_forward, x, out)
     y = out.copy()
     yield case("softmax_backward", softmax.softmax_backward, dy, y, out)
     yield case("log_softmax_forward", softmax.log_softmax_forward, x, out)
+    y = out.copy()
+    yield case("log_softmax_backward", softmax.log_softmax_backward, dy, y, out)
 
     labels, loss, totals = rng.integers(0, SHAPE[1], SHAPE[0]), random(SHAPE[0]), random(SHAPE[0], 2)
 
-    def cross_entropy() -> None:
-        softmax.cross_entropy_forward(x, labels, -100, loss, totals)
-        softmax.cross_entropy_backward(loss, x, totals, labels, -100, out)
+    def labelled() -> None:
+        cross_entropy.cross_entropy_forward(x, labels, -100, loss, totals)
+        cross_entropy.cross_entropy_backward(loss, x, totals, labels, -100, out)
 
     # The logits twice, as the gradient comes when they have left the caches, and the gradient.
-    yield Case("softmax cross entropy, both ways", cross_entropy, 3 * x.nbytes)
+    yield Case("softmax cross entropy, both ways", labelled, 3 * x.nbytes)
+    weights = np.abs(y)
+    yield case("softmax cross entropy, weighted", cross_entropy.dense_cross_entropy, x, weights, loss, out)
 
     gamma, beta, dgamma, dbeta = (random(SHAPE[1]) for _ in range(4))
     mean, rstd = random(SHAPE[0]), random(SHAPE[0])
@@ -83,15 +98,21 @@ def torch() -> Iterator[Case]:
         yield Case(f"gelu_backward, {kind}", lambda a=approximate: aten.gelu_backward(dy, x, approximate=a))
     yield Case("sigmoid_forward", lambda: torch.sigmoid(x))
     yield Case("tanh_forward", lambda: torch.tanh(x))
+    yield Case("silu_forward", lambda: f.silu(x))
+    yield Case("silu_backward", lambda: aten.silu_backward(dy, x))
     yield Case("dropout", lambda: aten.native_dropout(x, 0.1, True))
     yield Case("softmax_forward", lambda: torch.softmax(x, 1))
     y = torch.softmax(x, 1)
     yield Case("softmax_backward", lambda: aten._softmax_backward_data(dy, y, 1, torch.float32))
     yield Case("log_softmax_forward", lambda: torch.log_softmax(x, 1))
+    z = torch.log_softmax(x, 1)
+    yield Case("log_softmax_backward", lambda: aten._log_softmax_backward_data(dy, z, 1, torch.float32))
 
     labels = torch.randint(0, SHAPE[1], SHAPE[:1])
     logits = torch.randn(SHAPE).requires_grad_()
     yield Case("softmax cross entropy, both ways", lambda: torch.autograd.grad(f.cross_entropy(logits, labels), logits))
+    shares = torch.rand(SHAPE)
+    yield Case("softmax cross entropy, weighted", lambda: torch.autograd.grad(f.cross_entropy(logits, shares), logits))
 
     gamma, beta = torch.randn(SHAPE[1]), torch.randn(SHAPE[1])
     _, mean, rstd = aten.native_layer_norm(x, SHAPE[1:], gamma, beta, 1e-5)

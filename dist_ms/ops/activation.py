@@ -18,7 +18,7 @@ from dist_ms.ops.vjp import formula_gradient, wanted
 __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 
 
-def _run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
+def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
     """Apply an elementwise kernel in the working type, in the layout of `x`."""
     work = dense(x, working_type(x.dtype))
     out = np.empty_like(work)
@@ -26,7 +26,7 @@ def _run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
     return converted(out, x.dtype)
 
 
-def _run_backward(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
+def run_gradient(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
     """Apply a gradient kernel in the working type, in the layout of `kept`."""
     kept = dense(kept, working_type(kept.dtype))
     out = np.empty_like(kept)
@@ -55,7 +55,7 @@ class ReLU(Primitive):
     def forward(self, input: Any) -> np.ndarray:
         arguments.real(self.name, input)
         if input.dtype.kind in "fV":
-            return _run("relu_forward", input)
+            return run("relu_forward", input)
         return input.copy() if input.dtype.kind in "bu" else np.maximum(input, 0, dtype=input.dtype)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
@@ -70,7 +70,7 @@ class ReluGrad(Primitive):
     def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
         if y.dtype.kind not in "fV":
             return np.where(y > 0, dy, np.zeros((), dy.dtype))
-        return _run_backward("relu_backward", dy, y)
+        return run_gradient("relu_backward", dy, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return _relu_grad(dout, inputs[1]), None
@@ -97,7 +97,7 @@ class Sigmoid(Primitive):
     @quiet
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(self.name, input)
-        return 1 / (1 + np.exp(-input)) if input.dtype.kind == "c" else _run("sigmoid_forward", input)
+        return 1 / (1 + np.exp(-input)) if input.dtype.kind == "c" else run("sigmoid_forward", input)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return _sigmoid_grad(dout, output)
@@ -109,7 +109,7 @@ class SigmoidGrad(Primitive):
     def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
         if y.dtype.kind == "c":
             return dy * np.conj(y * (1 - y))
-        return _run_backward("sigmoid_backward", dy, y)
+        return run_gradient("sigmoid_backward", dy, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, y = inputs
@@ -136,7 +136,7 @@ class Tanh(Primitive):
 
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(self.name, input)
-        return np.tanh(input) if input.dtype.kind == "c" else _run("tanh_forward", input)
+        return np.tanh(input) if input.dtype.kind == "c" else run("tanh_forward", input)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return _tanh_grad(dout, output)
@@ -148,7 +148,7 @@ class TanhGrad(Primitive):
     def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
         if y.dtype.kind == "c":
             return dy * np.conj(1 - y * y)
-        return _run_backward("tanh_backward", dy, y)
+        return run_gradient("tanh_backward", dy, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, y = inputs
@@ -182,7 +182,7 @@ class GeLU(Primitive):
 
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(self.name, input, complex_too=False)
-        return _run("gelu_forward", input, self._tanh)
+        return run("gelu_forward", input, self._tanh)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return (_gelu_tanh_grad if self._tanh else _gelu_grad)(dout, inputs[0])
@@ -195,7 +195,7 @@ class GeLUGrad(Primitive):
         self._tanh = tanh
 
     def forward(self, dy: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return _run_backward("gelu_backward", dy, x, self._tanh)
+        return run_gradient("gelu_backward", dy, x, self._tanh)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return tuple(formula_gradient(self._formula, inputs, dout))

@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping, transposing
-from dist_ms.ops.kernels import softmax
+from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.softmax import log_softmax
@@ -45,7 +45,7 @@ class LabelCrossEntropy(Primitive):
         rows, labels = contiguous(logits), contiguous(labels)
         loss, kept.value = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
         try:
-            softmax.cross_entropy_forward(rows, labels, self._ignore, loss, kept.value)
+            kernels.cross_entropy_forward(rows, labels, self._ignore, loss, kept.value)
         except ValueError as error:
             raise RuntimeError(str(error).replace("cross_entropy_forward", self.name)) from None
         loss *= scale
@@ -71,7 +71,7 @@ class LabelCrossEntropyGrad(Primitive):
         rows = contiguous(logits)
         out = np.empty_like(rows)
         per_row = contiguous(dy.astype(totals.dtype) * scale)
-        softmax.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
+        kernels.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

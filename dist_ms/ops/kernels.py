@@ -21,6 +21,7 @@ class LateModule(ModuleType):
 activation = LateModule("activation")
 amx = LateModule("amx")
 attention = LateModule("attention")
+cross_entropy = LateModule("cross_entropy")
 dnnl = LateModule("dnnl")
 layer_norm = LateModule("layer_norm")
 softmax = LateModule("softmax")

@@ -283,9 +283,8 @@ LATER = {
         trace tril tril_indices triu triu_indices
     """.split(),
     "trigonometry": """
-        ACos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Sin Sinc Sinh Tan Tanh acos acosh arccos arccosh arcsin
+        ACos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Sin Sinc Sinh Tan acos acosh arccos arccosh arcsin
         arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh cos cosh deg2rad rad2deg sin sinc sinh tan
-        tanh
     """.split(),
     "unpooling": """
         max_unpool1d max_unpool2d max_unpool3d

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.activation import sigmoid, tanh
+from dist_ms.ops.activation import run, run_gradient, sigmoid, tanh
 from dist_ms.ops.elementwise import Smooth
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = [
     "FastGeLU",
@@ -32,12 +35,6 @@ __all__ = [
 def _softplus(x: np.ndarray) -> np.ndarray:
     """log(1 + exp(x)) without overflow."""
     return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
-
-
-def _logistic(x: np.ndarray) -> np.ndarray:
-    """1 / (1 + exp(-x)) without overflow."""
-    e = np.exp(-np.abs(x))
-    return np.where(x >= 0, 1, e) / (1 + e)
 
 
 class Softplus(Smooth):
@@ -87,7 +84,7 @@ class Softsign(Smooth):
         return 1 / (one * one)
 
 
-class SiLU(Smooth):
+class SiLU(Primitive):
     """x sigmoid(x), element by element, also called swish.
 
     Call:
@@ -102,12 +99,26 @@ class SiLU(Smooth):
         [0.]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return x * _logistic(x)
+    def forward(self, input: Any) -> np.ndarray:
+        arguments.floating(self.name, input, complex_too=False)
+        return run("silu_forward", input)
 
-    def derivative(self, x: Tensor) -> Tensor:
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return _silu_grad(dout, inputs[0])
+
+
+class SiLUGrad(Primitive):
+    """dy times the derivative of SiLU at x."""
+
+    def forward(self, dy: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return run_gradient("silu_backward", dy, x)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple(formula_gradient(self._formula, inputs, dout))
+
+    def _formula(self, dy: Tensor, x: Tensor) -> Tensor:
         s = sigmoid(x)
-        return s * (1 + x * (1 - s))
+        return dy * s * (1 + x * (1 - s))
 
 
 class Mish(Smooth):
@@ -151,7 +162,7 @@ class FastGeLU(Smooth):
     """
 
     def value(self, x: np.ndarray) -> np.ndarray:
-        return x * _logistic(1.702 * x)
+        return x * run("sigmoid_forward", np.asarray(1.702 * x))
 
     def derivative(self, x: Tensor) -> Tensor:
         s = sigmoid(1.702 * x)
@@ -218,7 +229,7 @@ class GLU(Primitive):
 
 
 _softplus_op, _softsign, _silu, _mish = Softplus(), Softsign(), SiLU(), Mish()
-_fast_gelu, _logsigmoid = FastGeLU(), LogSigmoid()
+_silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:

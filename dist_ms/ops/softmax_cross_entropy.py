@@ -11,6 +11,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments, reshaping
 from dist_ms.ops.cross_entropy import LabelCrossEntropy, LabelCrossEntropyGrad
+from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.softmax import softmax
@@ -60,11 +61,9 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
                 f"For '{self.name}', 'logits' and 'labels' must have one shape (N, C), but got "
                 f"{logits.shape} and {labels.shape}."
             )
-        from dist_ms._ext import softmax as kernel
-
         rows = contiguous(logits)
         loss, gradient = np.empty(rows.shape[0], working_type(rows.dtype)), np.empty_like(rows)
-        kernel.dense_cross_entropy(rows, contiguous(labels), loss, gradient)
+        kernels.dense_cross_entropy(rows, contiguous(labels), loss, gradient)
         return loss.astype(logits.dtype, copy=False), gradient
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:

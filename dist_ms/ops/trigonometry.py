@@ -1,4 +1,4 @@
-"""Sin, Cos, Tanh and their kin: elementwise trigonometric and hyperbolic functions."""
+"""Sin, Cos, Sinh and their kin: elementwise trigonometric and hyperbolic functions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ __all__ = [
     "Sinc",
     "Sinh",
     "Tan",
-    "Tanh",
     "acos",
     "acosh",
     "arccos",
@@ -51,7 +50,6 @@ __all__ = [
     "sinc",
     "sinh",
     "tan",
-    "tanh",
 ]
 
 
@@ -242,32 +240,6 @@ class Cosh(Primitive):
         return mul(dout, sinh(conjugate(inputs[0])))
 
 
-class Tanh(Primitive):
-    """The hyperbolic tangent of each element.
-
-    Call:
-        input (Tensor): floats or complex numbers.
-
-    Raises:
-        TypeError: if `input` is no Tensor, or holds integers or bools.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.tanh(ms.Tensor([0.0, 1.0])).asnumpy().round(4))
-        [0.     0.7616]
-    """
-
-    keeps = ()
-    keeps_output = True
-
-    @quiet
-    def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.tanh(floating(self.name, input))
-
-    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
-        return mul(dout, sub(1, square(conjugate(output))))
-
-
 class Asinh(Primitive):
     """The inverse hyperbolic sine of each element.
 
@@ -401,7 +373,7 @@ def as_floats(x: Tensor) -> Tensor:
 
 
 sin, cos, tan, asin, acos, atan = Sin(), Cos(), Tan(), Asin(), ACos(), Atan()
-sinh, cosh, tanh, asinh, acosh, atanh = Sinh(), Cosh(), Tanh(), Asinh(), Acosh(), Atanh()
+sinh, cosh, asinh, acosh, atanh = Sinh(), Cosh(), Asinh(), Acosh(), Atanh()
 arcsin, arccos, arctan, arcsinh, arccosh, arctanh = asin, acos, atan, asinh, acosh, atanh
 atan2 = arctan2 = Atan2()
 sinc = Sinc()

@@ -62,3 +62,15 @@ def test_operations_that_load_later_are_listed():
             assert name in dir(ops)
     with pytest.raises(AttributeError, match="module 'dist_ms.ops' has no attribute 'zzz'"):
         _ = ops.zzz
+
+
+def test_an_operation_has_one_owner():
+    code = (
+        "import sys\n"
+        "from dist_ms import ops\n"
+        "from dist_ms.ops.later import LATER\n"
+        "for module, names in LATER.items():\n"
+        "    if f'dist_ms.ops.{module}' not in sys.modules:\n"
+        "        assert not {*names} & {*vars(ops)}, module\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -56,6 +56,11 @@ def channels_last(array):
     return np.moveaxis(np.ascontiguousarray(np.moveaxis(array, 1, -1)), -1, 1)
 
 
+def random(shape, dtype, seed=1):
+    """Return normally distributed numbers."""
+    return np.random.default_rng(seed).standard_normal(shape).astype(dtype)
+
+
 def wide(array):
     """Return the array as float64, for a twin."""
     return np.asarray(array, np.float64)

@@ -13,6 +13,7 @@ FORWARD = {
     "gelu": (activation.gelu_forward, lambda x: reference.gelu(x, False)),
     "gelu_tanh": (activation.gelu_forward, lambda x: reference.gelu(x, True)),
     "sigmoid": (activation.sigmoid_forward, reference.sigmoid),
+    "silu": (activation.silu_forward, reference.silu),
     "tanh": (activation.tanh_forward, np.tanh),
 }
 BACKWARD = {
@@ -20,6 +21,7 @@ BACKWARD = {
     "gelu": (activation.gelu_backward, lambda dy, x: reference.gelu_gradient(dy, x, False)),
     "gelu_tanh": (activation.gelu_backward, lambda dy, x: reference.gelu_gradient(dy, x, True)),
     "sigmoid": (activation.sigmoid_backward, reference.sigmoid_gradient),
+    "silu": (activation.silu_backward, reference.silu_gradient),
     "tanh": (activation.tanh_backward, reference.tanh_gradient),
 }
 
