@@ -12,7 +12,7 @@ import numpy
 cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
-from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_REFCNT
 
 cnp.import_array()
 
@@ -42,24 +42,70 @@ def know(type tensor):
 
 
 @cython.auto_pickle(False)
+cdef class Later:
+    """How the array of a tensor is made once it is needed, or joined to what reads it first.
+
+    A subclass has `array()`, and `joined(primitive, inputs)`: what a primitive that says it `joins`
+    makes of its inputs, this one not made (an array, or a Later), or None if it needs the array.
+
+    Attributes:
+        shape, dtype: of the array.
+    """
+
+    cdef readonly object shape, dtype
+
+    def __init__(self, shape, dtype):
+        self.shape, self.dtype = shape, dtype
+
+
+@cython.auto_pickle(False)
 cdef class Value:
     """The part of a tensor that every operation reads and sets.
 
     Attributes:
-        _data: its array, None if it has none.
+        _data: its array, made now if it is made later; None if it has none.
         _shape, _dtype: shape and dtype of a tensor without data.
         _node: the graph node that made this value; None outside gradients.
         _index: which of the node's outputs it is.
+        _later: how its array will be made; None if it is there.
+        _held: its array, None if it is not there; what is made later stays so.
 
     >>> Value()._node is None
     True
     """
 
-    cdef public object _data, _shape, _dtype
+    cdef readonly object _held
+    cdef readonly Later _later
+    cdef public object _shape, _dtype
     cdef public Node _node
     cdef public Py_ssize_t _index
 
+    @property
+    def _data(self):
+        if waiting is not None:
+            settle()  # who asks may write into what they are made from
+        if self._later is not None:
+            make(self)
+        return self._held
 
+    @_data.setter
+    def _data(self, data):
+        if self._later is not None:
+            self._later = self._shape = self._dtype = None
+        self._held = data
+
+    @property
+    def _lengths(self):
+        """Its shape, which asks for no array."""
+        return self._shape if self._held is None else self._held.shape
+
+    @property
+    def _element(self):
+        """The NumPy dtype of its elements, likewise."""
+        return self._dtype if self._held is None else self._held.dtype
+
+
+include "tape_later.pxi"
 include "tape_recording.pxi"
 
 
@@ -143,18 +189,21 @@ cdef inline Value bare():
 def wrap(array):
     """A tensor of an array, which is not copied."""
     cdef Value t = bare()
-    t._data = array
+    t._held = array
     return t
 
 
 cdef inline Value shadow(Value x, bint keep_data):
     """A tensor of the same value, or of the same shape and dtype alone, without history."""
     cdef Value t = bare()
-    cdef object data = x._data
+    cdef object data
+    if keep_data and x._later is not None:
+        make(x)
+    data = x._held
     if data is None:
         t._shape, t._dtype = x._shape, x._dtype
     elif keep_data:
-        t._data = data
+        t._held = data
     elif cnp.PyArray_Check(data):
         t._shape, t._dtype = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     else:
@@ -179,7 +228,7 @@ def alias(Value x, bint keep_data=True, Tape tape=None):
 def tensor_at(data, Node node, Py_ssize_t index=0):
     """A tensor of `data` whose history is `node`."""
     cdef Value t = bare()
-    t._data, t._node, t._index = data, node, index
+    t._held, t._node, t._index = data, node, index
     return t
 
 

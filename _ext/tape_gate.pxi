@@ -2,7 +2,12 @@
 
 cdef inline Value result_of(object out):
     cdef Value t = bare()
-    t._data = out if type(out) is cnp.ndarray else as_array(out)
+    if type(out) is cnp.ndarray:
+        t._held = out
+    elif isinstance(out, Later):
+        wait(t, <Later> out)
+    else:
+        t._held = as_array(out)
     return t
 
 
@@ -18,7 +23,7 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
-                x = x.array() if value._data is None else value._data
+                x = x.array() if value._held is None else value._held
             arrays.append(x)
         return primitive.forward(*arrays)
     args[0] = <PyObject *> primitive
@@ -28,7 +33,7 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
-                x = x.array() if value._data is None else value._data
+                x = x.array() if value._held is None else value._held
             Py_INCREF(x)
             args[i + 1] = <PyObject *> x
             held = i + 1
@@ -93,7 +98,9 @@ cdef object gate(object primitive, tuple inputs):
         if isinstance(out, Value):
             return out
         inputs = tuple(out)
-    out = forward_of(primitive, inputs, &traced)
+    out = None if waiting is None else join(primitive, inputs, &traced)
+    if out is None:
+        out = forward_of(primitive, inputs, &traced)
     if type(out) is tuple:
         results = tuple([result_of(o) for o in <tuple> out])
         if traced and state.tape is not None:
@@ -147,11 +154,12 @@ cdef int record_one(object primitive, tuple inputs, Value result, Tape tape) exc
     cdef Node node
     if saved is None:
         return 0
-    data = result._data
     if primitive.keeps_output:
-        output = bare()
-        (<Value> output)._data = data
+        output = shadow(result, True)
+    elif result._held is None:
+        output = result._shape, result._dtype
     else:
+        data = result._held
         output = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     node = new_node(primitive, tuple(saved), output, 0, live, tape)
     result._node = node

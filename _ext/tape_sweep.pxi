@@ -118,6 +118,7 @@ cdef class NodeSweep:
             given = None
             if slots is not None or node.special:
                 given = self.gradients(node, slots)
+                slots = None  # a gradient that still waits for its array may have no other owner
             if release:
                 node.release()
             for i in live:

@@ -276,4 +276,4 @@ def zeros_like(x: Tensor) -> Tensor:
 
 def numpy_dtype(x: Tensor) -> np.dtype:
     """The NumPy dtype of a tensor that may have no data."""
-    return x._data.dtype if x._data is not None else x._dtype
+    return x._element

@@ -150,4 +150,4 @@ def _outcome(output: Tensor, node: Node, index: int) -> Tensor:
 
 
 def _zeros(x: Tensor) -> Tensor:
-    return wrap(np.zeros(x.shape, x._data.dtype if x._data is not None else x._dtype))
+    return wrap(np.zeros(x.shape, x._element))

@@ -94,7 +94,7 @@ def overwrite(target: Tensor, value: Tensor) -> Tensor:
 
     Arrays saved for gradients keep what they hold: `target` gets another array.
     """
-    target._data = value._data
+    target._data = value._data if value._held is None else value._held
     target._node = value._node
     target._index = value._index
     return target
@@ -102,7 +102,7 @@ def overwrite(target: Tensor, value: Tensor) -> Tensor:
 
 def preserve(x: Tensor) -> None:
     """Before the array of a Parameter is written: give values saved for a gradient a copy of it."""
-    data = x._data
+    data = x._held
     if recording.written is not None and id(x) not in recording.written:
         recording.written[id(x)] = x, data, data.copy(order="K")
     separate(data)
@@ -113,7 +113,7 @@ def separate(data: np.ndarray) -> None:
     copy = None
     for tape in recording.tapes:
         for t in tape.kept:
-            if t._data is data:
+            if t._held is data:
                 if copy is None:
                     copy = data.copy(order="K")
                 t._data = copy

@@ -16,14 +16,12 @@ class TensorForm(Value):
     @property
     def shape(self) -> tuple:
         """The length of each dimension; -1 where it is unknown."""
-        data = self._data
-        return data.shape if data is not None else self._shape
+        return self._lengths
 
     @property
     def dtype(self) -> mstype.Number:
         """The element type."""
-        data = self._data
-        return mstype.from_numpy(data.dtype if data is not None else self._dtype)
+        return mstype.from_numpy(self._element)
 
     @property
     def ndim(self) -> int:
@@ -41,7 +39,7 @@ class TensorForm(Value):
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return (self._data.dtype if self._data is not None else self._dtype).itemsize
+        return self._element.itemsize
 
     @property
     def nbytes(self) -> int:

@@ -40,7 +40,7 @@ class RunIn:
         return tuple([self._cast(x) if isinstance(x, Tensor) else x for x in inputs])
 
     def _cast(self, x: Tensor) -> Tensor:
-        found = x._data.dtype if x._data is not None else x._dtype
+        found = x._element
         return cast_array(x, self._np) if found != self._np and found in _FLOATS else x
 
 

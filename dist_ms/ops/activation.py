@@ -12,6 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import activation
 from dist_ms.ops.layout import converted, dense, laid_out_like, working_type
+from dist_ms.ops.postponed_norm import mask_later
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -49,6 +50,7 @@ class ReLU(Primitive):
         [0. 2.]
     """
 
+    joins = "relu"
     keeps = ()
     keeps_output = True
 
@@ -59,7 +61,8 @@ class ReLU(Primitive):
         return input.copy() if input.dtype.kind in "bu" else np.maximum(input, 0, dtype=input.dtype)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
-        return _relu_grad(dout, output)
+        waits = mask_later(_relu_grad, inputs[0], output, dout) if inputs[0]._node is not None else None
+        return _relu_grad(dout, output) if waits is None else waits
 
 
 class ReluGrad(Primitive):

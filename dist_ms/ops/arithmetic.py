@@ -79,6 +79,7 @@ class Add(Binary):
         [4. 6.]
     """
 
+    joins = "sum"
     keeps = ()
 
     def forward(self, input: Any, other: Any) -> np.ndarray:

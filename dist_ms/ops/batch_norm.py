@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, stored_type, working_type
+from dist_ms.ops.postponed_norm import MaskLater, NormLater, can_wait
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -36,6 +38,7 @@ class BatchNormTrain(Primitive):
     Args:
         eps: added to the variance.
         widens: give the result in the working type, else in that of `x`.
+        waits: leave writing the result to the operation that reads it first, where that can be.
 
     Call:
         x: (N, C, ...).
@@ -43,18 +46,19 @@ class BatchNormTrain(Primitive):
         mean, rstd: arrays (C,) of the working type, written: the mean and 1 / sqrt(variance + eps).
     """
 
-    keeps = (0, 1)
+    keeps = (0, 1, 2)
+    may_wait = True
 
-    def __init__(self, eps: float, widens: bool = False) -> None:
-        self._eps, self._widens = eps, widens
+    def __init__(self, eps: float, widens: bool = False, waits: bool = False) -> None:
+        self._eps, self._widens, self._waits = eps, widens, waits
 
     def widening(self) -> BatchNormTrain:
         """The same with a float32 result of bfloat16: a cast before it is part of it."""
-        return BatchNormTrain(self._eps, True)
+        return BatchNormTrain(self._eps, True, self._waits)
 
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
-    ) -> np.ndarray:
+    ) -> np.ndarray | NormLater:
         if x.size == 0:
             mean[...], rstd[...] = 0, 1 / np.sqrt(self._eps)
             return x.astype(_result_type(x, self._widens))
@@ -62,13 +66,20 @@ class BatchNormTrain(Primitive):
 
         work = mean.dtype
         readable = _readable(x)
+        if self._waits and readable is x:
+            batch_norm.statistics(x, self._eps, mean, rstd)
+            vectors = np.array(gamma, work), np.array(beta, work), mean, rstd
+            return NormLater(x, vectors, _result_type(x, self._widens))
         out = np.empty_like(readable, _result_type(readable, self._widens))
         batch_norm.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
         return converted(out, _result_type(x, self._widens))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, gamma, beta, mean, rstd = inputs
-        dx, dgamma, dbeta = BatchNormGrad(self._eps)(dout, x, gamma, mean, rstd)
+        found = None
+        if isinstance(dout._later, MaskLater) and recording.tape is None:
+            found = dout._later.gradients(dout, x._held, (gamma._held, beta._held, mean, rstd))
+        dx, dgamma, dbeta = found or BatchNormGrad(self._eps)(dout, x, gamma, mean, rstd)
         return dx, dgamma, dbeta if wanted(beta) else None, None, None
 
 
@@ -203,6 +214,7 @@ class BatchNorm(Primitive):
         self.momentum = check_number_range(momentum, "momentum", "BatchNorm", 0, 1)
         self.data_format = check_data_format(data_format, "BatchNorm", "NCHW")
         self._train, self._infer = BatchNormTrain(epsilon), BatchNormInfer(epsilon)
+        self._train_later = BatchNormTrain(epsilon, waits=True)
 
     def __call__(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         if not self.is_training:
@@ -229,7 +241,8 @@ class BatchNorm(Primitive):
             return (self._infer(input_x, scale, bias, mean, variance),)
         work = working_type(x.dtype)
         batch_mean, rstd = np.empty(x.shape[1], work), np.empty(x.shape[1], work)
-        out = self._train(input_x, scale, bias, batch_mean, rstd)
+        train = self._train_later if can_wait(input_x, x) else self._train
+        out = train(input_x, scale, bias, batch_mean, rstd)
         # float64: the variance is a small difference when it is near epsilon.
         biased = np.maximum(1.0 / np.square(rstd, dtype=np.float64) - self.epsilon, 0)
         count = x.size // x.shape[1] if x.shape[1] else 0
@@ -244,10 +257,11 @@ class BatchNorm(Primitive):
 
 def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
     """Move a statistic toward a batch's by a weight, in place and outside gradients."""
-    array = moving.array()
+    there = moving._held  # what reads `_data` ends the wait of the batch's result
+    array = moving.array() if there is None else there
     new = array * (1 - weight) + batch * weight
     if isinstance(moving, Parameter):
-        moving.overwrite(new)
+        moving.write(new)
     else:
         array[...] = new
 

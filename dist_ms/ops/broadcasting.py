@@ -151,8 +151,8 @@ def reduce_to(dx: Tensor, x: Any) -> Tensor | None:
             dx = _sum(dx, axes)
         if dx.shape != shape:
             dx = ops.reshape(dx, shape)
-    d = x._data.dtype if x._data is not None else x._dtype
-    if dx._data.dtype != d:
+    d = x._element
+    if dx._element != d:
         dx = ops.casting.cast_array(dx, d)
     return dx
 

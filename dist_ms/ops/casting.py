@@ -78,7 +78,7 @@ def cast(input: Any, dtype: Number) -> Tensor:
 
 def cast_array(input: Tensor, np_dtype: np.dtype) -> Tensor:
     """`cast` for a NumPy dtype, free when the type is right. Inside the package only."""
-    return input if input._data is not None and input._data.dtype == np_dtype else _cast(input, from_numpy(np_dtype))
+    return input if input._element == np_dtype else _cast(input, from_numpy(np_dtype))
 
 
 def type_as(input: Tensor, other: Tensor) -> Tensor:

@@ -225,7 +225,7 @@ def is_complex(input: Tensor) -> bool:
     """
     if not isinstance(input, Tensor):
         raise TypeError(f"For 'is_complex', 'input' must be a Tensor, but got {type(input).__name__}.")
-    return (input._data.dtype if input._data is not None else input._dtype).kind == "c"
+    return input._element.kind == "c"
 
 
 def view_as_real(input: Tensor) -> Tensor:

@@ -34,6 +34,7 @@ class Primitive(Gate):
         keeps: indices of the inputs whose data `gradient` reads; None for all.
         keeps_output: whether `gradient` reads the output's data.
         differentiable: whether a gradient passes through at all.
+        joins: what it can do in one pass with the operation before it (ops/postponed_norm.py); "" for nothing.
 
     Examples:
         >>> import dist_ms as ms
@@ -51,6 +52,7 @@ class Primitive(Gate):
     differentiable: bool = True
     keeps: tuple | None = None
     keeps_output: bool = False
+    joins: str = ""
 
     def __init__(self, name: str | None = None) -> None:
         if name is not None:
@@ -59,6 +61,8 @@ class Primitive(Gate):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls.name = cls.__name__
+        if "forward" in cls.__dict__ and "joins" not in cls.__dict__:
+            cls.joins = ""
 
     def forward(self, *arrays: Any) -> Any:
         """Compute the output arrays of the input arrays and plain values."""
@@ -189,4 +193,4 @@ def as_tensor(x: Any) -> Tensor:
 
 def numpy_dtype(x: Any) -> np.dtype:
     """The NumPy dtype of a tensor that may have no data."""
-    return x._data.dtype if x._data is not None else x._dtype
+    return x._element
