@@ -22,6 +22,7 @@ cdef extern from "Python.h":
     PyThreadState *PyThreadState_Get() noexcept
     unsigned long long PyThreadState_GetID(PyThreadState *) noexcept
     PyObject *PyThreadState_GetDict() noexcept
+    Py_ssize_t Py_REFCNT(PyObject *) noexcept
     object PyObject_VectorcallMethod(object name, PyObject **args, size_t nargsf, PyObject *names)
 
 cdef enum:
@@ -47,17 +48,43 @@ cdef class Value:
 
     Attributes:
         _data: its array, None if it has none.
+        held: the same, for compiled code; `reached` says that Python code had it since.
+        low: the array rounded to another type (see `low_copy`); `asked` says that it was needed.
         _shape, _dtype: shape and dtype of a tensor without data.
         _node: the graph node that made this value; None outside gradients.
         _index: which of the node's outputs it is.
+        _part: a RankPart if other ranks have other parts of the value, or values of their own; None
+            if it is the same on all ranks. What operations make of it has it too.
 
     >>> Value()._node is None
     True
     """
 
-    cdef public object _data, _shape, _dtype
+    cdef object held, low
+    cdef bint reached, asked
+    cdef public object _shape, _dtype, _part
     cdef public Node _node
     cdef public Py_ssize_t _index
+
+    @property
+    def _data(self):
+        self.reached = True
+        return self.held
+
+    @_data.setter
+    def _data(self, value):
+        self.reached = True
+        self.held = value
+
+    @property
+    def shape(self):
+        """The length of each dimension; -1 where it is unknown."""
+        return self._shape if self.held is None else self.held.shape
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return len(self._shape if self.held is None else self.held.shape)
 
 
 include "tape_recording.pxi"
@@ -143,18 +170,18 @@ cdef inline Value bare():
 def wrap(array):
     """A tensor of an array, which is not copied."""
     cdef Value t = bare()
-    t._data = array
+    t.held = array
     return t
 
 
 cdef inline Value shadow(Value x, bint keep_data):
     """A tensor of the same value, or of the same shape and dtype alone, without history."""
     cdef Value t = bare()
-    cdef object data = x._data
+    cdef object data = x.held
     if data is None:
         t._shape, t._dtype = x._shape, x._dtype
     elif keep_data:
-        t._data = data
+        t.held = data
     elif cnp.PyArray_Check(data):
         t._shape, t._dtype = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     else:
@@ -171,6 +198,8 @@ def alias(Value x, bint keep_data=True, Tape tape=None):
         tape: keep the history only if it is on this tape; None keeps it anyway.
     """
     cdef Value t = shadow(x, keep_data)
+    if keep_data:
+        x.reached = True
     if x._node is not None and (tape is None or x._node.tape is tape):
         t._node, t._index = x._node, x._index
     return t
@@ -179,13 +208,80 @@ def alias(Value x, bint keep_data=True, Tape tape=None):
 def tensor_at(data, Node node, Py_ssize_t index=0):
     """A tensor of `data` whose history is `node`."""
     cdef Value t = bare()
-    t._data, t._node, t._index = data, node, index
+    t.held, t._node, t._index = data, node, index
     return t
 
 
 def kept_output(Value result, bint keep_data):
     """A result as its node keeps it, without history (that would be a cycle)."""
     return shadow(result, keep_data)
+
+
+def is_only(Value x, lent=None):
+    """Whether nobody but this tensor can reach its array's memory, or nobody but the owner of `lent`.
+
+    Args:
+        x: a tensor with data.
+        lent: an array whose owner says when it writes to it, or None.
+    """
+    cdef PyObject *array = <PyObject *> x.held
+    cdef PyObject *base
+    if not cnp.PyArray_Check(x.held):
+        return False
+    while Py_REFCNT(array) == 1:
+        base = <PyObject *> cnp.PyArray_BASE(<cnp.ndarray> array)
+        if base == NULL or base == <PyObject *> lent:
+            return True
+        if not cnp.PyArray_Check(<object> base):
+            return False
+        array = base
+    return False
+
+
+def form(Value x):
+    """A tensor's shape and NumPy dtype, for who must not reach its array."""
+    if x.held is None:
+        return x._shape, x._dtype
+    return x.held.shape, x.held.dtype
+
+
+def has_data(Value x):
+    """Whether a tensor has data, for who must not reach its array."""
+    return x.held is not None
+
+
+def low_copy(Value x):
+    """The array of a tensor rounded to another type, as `set_low_copy` left it; None if that may be out of date.
+
+    It is out of date as soon as anything could have written to the array: any code but the
+    compiled gate that has had it since, through the tensor or an operation on it.
+    """
+    if x.reached:
+        return None
+    x.asked = True
+    return x.low
+
+
+def wants_low_copy(Value x):
+    """Where who writes the array now is to write the rounded values too; None: nowhere.
+
+    Nowhere if nobody asked for them since the last time; if others have the array, who could write
+    to it unseen; or if others have the rounded values, who need the old ones.
+    """
+    if x.low is None or not x.asked or not is_only(x) or Py_REFCNT(<PyObject *> x.low) != 1:
+        x.low = None
+    x.asked = False
+    return x.low
+
+
+def set_low_copy(Value x, copy):
+    """Say that `copy` is the tensor's array, rounded, as it is now."""
+    x.low, x.reached = copy, False
+
+
+def ask_for_low_copy(Value x, copy):
+    """Have who writes the tensor's array next write the rounded values too, over those of `copy`."""
+    x.low, x.asked, x.reached = copy, True, True
 
 
 def formless(shape, dtype):

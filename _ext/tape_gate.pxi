@@ -1,13 +1,15 @@
 # The gate: runs an operation and, when a gradient asks, records it.
 
-cdef inline Value result_of(object out):
+cdef inline Value result_of(object out, PyObject *part):
     cdef Value t = bare()
-    t._data = out if type(out) is cnp.ndarray else as_array(out)
+    t.held = out if type(out) is cnp.ndarray else as_array(out)
+    if part != NULL:
+        t._part = <object> part
     return t
 
 
-cdef object forward_of(object primitive, tuple inputs, bint *traced):
-    """What the primitive's `forward` makes of the arrays; whether an input has a history."""
+cdef object forward_of(object primitive, tuple inputs, bint *traced, PyObject **part):
+    """What the primitive's `forward` makes of the arrays; whether an input has a history, or is a rank's part."""
     cdef Py_ssize_t n = len(inputs), i, held = 0
     cdef PyObject *args[MOST + 1]
     cdef object x
@@ -18,7 +20,10 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
-                x = x.array() if value._data is None else value._data
+                if value._part is not None:
+                    part[0] = <PyObject *> value._part
+                x = x.array() if value.held is None else value.held
+                value.reached = True  # a result may be a view of it
             arrays.append(x)
         return primitive.forward(*arrays)
     args[0] = <PyObject *> primitive
@@ -28,7 +33,10 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
-                x = x.array() if value._data is None else value._data
+                if value._part is not None:
+                    part[0] = <PyObject *> value._part
+                x = x.array() if value.held is None else value.held
+                value.reached = True  # a result may be a view of it
             Py_INCREF(x)
             args[i + 1] = <PyObject *> x
             held = i + 1
@@ -86,6 +94,7 @@ cdef class BinaryGate(Gate):
 cdef object gate(object primitive, tuple inputs):
     cdef State state = current()
     cdef bint traced = False
+    cdef PyObject *part = NULL
     cdef object out
     cdef Value result
     if state.policy is not None:
@@ -93,13 +102,13 @@ cdef object gate(object primitive, tuple inputs):
         if isinstance(out, Value):
             return out
         inputs = tuple(out)
-    out = forward_of(primitive, inputs, &traced)
+    out = forward_of(primitive, inputs, &traced, &part)
     if type(out) is tuple:
-        results = tuple([result_of(o) for o in <tuple> out])
+        results = tuple([result_of(o, part) for o in <tuple> out])
         if traced and state.tape is not None:
             record_many(primitive, inputs, results, state.tape)
         return results
-    result = result_of(out)
+    result = result_of(out, part)
     if traced and state.tape is not None:
         record_one(primitive, inputs, result, state.tape)
     return result
@@ -147,10 +156,10 @@ cdef int record_one(object primitive, tuple inputs, Value result, Tape tape) exc
     cdef Node node
     if saved is None:
         return 0
-    data = result._data
+    data = result.held
     if primitive.keeps_output:
         output = bare()
-        (<Value> output)._data = data
+        (<Value> output).held = data
     else:
         output = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     node = new_node(primitive, tuple(saved), output, 0, live, tape)

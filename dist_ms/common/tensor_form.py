@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms._ext.tape import Value
+from dist_ms._ext.tape import Value, form, has_data
 from dist_ms.common import dtype as mstype
 
 
@@ -14,21 +14,9 @@ class TensorForm(Value):
     init: Any = None
 
     @property
-    def shape(self) -> tuple:
-        """The length of each dimension; -1 where it is unknown."""
-        data = self._data
-        return data.shape if data is not None else self._shape
-
-    @property
     def dtype(self) -> mstype.Number:
         """The element type."""
-        data = self._data
-        return mstype.from_numpy(data.dtype if data is not None else self._dtype)
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
+        return mstype.from_numpy(form(self)[1])
 
     @property
     def size(self) -> int:
@@ -41,7 +29,7 @@ class TensorForm(Value):
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return (self._data.dtype if self._data is not None else self._dtype).itemsize
+        return form(self)[1].itemsize
 
     @property
     def nbytes(self) -> int:
@@ -60,7 +48,7 @@ class TensorForm(Value):
     @property
     def has_init(self) -> bool:
         """Whether the values are still to be made by `init_data`."""
-        return self._data is None and self.init is not None and not self.init.remade
+        return not has_data(self) and self.init is not None and not self.init.remade
 
     def is_init(self) -> bool:
         """Whether an engine copied the values to a device: False, the values live here."""
