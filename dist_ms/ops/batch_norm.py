@@ -244,12 +244,15 @@ class BatchNorm(Primitive):
 
 def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
     """Move a statistic toward a batch's by a weight, in place and outside gradients."""
-    array = moving.array()
-    new = array * (1 - weight) + batch * weight
     if isinstance(moving, Parameter):
-        moving.overwrite(new)
+        moving.before_write()
+        moving.__dict__.pop("_plain_text", None)
+    array = moving.array()
+    if array.dtype == batch.dtype:
+        array *= 1 - weight
+        array += batch * weight
     else:
-        array[...] = new
+        np.copyto(array, array * (1 - weight) + batch * weight, casting="same_kind")
 
 
 def batch_norm(
