@@ -22,6 +22,7 @@ cdef extern from "Python.h":
     PyThreadState *PyThreadState_Get() noexcept
     unsigned long long PyThreadState_GetID(PyThreadState *) noexcept
     PyObject *PyThreadState_GetDict() noexcept
+    Py_ssize_t reference_count "Py_REFCNT"(PyObject *) noexcept
     object PyObject_VectorcallMethod(object name, PyObject **args, size_t nargsf, PyObject *names)
 
 cdef enum:
@@ -64,19 +65,24 @@ cdef class Value:
 
     Attributes:
         _data: its array, made now if it is made later; None if it has none.
+        _held: the same, but None if it is made later, and what is made later stays so.
+        held: the latter, for compiled code; `reached` says that Python code had it since.
+        low: the array rounded to another type (see `low_copy`); `asked` says that it was needed.
         _shape, _dtype: shape and dtype of a tensor without data.
         _node: the graph node that made this value; None outside gradients.
         _index: which of the node's outputs it is.
         _later: how its array will be made; None if it is there.
-        _held: its array, None if it is not there; what is made later stays so.
+        _part: a RankPart if other ranks have other parts of the value, or values of their own; None
+            if it is the same on all ranks. What operations make of it has it too.
 
     >>> Value()._node is None
     True
     """
 
-    cdef readonly object _held
+    cdef object held, low
+    cdef bint reached, asked
     cdef readonly Later _later
-    cdef public object _shape, _dtype
+    cdef public object _shape, _dtype, _part
     cdef public Node _node
     cdef public Py_ssize_t _index
 
@@ -86,23 +92,35 @@ cdef class Value:
             settle()  # who asks may write into what they are made from
         if self._later is not None:
             make(self)
-        return self._held
+        self.reached = True
+        return self.held
 
     @_data.setter
     def _data(self, data):
         if self._later is not None:
             self._later = self._shape = self._dtype = None
-        self._held = data
+        self.reached = True
+        self.held = data
 
     @property
-    def _lengths(self):
-        """Its shape, which asks for no array."""
-        return self._shape if self._held is None else self._held.shape
+    def _held(self):
+        self.reached = True
+        return self.held
+
+    @property
+    def shape(self):
+        """The length of each dimension; -1 where it is unknown."""
+        return self._shape if self.held is None else self.held.shape
+
+    @property
+    def ndim(self):
+        """The number of dimensions."""
+        return len(self._shape if self.held is None else self.held.shape)
 
     @property
     def _element(self):
-        """The NumPy dtype of its elements, likewise."""
-        return self._dtype if self._held is None else self._held.dtype
+        """The NumPy dtype of its elements; like the shape, it asks for no array."""
+        return self._dtype if self.held is None else self.held.dtype
 
 
 include "tape_later.pxi"
@@ -189,7 +207,7 @@ cdef inline Value bare():
 def wrap(array):
     """A tensor of an array, which is not copied."""
     cdef Value t = bare()
-    t._held = array
+    t.held = array
     return t
 
 
@@ -199,11 +217,11 @@ cdef inline Value shadow(Value x, bint keep_data):
     cdef object data
     if keep_data and x._later is not None:
         make(x)
-    data = x._held
+    data = x.held
     if data is None:
         t._shape, t._dtype = x._shape, x._dtype
     elif keep_data:
-        t._held = data
+        t.held = data
     elif cnp.PyArray_Check(data):
         t._shape, t._dtype = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     else:
@@ -220,6 +238,8 @@ def alias(Value x, bint keep_data=True, Tape tape=None):
         tape: keep the history only if it is on this tape; None keeps it anyway.
     """
     cdef Value t = shadow(x, keep_data)
+    if keep_data:
+        x.reached = True
     if x._node is not None and (tape is None or x._node.tape is tape):
         t._node, t._index = x._node, x._index
     return t
@@ -228,13 +248,73 @@ def alias(Value x, bint keep_data=True, Tape tape=None):
 def tensor_at(data, Node node, Py_ssize_t index=0):
     """A tensor of `data` whose history is `node`."""
     cdef Value t = bare()
-    t._held, t._node, t._index = data, node, index
+    t.held, t._node, t._index = data, node, index
     return t
 
 
 def kept_output(Value result, bint keep_data):
     """A result as its node keeps it, without history (that would be a cycle)."""
     return shadow(result, keep_data)
+
+
+def is_only(Value x, lent=None):
+    """Whether nobody but this tensor can reach its array's memory, or nobody but the owner of `lent`.
+
+    Args:
+        x: a tensor with data.
+        lent: an array whose owner says when it writes to it, or None.
+    """
+    cdef PyObject *array = <PyObject *> x.held
+    cdef PyObject *base
+    if not cnp.PyArray_Check(x.held):
+        return False
+    while reference_count(array) == 1:
+        base = <PyObject *> cnp.PyArray_BASE(<cnp.ndarray> array)
+        if base == NULL or base == <PyObject *> lent:
+            return True
+        if not cnp.PyArray_Check(<object> base):
+            return False
+        array = base
+    return False
+
+
+def has_data(Value x):
+    """Whether a tensor has data, be it made later, for who must not reach its array."""
+    return x.held is not None or x._later is not None
+
+
+def low_copy(Value x):
+    """The array of a tensor rounded to another type, as `set_low_copy` left it; None if that may be out of date.
+
+    It is out of date as soon as anything could have written to the array: any code but the
+    compiled gate that has had it since, through the tensor or an operation on it.
+    """
+    if x.reached:
+        return None
+    x.asked = True
+    return x.low
+
+
+def wants_low_copy(Value x):
+    """Where who writes the array now is to write the rounded values too; None: nowhere.
+
+    Nowhere if nobody asked for them since the last time; if others have the array, who could write
+    to it unseen; or if others have the rounded values, who need the old ones.
+    """
+    if x.low is None or not x.asked or not is_only(x) or reference_count(<PyObject *> x.low) != 1:
+        x.low = None
+    x.asked = False
+    return x.low
+
+
+def set_low_copy(Value x, copy):
+    """Say that `copy` is the tensor's array, rounded, as it is now."""
+    x.low, x.reached = copy, False
+
+
+def ask_for_low_copy(Value x, copy):
+    """Have who writes the tensor's array next write the rounded values too, over those of `copy`."""
+    x.low, x.asked, x.reached = copy, True, True
 
 
 def formless(shape, dtype):

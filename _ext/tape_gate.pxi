@@ -1,18 +1,20 @@
 # The gate: runs an operation and, when a gradient asks, records it.
 
-cdef inline Value result_of(object out):
+cdef inline Value result_of(object out, PyObject *part):
     cdef Value t = bare()
     if type(out) is cnp.ndarray:
-        t._held = out
+        t.held = out
     elif isinstance(out, Later):
         wait(t, <Later> out)
     else:
-        t._held = as_array(out)
+        t.held = as_array(out)
+    if part != NULL:
+        t._part = <object> part
     return t
 
 
-cdef object forward_of(object primitive, tuple inputs, bint *traced):
-    """What the primitive's `forward` makes of the arrays; whether an input has a history."""
+cdef object forward_of(object primitive, tuple inputs, bint *traced, PyObject **part):
+    """What the primitive's `forward` makes of the arrays; whether an input has a history, or is a rank's part."""
     cdef Py_ssize_t n = len(inputs), i, held = 0
     cdef PyObject *args[MOST + 1]
     cdef object x
@@ -23,7 +25,10 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
-                x = x.array() if value._held is None else value._held
+                if value._part is not None:
+                    part[0] = <PyObject *> value._part
+                x = x.array() if value.held is None else value.held
+                value.reached = True  # a result may be a view of it
             arrays.append(x)
         return primitive.forward(*arrays)
     args[0] = <PyObject *> primitive
@@ -33,7 +38,10 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
-                x = x.array() if value._held is None else value._held
+                if value._part is not None:
+                    part[0] = <PyObject *> value._part
+                x = x.array() if value.held is None else value.held
+                value.reached = True  # a result may be a view of it
             Py_INCREF(x)
             args[i + 1] = <PyObject *> x
             held = i + 1
@@ -91,6 +99,7 @@ cdef class BinaryGate(Gate):
 cdef object gate(object primitive, tuple inputs):
     cdef State state = current()
     cdef bint traced = False
+    cdef PyObject *part = NULL
     cdef object out
     cdef Value result
     if state.policy is not None:
@@ -98,15 +107,15 @@ cdef object gate(object primitive, tuple inputs):
         if isinstance(out, Value):
             return out
         inputs = tuple(out)
-    out = None if waiting is None else join(primitive, inputs, &traced)
+    out = None if waiting is None else join(primitive, inputs, &traced, &part)
     if out is None:
-        out = forward_of(primitive, inputs, &traced)
+        out = forward_of(primitive, inputs, &traced, &part)
     if type(out) is tuple:
-        results = tuple([result_of(o) for o in <tuple> out])
+        results = tuple([result_of(o, part) for o in <tuple> out])
         if traced and state.tape is not None:
             record_many(primitive, inputs, results, state.tape)
         return results
-    result = result_of(out)
+    result = result_of(out, part)
     if traced and state.tape is not None:
         record_one(primitive, inputs, result, state.tape)
     return result
@@ -156,10 +165,10 @@ cdef int record_one(object primitive, tuple inputs, Value result, Tape tape) exc
         return 0
     if primitive.keeps_output:
         output = shadow(result, True)
-    elif result._held is None:
+    elif result.held is None:
         output = result._shape, result._dtype
     else:
-        data = result._held
+        data = result.held
         output = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     node = new_node(primitive, tuple(saved), output, 0, live, tape)
     result._node = node

@@ -10,8 +10,8 @@ cdef int make(Value x) except -1:
     """Make the array of a tensor."""
     cdef Later later = x._later
     cdef object data = later.array()
-    if x._held is None:
-        x._held = data
+    if x.held is None:
+        x.held = data
         x._later = x._shape = x._dtype = None
     return 0
 
@@ -48,7 +48,7 @@ def postponed(Later later):
     return t
 
 
-cdef object join(object primitive, tuple inputs, bint *traced):
+cdef object join(object primitive, tuple inputs, bint *traced, PyObject **part):
     """What an operation makes of inputs of which one waits; None, and nothing waits, if it has to run as usual."""
     cdef object out = None, x
     cdef Value value
@@ -57,6 +57,8 @@ cdef object join(object primitive, tuple inputs, bint *traced):
             if isinstance(x, Value):
                 value = <Value> x
                 traced[0] |= value._node is not None
+                if value._part is not None:
+                    part[0] = <PyObject *> value._part
                 if out is None and value._later is not None:
                     out = value._later.joined(primitive, inputs)
     if out is None and waiting is not None:

@@ -4,7 +4,8 @@ For each operation on small float32 tensors three calls are timed in turns: dist
 kernel with the making of its output, and the primitive's `forward` called directly on arrays.
 The table shows medians in microseconds, with a gradient recording and without: what the call costs
 above its kernel (the limit is 4 recorded), and how much of that lies outside the functions that do
-the operation's own work, which is the call less `forward` (gate: the tape; the limit is 1.5).
+the operation's own work, which is the call less `forward` (gate: the tape; the limit is 1.5). From
+transpose on the kernel is what `forward` does; those of images reshape as well.
 With --torch PYTHON the same operations are timed in that interpreter's PyTorch for comparison.
 
     python benchmarks/bench_overhead.py [--repeat 2000] [--torch PYTHON] [--png FILE]
@@ -23,17 +24,26 @@ import json, statistics, sys, time, torch
 import torch.nn.functional as F
 torch.set_num_threads(1)
 x, y, b = torch.randn(4, 4), torch.randn(4, 4), torch.randn(4)
+ids, k, c = torch.tensor([0, 3, 1, 2]), torch.randn(2, 1, 3, 3), torch.ones(1)
+mean, var = torch.zeros(1), torch.ones(1)
 r = int(sys.argv[1])
 ops = {"add": lambda a: torch.add(a, y), "mul": lambda a: torch.mul(a, y), "matmul": lambda a: torch.matmul(a, y),
        "relu": torch.relu, "softmax": lambda a: torch.softmax(a, -1), "reshape": lambda a: torch.reshape(a, (2, 8)),
-       "sum": torch.sum, "layer_norm": lambda a: F.layer_norm(a, (4,), b, b), "linear": lambda a: F.linear(a, y, b)}
+       "sum": torch.sum, "layer_norm": lambda a: F.layer_norm(a, (4,), b, b), "linear": lambda a: F.linear(a, y, b),
+       "transpose": lambda a: torch.permute(a, (1, 0)), "concat": lambda a: torch.cat((a, y), 1), "gelu": F.gelu,
+       "embedding": lambda a: F.embedding(ids, a), "cross_entropy": lambda a: F.cross_entropy(a, ids),
+       "dropout": lambda a: F.dropout(a, 0.5, True)}
+layers = {"conv2d": lambda a: F.conv2d(a, k), "batch_norm": lambda a: F.batch_norm(a, mean, var, c, c, True),
+          "max_pool": lambda a: F.max_pool2d(a, 2)}
 found = {}
 for mode in (False, True):
     a = x.clone().requires_grad_(mode)
-    for name, op in ops.items():
+    image = x.clone().reshape(1, 1, 4, 4).requires_grad_(mode)
+    for name, op in [*ops.items(), *layers.items()]:
+        given = image if name in layers else a
         times = []
         for _ in range(r):
-            t = time.perf_counter(); op(a); times.append(time.perf_counter() - t)
+            t = time.perf_counter(); op(given); times.append(time.perf_counter() - t)
         found[name + (" recorded" if mode else "")] = 1e6 * statistics.median(times)
 print(json.dumps(found))
 """
@@ -78,6 +88,9 @@ def operations(ms):
     def norm_kernel():
         layer_norm.forward(a, v, v, 1e-5, np.empty_like(a), np.empty_like(mean), np.empty_like(rstd))
 
+    def norm_forward():
+        norm.forward(a, v, v, np.empty(4, np.float32), np.empty(4, np.float32))
+
     return a, {
         "add": (lambda t: ops.add(t, y), lambda: np.add(a, b), _forward(ops.Add(), a, b)),
         "mul": (lambda t: ops.mul(t, y), lambda: np.multiply(a, b), _forward(ops.Mul(), a, b)),
@@ -86,9 +99,52 @@ def operations(ms):
         "softmax": (lambda t: ops.softmax(t, -1), softmax_kernel, _forward(ops.Softmax(-1), a)),
         "reshape": (lambda t: ops.reshape(t, (2, 8)), lambda: a.reshape(2, 8), _forward(ops.Reshape(), a, (2, 8))),
         "sum": (lambda t: ops.sum(t), lambda: np.add.reduce(a, None), _forward(ops.ReduceSum(), a)),
-        "layer_norm": (lambda t: ops.layer_norm(t, (4,), w, w), norm_kernel, _forward(norm, a, v, v, mean, rstd)),
+        "layer_norm": (lambda t: ops.layer_norm(t, (4,), w, w), norm_kernel, norm_forward),
         "linear": (lambda t: ops.dense(t, y, w), linear_kernel, _forward(ops.Dense(), a, b, v)),
+        **_further_operations(ms, ms.Tensor(a), y),
     }
+
+
+def _further_operations(ms, t, y):
+    """The operations layers are made of besides; what their `forward` does counts as their kernel."""
+    ops, nn = ms.ops, ms.nn
+    ids, weight = ms.Tensor(np.array([0, 3, 1, 2], np.int32)), ms.Tensor(np.ones((2, 1, 3, 3), np.float32))
+    norm = nn.BatchNorm2d(1).set_train()
+    calls = {
+        "transpose": lambda t: ops.transpose(t, (1, 0)),
+        "concat": lambda t: ops.concat((t, y), 1),
+        "gelu": ops.gelu,
+        "embedding": lambda t: ops.embedding(ids, t),
+        "cross_entropy": lambda t: ops.cross_entropy(t, ids),
+        "dropout": lambda t: ops.dropout(t, 0.5),
+        "conv2d": lambda t: ops.conv2d(ops.reshape(t, (1, 1, 4, 4)), weight),
+        "batch_norm": lambda t: norm(ops.reshape(t, (1, 1, 4, 4))),
+        "max_pool": lambda t: ops.max_pool2d(ops.reshape(t, (1, 1, 4, 4)), 2, 2),
+    }
+    return {name: (call, *[_forwards(call, t)] * 2) for name, call in calls.items()}
+
+
+def _forwards(call, t):
+    """The functions on arrays that a call comes to, one after the other."""
+    from dist_ms.autograd.tape import recording
+
+    seen = []
+
+    def note(primitive, inputs):
+        seen.append((primitive.forward, [getattr(x, "asnumpy", lambda x=x: x)() for x in inputs]))
+        return inputs
+
+    recording.policy = note
+    try:
+        call(t)
+    finally:
+        recording.policy = None
+
+    def run():
+        for forward, arrays in seen:
+            forward(*arrays)
+
+    return run
 
 
 def _forward(primitive, *inputs):

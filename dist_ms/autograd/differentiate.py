@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import has_data
 from dist_ms.autograd.places import Places
 from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
@@ -104,7 +105,7 @@ class Graph:
 
     def _start(self, x: Tensor, hooks: bool) -> Node:
         """The node where the gradient with respect to `x` ends."""
-        if x._data is None and not x.elsewhere:
+        if not has_data(x) and not x.elsewhere:
             x.array()
         history = x._node
         if self.outer and history is not None and history.tape is self.tape:
@@ -156,7 +157,10 @@ class Graph:
             (gradients of the targets, gradients of the weights), zeros where nothing led. No two
             of them, and none of them and `douts`, share an array.
         """
-        taken = {id(d._data) for d in tensors(douts)}
+        taken = set()
+        for d in tensors(douts):
+            d._made()
+            taken.add(id(d._data))
         target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
         return (
             [_own(x, g, taken) for x, g in zip(self.targets, target_grads)],

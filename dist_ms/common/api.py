@@ -65,7 +65,7 @@ class _CellGraphExecutor:
                 f"The {type(obj).__name__} does not have method construct: only a Cell can be compiled."
             )
         obj.check_names()
-        if all(x.has_init or x._data is not None for x in (*args, *kwargs.values()) if isinstance(x, Tensor)):
+        if all(x.init is not None or x._data is not None for x in (*args, *kwargs.values()) if isinstance(x, Tensor)):
             _try(obj, args, kwargs)
         return f"{phase}.{id(obj)}.{next(self._numbers)}", True
 

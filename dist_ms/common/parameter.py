@@ -119,6 +119,7 @@ class Parameter(ParameterFlags, Tensor):
     def _take(self, source: Any) -> None:
         """Copy the data of the constructor's input, or remember how to make it."""
         if isinstance(source, Tensor):
+            source._made()
             if source._data is None:
                 self._take_lazy(source)
             else:
@@ -275,15 +276,11 @@ class Parameter(ParameterFlags, Tensor):
             self.init = self.init_mode = None
         elif self._data.shape != array.shape:
             self._data = np.empty(array.shape, self._data.dtype)
-        self.write(array)
-
-    def write(self, array: np.ndarray) -> None:
-        """`overwrite` of values that are there, of one shape, from which no array that is made later is made."""
-        if array.dtype.kind == "c" and self._held.dtype.kind != "c":
+        if array.dtype.kind == "c" and self._data.dtype.kind != "c":
             array = array.real
         self.before_write()
         with np.errstate(invalid="ignore", over="ignore"):
-            np.copyto(self._held, array, casting="unsafe")
+            np.copyto(self._data, array, casting="unsafe")
         self.__dict__.pop("_plain_text", None)
 
     def init_data(self, layout: tuple | None = None, set_sliced: bool = False) -> Parameter:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import formless, know, wrap
+from dist_ms._ext.tape import formless, has_data, know, wrap
 from dist_ms.common import dtype as mstype
 from dist_ms.common import slices
 from dist_ms.common.checks import check_bool
@@ -21,7 +21,7 @@ from dist_ms.common.tensor_form import TensorForm
 from dist_ms.common.tensor_text import lazy_text, plain_repr, tensor_repr, tensor_str
 
 _FORM = ("_data", "_shape", "_dtype")
-_GRAPH = ("_hooks", "_viewed")  # what ties a tensor to a gradient, besides `_node`; copies leave it behind
+_GRAPH = ("_hooks", "_viewed", "lent")  # what ties a tensor to a gradient, besides `_node`; copies leave it behind
 
 
 class Tensor(TensorForm):
@@ -109,7 +109,7 @@ class Tensor(TensorForm):
     def _share(self, source: Tensor, np_dtype: np.dtype | None) -> None:
         """Take over another tensor's memory and history, or a cast copy of its values."""
         array = source.array()
-        self._data = cast(array, np_dtype)
+        self._data, self._part = cast(array, np_dtype), source._part
         if self._data is array:
             self._plain_text = source._plain_text
             if source._node is not None:
@@ -131,8 +131,14 @@ class Tensor(TensorForm):
             )
             raise RuntimeError(f"This tensor has a shape, {self._shape}, and a dtype but no data: {why}.")
         self._data = self.init.create(self._shape, self._dtype)
+        if self.init.plain:
+            self._plain_text = True
         self.init = None
-        self._plain_text = True
+
+    def _made(self) -> None:
+        """Make values that only wait to be read, not those an Initializer is to make."""
+        if not has_data(self) and self.init is not None and not self.init.plain:
+            self._materialise()
 
     def init_data(
         self, slice_index: int | None = None, shape: Any = None, opt_shard_group: str | None = None
@@ -156,6 +162,7 @@ class Tensor(TensorForm):
             >>> print(initializer("ones", [2]).init_data())
             [1. 1.]
         """
+        self._made()
         if self._data is not None or self.init is None:
             if self._shape is None:
                 raise TypeError("For 'Tensor.init_data', the tensor must be made with 'init', but it was not.")
@@ -229,6 +236,7 @@ class Tensor(TensorForm):
 
     def _alias(self) -> Tensor:
         twin = wrap(self.array())
+        twin._part = self._part
         if self._plain_text:
             twin._plain_text = True
         return twin
@@ -266,6 +274,7 @@ class Tensor(TensorForm):
         """
         if not isinstance(dtype, mstype.Number):
             raise TypeError(f"For 'set_dtype', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}.")
+        self._made()
         if self._data is None:
             self._dtype = dtype.np
         else:
@@ -303,6 +312,7 @@ class Tensor(TensorForm):
 
     def _state(self) -> dict:
         """What a copy takes along: everything but the place in a gradient."""
+        self._made()
         state = {key: value for key in _FORM if (value := getattr(self, key)) is not None}
         state.update((key, value) for key, value in self.__dict__.items() if key not in _GRAPH)
         return state
@@ -310,6 +320,7 @@ class Tensor(TensorForm):
     def __deepcopy__(self, memo: dict) -> Tensor:
         twin = type(self).__new__(type(self))
         memo[id(self)] = twin
+        twin._part = self._part
         for key, value in self._state().items():
             _set(twin, key, value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo))
         return twin

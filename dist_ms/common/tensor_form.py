@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms._ext.tape import Value
+from dist_ms._ext.tape import Value, has_data
 from dist_ms.common import dtype as mstype
 
 
@@ -14,19 +14,9 @@ class TensorForm(Value):
     init: Any = None
 
     @property
-    def shape(self) -> tuple:
-        """The length of each dimension; -1 where it is unknown."""
-        return self._lengths
-
-    @property
     def dtype(self) -> mstype.Number:
         """The element type."""
         return mstype.from_numpy(self._element)
-
-    @property
-    def ndim(self) -> int:
-        """The number of dimensions."""
-        return len(self.shape)
 
     @property
     def size(self) -> int:
@@ -58,7 +48,7 @@ class TensorForm(Value):
     @property
     def has_init(self) -> bool:
         """Whether the values are still to be made by `init_data`."""
-        return self._data is None and self.init is not None and not self.init.remade
+        return not has_data(self) and self.init is not None and not self.init.remade
 
     def is_init(self) -> bool:
         """Whether an engine copied the values to a device: False, the values live here."""

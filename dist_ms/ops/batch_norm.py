@@ -257,13 +257,16 @@ class BatchNorm(Primitive):
 
 def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
     """Move a statistic toward a batch's by a weight, in place and outside gradients."""
+    if isinstance(moving, Parameter):
+        moving.before_write()
+        moving.__dict__.pop("_plain_text", None)
     there = moving._held  # what reads `_data` ends the wait of the batch's result
     array = moving.array() if there is None else there
-    new = array * (1 - weight) + batch * weight
-    if isinstance(moving, Parameter):
-        moving.write(new)
+    if array.dtype == batch.dtype:
+        array *= 1 - weight
+        array += batch * weight
     else:
-        array[...] = new
+        np.copyto(array, array * (1 - weight) + batch * weight, casting="same_kind")
 
 
 def batch_norm(

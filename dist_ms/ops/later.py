@@ -37,6 +37,9 @@ LATER = {
         Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal TruncatedNormal
         UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
     """.split(),
+    "clipping": """
+        clip_by_global_norm clip_by_norm
+    """.split(),
     "columns": """
         Col2Im Im2Col col2im
     """.split(),
@@ -164,7 +167,7 @@ LATER = {
         L2Normalize LRN RmsNorm group_norm instance_norm lrn rms_norm
     """.split(),
     "norms": """
-        L2Loss LpNorm Renorm SquareSumAll clip_by_global_norm clip_by_norm dist matrix_norm norm renorm
+        L2Loss LpNorm Renorm SquareSumAll dist matrix_norm norm renorm
         vector_norm
     """.split(),
     "parameter_scattering": """

@@ -230,7 +230,7 @@ def layer_norm(
         >>> print(ms.ops.layer_norm(ms.Tensor([[1.0, 3.0]]), (2,), eps=0.0))
         [[-1.  1.]]
     """
-    if type(normalized_shape) is tuple and [*map(type, normalized_shape)] == [int] * len(normalized_shape):
+    if type(normalized_shape) is tuple and len(normalized_shape) == 1 and type(normalized_shape[0]) is int:
         shape = normalized_shape
     else:
         shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
@@ -240,13 +240,17 @@ def layer_norm(
         raise ValueError(
             f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
         )
-    vectors = []
-    for given, name, fill in ((weight, "weight", 1), (bias, "bias", 0)):
-        if given is None:
-            given = wrap(np.full(shape, fill, input.array().dtype))
-        elif given.shape != shape:
-            raise ValueError(
-                f"For 'layer_norm', '{name}' must have the shape {shape} of 'normalized_shape', but got {given.shape}."
-            )
-        vectors.append(given)
-    return normalised_rows("layer_norm", input, *vectors, eps, first)[0]
+    if weight is None or weight.shape != shape:
+        weight = _filled_vector("weight", weight, shape, 1, input)
+    if bias is None or bias.shape != shape:
+        bias = _filled_vector("bias", bias, shape, 0, input)
+    return normalised_rows("layer_norm", input, weight, bias, eps, first)[0]
+
+
+def _filled_vector(name: str, given: Tensor | None, shape: tuple, fill: int, like: Tensor) -> Tensor:
+    """Ones or zeros in place of a vector that is not given; one that is has another shape."""
+    if given is not None:
+        raise ValueError(
+            f"For 'layer_norm', '{name}' must have the shape {shape} of 'normalized_shape', but got {given.shape}."
+        )
+    return wrap(np.full(shape, fill, like.array().dtype))

@@ -79,6 +79,15 @@ def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     return x if is_dense(x) else np.ascontiguousarray(x)
 
 
+def in_memory_order(x: np.ndarray) -> np.ndarray:
+    """The elements of `x` as a C-contiguous array: a view with its axes in another order where they are dense."""
+    if x.flags.c_contiguous:
+        return x
+    if is_dense(x):
+        return x.transpose(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
+    return np.ascontiguousarray(x)
+
+
 def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     """`x` in the type and memory order of `like`, which has its shape; copied if need be."""
     if x.dtype == like.dtype and x.strides == like.strides:

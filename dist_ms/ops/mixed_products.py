@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import ask_for_low_copy, low_copy, set_low_copy
 from dist_ms.autograd.places import taken
-from dist_ms.autograd.tape import recording
+from dist_ms.autograd.tape import apply, as_given, recording
 from dist_ms.common.dtype import bfloat16, from_numpy
+from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import conv_kernels
 from dist_ms.ops.bias_add import row_sum
@@ -27,15 +29,25 @@ from dist_ms.ops.vjp import wanted
 _BF16, _FLOAT32 = bfloat16.np, np.dtype(np.float32)
 
 
-def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> MixedProduct | None:
-    """The mixed form of a layer's operation, or None if it has none for these operands."""
-    if any(t.array().dtype not in (_FLOAT32, _BF16) for t in (x, weight)):
+def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor | None:
+    """Run the mixed form of a layer's operation; None if it has none for these operands."""
+    if any(t._element not in (_FLOAT32, _BF16) for t in (x, weight)):
         return None
-    if bias is not None and bias.array().dtype != _FLOAT32:
+    if bias is not None and bias._element != _FLOAT32:
         return None
     forms = ((Dense, MixedDense), (Convolution, MixedConvolution))
-    form = next((form for kind, form in forms if isinstance(primitive, kind)), None)
-    return None if form is None or not x.array().size else form(primitive)
+    made = next((made for kind, made in forms if isinstance(primitive, kind)), None)
+    if made is None or not x.size:
+        return None
+    product = made(primitive)
+    product.weight_low = low = low_copy(weight)
+    with as_given():
+        out = apply(product, x, weight) if bias is None else apply(product, x, weight, bias)
+    if low is None:
+        product.ask_for_copy(weight)
+    elif (tape := recording.tape) is None or (tape.pack is None and tape.watched is None):
+        set_low_copy(weight, low)  # nobody but the product has had the weight's array
+    return out
 
 
 class MixedProduct(Primitive):
@@ -54,13 +66,22 @@ class MixedProduct(Primitive):
     def __init__(self, plain: Any) -> None:
         self.plain, self.name = plain, plain.name
         self._rounded: tuple | None = None
+        self.weight_low: np.ndarray | None = None
 
     def rounded(self, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The factors in bfloat16; those of the last call are kept for the gradient."""
         kept = self._rounded
         if kept is None or kept[0] is not x or kept[1] is not weight:
-            kept = self._rounded = x, weight, converted(x, _BF16), converted(weight, _BF16)
+            low, self.weight_low = self.weight_low, None
+            low = converted(weight, _BF16) if low is None else low
+            kept = self._rounded = x, weight, converted(x, _BF16), low
         return kept[2:]
+
+    def ask_for_copy(self, weight: Tensor) -> None:
+        """Have the optimizer write the rounded weight beside the weight, as the next call needs it."""
+        low = self._rounded[3]
+        if type(weight) is Parameter and weight._element == _FLOAT32 and low.flags.c_contiguous:
+            ask_for_low_copy(weight, low)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]

@@ -1,4 +1,4 @@
-"""norm, LpNorm, L2Loss, clip_by_norm and their kin: lengths of vectors and matrices."""
+"""norm, LpNorm, L2Loss and their kin: lengths of vectors and matrices."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.dtype import from_numpy
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, floating, integer, integers, many_axes, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, tensor
 from dist_ms.ops.arithmetic import add, mul, square, sub
 from dist_ms.ops.casting import cast_array
 from dist_ms.ops.division import div_no_nan, true_divide
@@ -25,8 +23,6 @@ __all__ = [
     "LpNorm",
     "Renorm",
     "SquareSumAll",
-    "clip_by_global_norm",
-    "clip_by_norm",
     "dist",
     "matrix_norm",
     "norm",
@@ -330,90 +326,3 @@ class Renorm(Primitive):
 
     def __call__(self, x: Tensor) -> Tensor:
         return renorm(x, self.p, self.dim, self.maxnorm)
-
-
-def _check_whole(owner: str, x: Any) -> None:
-    """Refuse gradients of which this rank has a part alone: their norm is not that of all ranks."""
-    several = isinstance(x, (tuple, list))
-    for t in x if several else [x]:
-        part = getattr(t, "partial", None)  # set by the reducer
-        if part is None or (part[0] == "own" and not several):
-            continue
-        raise ValueError(
-            f"For '{owner}', gradients must be the same on all ranks, but got that of '{part[1]}', "
-            + ("of which each rank has a slice" if part[0] == "slice" else "which is each rank's own")
-            + ": the norm would differ from rank to rank. Use DistributedGradReducer.clip_by_global_norm."
-        )
-
-
-def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Any:
-    """Scale down tensors, together, whose p-norm over all elements is larger than `max_norm`.
-
-    Args:
-        x: a Tensor, or a tuple or list of them.
-        max_norm: the largest norm.
-        norm_type: the order.
-        error_if_nonfinite: raise if the norm is infinite or NaN.
-
-    Returns:
-        Tensor, or list or tuple of Tensors like `x`.
-
-    Raises:
-        RuntimeError: if the norm is not finite and `error_if_nonfinite` is True.
-        ValueError: for reduced gradients of which a rank has a part alone, as with the parallel optimizer.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.clip_by_norm(ms.Tensor([3.0, 4.0]), 10.0))
-        [3. 4.]
-    """
-    _check_whole("clip_by_norm", x)
-    several = x if isinstance(x, (tuple, list)) else [x]
-    total = vector_norm(ops.stack([vector_norm(t, norm_type) for t in several]), norm_type)
-    if error_if_nonfinite and not np.isfinite(total.array()):
-        raise RuntimeError(f"For 'clip_by_norm', the norm must be finite, but got {total}.")
-    scale = ops.minimum(true_divide(max_norm, add(total, 1e-6)), 1.0)
-    out = [mul(t, ops.cast(scale, t.dtype)) for t in several]
-    return out[0] if isinstance(x, Tensor) else type(x)(out)
-
-
-def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) -> tuple:
-    """Scale down tensors, together, whose norm over all elements is larger than `clip_norm`.
-
-    Args:
-        x: a tuple or list of Tensors, or RowTensors, whose rows of one index are added up first.
-        clip_norm: the largest root of the sum of all squares, positive.
-        use_norm: None; the norm to use instead is not supported.
-
-    Returns:
-        tuple of Tensors.
-
-    Raises:
-        TypeError: if `x` is no tuple or list of Tensors, or `clip_norm` no number.
-        ValueError: if `clip_norm` is not positive, or `use_norm` is not None; for reduced gradients of which a
-            rank has a part alone, as with the parallel optimizer: `DistributedGradReducer` has a
-            `clip_by_global_norm` for them.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> a, b = ms.ops.clip_by_global_norm([ms.Tensor([0.6]), ms.Tensor([0.8])], 0.5)
-        >>> print(a, b)
-        [0.3] [0.4]
-    """
-    if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)):
-        raise TypeError(f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}.")
-    if clip_norm <= 0 or use_norm is not None:
-        raise ValueError(
-            f"For 'clip_by_global_norm', 'clip_norm' must be positive and 'use_norm' None, "
-            f"but got {clip_norm} and {use_norm}."
-        )
-    _check_whole("clip_by_global_norm", x)
-    if isinstance(x, (tuple, list)):
-        given, x = x, [t.summed().values if isinstance(t, RowTensor) else t for t in x]
-    several = ops.joining.sequence("clip_by_global_norm", x, "x")
-    squares = ops.addn(
-        [cast_array(ReduceSum()(square(cast_array(t, np.dtype(np.float32)))), np.dtype(np.float32)) for t in several]
-    )
-    scale = true_divide(clip_norm, ops.maximum(ops.sqrt(squares), clip_norm))
-    clipped = [mul(t, ops.cast(scale, from_numpy(array("x", t.array()).dtype))) for t in several]
-    return tuple([t.summed().with_values(new) if isinstance(t, RowTensor) else new for t, new in zip(given, clipped)])

@@ -19,6 +19,7 @@ from dist_ms.ops.windows import Pairs, add_windows, ceil_padding, element_index,
 __all__ = []
 
 _F32 = np.dtype(np.float32)
+_MOST_SHAPES = 64  # of inputs, whose geometry a pooling remembers
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,9 +36,18 @@ class Pool:
     ceil_mode: bool = False
     owner: str = "Pooling"
     size_error: type = ValueError
+    _known: dict = dataclasses.field(default_factory=dict, compare=False, repr=False)
 
     def placed(self, shape: tuple) -> tuple[Pairs, tuple]:
         """The padding for an input of this shape and the number of windows."""
+        found = self._known.get(shape)
+        if found is None:
+            if len(self._known) >= _MOST_SHAPES:
+                self._known.clear()
+            found = self._known[shape] = self._place(shape)
+        return found
+
+    def _place(self, shape: tuple) -> tuple[Pairs, tuple]:
         rank, sizes = len(self.kernel), shape[2:]
         if len(shape) != rank + 2:
             raise ValueError(f"For '{self.owner}', the input must have {rank + 2} dimensions, but got shape {shape}.")

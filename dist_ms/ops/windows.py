@@ -6,6 +6,7 @@ that oneDNN's kernels do not take; float64 gradient checks run through them.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -43,6 +44,7 @@ def ceil_padding(sizes: tuple, kernel: tuple, stride: tuple, padding: Pairs, dil
     return tuple(pairs)
 
 
+@functools.lru_cache(256)
 def output_sizes(sizes: tuple, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple) -> tuple:
     """How many windows fit per spatial dimension; 0 or less if none does."""
     return tuple(

@@ -49,11 +49,12 @@ def suits(x: tuple, w: tuple, stride: tuple, padding: Pairs, dilation: tuple, gr
 
     None does where oneDNN may round the factors to bfloat16.
     """
+    if w[2:] != (3, 3):
+        return False
     from dist_ms._ext.dnnl import rounds_factors
 
     return (
-        w[2:] == (3, 3)
-        and stride == (1, 1) == dilation
+        stride == (1, 1) == dilation
         and group == 1
         and min(w[:2]) >= _LEAST_CHANNELS
         and not (w[0] % _LANES or w[1] % _LANES)

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.rank_part import RankPart
+from dist_ms.common.scaled import lend, settle
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, Handle
@@ -179,6 +181,7 @@ class Reducer:
                 f"finished: {len(self._handles)} of {len(self._buckets)} buckets are on their "
                 "way."
             )
+        settle()
         if self._open or not self._holding:
             self._forget()
         self.samples.begin()
@@ -303,6 +306,8 @@ class Reducer:
 
     def lent(self, bucket: Bucket) -> np.ndarray | None:
         """Return a bucket's memory, for who has used its gradients; None where they are the caller's to keep.
+
+        Call `settle` before writing to it.
 
         Args:
             bucket: one of the plan's.
@@ -447,8 +452,11 @@ class Reducer:
         if place is None:
             grad = self._kept[index]
             kept = self.plan.rows[self.plan.weights[index]].gradient == "keep"
-            if grad is not None and kept and self.comm.size > 1:
-                grad.partial = "own", self._name(index)
+            if kept and self.comm.size > 1:
+                if grad is None:  # other ranks' may have one, and all are to see that they are the ranks' own
+                    row = self.plan.rows[self.plan.weights[index]]
+                    grad = wrap(np.zeros(row.shape, row.dtype))
+                (grad.values if isinstance(grad, RowTensor) else grad)._part = RankPart("own", self.comm)
             return grad
         bucket, slot = place
         kind = self._buckets[bucket]
@@ -456,12 +464,11 @@ class Reducer:
         if kind.shards > 1:
             start, stop = kind.slice_of(slot, self.comm.rank)
             dtype = self._types.get(index, kind.dtype)
-            grad = wrap(array[start:stop].astype(dtype, copy=False))
-            grad.partial = "slice", self._name(index)
+            grad = lend(wrap(array[start:stop].astype(dtype, copy=False)))
+            grad._part = RankPart("slice", self.comm)
             return grad
-        array = array.reshape(slot.shape)
         dtype = self._types.get(index, kind.dtype)
-        return wrap(array if array.dtype == dtype else array.astype(dtype))
+        return lend(wrap(array.reshape(slot.shape).astype(dtype, copy=False)))
 
 
 def _times(grad: Tensor | RowTensor, factor: float) -> Tensor | RowTensor:

@@ -122,7 +122,7 @@ class Clipping(nn.TrainOneStepCell):
         return loss
 
 
-@pytest.mark.parametrize(("divided", "together"), [(False, False), (False, True), (True, True)])
+@pytest.mark.parametrize(("divided", "together"), [(False, False), (False, True), (True, False), (True, True)])
 def test_clipping_equals_one_process(several, divided, together):
     x = np.random.default_rng(2).standard_normal((6 * get_group_size(), 4)).astype(np.float32)
 

@@ -1,5 +1,7 @@
 """The parallel optimizer: slices of the states, the weights of plain data parallel."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -265,25 +267,84 @@ def test_the_global_norm_is_agreed_on(world, parallel):
         reducer.clip_by_global_norm(grads, 0)
 
 
-@pytest.mark.mpi(min_size=2)
-def test_norms_of_a_ranks_part_alone_are_refused(world):
+CHANGED = {
+    "as they are": (lambda grads: grads, 1),
+    "times a number": (lambda grads: tuple(0.5 * g for g in grads), 0.5),
+    "divided by a tensor": (lambda grads: tuple(g / Tensor(4.0) for g in grads), 0.25),
+    "cast and back": (lambda grads: tuple(ops.cast(ops.cast(g, ms.float64), ms.float32) for g in grads), 1),
+    "by a HyperMap": (lambda grads: ops.HyperMap()(ops.partial(lambda s, g: g * s, 2.0), grads), 2),
+    "by a loss scaler": (lambda grads: ms.amp.StaticLossScaler(8.0).unscale(grads), 0.125),
+    "by a step's loss scale": (
+        lambda grads: [nn.TrainOneStepWithLossScaleCell._unscaled(g, Tensor(np.float32(8))) for g in grads], 0.125,
+    ),
+    "by a sum": (lambda grads: tuple(g + g for g in grads), 2),
+    "as new tensors": (lambda grads: tuple(Tensor(g) for g in grads), 1),
+    "in place": (lambda grads: tuple(g.mul_(3.0) for g in grads), 3),
+    "clipped before": (lambda grads: ops.clip_by_global_norm(grads, 1e6), 1),
+    "by a view": (lambda grads: tuple(g.reshape(-1).reshape(g.shape) for g in grads), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("change", CHANGED)
+@pytest.mark.parametrize("parallel", [False, True])
+def test_norms_of_a_ranks_part_are_those_of_all_ranks(world, parallel, change):
+    comm = world.comm
+    ms.reset_auto_parallel_context()
     ms.set_auto_parallel_context(
-        parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=True,
+        parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=parallel,
         parallel_optimizer_config={"parallel_optimizer_threshold": 0},
     )  # fmt: skip
-    w = ms.Parameter(np.zeros(11, np.float32), name="w")
+    w = ms.Parameter(np.zeros((11, 3), np.float32), name="w")
     own = ms.Parameter(np.zeros(2, np.float32), name="own", layerwise_parallel=True)
     whole = ms.Parameter(Tensor(1.0), name="whole")
     reducer = nn.DistributedGradReducer([w, own, whole], optimizer=nn.SGD([w, own, whole], 0.1))
     ms.reset_auto_parallel_context()
-    grads = reducer((Tensor(np.ones(11, np.float32)), Tensor(np.ones(2, np.float32)), Tensor(2.0)))
-    use = "Use DistributedGradReducer.clip_by_global_norm"
-    for given in (grads, reducer.clip_by_global_norm(grads, 1.0)):
-        with pytest.raises(ValueError, match=f"'w', of which each rank has a slice: .*{use}"):
-            ops.clip_by_global_norm(given, 1.0)
-        with pytest.raises(ValueError, match=f"'own', which is each rank's own: .*{use}"):
-            ops.clip_by_global_norm(given[1:], 1.0)
-        with pytest.raises(ValueError, match="'w', of which each rank has a slice"):
-            ops.clip_by_norm(given[0], 1.0)
-    assert ops.clip_by_norm(grads[1], 1.0).asnumpy().tolist() == pytest.approx([0.5**0.5] * 2, rel=1e-5)
-    assert ops.clip_by_global_norm(grads[2:], 1.0)[0].asnumpy() == 1
+    function, factor = CHANGED[change]
+
+    def grads():
+        own_grad = (
+            None if comm.rank == comm.size - 1 and comm.size > 1 else Tensor(np.full(2, comm.rank + 1.0, np.float32))
+        )
+        reduced = reducer((Tensor(np.arange(33, dtype=np.float32).reshape(11, 3)), own_grad, Tensor(2.0)))
+        return function(
+            reduced if own_grad is not None or comm.size > 1 else (*reduced[:1], Tensor([0.0, 0.0]), reduced[2])
+        )
+
+    owns = [2 * (r + 1) ** 2 for r in range(comm.size) if r < comm.size - 1 or comm.size == 1]
+    squares = np.array([sum(i * i for i in range(33)), sum(owns), 4.0])
+    for chosen in ([0, 1, 2], [1, 2], [0], [2], [1]):
+        norm = factor * np.sqrt(squares[chosen].sum())
+        if not norm:
+            continue
+        plain = [g.asnumpy().copy() for g in grads()]
+        for clip in (ops.clip_by_global_norm, ops.clip_by_norm):
+            given = grads()
+            found = clip([given[i] for i in chosen], 0.5)
+            for i, t in zip(chosen, found):
+                np.testing.assert_allclose(t.asnumpy(), plain[i] * min(0.5 / norm, 1), rtol=3e-6, err_msg=str(chosen))
+    largest = factor * max([32.0, *[np.sqrt(s / 2) for s in owns]])
+    found = ops.clip_by_norm(list(grads()), 0.5, norm_type=np.inf)[2].asnumpy()
+    np.testing.assert_allclose(found, 2 * factor * 0.5 / largest, rtol=1e-5)
+    np.testing.assert_allclose(
+        ops.clip_by_norm(grads()[0], 0.5).asnumpy(), plain[0] * 0.5 / (factor * squares[0] ** 0.5), rtol=3e-6
+    )
+    with pytest.raises(ValueError, match="'norm_type' must be above 0") if comm.size > 1 else nullcontext():
+        ops.clip_by_norm(list(grads()), 0.5, norm_type=0.0)
+
+
+def test_a_rank_s_own_tensor_alone_is_clipped_by_its_own_norm(world):
+    own = ms.Parameter(np.zeros(2, np.float32), name="own", layerwise_parallel=True)
+    grads = nn.DistributedGradReducer([own])((Tensor(np.full(2, world.comm.rank + 1.0, np.float32)),))
+    np.testing.assert_allclose(ops.clip_by_norm(grads[0], 1.0).asnumpy(), [0.5**0.5] * 2, rtol=1e-5)
+
+
+def test_clipped_gradients_outlive_the_memory_they_came_from(world):
+    comm = world.comm
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    w = ms.Parameter(np.zeros(4, np.float32), name="w")
+    reducer = nn.DistributedGradReducer([w], reuse=True)
+    ms.reset_auto_parallel_context()
+    first = ops.clip_by_global_norm(reducer((Tensor([3.0, 0.0, 4.0, 0.0]),)), 1.0)[0]
+    second = ops.clip_by_global_norm(reducer((Tensor([0.0, 6.0, 0.0, 8.0]),)), 1.0)[0]
+    found = comm.gather_objects((first.asnumpy().tolist(), second.asnumpy().tolist()))
+    np.testing.assert_allclose(found, [([0.6, 0, 0.8, 0], [0, 0.6, 0, 0.8])] * comm.size, rtol=1e-6)

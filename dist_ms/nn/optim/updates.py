@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dist_ms._ext.tape import set_low_copy, wants_low_copy
 from dist_ms.autograd.tape import recording
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.scaled import pending
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.elementwise import prepare_to_write, run_kernel, work_type
@@ -28,15 +30,36 @@ class Batch:
         self.indices: list[int] = []
         self.arrays: list[tuple] = []
         self.numbers: list[tuple] = []
+        self.copies: list[np.ndarray | None] = []
         self.rows: list[tuple | None] = []
+        self.factors: list[float] = []
         self.by_rows = False
 
-    def add(self, index: int, arrays: tuple, numbers: tuple, rows: tuple | None = None) -> None:
-        """Add one parameter."""
+    def add(
+        self,
+        index: int,
+        arrays: tuple,
+        numbers: tuple,
+        rows: tuple | None = None,
+        copy: np.ndarray | None = None,
+        factor: float = 1.0,
+    ) -> None:
+        """Add one parameter.
+
+        Args:
+            index: its place in the optimizer.
+            arrays: its array, the gradient's, the states'.
+            numbers: the rule's.
+            rows: which rows the gradient has.
+            copy: gets the new values as bfloat16.
+            factor: what the gradient is multiplied with.
+        """
         self.indices.append(index)
         self.arrays.append(arrays)
         self.numbers.append(numbers)
+        self.copies.append(copy)
         self.rows.append(rows)
+        self.factors.append(factor)
         if rows is not None:
             self.by_rows = True
 
@@ -45,9 +68,10 @@ class Batch:
         from dist_ms._ext import optimizer as kernels
 
         if rule == "lamb":
-            kernels.lamb(self.arrays, self.numbers)
+            kernels.lamb(self.arrays, self.numbers, self.copies, self.factors)
         else:
-            kernels.update(rule, self.arrays, self.numbers, None, self.rows if self.by_rows else None)
+            rows = self.rows if self.by_rows else None
+            kernels.update(rule, self.arrays, self.numbers, self.copies, rows, self.factors)
 
 
 def update_all(
@@ -75,14 +99,18 @@ def update_all(
                 add_rows(batch, optimizer, i, grad, rate, decay)
                 continue
             grad = grad.to_dense()
-        g = grad._data if grad._data is not None else grad.array()
+        copy = wants_low_copy(param)
         data = param._data
+        g, factor = grad._data, 1.0
+        if g is None:
+            later = pending(grad)
+            g, factor = (grad.array(), 1.0) if later is None or later[0].dtype != data.dtype else later
         if g.dtype != data.dtype or data.dtype.itemsize < 4:
             update_alone(optimizer, i, param, grad, numbers)
             continue
         if not g.flags.c_contiguous:
             g = np.ascontiguousarray(g)
-        batch.add(i, (data, g, *[s._data for s in states(i)]), numbers)
+        batch.add(i, (data, g, *[s._data for s in states(i)]), numbers, None, copy, factor)
     if not batch.indices:
         return
     prepare_all([params[i] for i in batch.indices])
@@ -91,8 +119,12 @@ def update_all(
     except (TypeError, ValueError):  # raised before anything is written: some memory is not contiguous
         if batch.by_rows:
             raise
-        for i, numbers in zip(batch.indices, batch.numbers):
-            update_alone(optimizer, i, params[i], gradients[i], numbers)
+        for i in batch.indices:
+            update_alone(optimizer, i, params[i], gradients[i], optimizer.rule_numbers(i, rates[i], decays[i]))
+        return
+    for i, copy in zip(batch.indices, batch.copies):
+        if copy is not None:
+            set_low_copy(params[i], copy)
 
 
 def prepare_all(params: Sequence[Parameter]) -> None:

@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext import norms as kernels
 from dist_ms.autograd.tree import tensors
+from dist_ms.common.scaled import pending, readable
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, LocalComm
+from dist_ms.ops.layout import in_memory_order
 
 VARIABLE = "DIST_MS_NON_FINITE"
 
@@ -54,10 +57,22 @@ def first_not_finite(grads: Sequence[Any]) -> int:
         >>> first_not_finite([ms.Tensor([1.0]), ms.Tensor([float("nan")])])
         1
     """
-    for index, grad in enumerate(grads):
-        if grad is not None and not np.isfinite((grad.values if type(grad) is RowTensor else grad).array()).all():
-            return index
-    return -1
+    arrays, places = [], []
+    for place, grad in enumerate(grads):
+        if grad is None:
+            continue
+        values = grad.values if type(grad) is RowTensor else grad
+        found = pending(values)
+        if found is not None and abs(found[1]) <= 1:  # a product with such a factor is finite where the array is
+            array = found[0]
+        else:
+            array = readable(values) if found is None else values.array()
+        if array.dtype not in (np.float32, np.float64) or not array.flags.aligned:
+            array = np.array([0.0 if np.isfinite(array).all() else np.nan])
+        arrays.append(in_memory_order(array))
+        places.append(place)
+    at = kernels.first_not_finite(arrays)
+    return places[at] if at >= 0 else -1
 
 
 def refuse_not_finite(loss: Any, grads: Sequence[Any], weights: Sequence[Any], comm: Comm | None = None) -> None:

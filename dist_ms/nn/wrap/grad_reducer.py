@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common import parallel_context
+from dist_ms.common.scaled import scaled
 from dist_ms.common.sparse_tensor import RowTensor
-from dist_ms.common.tensor import wrap
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.divided_update import DividedUpdate
+from dist_ms.ops.clipping import square_sums
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.virtual_shards import virtual_shards
 
@@ -148,8 +149,7 @@ class DistributedGradReducer(Cell):
         for grad, row in zip(grads, rows.weights, strict=True):
             if grad is None:
                 continue
-            array = (grad.summed().values if isinstance(grad, RowTensor) else grad).array().reshape(-1)
-            square = float(np.sum(np.square(array, dtype=np.float64)))
+            square = float(square_sums([grad.summed().values if isinstance(grad, RowTensor) else grad])[0])
             if rows.rows[row].gradient in ("all_reduce", "all_gather"):
                 total += square
             else:
@@ -249,11 +249,7 @@ def _times(grad: Any, factor: float) -> Any:
         return None
     if isinstance(grad, RowTensor):
         return grad.with_values(_times(grad.values, factor))
-    array = grad.array()
-    times = wrap(np.multiply(array, array.dtype.type(factor)))
-    if (partial := getattr(grad, "partial", None)) is not None:
-        times.partial = partial
-    return times
+    return scaled(grad, factor)
 
 
 __all__ = ["DistributedGradReducer", "is_data_parallel"]

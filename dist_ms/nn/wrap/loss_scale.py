@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.scaled import scaled
 from dist_ms.common.sparse_tensor import RowTensor
-from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.wrap.finite_guard import first_not_finite
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 from dist_ms.ops.mapping import HyperMap
 
@@ -26,7 +28,7 @@ def finite(tensors: Iterable[Tensor]) -> bool:
     Args:
         tensors: of any dtypes.
     """
-    return all(bool(np.isfinite((x.values if type(x) is RowTensor else x).array()).all()) for x in tensors)
+    return first_not_finite(list(tensors)) < 0
 
 
 class FixedLossScaleUpdateCell(Cell):
@@ -178,8 +180,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         """Divide a gradient by the scale, in the gradient's type."""
         if type(grad) is RowTensor:
             return grad.with_values(TrainOneStepWithLossScaleCell._unscaled(grad.values, scale))
-        factor = (1 / scale.asnumpy()).reshape(()).astype(grad.array().dtype)
-        return wrap(np.multiply(grad.array(), factor))
+        return scaled(grad, (1 / scale.asnumpy()).item())
 
     def set_sense_scale(self, sens: Tensor) -> None:
         """Set the scale.

@@ -133,6 +133,29 @@ def test_copies_in_bfloat16(rule):
     assert np.array_equal(copy.view(np.uint16), found[0].astype(ml_dtypes.bfloat16).view(np.uint16))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("rule", RULES)
+def test_factors_have_the_bits_of_products(rule, dtype):
+    several = [arrays_of(rule, shape, dtype, seed) for seed, shape in enumerate(SHAPES)]
+    factors = [0.3 + seed for seed in range(len(SHAPES))]
+    numbers = [RULES[rule][2][0]] * len(SHAPES)
+    found = run(rule, several, numbers, factors=factors)
+    first = [[p, np.asarray(g * dtype(f)), *states] for (p, g, *states), f in zip(several, factors)]
+    for a, b, given in zip(found, run(rule, first, numbers), several):
+        assert a[1].tobytes() == given[1].tobytes()
+        assert [x.tobytes() for x in (a[0], *a[2:])] == [x.tobytes() for x in (b[0], *b[2:])]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_moments_do_not_fade_among_the_subnormal_numbers(dtype):
+    p, g, m, v = (np.full(100, x, dtype) for x in (1, 0, 3 * np.finfo(dtype).tiny, 1))
+    numbers = [(0.01, 0.0, 1.0, 0.9, 0.1, 0.01, 1e-3, False)]
+    for _ in range(20):
+        optimizer.update("adam", [(p, g, m, v)], numbers)
+    assert (m[0] == 0 or np.finfo(dtype).tiny <= m[0] <= 3 * np.finfo(dtype).tiny) and (p > 0.9).all()
+    assert (np.full(1, np.finfo(dtype).tiny, dtype) / 2 > 0).all(), "elsewhere subnormal numbers are what they were"
+
+
 def test_wrong_arguments():
     p, g, h = arrays_of("adagrad", (4, 2), np.float32)
     numbers = RULES["adagrad"][2][0]
@@ -148,6 +171,10 @@ def test_wrong_arguments():
         part = np.ones((min(len(rows), 2), 2), np.float32)
         with pytest.raises(error, match="For 'update'"):
             optimizer.update("adagrad", [(p, part, h)], [numbers], rows=[(np.array(rows), False)])
+    with pytest.raises(ValueError, match="'factors' must be 1 for a gradient by rows, but got 0.5"):
+        optimizer.update(
+            "adagrad", [(p, np.ones((1, 2), np.float32), h)], [numbers], rows=[(np.array([0]), False)], factors=[0.5]
+        )
     with pytest.raises(TypeError, match="'copy' must be contiguous bfloat16"):
         optimizer.update("adagrad", [(p, g, h)], [numbers], copies=[np.zeros((4, 2), np.float32)])
     assert np.array_equal(p, arrays_of("adagrad", (4, 2), np.float32)[0]), "nothing is written before all is checked"
