@@ -11,13 +11,15 @@ SIZES = [0, 5, 3001, 50_021, 200_003]
 def path(request, comm, monkeypatch):
     """The communicator, as it is, without reading other ranks' memory, and without shared memory."""
     shared = getattr(comm, "_shared", None)
+    staged = request.param == "through stages" and shared is not None and comm.one_node
     if request.param == "MPI alone":
         monkeypatch.setattr(comm, "_shared", None, raising=False)
-    elif request.param == "through stages" and shared is not None and comm.one_node:
+    if staged:
         allowed = shared.reads_directly
         shared.read_directly(False)
-        request.addfinalizer(lambda: shared.read_directly(allowed))
-    return comm
+    yield comm
+    if staged:
+        shared.read_directly(allowed)
 
 
 def numbers(size, rank, shape=()):
