@@ -59,6 +59,7 @@ bench: $(INSTALLED)
 	$(RUN) benchmarks/bench_overhead.py $(if $(TORCH),--torch $(TORCH))
 	$(RUN) benchmarks/bench_kernels.py $(if $(TORCH),--torch $(TORCH))
 	$(RUN) benchmarks/bench_allreduce.py $(if $(TORCH),--torch $(TORCH))
+	$(RUN) benchmarks/bench_collectives.py
 	$(RUN) benchmarks/bench_start.py $(if $(TORCH),--torchrun $(dir $(TORCH))torchrun)
 	$(RUN) benchmarks/bench_ps.py rows
 	$(RUN) benchmarks/bench_ps.py tables

@@ -100,6 +100,8 @@ cdef enum:
     IN_PLACE_FROM = 2048
     # Bytes to one rank from which on a call of the system costs less than another copy.
     DIRECT_FROM = 512 << 10
+    # Bytes of a round where one rank sends: the others begin when the first has come.
+    LONE_PIECE = 16 << 10
 
 cdef enum Way:
     MEETING, SMALL, IN_PLACE, STAGED, DIRECT
@@ -331,7 +333,6 @@ cdef class Board:
         exchange.begin(self, way, mark)
         exchange.lay_out()
         return exchange
-
 
     def movement(self, cnp.ndarray source, cnp.ndarray out not None, Py_ssize_t length, int64_t mark,
                  bint parts=False, int sender=-1, int kind=-1, int op=0):

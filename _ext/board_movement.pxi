@@ -12,6 +12,8 @@ cdef class Movement(Exchange):
         cdef Py_ssize_t room = self.board.chunk
         if self.by_parts:
             room = max(<Py_ssize_t> ALIGNMENT, room // self.board.size // ALIGNMENT * ALIGNMENT)
+        if self.sender >= 0:
+            room = min(room, <Py_ssize_t> LONE_PIECE)
         self.piece, self.chunks, self.at, self.turn, self.hold = room, 1, 0, 0, False
         if self.way == STAGED:
             self.chunks = (self.length_each + room - 1) // room
@@ -107,6 +109,12 @@ cdef class Movement(Exchange):
         if out != self.pointers[rank]:
             copy_from(out, self.pointers[rank], length)
 
+    cdef bint has_come(self, int64_t stage) noexcept nogil:
+        """Tell whether those who send have."""
+        if self.sender >= 0:
+            return load(&self.board.lines[self.sender].stage) >= stage
+        return self.all_staged(stage)
+
     # ---- round k is in when `stage` reaches base + 2k - 1 (0: when entered), and taken at
     # base + min(2k + 2, 2 chunks - 1).
     cdef bint take_stage(self) noexcept nogil:
@@ -120,7 +128,7 @@ cdef class Movement(Exchange):
                 store(&line.stage, self.base + 2 * k + 1)
             self.turn = 1
             return True
-        if k > 0 and not self.all_staged(self.base + 2 * k - 1):
+        if k > 0 and not self.has_come(self.base + 2 * k - 1):
             return False
         self.take_chunk(k)
         store(&line.stage, self.base + min(2 * k + 2, 2 * self.chunks - 1))

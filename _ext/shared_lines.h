@@ -17,7 +17,7 @@
 #define WORD_BYTES 16
 #endif
 
-enum { LINE = 64, WORDS = LINE / WORD_BYTES, AHEAD = 16 * LINE };
+enum { LINE = 64, WORDS = LINE / WORD_BYTES, AHEAD = 16 * LINE, FAR_AHEAD = 32 * LINE };
 
 typedef char dm_word __attribute__((vector_size(WORD_BYTES), aligned(1), may_alias));
 
@@ -102,8 +102,8 @@ static inline __attribute__((always_inline)) void dm_copy_of(char *to, const cha
             dm_ask_for(to + at + AHEAD);
             if (takes) {
                 dm_ask_for(from + at + AHEAD);
-            } else {
-                __builtin_prefetch(from + at + AHEAD, 0, 3);
+            } else if (at + FAR_AHEAD < size) {
+                __builtin_prefetch(from + at + FAR_AHEAD, 0, 3);
             }
         }
         _Pragma("GCC unroll 4")

@@ -60,7 +60,7 @@ class SharedMemory:
         self._kinds: dict[np.dtype, int] = {}
         self._known: dict[int, tuple[np.ndarray, int]] = {}  # windows' memory and strides, by address
         self.meeting, self.movement = self._board.meeting, self._board.movement
-        self.reads_others, self.read_directly = self._board.reads_others, self._board.read_directly
+        self.reads_others, self.reads_directly = self._board.reads_others, False
 
     def reduction(
         self,
@@ -105,6 +105,15 @@ class SharedMemory:
         if kind is None:
             kind = self._kinds[dtype] = kernels.KINDS[dtype.name]
         return kind
+
+    def read_directly(self, allowed: bool) -> None:
+        """Let ranks read each other's memory where that is fastest; all say the same, while nothing is under way.
+
+        Args:
+            allowed: whether they may.
+        """
+        self.reads_directly = allowed
+        self._board.read_directly(allowed)
 
     def shares(self, array: np.ndarray) -> bool:
         """Whether an array lies in memory that is reduced in place."""
