@@ -48,7 +48,8 @@ class _Wire(Compression):
 class Float16Wire(_Wire):
     """Gradients travel as float16: 11 bits of precision, from 6e-8 to 65504; above, they become infinite.
 
-    Half the bytes of float32. Sums are made in float32 and rounded: those over a machine's ranks, and those over machines.
+    Half the bytes of float32. Sums are made in float32 and rounded: those over a machine's ranks, then those over
+    machines.
 
     Args:
         measure: as for `Compression`.
