@@ -3,7 +3,7 @@
 `--peers` names the folder with bench_mindspore_api.py. The share is the time in `DesyncDetector.step`, comparisons and
 the wait for the other rank in them included, over the time from its first call to its last.
 
-    python benchmarks/bench_desync.py --peers FOLDER [--models mlp,gpt] [--ranks 2] [--steps 60]
+    python benchmarks/bench_desync.py --peers FOLDER [--models mlp,resnet18,gpt] [--ranks 2] [--steps 60]
 """
 
 import argparse
@@ -38,7 +38,7 @@ finally:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peers", type=Path, required=True)
-    parser.add_argument("--models", default="mlp,gpt")
+    parser.add_argument("--models", default="mlp,resnet18,gpt")
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument("--steps", type=int, default=60)
     options = parser.parse_args()

@@ -30,7 +30,7 @@ def is_at(place: np.ndarray | None, grad: Tensor | RowTensor | None) -> bool:
     if place is None or grad is None or isinstance(grad, RowTensor):
         return False
     array = grad.array()
-    return (
+    return array is place or (
         array.ctypes.data == place.ctypes.data
         and array.dtype == place.dtype
         and array.shape == place.shape

@@ -6,8 +6,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 FIRST_BUCKET = 1 << 20  # bytes; small, so that the first all-reduce starts early
-# Bytes. On two machines at 1 Gbit/s a step with overlap took 213 ms in buckets of 2 MB, 230 in 4 MB, 264 in 25 MB.
-BUCKET = 2 << 20
+BUCKET = 2 << 20  # bytes; docs/design.md has the figures it was chosen by
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from dist_ms._ext import wire
+from dist_ms._ext import cast
 from dist_ms.communication import Handle
 from dist_ms.parallel.compression.report import Compression
 from dist_ms.parallel.gradient_hook import GradBucket
@@ -14,7 +14,7 @@ from dist_ms.parallel.gradient_hook import GradBucket
 class _Wire(Compression):
     """Rounds gradients to 16 bits, has them added by an all-reduce of that type, and widens the sums."""
 
-    half: bool
+    dtype: np.dtype
 
     def __init__(self, measure: bool = False) -> None:
         super().__init__(measure)
@@ -28,16 +28,19 @@ class _Wire(Compression):
             error = None
             if self.measure:
                 flat = np.ascontiguousarray(grad).reshape(-1)
-                error = widened(narrowed(flat, self.half), self.half) - flat
+                error, bits = np.empty_like(flat), np.empty(flat.size, self.dtype)
+                narrow(flat, bits)
+                widen(bits, error)
+                error -= flat
             self.note(name, grad.nbytes, grad.nbytes // 2, grad, error)
-        return _Sum(bucket, self._narrow_memory(bucket), self.half)
+        return _Sum(bucket, self._narrow_memory(bucket))
 
     def _narrow_memory(self, bucket: GradBucket) -> np.ndarray:
         """Return a bucket's memory for 16-bit numbers; all ranks make it together."""
         key = bucket.comm.name, bucket.index
         found = self._memory.get(key)
         if found is None or found.size != bucket.array.size:
-            found = bucket.comm.shared_buffer(bucket.array.size, np.float16 if self.half else ml_dtypes.bfloat16)
+            found = bucket.comm.shared_buffer(bucket.array.size, self.dtype)
             self._memory[key] = found
         return found
 
@@ -45,7 +48,8 @@ class _Wire(Compression):
 class Float16Wire(_Wire):
     """Gradients travel as float16: 11 bits of precision, from 6e-8 to 65504; above, they become infinite.
 
-    Half the bytes of float32. Sums are made in float32, and rounded once more on their way back.
+    Half the bytes of float32. Sums are made in float32 and rounded: those over a machine's ranks, then those over
+    machines.
 
     Args:
         measure: as for `Compression`.
@@ -57,7 +61,7 @@ class Float16Wire(_Wire):
         >>> reducer.register_comm_hook(Float16Wire())
     """
 
-    half = True
+    dtype = np.dtype(np.float16)
 
 
 class BFloat16Wire(_Wire):
@@ -73,40 +77,35 @@ class BFloat16Wire(_Wire):
         >>> reducer.register_comm_hook(BFloat16Wire())
     """
 
-    half = False
+    dtype = np.dtype(ml_dtypes.bfloat16)
 
 
-def narrowed(x: np.ndarray, half: bool) -> np.ndarray:
-    """Return flat float32 numbers as the bits of 16-bit floats.
+def narrow(x: np.ndarray, out: np.ndarray) -> None:
+    """Round flat float32 numbers to 16 bits.
 
     Args:
         x: (n,) float32.
-        half: float16, else bfloat16.
+        out: (n,) float16 or bfloat16.
     """
-    out = np.empty(x.size, np.uint16)
-    wire.narrow(x, out, half)
-    return out
+    (cast.to_float16 if out.dtype == np.float16 else cast.to_bfloat16)(x, out)
 
 
-def widened(bits: np.ndarray, half: bool) -> np.ndarray:
-    """Return the sum of the rows of 16-bit floats, (n,) or (rows, n), as float32.
+def widen(x: np.ndarray, out: np.ndarray) -> None:
+    """Write 16-bit floats as float32.
 
     Args:
-        bits: uint16.
-        half: float16, else bfloat16.
+        x: (n,) float16 or bfloat16.
+        out: (n,) float32.
     """
-    rows = np.atleast_2d(bits)
-    out = np.empty(rows.shape[1], np.float32)
-    wire.add(rows, out, half)
-    return out
+    (cast.from_float16 if x.dtype == np.float16 else cast.from_bfloat16)(x, out)
 
 
 class _Sum(Handle):
     """A sum under way in 16 bits."""
 
-    def __init__(self, bucket: GradBucket, memory: np.ndarray, half: bool) -> None:
-        self._array, self._bits, self._half = bucket.array, memory.view(np.uint16), half
-        wire.narrow(bucket.array, self._bits, half)
+    def __init__(self, bucket: GradBucket, memory: np.ndarray) -> None:
+        self._array, self._bits = bucket.array, memory
+        narrow(bucket.array, memory)
         names = bucket.names
         self._under_way: Handle | None = bucket.comm.post_all_reduce(memory, names=lambda: names)
 
@@ -123,5 +122,5 @@ class _Sum(Handle):
             self._widen()
 
     def _widen(self) -> None:
-        wire.add(self._bits[None], self._array, self._half)
+        widen(self._bits, self._array)
         self._under_way = None
