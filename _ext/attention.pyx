@@ -33,7 +33,7 @@ import numpy as np
 from arrays cimport check, check_memory, check_vector, type_name
 from blocks cimport block_count, maximum_of, sum_of, sum_of_products
 from narrow cimport narrow_bfloat16, narrow_float16, widen_bfloat16, widen_float16
-from philox cimport COUNTERS, WORDS, last_kept_of, philox
+from philox cimport WORDS, last_kept_of, philox
 from tile_product cimport padded, product, tile_columns
 from transcendental cimport falling_exponential
 
@@ -65,10 +65,12 @@ cdef enum:
     BLOCK_KEYS = 256  # As many as a call of the generator has words for.
     # Between the rows of a block of scores, so that a column does not fall into one set of the cache.
     GAP = 16
+    # Of how many counters the generator's are a multiple.
+    AT_ONCE = 8
     # Pieces of work per thread, from which on the slowest thread is not far behind the others.
     SHARES = 4
     # Parts of the keys of all heads, at least, in the gradient of long sequences.
-    PARTS = 16
+    PARTS = 8
 
 include "attention_rows.pxi"
 include "attention_forward.pxi"

@@ -161,11 +161,12 @@ cdef void dropout_row(
     cdef floating scale = <floating> a.keep_scale
     cdef const uint8_t *kept
     cdef uint64_t row, counters
-    cdef Py_ssize_t j
+    cdef Py_ssize_t j, wanted
     if a.draws:
         counters = <uint64_t> padded(a.keys, BLOCK_KEYS) // WORDS
         row = <uint64_t> ((b * a.heads + h) * a.queries + i)
-        philox(row * counters + <uint64_t> first // WORDS, a.offset, a.seed, COUNTERS, words)
+        wanted = padded(block_count(size, WORDS), AT_ONCE)
+        philox(row * counters + <uint64_t> first // WORDS, a.offset, a.seed, <int> wanted, words)
         for j in range(size):
             factors[j] = scale if words[j] <= a.last_kept else 0
     else:
