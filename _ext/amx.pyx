@@ -44,8 +44,8 @@ cdef extern from "amx.h" nogil:
         uint8_t *to
     )
     void amx_multiply_panels(
-        const uint8_t *a, const uint8_t *b, long blocks, float *out, long out_step, long rows,
-        long columns, const float *bias, int add
+        const uint8_t *a_panels, long a_size, const uint8_t *b_panel, long blocks, float *out,
+        long out_step, long rows, long columns, const float *bias, int add
     )
 
 cnp.import_array()
@@ -56,6 +56,8 @@ cdef enum:
     SLICE = 256
     # Panels of A that a thread keeps in its L2 cache (768 KB) while B's go by.
     GROUP = 16
+    # Panels of B that a thread splits before it works through its groups.
+    MOST_COLUMNS = 256
     # Multiplications from which on several threads share the work.
     SHARED_FROM = 1 << 18
     # Bytes of a cache line and of a large page.
@@ -94,7 +96,7 @@ cdef struct Matrices:
 cdef struct Scratch:
     # What a thread works in; the magnitudes are bits of the largest numbers met.
     uint8_t *a_panels
-    uint8_t *b_panel
+    uint8_t *b_panels
     uint32_t a_largest, b_largest
 
 
@@ -110,31 +112,34 @@ cdef void multiply_block(
     cdef Py_ssize_t size = panel_bytes(m.inner)
     cdef Py_ssize_t row_stop = min(m.rows, row + m.row_panels * PANEL)
     cdef Py_ssize_t column_stop = min(m.columns, column + m.column_panels * PANEL)
-    cdef Py_ssize_t k_slice, k, length, i, j, at
+    cdef Py_ssize_t k_slice, k, length, first, stop, i, j, at
     cdef TileConfig before
     amx_begin(&before)
     for k_slice in range(block_count(m.inner, SLICE)):
         k = k_slice * SLICE
         length = min(SLICE, m.inner - k)
-        for i in range(block_count(row_stop - row, PANEL)):
-            at = row + i * PANEL
-            scratch.a_largest = max(scratch.a_largest, amx_split_panel(
-                m.a + at * m.a_row + k * m.a_inner, m.a_row, m.a_inner,
-                min(PANEL, row_stop - at), length, 0, scratch.a_panels + i * size,
-            ))
-        for j in range(block_count(column_stop - column, PANEL)):
-            at = column + j * PANEL
-            scratch.b_largest = max(scratch.b_largest, amx_split_panel(
-                m.b + at * m.b_column + k * m.b_inner, m.b_column, m.b_inner,
-                min(PANEL, column_stop - at), length, 1, scratch.b_panel,
-            ))
-            for i in range(block_count(row_stop - row, PANEL)):
+        first = row
+        while first < row_stop:
+            stop = min(row_stop, first + GROUP * PANEL)
+            for i in range(block_count(stop - first, PANEL)):
+                at = first + i * PANEL
+                scratch.a_largest = max(scratch.a_largest, amx_split_panel(
+                    m.a + at * m.a_row + k * m.a_inner, m.a_row, m.a_inner,
+                    min(PANEL, stop - at), length, 0, scratch.a_panels + i * size,
+                ))
+            for j in range(block_count(column_stop - column, PANEL)):
+                at = column + j * PANEL
+                if first == row:
+                    scratch.b_largest = max(scratch.b_largest, amx_split_panel(
+                        m.b + at * m.b_column + k * m.b_inner, m.b_column, m.b_inner,
+                        min(PANEL, column_stop - at), length, 1, scratch.b_panels + j * size,
+                    ))
                 amx_multiply_panels(
-                    scratch.a_panels + i * size, scratch.b_panel, block_count(length, PANEL),
-                    m.out + (row + i * PANEL) * m.out_row + at, m.out_row,
-                    min(PANEL, row_stop - row - i * PANEL), min(PANEL, column_stop - at),
+                    scratch.a_panels, size, scratch.b_panels + j * size, block_count(length, PANEL),
+                    m.out + first * m.out_row + at, m.out_row, stop - first, min(PANEL, column_stop - at),
                     m.bias + at if m.bias != NULL and k == 0 else NULL, k > 0,
                 )
+            first = stop
     amx_end(&before)
 
 
@@ -154,7 +159,7 @@ cdef int multiply_task(
     m.b += starts[3 * product + 1]
     m.out += starts[3 * product + 2]
     scratch.a_panels = memory
-    scratch.b_panel = memory + m.row_panels * panel_bytes(m.inner)
+    scratch.b_panels = memory + min(m.row_panels, GROUP) * panel_bytes(m.inner)
     scratch.a_largest = scratch.b_largest = 0
     task %= tasks
     multiply_block(
@@ -172,12 +177,11 @@ cdef void cut(Matrices *m, Py_ssize_t products, int threads) noexcept nogil:
     """Choose the tasks of a product so that all threads get some and little is split twice."""
     cdef Py_ssize_t rows = block_count(m.rows, PANEL)
     cdef Py_ssize_t columns = block_count(m.columns, PANEL)
-    cdef Py_ssize_t least = block_count(rows, GROUP)
     cdef Py_ssize_t down, across, cost, best = -1
     if m.rows * m.columns * m.inner < SHARED_FROM or products >= 2 * threads:
         threads = 1
-    for down in range(least, least + threads):
-        across = 1
+    for down in range(1, 1 + threads):
+        across = block_count(columns, MOST_COLUMNS)
         while down * across * products % threads:
             across += 1
         cost = rows * across + columns * down
@@ -353,7 +357,7 @@ def matmul(
     start = <const Py_ssize_t *> cnp.PyArray_DATA(starts)
     products = cnp.PyArray_DIM(starts, 0)
     cut(&m, products, threads)
-    size = (m.row_panels + 1) * panel_bytes(m.inner)
+    size = (min(m.row_panels, GROUP) + m.column_panels) * panel_bytes(m.inner)
     memory = take_scratch(size * threads)
     with nogil:
         accurate = multiply(&m, start, products, memory, size)

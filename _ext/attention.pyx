@@ -13,8 +13,11 @@ Arrays are (batch, head, row, column), the columns next to each other, in float3
 or bfloat16 (whose 16 bits NumPy sees as uint16 or as ml_dtypes' type); the 16-bit types are
 computed in float32. There may be fewer heads of keys and values, each for as many heads of queries.
 
-Hard rule: a thread owns a block of queries in the forward, and a head of keys in the gradient, and
-meets the other side's blocks in order. So any number of threads gives the same bits.
+Hard rule: a thread owns a block of queries in the forward, and a part of the keys of a head in the
+gradient, and meets the other side's blocks in order; the shapes alone say how many parts there are, and
+their shares in the gradients of the queries are added in order. So any number of threads gives the same bits.
+
+Where AMX is permitted bfloat16 is multiplied in its tiles, with weights rounded to bfloat16.
 """
 
 cimport numpy as cnp
@@ -23,18 +26,38 @@ from cython cimport floating
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from arrays cimport check, check_memory, check_vector, type_name
 from blocks cimport block_count, maximum_of, sum_of, sum_of_products
 from narrow cimport narrow_bfloat16, narrow_float16, widen_bfloat16, widen_float16
-from philox cimport COUNTERS, WORDS, last_kept_of, philox
+from philox cimport WORDS, last_kept_of, philox
 from tile_product cimport padded, product, tile_columns
 from transcendental cimport falling_exponential
 
+from dist_ms._ext import amx
+
+cdef extern from "amx_bfloat16.h" nogil:
+    ctypedef struct TileConfig:
+        pass
+    void amx_begin(TileConfig *before)
+    void amx_end(const TileConfig *before)
+    void amx_product_bf16(
+        long rows, long columns, long inner, const uint8_t *a, long a_step, const uint8_t *b, long b_column,
+        long b_block, float *c, long c_step, int adds)
+    void amx_pack_rows(const char *x, long step, long rows, long length, uint8_t *to)
+    void amx_pack_turned(const char *x, long step, long rows, long length, uint8_t *to)
+    void amx_pack_pairs(const char *x, long step, long rows, long length, uint8_t *to)
+    void amx_pack_columns(const char *x, long step, long rows, long length, uint8_t *to, long to_step)
+    void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width)
+    void amx_round_pairs(const float *x, long step, long rows, long columns, uint8_t *to)
+    void amx_turn_columns(const float *x, long step, long rows, float scale, float *to)
+
 cnp.import_array()
+
+cdef bint _has_tiles = amx.available()
 
 cdef enum:
     # A block of queries' rows and outputs stay in the L1 cache, its scores in the L2 cache.
@@ -42,12 +65,17 @@ cdef enum:
     BLOCK_KEYS = 256  # As many as a call of the generator has words for.
     # Between the rows of a block of scores, so that a column does not fall into one set of the cache.
     GAP = 16
+    # Of how many counters the generator's are a multiple.
+    AT_ONCE = 8
     # Pieces of work per thread, from which on the slowest thread is not far behind the others.
     SHARES = 4
+    # Parts of the keys of all heads, at least, in the gradient of long sequences.
+    PARTS = 8
 
 include "attention_rows.pxi"
 include "attention_forward.pxi"
 include "attention_backward.pxi"
+include "attention_tiles.pxi"
 include "attention_checks.pxi"
 
 
@@ -96,7 +124,10 @@ def forward(
     shares = min(blocks, block_count(SHARES * threads, a.batches * a.heads))
     units = a.batches * a.heads * shares
     threads = min(threads, units)
-    size = forward_scratch[double](&a, NULL) if wide else forward_scratch[float](&a, NULL)
+    if a.tiles:
+        size = forward_tiles_scratch(&a)
+    else:
+        size = forward_scratch[double](&a, NULL) if wide else forward_scratch[float](&a, NULL)
     memory = np.empty((threads, size), np.float64 if wide else np.float32)
     scratch = cnp.PyArray_DATA(memory)
     with nogil:
@@ -129,7 +160,7 @@ def backward(
     """
     cdef Attention a
     cdef bint wide
-    cdef cnp.ndarray memory
+    cdef cnp.ndarray memory, shares
     cdef Py_ssize_t size, units
     cdef int threads
     cdef void *scratch
@@ -139,8 +170,15 @@ def backward(
     units = shared_units(&a)
     if not a.batches * a.groups:
         return
-    threads = min(openmp.omp_get_max_threads(), units)
-    size = backward_scratch[double](&a, NULL) if wide else backward_scratch[float](&a, NULL)
+    cut_keys(&a)
+    threads = min(openmp.omp_get_max_threads(), units * a.parts)
+    if a.parts > 1:
+        shares = np.empty((a.parts, a.batches, a.heads, a.queries, a.length), np.float64 if wide else np.float32)
+        a.shares_of_dq = cnp.PyArray_DATA(shares)
+    if a.tiles:
+        size = backward_tiles_scratch(&a)
+    else:
+        size = backward_scratch[double](&a, NULL) if wide else backward_scratch[float](&a, NULL)
     memory = np.empty((threads, size), np.float64 if wide else np.float32)
     scratch = cnp.PyArray_DATA(memory)
     with nogil:

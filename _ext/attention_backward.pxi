@@ -1,4 +1,4 @@
-# The gradient: heads of keys, each block of theirs against the blocks of queries.
+# The gradient: parts of the keys of a head, each block of theirs against the blocks of queries.
 
 cdef Py_ssize_t shared_units(const Attention *a) noexcept nogil:
     """Return how many parts of the work write to memory of their own."""
@@ -10,11 +10,30 @@ cdef Py_ssize_t shared_units(const Attention *a) noexcept nogil:
     return units
 
 
+cdef void cut_keys(Attention *a) noexcept nogil:
+    """Choose into how many parts the keys of a head are cut, so that few heads make enough work for many threads.
+
+    The shapes alone decide, as each part's share in the gradients of the queries is added apart.
+    """
+    cdef Py_ssize_t heads = max(a.batches * a.groups, 1)
+    a.parts = max(min(block_count(PARTS, heads), block_count(a.keys, BLOCK_KEYS)), 1)
+
+
+cdef inline Py_ssize_t first_of_part(const Attention *a, Py_ssize_t part) noexcept nogil:
+    """Return the first key of a part."""
+    return min(block_count(a.keys, BLOCK_KEYS) * part // a.parts * BLOCK_KEYS, a.keys)
+
+
+cdef inline Py_ssize_t part_of_keys(const Attention *a) noexcept nogil:
+    """Return how many keys a part has at most."""
+    return min(block_count(block_count(a.keys, BLOCK_KEYS), a.parts) * BLOCK_KEYS, a.keys)
+
+
 cdef Py_ssize_t backward_scratch(const Attention *a, const floating *x) noexcept nogil:
     """Return how many elements a thread works in."""
     cdef Py_ssize_t unit = tile_columns(x)
     cdef Py_ssize_t width = padded(a.length, unit)
-    cdef Py_ssize_t keys = padded(a.keys, unit)
+    cdef Py_ssize_t keys = padded(part_of_keys(a), unit)
     cdef Py_ssize_t rows = min(a.queries, BLOCK_QUERIES)
     return (
         keys * (3 * width + 2 * a.length) + unit * a.length
@@ -26,35 +45,71 @@ cdef void backward_units(
     const Attention *a, Py_ssize_t units, int threads, floating *scratch, Py_ssize_t size
 ) noexcept nogil:
     cdef Py_ssize_t unit
-    for unit in prange(units, schedule="dynamic", chunksize=1, num_threads=threads):
-        backward_unit(a, unit, units, scratch + threadid() * size)
+    for unit in prange(units * a.parts, schedule="dynamic", chunksize=1, num_threads=threads):
+        backward_unit(a, unit // a.parts, unit % a.parts, units, scratch + threadid() * size)
+    if a.parts > 1:
+        for unit in prange(a.batches * a.heads, schedule="static", num_threads=threads):
+            add_parts(a, unit, scratch + threadid() * size)
 
 
 cdef void backward_unit(
-    const Attention *a, Py_ssize_t unit, Py_ssize_t units, floating *scratch
+    const Attention *a, Py_ssize_t unit, Py_ssize_t part, Py_ssize_t units, floating *scratch
 ) noexcept nogil:
-    """Write the gradients of the heads of keys that belong to a unit, see `shared_units`."""
+    """Write what a part of the keys of all heads that belong to a unit has in the gradients, see `shared_units`."""
     cdef Py_ssize_t i
     if units == a.batches * a.groups:
-        backward_group(a, unit // a.groups, unit % a.groups, scratch)
+        backward_part(a, unit // a.groups, unit % a.groups, part, scratch)
     elif a.dbias.batch:
         for i in range(a.groups):
-            backward_group(a, unit, i, scratch)
+            backward_part(a, unit, i, part, scratch)
     elif a.dbias.head:
         for i in range(a.batches):
-            backward_group(a, i, unit, scratch)
+            backward_part(a, i, unit, part, scratch)
     else:
         for i in range(a.batches * a.groups):
-            backward_group(a, i // a.groups, i % a.groups, scratch)
+            backward_part(a, i // a.groups, i % a.groups, part, scratch)
 
 
-cdef void backward_group(
-    const Attention *a, Py_ssize_t b, Py_ssize_t group, floating *scratch
+cdef inline floating *part_of_dq(
+    const Attention *a, Py_ssize_t head, Py_ssize_t i, Py_ssize_t part, const floating *x
 ) noexcept nogil:
-    """Write the gradients of a head of keys and values, and of the queries that see it."""
+    """Return where a part's share in the gradient of a query is kept."""
+    return <floating *> a.shares_of_dq + ((part * a.batches * a.heads + head) * a.queries + i) * a.length
+
+
+cdef inline void put_dq(
+    const Attention *a, Py_ssize_t b, Py_ssize_t h, Py_ssize_t i, Py_ssize_t part, const floating *x
+) noexcept nogil:
+    """Write a part's share in the gradient of a query, or all of it."""
+    if a.parts == 1:
+        write_row(a.dq.element, x, a.length, row_of(&a.dq, b, h, i))
+    else:
+        memcpy(part_of_dq(a, b * a.heads + h, i, part, x), x, a.length * sizeof(floating))
+
+
+cdef void add_parts(const Attention *a, Py_ssize_t head, floating *sums) noexcept nogil:
+    """Write the gradients of a head's queries from the shares of the parts."""
+    cdef Py_ssize_t i, j, part
+    cdef const floating *share
+    for i in range(a.queries):
+        memcpy(sums, part_of_dq(a, head, i, 0, <const floating *> sums), a.length * sizeof(floating))
+        for part in range(1, a.parts):
+            share = part_of_dq(a, head, i, part, <const floating *> sums)
+            for j in range(a.length):
+                sums[j] += share[j]
+        write_row(a.dq.element, <const floating *> sums, a.length,
+                  row_of(&a.dq, head // a.heads, head % a.heads, i))
+
+
+cdef void backward_part(
+    const Attention *a, Py_ssize_t b, Py_ssize_t group, Py_ssize_t part, floating *scratch
+) noexcept nogil:
+    """Write the gradients of a part of the keys of a head, and what it adds to those of the queries that see it."""
     cdef Py_ssize_t unit = tile_columns(scratch)
     cdef Py_ssize_t width = padded(a.length, unit)
-    cdef Py_ssize_t keys = padded(a.keys, unit)
+    cdef Py_ssize_t first = first_of_part(a, part)
+    cdef Py_ssize_t count = first_of_part(a, part + 1) - first
+    cdef Py_ssize_t keys = padded(count, unit)
     cdef Py_ssize_t share = a.heads // a.groups
     cdef Py_ssize_t h, i, j, of_keys, of_queries
     cdef floating *k = scratch
@@ -67,9 +122,13 @@ cdef void backward_group(
     cdef floating *dout = dq + a.queries * width
     cdef floating *sums = dout + a.queries * width
     cdef floating *rest = sums + a.queries
-    read_rows(&a.k, b, group, 0, a.keys, a.length, width, <floating> 1, k)
-    read_turned(&a.k, b, group, a.keys, a.length, rest, turned_k)
-    read_turned(&a.v, b, group, a.keys, a.length, rest, turned_v)
+    if floating is float:
+        if a.tiles:
+            backward_part_tiles(a, b, group, part, scratch)
+            return
+    read_rows(&a.k, b, group, first, count, a.length, width, <floating> 1, k)
+    read_turned(&a.k, b, group, first, count, a.length, rest, turned_k)
+    read_turned(&a.v, b, group, first, count, a.length, rest, turned_v)
     memset(dk, 0, keys * width * sizeof(floating))
     memset(dv, 0, keys * width * sizeof(floating))
     for h in range(group * share, (group + 1) * share):
@@ -79,20 +138,20 @@ cdef void backward_group(
         for i in range(a.queries):
             read_row(a.out.element, row_of(&a.out, b, h, i), a.length, rest)
             sums[i] = <floating> sum_of_products(<const floating *> rest, dout + i * width, a.length)
-        for of_keys in range(block_count(a.keys, BLOCK_KEYS)):
+        for of_keys in range(block_count(count, BLOCK_KEYS)):
             j = of_keys * BLOCK_KEYS
             for of_queries in range(block_count(a.queries, BLOCK_QUERIES)):
                 i = of_queries * BLOCK_QUERIES
-                backward_block(a, b, h, i, j, q + i * width, k + j * width, turned_k + j * a.length,
+                backward_block(a, b, h, i, first + j, q + i * width, k + j * width, turned_k + j * a.length,
                                turned_v + j * a.length, dout + i * width, sums + i,
                                dq + i * width, dk + j * width, dv + j * width, rest)
         for i in range(a.queries):
             for j in range(a.length):
                 dq[i * width + j] *= <floating> a.scale
-            write_row(a.dq.element, dq + i * width, a.length, row_of(&a.dq, b, h, i))
-    for i in range(a.keys):
-        write_row(a.dk.element, dk + i * width, a.length, row_of(&a.dk, b, group, i))
-        write_row(a.dv.element, dv + i * width, a.length, row_of(&a.dv, b, group, i))
+            put_dq(a, b, h, i, part, <const floating *> dq + i * width)
+    for i in range(count):
+        write_row(a.dk.element, dk + i * width, a.length, row_of(&a.dk, b, group, first + i))
+        write_row(a.dv.element, dv + i * width, a.length, row_of(&a.dv, b, group, first + i))
 
 
 cdef void backward_block(

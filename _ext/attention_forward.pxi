@@ -19,7 +19,10 @@ cdef void forward_units(
 ) noexcept nogil:
     cdef Py_ssize_t unit
     for unit in prange(units, schedule="dynamic", chunksize=1, num_threads=threads):
-        forward_share(a, unit // shares, unit % shares, shares, scratch + threadid() * size)
+        if a.tiles:
+            forward_share_tiles(a, unit // shares, unit % shares, shares, <float *> scratch + threadid() * size)
+        else:
+            forward_share(a, unit // shares, unit % shares, shares, scratch + threadid() * size)
 
 
 cdef void forward_share(
@@ -39,7 +42,7 @@ cdef void forward_share(
     for block in range(blocks * share // shares, blocks * (share + 1) // shares):
         keys = max(keys, end_of_keys(a, b, min((block + 1) * BLOCK_QUERIES, a.queries) - 1))
     read_rows(&a.v, b, group, 0, keys, a.length, width, <floating> 1, values)
-    read_turned(&a.k, b, group, keys, a.length, rest, turned)
+    read_turned(&a.k, b, group, 0, keys, a.length, rest, turned)
     for block in range(blocks * share // shares, blocks * (share + 1) // shares):
         forward_block(a, b, h, block * BLOCK_QUERIES, values, turned, rest)
 
@@ -55,7 +58,7 @@ cdef void forward_block(
     cdef Py_ssize_t rows = min(BLOCK_QUERIES, a.queries - first)
     cdef Py_ssize_t place = (b * a.heads + h) * a.queries + first
     cdef Py_ssize_t end = end_of_keys(a, b, first + rows - 1)
-    cdef Py_ssize_t index, key, count, i, j
+    cdef Py_ssize_t index, key, count, i
     cdef floating *queries = scratch
     cdef floating *outputs = queries + rows * width
     cdef floating *scores = outputs + rows * width
@@ -77,13 +80,21 @@ cdef void forward_block(
                       outputs + i * width, width)
         product(rows, width, count, scores, step, 1, values + key * width, unit, width, outputs, width, True)
     for i in range(rows):
-        if maxima[i] == <floating> -INFINITY:
-            maxima[i], factors[i] = 0, <floating> a.empty
-        else:
-            factors[i] = 1 / sums[i]
-        for j in range(a.length):
-            outputs[i * width + j] *= factors[i]
+        finish_row(a, maxima + i, factors + i, sums[i], outputs + i * width)
         write_row(a.out.element, outputs + i * width, a.length, row_of(&a.out, b, h, first + i))
+
+
+cdef inline void finish_row(
+    const Attention *a, floating *maximum, floating *factor, floating total, floating *output
+) noexcept nogil:
+    """Divide a query's output by the sum of its weights."""
+    cdef Py_ssize_t j
+    if maximum[0] == <floating> -INFINITY:
+        maximum[0], factor[0] = 0, <floating> a.empty
+    else:
+        factor[0] = 1 / total
+    for j in range(a.length):
+        output[j] *= factor[0]
 
 
 cdef void weigh_row(

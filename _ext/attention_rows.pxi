@@ -19,6 +19,11 @@ ctypedef struct Attention:
     const int64_t *prefix
     Py_ssize_t batches, heads, groups, queries, keys, length
     Py_ssize_t low, high
+    # The gradient: into how many parts the keys of a head are cut, and their shares in that of the queries.
+    Py_ssize_t parts
+    void *shares_of_dq
+    # Whether the products are those of AMX's tiles.
+    bint tiles
     double scale, keep_scale, empty
     bint draws
     uint32_t last_kept
@@ -81,10 +86,10 @@ cdef void read_rows(
 
 
 cdef void read_turned(
-    const View *view, Py_ssize_t b, Py_ssize_t h, Py_ssize_t count, Py_ssize_t length,
+    const View *view, Py_ssize_t b, Py_ssize_t h, Py_ssize_t begin, Py_ssize_t count, Py_ssize_t length,
     floating *rows, floating *out
 ) noexcept nogil:
-    """Write a head's rows as columns of panels (length, tile columns), with zeros behind the last.
+    """Write a head's rows from `begin` on as columns of panels (length, tile columns), with zeros behind the last.
 
     `rows` has room for as many rows as a panel has columns.
     """
@@ -94,7 +99,7 @@ cdef void read_turned(
     for index in range(block_count(count, unit)):
         first = index * unit
         size = min(unit, count - first)
-        read_rows(view, b, h, first, size, length, length, <floating> 1, rows)
+        read_rows(view, b, h, begin + first, size, length, length, <floating> 1, rows)
         memset(rows + size * length, 0, (unit - size) * length * sizeof(floating))
         panel = out + first * length
         for i in range(length):
@@ -156,11 +161,12 @@ cdef void dropout_row(
     cdef floating scale = <floating> a.keep_scale
     cdef const uint8_t *kept
     cdef uint64_t row, counters
-    cdef Py_ssize_t j
+    cdef Py_ssize_t j, wanted
     if a.draws:
         counters = <uint64_t> padded(a.keys, BLOCK_KEYS) // WORDS
         row = <uint64_t> ((b * a.heads + h) * a.queries + i)
-        philox(row * counters + <uint64_t> first // WORDS, a.offset, a.seed, COUNTERS, words)
+        wanted = padded(block_count(size, WORDS), AT_ONCE)
+        philox(row * counters + <uint64_t> first // WORDS, a.offset, a.seed, <int> wanted, words)
         for j in range(size):
             factors[j] = scale if words[j] <= a.last_kept else 0
     else:

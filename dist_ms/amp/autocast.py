@@ -22,6 +22,8 @@ from dist_ms.ops.widening import widened
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _WITH_BIAS = ("Convolution", "Dense")
 _LOW = (*_WITH_BIAS, "TransposedConvolution", "MatMul", "PReLU", "Einsum", "Contraction")
+# Low too, but for the bias: a mask of large negative numbers may have none in the low type.
+_ATTENTION = ("LayerAttention",)
 _FLOAT32 = (
     *(
         "Pow",
@@ -46,6 +48,14 @@ _FLOAT32 = (
 )
 _WIDEST = ("AddN", "BiasAdd", "Concat", "Resample")
 
+_RULES = (
+    ("bias", _WITH_BIAS),
+    ("low", _LOW),
+    ("attention", _ATTENTION),
+    ("float32", _FLOAT32),
+    ("widest", _WIDEST),
+)
+
 _kinds: dict[type, str | None] = {}
 
 
@@ -54,8 +64,7 @@ def _kind(primitive: Any) -> str | None:
     kind = type(primitive)
     if kind not in _kinds:
         names = [c.__name__ for c in kind.__mro__]
-        lists = (("bias", _WITH_BIAS), ("low", _LOW), ("float32", _FLOAT32), ("widest", _WIDEST))
-        _kinds[kind] = next((rule for name in names for rule, listed in lists if name in listed), None)
+        _kinds[kind] = next((rule for name in names for rule, listed in _RULES if name in listed), None)
     return _kinds[kind]
 
 
@@ -92,6 +101,8 @@ class Region:
         rule = _kind(primitive)
         if rule is None:
             return inputs
+        if rule == "attention":
+            return (*(cast(x, self._low) for x in inputs[:3]), *inputs[3:])
         floats = [x for x in inputs if isinstance(x, Tensor) and x.dtype in _FLOATS]
         if not floats:
             return inputs

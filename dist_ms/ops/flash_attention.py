@@ -311,9 +311,3 @@ def _prefix(prefix: Any, mode: int, shape: tuple) -> np.ndarray | None:
             f"For '{_NAME}', 'prefix' must hold {shape[0]} ints where 'sparse_mode' is 5, but got {prefix}."
         )
     return np.array(found, np.int64)
-
-
-def attention_with_bias(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, drop: float) -> Tensor:
-    """Attention of (B, N, S, D) for layers: a query that no key counts for gives NaN, as a plain softmax does."""
-    keep = 1.0 - drop
-    return attend(q, k, v, bias, Scores(scale, keep_prob=keep, seed=next_seed() if drop else None, empty=float("nan")))

@@ -15,8 +15,8 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.attention_mask import attention_mask, check_masks
 from dist_ms.nn.layer.dense import Dense
+from dist_ms.ops.attention import layer_attention, whole_attention
 from dist_ms.ops.dense import dense
-from dist_ms.ops.flash_attention import attention_with_bias
 
 __all__ = ["MultiheadAttention"]
 
@@ -141,15 +141,11 @@ class MultiheadAttention(Cell):
         rows, heads, length, _ = q.shape
         sources = key.shape[1 if swap else 0]
         mask = attention_mask(_OWNER, (rows, heads, length, sources), k.shape[2], attn_mask, key_padding_mask, q.dtype)
+        scale, drop = 1 / math.sqrt(self.head_dim), self.dropout if self.training else 0.0
         if not need_weights:
-            drop = self.dropout if self.training else 0.0
-            heads_out = attention_with_bias(q, k, v, mask, 1 / math.sqrt(self.head_dim), drop)
-            return (self._joined(heads_out, swap, batched),)
-        scores = ops.BatchMatMul(transpose_b=True)(q * (1 / math.sqrt(self.head_dim)), k)
-        weights = ops.softmax(scores if mask is None else scores + mask, -1)
-        if self.dropout and self.training:
-            weights = ops.dropout(weights, self.dropout, True)
-        output = self._joined(ops.BatchMatMul()(weights, v), swap, batched)
+            return (self._joined(layer_attention(q, k, v, mask, scale, drop), swap, batched),)
+        heads_out, weights = whole_attention(q, k, v, mask, scale, drop)
+        output = self._joined(heads_out, swap, batched)
         if average_attn_weights:
             weights = ops.mean(weights, 1)
         return output, weights if batched else ops.squeeze(weights, 0)

@@ -7,6 +7,8 @@ import dist_ms as ms
 from dist_ms import nn, ops
 from dist_ms.amp import auto_mixed_precision
 from dist_ms.autograd.tape import recording
+from dist_ms.common.dtype import from_numpy
+from dist_ms.ops.attention import LayerAttention
 
 RANDOM = np.random.RandomState(0)
 
@@ -81,6 +83,27 @@ def test_products_with_bias_are_rounded_once():
     x = t(1, 2, 4, 4)
     low = auto_mixed_precision(lambda: conv(x), "auto")()
     np.testing.assert_allclose(low.asnumpy(), conv(x).asnumpy(), atol=2e-3)
+
+
+@pytest.mark.parametrize("low, tolerance", [(ms.float16, 2e-3), (ms.bfloat16, 2e-2)], ids=str)
+def test_attention_of_layers_is_low_with_its_mask_as_it_is(low, tolerance, monkeypatch):
+    net = nn.MultiheadAttention(8, 2, batch_first=True)
+    x, mask = t(2, 5, 8), ms.Tensor(np.triu(np.full((5, 5), -1e9, np.float32), 1))
+    forward, types = LayerAttention.forward, []
+
+    def watched(attention, *operands):
+        types.extend(from_numpy(x.dtype) for x in operands[:4])
+        return forward(attention, *operands)
+
+    def run(inputs):
+        return net(inputs, inputs, inputs, need_weights=False, attn_mask=mask)[0].sum()
+
+    value, wanted = ms.value_and_grad(run)(x)
+    monkeypatch.setattr(LayerAttention, "forward", watched)
+    found, grad = ms.value_and_grad(auto_mixed_precision(run, "auto", low))(x)
+    assert types == [low] * 3 + [ms.float32]
+    np.testing.assert_allclose(found.asnumpy(), value.asnumpy(), atol=20 * tolerance)
+    np.testing.assert_allclose(grad.asnumpy(), wanted.asnumpy(), atol=5 * tolerance)
 
 
 def test_integers_keep_their_type():

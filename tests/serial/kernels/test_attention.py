@@ -103,6 +103,25 @@ def test_formula(sizes, dtype, both_threads):
         np.testing.assert_allclose(x.astype(F64), y, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("dtype", [F32, BF16], ids=str)
+@pytest.mark.parametrize("sizes", [(1, 1, 1, 250, 1100, 64), (1, 4, 2, 33, 770, 20)], ids=str)
+def test_keys_cut_into_parts(sizes, dtype, both_threads):
+    _, q, k, v, dout = operands(sizes, dtype)
+    _, heads, _, queries, keys, _ = sizes
+    dbias, full = np.zeros((1, 1, queries, keys), F32), (1, heads, queries, keys)
+
+    def call():
+        dbias[...] = 0
+        spread = np.lib.stride_tricks.as_strided(dbias, full, (0, 0, *dbias.strides[2:]))
+        return *run(q, k, v, dout, spread, scale=0.2, high=keys - queries), dbias.copy()
+
+    found = both_threads(call)
+    hidden = np.arange(keys) - np.arange(queries)[:, None] > keys - queries
+    *wanted, dscores = formula(q, k, v, dout, 0.2, 0, hidden, 1)
+    for x, y in zip(found, (*wanted, dscores.sum(1, keepdims=True))):
+        np.testing.assert_allclose(x.astype(F64), y, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
+
+
 @pytest.mark.parametrize("steps", ["batch", "head", "none"])
 def test_gradient_of_a_bias_that_repeats(steps, both_threads):
     rng, q, k, v, dout = operands((3, 2, 2, 5, 9, 4), F64)

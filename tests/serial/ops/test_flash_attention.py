@@ -5,6 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
+from dist_ms.ops.attention import LayerAttention, layer_attention, whole_attention
 from tests.gradcheck import check_gradient
 from tests.serial.kernels.test_attention import formula
 
@@ -114,6 +115,37 @@ def test_the_scores_are_never_whole():
     ms.grad(lambda x: ops.sum(flash(x, x, x, 2, sparse_mode=2)))(x)
     used = ms.runtime.max_memory_allocated() - before
     assert used < 2 * 4096 * 4096 * 4 / 8
+
+
+@pytest.mark.parametrize("length, by_blocks", [(64, True), (80, False)])
+def test_layers_take_all_weights_or_blocks_by_size(length, by_blocks, monkeypatch):
+    q, k, v = (Tensor(normal(2, 2, 33, length, seed=i).astype(np.float32)) for i in range(3))
+    bias = Tensor(normal(2, 2, 33, 33).astype(np.float32))
+    forward, calls = LayerAttention.forward, []
+    monkeypatch.setattr(LayerAttention, "forward", lambda *args: calls.append(args) or forward(*args))
+
+    def run(q, k, v, bias):
+        return ops.sum(ops.sin(layer_attention(q, k, v, bias, 0.1, 0.0)))
+
+    def whole(q, k, v, bias):
+        return ops.sum(ops.sin(whole_attention(q, k, v, bias, 0.1, 0.0)[0]))
+
+    found, grads = ms.value_and_grad(run, (0, 1, 2, 3))(q, k, v, bias)
+    assert len(calls) == by_blocks
+    wanted, grads_wanted = ms.value_and_grad(whole, (0, 1, 2, 3))(q, k, v, bias)
+    np.testing.assert_allclose(found.asnumpy(), wanted.asnumpy(), rtol=1e-4)
+    for one, other in zip(grads, grads_wanted):
+        np.testing.assert_allclose(one.asnumpy(), other.asnumpy(), atol=1e-4)
+    calls.clear()
+    assert layer_attention(q, k, v, bias, 0.1, 0.0).shape == q.shape and calls
+
+
+def test_layers_hold_no_scores_of_long_sequences():
+    x = Tensor(np.random.default_rng(0).standard_normal((1, 1, 4096, 128)).astype(np.float32))
+    ms.runtime.reset_peak_memory_stats()
+    before = ms.runtime.memory_allocated()
+    ms.grad(lambda x: ops.sum(layer_attention(x, x, x, None, 0.1, 0.0)))(x)
+    assert ms.runtime.max_memory_allocated() - before < 4096 * 4096 * 4
 
 
 @pytest.mark.parametrize(

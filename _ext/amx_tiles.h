@@ -1,0 +1,99 @@
+/* Tiles of AMX: whether this process has them, setting them up, and what packs numbers into them. */
+#ifndef DIST_MS_AMX_TILES_H
+#define DIST_MS_AMX_TILES_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && (__GNUC__ >= 12 || defined(__clang__))
+#define DIST_MS_HAS_AMX 1
+#include <cpuid.h>
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define TILE_BYTES 1024
+
+/* Whether CPU and kernel give this process AMX's bfloat16 tiles and AVX-512's conversions. */
+static int amx_permitted(void)
+{
+    const long REQUEST_PERMISSION = 0x1023, TILE_DATA = 18;
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d >> 24 & 1) || !(d >> 22 & 1))
+        return 0;
+    if (!__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a >> 5 & 1))
+        return 0;
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma")
+
+typedef struct { uint8_t bytes[64]; } TileConfig;
+
+/* The tile instructions do not tell the compiler which memory they read and write. */
+#define FENCE() __asm__ volatile ("" : : : "memory")
+
+/* Set all eight tiles to 16 rows of 64 bytes; `before` gets what was set. */
+static void amx_begin(TileConfig *before)
+{
+    TileConfig config;
+    memset(&config, 0, sizeof config);
+    config.bytes[0] = 1;
+    for (int tile = 0; tile < 8; tile++) {
+        config.bytes[16 + 2 * tile] = 64;
+        config.bytes[48 + tile] = 16;
+    }
+    __asm__ volatile ("sttilecfg %0" : "=m"(*before));
+    __asm__ volatile ("ldtilecfg %0" : : "m"(config));
+}
+
+static void amx_end(const TileConfig *before)
+{
+    if (before->bytes[0])
+        __asm__ volatile ("ldtilecfg %0" : : "m"(*before));
+    else
+        _tile_release();
+}
+
+static inline void transpose_16(__m512i *r)
+{
+    __m512i t[16];
+    for (int i = 0; i < 8; i++) {
+        t[2 * i] = _mm512_unpacklo_epi32(r[2 * i], r[2 * i + 1]);
+        t[2 * i + 1] = _mm512_unpackhi_epi32(r[2 * i], r[2 * i + 1]);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[4 * i] = _mm512_unpacklo_epi64(t[4 * i], t[4 * i + 2]);
+        r[4 * i + 1] = _mm512_unpackhi_epi64(t[4 * i], t[4 * i + 2]);
+        r[4 * i + 2] = _mm512_unpacklo_epi64(t[4 * i + 1], t[4 * i + 3]);
+        r[4 * i + 3] = _mm512_unpackhi_epi64(t[4 * i + 1], t[4 * i + 3]);
+    }
+    for (int i = 0; i < 4; i++) {
+        t[i] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0x88);
+        t[i + 4] = _mm512_shuffle_i32x4(r[i], r[i + 4], 0xdd);
+        t[i + 8] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0x88);
+        t[i + 12] = _mm512_shuffle_i32x4(r[i + 8], r[i + 12], 0xdd);
+    }
+    for (int i = 0; i < 4; i++) {
+        r[i] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0x88);
+        r[i + 8] = _mm512_shuffle_i32x4(t[i], t[i + 8], 0xdd);
+        r[i + 4] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0x88);
+        r[i + 12] = _mm512_shuffle_i32x4(t[i + 4], t[i + 12], 0xdd);
+    }
+}
+
+static inline __mmask16 lanes_below(long count)
+{
+    return count >= 16 ? 0xffff : count <= 0 ? 0 : (__mmask16) ((1u << count) - 1);
+}
+
+#pragma GCC pop_options
+
+#else
+typedef struct { uint8_t bytes[64]; } TileConfig;
+static int amx_permitted(void) { return 0; }
+static void amx_begin(TileConfig *before) { (void) before; }
+static void amx_end(const TileConfig *before) { (void) before; }
+#endif
+#endif
