@@ -1,6 +1,6 @@
 """Time the kernels against the memory's speed and, with --torch, against PyTorch.
 
-    python benchmarks/bench_kernels.py [--torch PYTHON] [--only TEXT] [--threads N] [--png FILE]
+    python benchmarks/bench_kernels.py [--torch PYTHON] [--only TEXT] [--threads N] [--png FILE] [--table FILE]
 
 Each side runs in a process of its own, in turns; a figure is the median over the rounds of the
 median time of a call, and a ratio, PyTorch's time over ours, is taken round by round. GB/s count
@@ -26,6 +26,7 @@ parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
 parser.add_argument("--repeats", type=int, default=20, help="calls of a case, at most half a second of them")
 parser.add_argument("--rounds", type=int, default=1)
 parser.add_argument("--png", help="file for a chart of the ratios")
+parser.add_argument("--table", help="Markdown file whose table, from its first line with a bar on, is replaced")
 parser.add_argument("--side", choices=("ours", "torch"), help=argparse.SUPPRESS)
 
 
@@ -108,6 +109,17 @@ def draw(ratios: dict[str, float], file: str) -> None:
     figure.savefig(file)
 
 
+def write_table(rows: list[tuple], file: str) -> None:
+    """Put the figures in the place of the table that ends a file, or into a new file."""
+    path = Path(file)
+    text = path.read_text().partition("\n|")[0] + "\n" if path.exists() else ""
+    text += "| case | ms | GFLOP/s or GB/s | PyTorch, ms | its time over ours |\n|---|---|---|---|---|\n"
+    for name, seconds, speed, other in rows:
+        compared = f"{other * 1e3:.2f} | {other / seconds:.2f}" if other else " | "
+        text += f"| {name} | {seconds * 1e3:.2f} | {speed} | {compared} |\n"
+    path.write_text(text)
+
+
 def main() -> None:
     """Print a line per case and the geometric mean of the ratios."""
     options = parser.parse_args()
@@ -119,9 +131,11 @@ def main() -> None:
         ours.append(collect(sys.executable, "ours", options))
         theirs.append(collect(options.torch, "torch", options) if options.torch else {})
     print(f"{options.threads} threads, {options.rounds} rounds")
-    ratios = {}
+    ratios, table = {}, []
     for name, (_, traffic, work, _) in ours[0].items():
         seconds = statistics.median(rows[name][0] for rows in ours)
+        speed = f"{work / seconds / 1e9:.0f} GFLOP/s" if work else f"{traffic / seconds / 1e9:.1f} GB/s"
+        table.append((name, seconds, speed, statistics.median(rows[name][0] if name in rows else 0 for rows in theirs)))
         line = f"{name:48} {seconds * 1e3:9.3f} ms"
         line += f" {work / seconds / 1e9:8.0f} GFLOP/s" if work else f" {traffic / seconds / 1e9:8.1f} GB/s    "
         copy = statistics.median(rows[name][3] for rows in ours)
@@ -135,6 +149,8 @@ def main() -> None:
         print(
             f"geometric mean of {len(ratios)} ratios {math.exp(sum(map(math.log, ratios.values())) / len(ratios)):.2f}"
         )
+    if options.table:
+        write_table(table, options.table)
     if ratios and options.png:
         draw(ratios, options.png)
         print(f"chart in {Path(options.png).resolve()}")

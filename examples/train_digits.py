@@ -35,6 +35,12 @@ def digits(part, batch):
     return data.batch(batch, drop_remainder=part == "train")
 
 
+def make_model(net, level="O0"):
+    """The network with loss and optimizer; mixed precision leaves its weights float32."""
+    adam, mixed = nn.Adam(net.trainable_params(), 2e-3), ms.amp.auto_mixed_precision(net, level, ms.bfloat16)
+    return train.Model(mixed, nn.CrossEntropyLoss(), adam, metrics={"accuracy"})
+
+
 def draw(history, path):
     """Draw loss and test accuracy over the epochs."""
     import matplotlib.pyplot as plt
@@ -51,13 +57,14 @@ def main():
     parser = argparse.ArgumentParser(description="Train a small CNN on scans of handwritten digits.")
     parser.add_argument("--epochs", type=int, default=12)
     parser.add_argument("--batch", type=int, default=48, help="images per step over all ranks")
+    parser.add_argument("--amp", default="O0", help="mixed precision with bfloat16: O1, O2, O3 or auto")
     parser.add_argument("--out", default="digits", help="name of the .ckpt and .png files")
     args = parser.parse_args()
     init()
     ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
     ms.set_seed(1)
     net, history = make_net(), train.History()
-    model = train.Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 2e-3), metrics={"accuracy"})
+    model = make_model(net, args.amp)
     model.fit(
         args.epochs,
         digits("train", args.batch // get_group_size()),

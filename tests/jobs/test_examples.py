@@ -20,9 +20,13 @@ def run(command, cwd, seconds=180):
     )
 
 
-@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2], LAUNCHED[3]], ids=["python", "2 ranks", "3 ranks"])
-def test_train_digits(start, tmp_path):
-    done = run([*start, ROOT / "examples/train_digits.py", "--epochs", 3], tmp_path)
+@pytest.mark.parametrize(
+    "start, level",
+    [(ALONE, "O0"), (LAUNCHED[2], "O0"), (LAUNCHED[3], "O0"), (LAUNCHED[2], "O2"), (LAUNCHED[2], "auto")],
+    ids=["python", "2 ranks", "3 ranks", "2 ranks O2", "2 ranks auto"],
+)
+def test_train_digits(start, level, tmp_path):
+    done = run([*start, ROOT / "examples/train_digits.py", "--epochs", 3, "--amp", level], tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.findall(r"^test accuracy (\d+\.\d+)% on (\d) rank\(s\)", done.stdout, re.M)
     assert len(found) == 1, done.stdout

@@ -1,5 +1,6 @@
-"""A whole short training in bfloat16 beside the same one in float32: it ends at the same loss."""
+"""A whole short training in bfloat16 beside the same one in float32: it reaches the same loss."""
 
+import functools
 import importlib.util
 import math
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms import nn, ops
+from dist_ms import nn, ops, train
 
 VOCABULARY, LENGTH, WIDTH, HEADS = 64, 24, 64, 4
 
@@ -64,29 +65,17 @@ def language():
     return net, nn.Adam(net.trainable_params(), 2e-3), sentences()
 
 
-def digits():
-    """The demo's net and two epochs of its images, with an optimizer that does not blow rounding noise up to a step."""
-    path = Path(__file__).parents[3] / "examples" / "train_digits.py"
-    spec = importlib.util.spec_from_file_location("train_digits", path)
-    demo = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(demo)
-    net, data = demo.make_net(), demo.digits("train", 48)
-    batches = [tuple(t.asnumpy() for t in batch) for _ in range(2) for batch in data.create_tuple_iterator()]
-    return net, nn.Momentum(net.trainable_params(), 0.005, 0.9), batches
-
-
-TRAININGS = {"digits": digits, "language": language}
 _final: dict[tuple, float] = {}
 
 
-def final_loss(name, level, rounds=False):
+def final_loss(level, rounds=False):
     """The mean loss of the last twenty steps of a training; `rounds` leaves no float32 weights behind a step.
 
     A loss in bfloat16 is rounded to half a percent, so fewer steps would compare the rounding.
     """
-    if (name, level, rounds) not in _final:
+    if (level, rounds) not in _final:
         ms.set_seed(1)
-        net, optimizer, batches = TRAININGS[name]()
+        net, optimizer, batches = language()
         network = nn.WithLossCell(net, nn.CrossEntropyLoss())
         if level != "O0":
             network = ms.amp.auto_mixed_precision(network, level, ms.bfloat16)
@@ -99,16 +88,51 @@ def final_loss(name, level, rounds=False):
                     p.set_data(p.astype(ms.bfloat16).astype(ms.float32))
         assert all(p.dtype == ms.float32 for p in net.trainable_params())
         assert np.mean(losses[-10:]) < 0.4 * losses[0], "it learned"
-        _final[name, level, rounds] = np.mean(losses[-20:])
-    return _final[name, level, rounds]
+        _final[level, rounds] = np.mean(losses[-20:])
+    return _final[level, rounds]
 
 
 @pytest.mark.parametrize("level", ("auto", "O2", "O3"))
-@pytest.mark.parametrize("name", TRAININGS)
-def test_bfloat16_reaches_the_loss_of_float32(name, level):
-    assert final_loss(name, level) == pytest.approx(final_loss(name, "O0"), rel=0.01)
+def test_bfloat16_reaches_the_loss_of_float32(level):
+    assert final_loss(level) == pytest.approx(final_loss("O0"), rel=0.01)
 
 
 def test_weights_of_bfloat16_do_not():
     """What the comparison would miss if it were too lenient."""
-    assert final_loss("language", "auto", rounds=True) > 1.02 * final_loss("language", "O0")
+    assert final_loss("auto", rounds=True) > 1.02 * final_loss("O0")
+
+
+# The demo's Adam makes steps of rounding noise: one run's loss moves by 1.2 % (standard deviation) to either side, in
+# PyTorch's autocast by 1.5 %. The mean over as many seeds has an error of 0.3 %.
+SEEDS, EPOCHS = 16, 2
+
+
+@functools.cache
+def demo():
+    path = Path(__file__).parents[3] / "examples" / "train_digits.py"
+    spec = importlib.util.spec_from_file_location("train_digits", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@functools.cache
+def mean_loss_of_the_demo(level):
+    """The mean training loss of the demo's first epochs, over seeds that draw weights and the order of images."""
+    losses = []
+    loss_of = lambda run: float(run.original_args().net_outputs.asnumpy())  # noqa: E731
+    collect = train.LambdaCallback(on_train_step_end=lambda run: losses.append(loss_of(run)))
+    data = demo().digits("train", 48)
+    for seed in range(SEEDS):
+        ms.set_seed(seed)
+        net = demo().make_net()
+        demo().make_model(net, level).train(EPOCHS, data, [collect], dataset_sink_mode=False)
+        assert all(p.dtype == ms.float32 for p in net.trainable_params())
+    assert len(losses) == SEEDS * EPOCHS * data.get_dataset_size()
+    return np.mean(losses)
+
+
+@pytest.mark.parametrize("level", ("O1", "O2", "O3", "auto"))
+def test_the_demo_reaches_the_loss_of_float32(level):
+    assert mean_loss_of_the_demo(level) == pytest.approx(mean_loss_of_the_demo("O0"), rel=0.01)
+    assert mean_loss_of_the_demo(level) != mean_loss_of_the_demo("O0"), "bfloat16 was used"
