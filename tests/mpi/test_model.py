@@ -8,6 +8,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import nn
 from dist_ms.amp import DynamicLossScaleManager
+from dist_ms.parallel import session
 from dist_ms.train import (
     CheckpointConfig,
     EarlyStopping,
@@ -47,6 +48,19 @@ def train(net, data, callbacks=None, metrics=None, epochs=1, **kwargs):
     model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), metrics=metrics, **kwargs)
     model.train(epochs, data, callbacks=callbacks)
     return model
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_train_alone_unasked_are_told(world, caplog, monkeypatch):
+    monkeypatch.setattr(session, "_told", set())
+    ms.reset_auto_parallel_context()
+    for mode in ("stand_alone", None, None):
+        ms.reset_auto_parallel_context()
+        if mode:
+            ms.set_auto_parallel_context(parallel_mode=mode)
+        train(nn.Dense(2, 1), batches(1))
+        said = [r.message for r in caplog.records if "each rank trains a model of its own" in r.message]
+        assert len(said) == (mode is None and world.comm.rank == 0)
 
 
 def test_evaluation_is_that_of_one_process(data_parallel):
