@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.dataset import config
+
 Row = tuple
 
 
@@ -61,6 +63,12 @@ class Dataset:
     def output_types(self) -> list[np.dtype]:
         """The NumPy dtype of each column in the first row."""
         return [a.dtype for a in self._first()]
+
+    def shard_seeds(self) -> list[int]:
+        """The seeds of the sources whose rows are a shard of a shuffled order; all ranks must have the same."""
+        found = [seed for d in self.inputs for seed in d.shard_seeds()]
+        sampling = getattr(self, "sampling", None)
+        return [*found, config.shuffle_seed()] if sampling is not None and sampling.is_shuffled_shard else found
 
     def _calls_python(self) -> bool:
         return self.runs_python or any(d._calls_python() for d in self.inputs)

@@ -104,6 +104,11 @@ class DistributedSampler:
         self._sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
         self._offset = check_int_range(offset, "offset", "DistributedSampler", -1, num_shards)
 
+    @property
+    def is_shuffled_shard(self) -> bool:
+        """Whether the rows are one of several shards of a shuffled order."""
+        return self._sampling.is_shuffled_shard
+
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
         return self._sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)

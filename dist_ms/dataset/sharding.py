@@ -48,6 +48,13 @@ class Sampling:
         self.num_shards, self.shard_id, self.num_samples = num_shards, shard_id, num_samples
         self.sampler = sampler
 
+    @property
+    def is_shuffled_shard(self) -> bool:
+        """Whether the rows are one of several shards of a shuffled order, the same on all ranks only with one seed."""
+        if self.sampler is not None:
+            return getattr(self.sampler, "is_shuffled_shard", False)
+        return self.num_shards is not None and self.num_shards > 1 and self.shuffle is not False
+
     def size(self, rows: int) -> int:
         """How many of `rows` rows are read."""
         if self.sampler is not None:

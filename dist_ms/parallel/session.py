@@ -8,7 +8,7 @@ from typing import Any
 
 from dist_ms.common import parallel_context
 from dist_ms.communication import Comm, LocalComm, agreeing, current, get_comm
-from dist_ms.communication.launched import launched_size
+from dist_ms.communication.launched import launched_rank, launched_size
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.desync import VARIABLE, DesyncDetector, steps_between
@@ -270,6 +270,23 @@ def _world_comm() -> Comm:
             "ranks were started, but they have not met. Call dist_ms.communication.init()."
         )
     return LocalComm()
+
+
+def tell_alone() -> None:
+    """Say once, on rank 0, that each of several ranks trains for itself where nobody has said how they train."""
+    world, launched = current(), launched_size()
+    rank = launched_rank() if world is None else world.comm.rank
+    size = (launched[1] if launched is not None else 1) if world is None else world.comm.size
+    if size < 2 or rank or parallel_context.is_set("parallel_mode") or parallel_context.get_ps_context("enable_ps"):
+        return
+    if "alone" not in _told:
+        _told.add("alone")
+        _log.warning(
+            "%d ranks were started, but 'parallel_mode' is not set: each rank trains a model of its own. "
+            "set_auto_parallel_context(parallel_mode='data_parallel') before the model is built trains one together; "
+            "parallel_mode='stand_alone' says that this is meant.",
+            size,
+        )
 
 
 def tell_sum(size: int) -> None:

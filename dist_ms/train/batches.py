@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import logging
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.dataset.dataset import Dataset
 from dist_ms.train.callback.ranks import Ranks
+
+_log = logging.getLogger("dist_ms")
+_told: set[str] = set()
 
 
 class Batches:
@@ -80,7 +85,10 @@ class Batches:
         """
         if ranks.size == 1:
             return iter(self)
-        sizes = ranks.gather(self.size)
+        seeds = self.dataset.shard_seeds() if isinstance(self.dataset, Dataset) else []
+        sizes, seeds_by_rank = zip(*ranks.gather((self.size, seeds)), strict=True)
+        if ranks.rank == 0 and any(found != seeds for found in seeds_by_rank):
+            _tell_seeds(self.owner, seeds_by_rank)
         if None in sizes:
             return self._counting(ranks, uneven)
         if len(set(sizes)) > 1 and not uneven:
@@ -107,6 +115,18 @@ class Batches:
             f"[rank {ranks.rank} of {ranks.size}] For '{self.owner}', the number of batches in an epoch must be the "
             f"same on all ranks, but got {found}. Give every rank an equal shard of the data, or train with "
             'uneven="exact".'
+        )
+
+
+def _tell_seeds(owner: str, by_rank: Sequence[list[int]]) -> None:
+    """Say once that the ranks' shards are not of one order."""
+    if owner not in _told:
+        _told.add(owner)
+        _log.warning(
+            "For '%s', the shards of a shuffled dataset must be shuffled from the same seed on all ranks, but got %s: "
+            "rows are read twice or not at all. Give dataset.config.set_seed the same number on every rank.",
+            owner,
+            ", ".join(f"rank {rank}: {', '.join(map(str, seeds)) or 'none'}" for rank, seeds in enumerate(by_rank)),
         )
 
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
+import dist_ms.dataset as ds
 from dist_ms import nn
 from dist_ms.amp import DynamicLossScaleManager
+from dist_ms.parallel import session
 from dist_ms.train import (
     CheckpointConfig,
     EarlyStopping,
@@ -16,6 +18,7 @@ from dist_ms.train import (
     ModelCheckpoint,
     load_checkpoint,
 )
+from dist_ms.train import batches as batches_module
 
 
 @pytest.fixture
@@ -47,6 +50,40 @@ def train(net, data, callbacks=None, metrics=None, epochs=1, **kwargs):
     model = Model(net, nn.MSELoss(), nn.SGD(net.trainable_params(), 0.1), metrics=metrics, **kwargs)
     model.train(epochs, data, callbacks=callbacks)
     return model
+
+
+@pytest.mark.mpi(min_size=2)
+def test_ranks_that_train_alone_unasked_are_told(world, caplog, monkeypatch):
+    monkeypatch.setattr(session, "_told", set())
+    ms.reset_auto_parallel_context()
+    for mode in ("stand_alone", None, None):
+        ms.reset_auto_parallel_context()
+        if mode:
+            ms.set_auto_parallel_context(parallel_mode=mode)
+        train(nn.Dense(2, 1), batches(1))
+        said = [r.message for r in caplog.records if "each rank trains a model of its own" in r.message]
+        assert len(said) == (mode is None and world.comm.rank == 0)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_shards_of_different_orders_are_told(data_parallel, caplog, monkeypatch):
+    comm = data_parallel
+    monkeypatch.setattr(batches_module, "_told", set())
+    rows = [np.zeros((8 * comm.size, 2), np.float32), np.zeros((8 * comm.size, 1), np.float32)]
+
+    def told(seed, **kwargs):
+        caplog.clear()
+        ms.set_seed(seed)
+        train(nn.Dense(2, 1), ds.NumpySlicesDataset(tuple(rows), ["x", "y"], **kwargs).batch(4))
+        ms.set_seed(1)
+        return [r.message for r in caplog.records if "from the same seed" in r.message]
+
+    shard = {"num_shards": comm.size, "shard_id": comm.rank}
+    assert not told(5, **shard) and not told(comm.rank, shuffle=False, **shard) and not told(comm.rank)
+    sampler = ds.DistributedSampler(comm.size, comm.rank)
+    said = told(comm.rank, sampler=sampler)
+    assert len(said) == (comm.rank == 0) and not told(comm.rank, **shard)
+    assert comm.rank or "got rank 0: 0, rank 1: 1" in said[0]
 
 
 def test_evaluation_is_that_of_one_process(data_parallel):

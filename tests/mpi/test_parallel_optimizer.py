@@ -183,7 +183,7 @@ def test_a_checkpoint_of_slices_goes_on_where_it_stopped(world, mpi_tmp_path):
     ms.set_auto_parallel_context(**context, parallel_optimizer_config={"parallel_optimizer_threshold": 0})
     net = Net()
     model = Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 1e-3))
-    config = CheckpointConfig(save_checkpoint_steps=4, saved_network=model.train_network)
+    config = CheckpointConfig(save_checkpoint_steps=4, saved_network=model.train_network, integrated_save=False)
     model.train(1, list(batches(comm, 4)), callbacks=[ModelCheckpoint("s", str(mpi_tmp_path), config)])
     other = Net()
     resumed = Model(other, nn.CrossEntropyLoss(), nn.Adam(other.trainable_params(), 1e-3))
@@ -195,6 +195,48 @@ def test_a_checkpoint_of_slices_goes_on_where_it_stopped(world, mpi_tmp_path):
         one.train(1, list(batches(comm, 3)))
     ms.reset_auto_parallel_context()
     assert max(comm.gather_objects(distance(weights(net), weights(other)))) == 0
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("background", [False, True])
+def test_a_checkpoint_is_whole_for_any_number_of_ranks(world, mpi_tmp_path, background):
+    comm, found = world.comm, []
+    for parallel in (False, True):
+        ms.reset_auto_parallel_context()
+        ms.set_auto_parallel_context(
+            parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=parallel,
+            parallel_optimizer_config={"parallel_optimizer_threshold": 0},
+        )  # fmt: skip
+        ms.set_seed(7)
+        net = Net()
+        model = Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 1e-3))
+        folder = mpi_tmp_path / str(parallel)
+        config = CheckpointConfig(2, keep_checkpoint_max=2, async_save=background)
+        model.train(1, list(batches(comm, 6)), callbacks=[ModelCheckpoint("s", str(folder), config)])
+        comm.barrier()
+        assert sorted(p.name for p in folder.iterdir()) == ["s-1_4.ckpt", "s-1_6.ckpt"]
+        found.append(load_checkpoint(str(folder / "s-1_6.ckpt")))
+    ms.reset_auto_parallel_context()
+    assert found[0].keys() == found[1].keys() and any(name.startswith("moment1") for name in found[0])
+    for name, value in found[0].items():
+        np.testing.assert_allclose(found[1][name].asnumpy(), value.asnumpy(), rtol=2e-5, atol=1e-7, err_msg=name)
+
+
+@pytest.mark.mpi(min_size=2)
+def test_one_rank_that_saves_alone_is_told_of_slices(world, mpi_tmp_path, caplog):
+    comm = world.comm
+    ms.set_auto_parallel_context(
+        parallel_mode="data_parallel", gradients_mean=True, enable_parallel_optimizer=True,
+        parallel_optimizer_config={"parallel_optimizer_threshold": 0},
+    )  # fmt: skip
+    net = Net()
+    model = Model(net, nn.CrossEntropyLoss(), nn.Adam(net.trainable_params(), 1e-3))
+    callbacks = [ModelCheckpoint("s", str(mpi_tmp_path), CheckpointConfig(2))] if comm.rank == 0 else []
+    model.train(1, list(batches(comm, 2)), callbacks=callbacks)
+    ms.reset_auto_parallel_context()
+    assert [r.message for r in caplog.records if "saved in slices" in r.message] or comm.rank
+    comm.barrier()
+    assert load_checkpoint(str(mpi_tmp_path / "s-1_2.ckpt"))["moment1.fc1.weight"].size < 17 * 100
 
 
 @pytest.mark.mpi(min_size=2)

@@ -110,6 +110,11 @@ class DividedUpdate:
         self._optimizer.register_forward_pre_hook(self._show_slices)
         self._optimizer.register_forward_hook(self._gather)
 
+    def divided_names(self) -> frozenset[str]:
+        """Return the names of the states of which this rank has a slice."""
+        divided = [i for i, place in enumerate(self._places) if place is not None]
+        return frozenset(states[i].name for states in self._states for i in divided)
+
     def gathered_states(self) -> dict[str, np.ndarray]:
         """Return the whole states by name, on every rank; all ranks call this."""
         found = {}

@@ -122,6 +122,10 @@ class DistributedGradReducer(Cell):
         """
         self._together.sink()
 
+    def divided_names(self) -> frozenset[str]:
+        """Return the names of the optimizer's states that the parallel optimizer cuts over the ranks."""
+        return frozenset() if self._divided is None else self._divided.divided_names()
+
     def gathered_states(self) -> dict[str, Any]:
         """Return the optimizer's whole states, NumPy arrays by name, on every rank; every rank calls it.
 

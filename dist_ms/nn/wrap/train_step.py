@@ -28,6 +28,7 @@ from dist_ms.ops.creation import full_like
 from dist_ms.parallel import Reducer, make_plan
 from dist_ms.parallel.server_client import client
 from dist_ms.parallel.server_roles import is_worker
+from dist_ms.parallel.session import tell_alone
 
 
 class TrainOneStepCell(Cell):
@@ -90,6 +91,8 @@ class TrainOneStepCell(Cell):
                 self.weights, network=self, reuse=not return_grad, optimizer=optimizer
             )
             self.mean, self.degree = self.grad_reducer.mean, self.grad_reducer.degree
+        else:
+            tell_alone()
         self._shards = ShardSteps.asked_for(self)
 
     def construct(self, *inputs: Any) -> Any:

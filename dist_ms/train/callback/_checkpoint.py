@@ -35,7 +35,7 @@ class CheckpointConfig:
         keep_checkpoint_max: how many files to keep; 0 or None: look at the minutes.
         keep_checkpoint_per_n_minutes: of the files of the last so many minutes keep the oldest
             (and the newest). Ignored with a maximum; without either, one file is kept.
-        integrated_save: accepted; no parameter is split over devices here.
+        integrated_save: write what the parallel optimizer cuts over the ranks whole, not in slices.
         async_save: True or "thread", or "process": go on training while the file is written.
         saved_network: the network to save; by default the whole training network, optimizer included.
         append_info: what to save besides: "epoch_num", "step_num", and at most one dict of named

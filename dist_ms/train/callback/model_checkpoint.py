@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
+from dist_ms.common.tensor import Tensor
+from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
 from dist_ms.train.callback._checkpoint import CheckpointConfig
 from dist_ms.train.callback.callback import Callback, RunContext
 from dist_ms.train.callback.checkpoint_files import CheckpointFiles, free_prefix, make_folder
@@ -16,6 +19,7 @@ from dist_ms.train.checkpoint import background
 from dist_ms.train.serialization import save_checkpoint
 
 _OWNER = "ModelCheckpoint"
+_log = logging.getLogger("dist_ms")
 
 
 class ModelCheckpoint(Callback):
@@ -28,7 +32,9 @@ class ModelCheckpoint(Callback):
     In a data-parallel job all ranks may be given the same folder: the lowest of them writes what
     all ranks have, and each rank's own parameters (layerwise_parallel) go to a file of the same
     name in `rank_<rank>` inside it. Ranks with folders of their own write everything there. It
-    also works on some ranks only, such as rank 0.
+    also works on some ranks only, such as rank 0. States that the parallel optimizer cuts over the ranks are
+    gathered and written whole, so that any number of ranks goes on from them; with `integrated_save=False` or
+    `remove_redundancy=True`, and where not all ranks save, each rank's slices count as its own.
 
     Args:
         prefix: the start of the files' names, without "/"; or a function of the run's facts that
@@ -72,6 +78,7 @@ class ModelCheckpoint(Callback):
             raise TypeError(f"For '{_OWNER}', 'config' must be a CheckpointConfig, but got {type(config).__name__}.")
         self._config = config or CheckpointConfig()
         self._prefix = self._exception_prefix = prefix
+        self._whole: dict[str, Any] = {}
         self._directory = os.getcwd() if directory is None else directory
         if self._directory_func is None:
             self._directory = make_folder(_OWNER, self._directory)
@@ -176,7 +183,23 @@ class ModelCheckpoint(Callback):
             self._prefix = ranks.like(self)[first][1]
         if len(folders) == 1:
             return [Share(self._directory, None)]
-        return shares(folders, ranks.rank, self._network(run), self._config.remove_redundancy)
+        return shares(folders, ranks.rank, self._network(run), self._config.remove_redundancy, frozenset(self._whole))
+
+    def _gather(self, run: Any, ranks: Ranks) -> dict[str, Tensor]:
+        """Return the states that the parallel optimizer cuts over the ranks, whole."""
+        reducer = getattr(run["train_network"], "grad_reducer", None)
+        cut = reducer.divided_names() if isinstance(reducer, DistributedGradReducer) else frozenset()
+        cut &= {p.name for p in self._network(run).get_parameters()}
+        if not cut or not self._config.integrated_save or self._config.remove_redundancy:
+            return {}
+        if not ranks.alike:
+            _log.warning(
+                "For '%s', the parallel optimizer's states are saved in slices, as not all ranks save: give every "
+                "rank the same callback to have them whole.",
+                _OWNER,
+            )
+            return {}
+        return {name: Tensor(array) for name, array in reducer.gathered_states().items() if name in cut}
 
     def _network(self, run: Any) -> Any:
         return self._config.saved_network or run["train_network"]
@@ -186,6 +209,7 @@ class ModelCheckpoint(Callback):
         self._last_time = time.time()
         self._last_triggered_step = run["cur_step_num"]
         step = (run["cur_step_num"] - 1) % run["batch_num"] + 1
+        self._whole = self._gather(run, ranks)
         files = self._shares(run, ranks)
         name = self._prefix if self._prefix_func else f"{self._prefix}-{run['cur_epoch_num']}_{step}"
         name = f"{name}.{self._config.format}"
@@ -198,6 +222,7 @@ class ModelCheckpoint(Callback):
             self._write(run, files, name)
         except Exception as caught:
             error = caught
+        self._whole = dict.fromkeys(self._whole)  # the names tell later which files there are
         if ranks.alike:
             ranks.agree(error)
         elif error is not None:
@@ -211,15 +236,16 @@ class ModelCheckpoint(Callback):
             self._clean(files)
         for share in files:
             make_folder(_OWNER, share.folder)
+            whole = {n: v for n, v in self._whole.items() if share.chooses is None or share.chooses(n)}
             save_checkpoint(
                 self._network(run),
                 os.path.join(share.folder, name),
                 config.integrated_save,
                 config.async_save,
-                self._append_dict,
+                {**self._append_dict, **whole},
                 config.enc_key,
                 config.enc_mode,
-                share.chooses,
+                _without(share.chooses, whole),
                 config.crc_check,
                 config.format,
                 remove_redundancy=config.remove_redundancy,
@@ -270,6 +296,13 @@ class ModelCheckpoint(Callback):
             config.enc_key,
             config.enc_mode,
         )
+
+
+def _without(chooses: Callable[[str], bool] | None, names: Collection[str]) -> Callable[[str], bool] | None:
+    """Return a choice that leaves names out."""
+    if not names:
+        return chooses
+    return lambda name: name not in names and (chooses is None or chooses(name))
 
 
 def _check_prefix(prefix: Any) -> str:

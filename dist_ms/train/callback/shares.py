@@ -38,7 +38,13 @@ def own_names(network: Any) -> frozenset[str]:
     return frozenset(row.name for row in plan.rows if row.saved_by == "every rank")
 
 
-def shares(folders: Mapping[int, str], rank: int, network: Any, split: bool = False) -> list[Share]:
+def shares(
+    folders: Mapping[int, str],
+    rank: int,
+    network: Any,
+    split: bool = False,
+    whole: frozenset[str] = frozenset(),
+) -> list[Share]:
     """Return the files that a rank writes.
 
     Args:
@@ -46,6 +52,7 @@ def shares(folders: Mapping[int, str], rank: int, network: Any, split: bool = Fa
         rank: this one.
         network: what is saved, a Cell.
         split: every rank saves a share of what all have.
+        whole: names of slices that were gathered, so that all ranks have the same.
 
     Examples:
         >>> import dist_ms as ms
@@ -60,7 +67,7 @@ def shares(folders: Mapping[int, str], rank: int, network: Any, split: bool = Fa
     """
     folder = folders[rank]
     together = sorted(r for r, other in folders.items() if other == folder)
-    mine = own_names(network)
+    mine = own_names(network) - whole
     if split:
         part = mine | _part(sorted(folders), rank, network, mine)
         alone = len(together) == 1
