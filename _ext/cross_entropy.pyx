@@ -85,18 +85,6 @@ cdef void labelled_gradient_row(
     dlogits[label] -= dloss
 
 
-cdef inline void weighted_gradient(
-    const floating *terms, const floating *labels, floating factor, floating *gradient
-) noexcept nogil:
-    """Write terms factor - labels for a tile."""
-    cdef floating tile[TILE]
-    cdef int lane
-    for lane in range(TILE):
-        tile[lane] = terms[lane] * factor - labels[lane]
-    for lane in range(TILE):
-        gradient[lane] = tile[lane]
-
-
 cdef floating weighted_row(
     const floating *logits, const floating *labels, floating *terms, floating *gradient,
     Py_ssize_t columns,
@@ -112,17 +100,9 @@ cdef floating weighted_row(
         log(lifted / LIFT) * sum_of(labels, columns)
         - sum_of_centered_products(labels, logits, largest, columns)
     )
-    cdef floating rest[TILE]
-    cdef floating label_rest[TILE]
-    cdef Py_ssize_t i = 0
-    while i + TILE <= columns:
-        weighted_gradient(<const floating *> terms + i, labels + i, factor, gradient + i)
-        i += TILE
-    if i < columns:
-        take_rest(<const floating *> terms + i, columns - i, 0, rest)
-        take_rest(labels + i, columns - i, 0, label_rest)
-        weighted_gradient(<const floating *> rest, <const floating *> label_rest, factor, rest)
-        put_rest(<const floating *> rest, columns - i, gradient + i)
+    cdef Py_ssize_t i
+    for i in range(columns):
+        gradient[i] = terms[i] * factor - labels[i]
     return <floating> loss
 
 

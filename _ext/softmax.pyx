@@ -33,25 +33,13 @@ cdef enum Function:
 
 
 # ---- one row
-cdef inline void subtract(
-    const floating *x, floating largest, floating log_total, floating *out
-) noexcept nogil:
-    """Write x - largest - log_total for a tile."""
-    cdef floating tile[TILE]
-    cdef int lane
-    for lane in range(TILE):
-        tile[lane] = x[lane] - largest - log_total
-    for lane in range(TILE):
-        out[lane] = tile[lane]
-
-
 cdef void forward_row(
     Function function, const floating *x, floating *out, Py_ssize_t columns
 ) noexcept nogil:
     """Write one row's softmax or its logarithm."""
     cdef floating largest, factor, log_total
     cdef floating rest[TILE]
-    cdef Py_ssize_t i = 0
+    cdef Py_ssize_t i
     if columns < TILE:
         # What e^-inf adds changes nothing.
         take_rest(x, columns, <floating> -INFINITY, rest)
@@ -65,25 +53,8 @@ cdef void forward_row(
             out[i] *= factor
     else:
         log_total = <floating> log(lifted_sum(x, largest, <floating *> NULL, out, columns) / LIFT)
-        while i + TILE <= columns:
-            subtract(x + i, largest, log_total, out + i)
-            i += TILE
-        if i < columns:
-            take_rest(x + i, columns - i, 0, rest)
-            subtract(<const floating *> rest, largest, log_total, rest)
-            put_rest(<const floating *> rest, columns - i, out + i)
-
-
-cdef inline void product_gradient(
-    const floating *dy, const floating *y, floating total, floating *dx
-) noexcept nogil:
-    """Write y (dy - total) for a tile."""
-    cdef floating tile[TILE]
-    cdef int lane
-    for lane in range(TILE):
-        tile[lane] = y[lane] * (dy[lane] - total)
-    for lane in range(TILE):
-        dx[lane] = tile[lane]
+        for i in range(columns):
+            out[i] = x[i] - largest - log_total
 
 
 cdef inline void logarithm_gradient(
@@ -104,27 +75,23 @@ cdef void backward_row(
 ) noexcept nogil:
     """Write one row's y (dy - sum(dy y)), or dy - exp(y) sum(dy) for the logarithm."""
     cdef float lowest = hidden(LOWEST)
-    cdef floating factor
+    cdef floating total, factor
     cdef floating y_rest[TILE]
     cdef floating dy_rest[TILE]
     cdef Py_ssize_t i = 0
     if function == SOFTMAX:
-        factor = <floating> sum_of_products(dy, y, columns)
-        while i + TILE <= columns:
-            product_gradient(dy + i, y + i, factor, dx + i)
-            i += TILE
-    else:
-        factor = <floating> (sum_of(dy, columns) / LIFT)
-        while i + TILE <= columns:
-            logarithm_gradient(dy + i, y + i, factor, lowest, dx + i)
-            i += TILE
+        total = <floating> sum_of_products(dy, y, columns)
+        for i in range(columns):
+            dx[i] = y[i] * (dy[i] - total)
+        return
+    factor = <floating> (sum_of(dy, columns) / LIFT)
+    while i + TILE <= columns:
+        logarithm_gradient(dy + i, y + i, factor, lowest, dx + i)
+        i += TILE
     if i < columns:
         take_rest(y + i, columns - i, 0, y_rest)
         take_rest(dy + i, columns - i, 0, dy_rest)
-        if function == SOFTMAX:
-            product_gradient(<const floating *> dy_rest, <const floating *> y_rest, factor, dy_rest)
-        else:
-            logarithm_gradient(<const floating *> dy_rest, <const floating *> y_rest, factor, lowest, dy_rest)
+        logarithm_gradient(<const floating *> dy_rest, <const floating *> y_rest, factor, lowest, dy_rest)
         put_rest(<const floating *> dy_rest, columns - i, dx + i)
 
 
