@@ -240,9 +240,12 @@ def forward_train(
 
 def forward_eval(
     cnp.ndarray x not None, cnp.ndarray gamma not None, cnp.ndarray beta not None,
-    cnp.ndarray mean not None, cnp.ndarray var not None, double eps, cnp.ndarray out not None
+    cnp.ndarray mean not None, cnp.ndarray var not None, double eps, cnp.ndarray out not None,
+    cnp.ndarray addend=None, bint relu=False
 ):
     """Write (x - mean) / sqrt(var + eps) gamma + beta into `out`, with given statistics.
+
+    Plus `addend` unless None; with `relu`, 0 if negative.
 
     >>> out, one = np.empty((2, 1)), np.ones(1)
     >>> forward_eval(np.array([[1.0], [3.0]]), 2 * one, one, one, one, 0.0, out)
@@ -258,7 +261,10 @@ def forward_eval(
     of.mean = vector(&of, number, kernel, "mean", mean, False)
     of.rstd = vector(&of, number, kernel, "var", var, False)
     of.widens = is_wider(number, out)
+    if addend is not None:
+        of.addend = after_x(&of, number, kernel, "addend", addend, x, False)
     of.out = after_x(&of, number, kernel, "out", out, x, True)
+    of.relu = relu
     of.eps = eps
     run(NORMALISE_BY_VARIANCE, &of, number)
 

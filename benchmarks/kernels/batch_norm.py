@@ -41,8 +41,8 @@ def ours() -> Iterator[Case]:
         def forward(x=x, y=y, given=given):
             batch_norm.forward_train(x, *given[:2], EPS, y, *given[2:])
 
-        def infer(x=x, y=y, given=given, variance=variance):
-            batch_norm.forward_eval(x, *given[:3], variance, EPS, y)
+        def infer(x=x, y=y, given=given, variance=variance, addend=None, relu=False):
+            batch_norm.forward_eval(x, *given[:3], variance, EPS, y, addend, relu)
 
         def apart(forward=forward, y=y, z=z):
             forward()
@@ -70,6 +70,8 @@ def ours() -> Iterator[Case]:
         size, again = x.nbytes, layout == "NHWC"
         runs = {
             "inference": (infer, 2 * size),
+            "inference + relu, fused": (lambda infer=infer: infer(relu=True), 2 * size),
+            "inference + sum + relu, fused": (lambda infer=infer, r=r: infer(addend=r, relu=True), 3 * size),
             "forward": (forward, (2 + again) * size),
             "+ relu forward, fused": (fused, 3 * size),
             "+ relu gradient, fused": (fused_gradient, (3 + 2 * again) * size),
@@ -116,6 +118,11 @@ def torch() -> Iterator[Case]:
             return (forward()[0] + r).relu()
 
         yield Case(name_of("inference", shape, layout, dtype), infer)
+        yield Case(name_of("inference + relu, fused", shape, layout, dtype), lambda infer=infer: infer()[0].relu())
+        yield Case(
+            name_of("inference + sum + relu, fused", shape, layout, dtype),
+            lambda infer=infer, r=r: (infer()[0] + r).relu(),
+        )
         yield Case(name_of("forward", shape, layout, dtype), forward)
         for how in ("", ", fused"):
             yield Case(name_of(f"+ relu forward{how}", shape, layout, dtype), relu)

@@ -12,7 +12,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, stored_type, working_type
-from dist_ms.ops.postponed_norm import MaskLater, NormLater, can_wait
+from dist_ms.ops.postponed_norm import InferLater, MaskLater, NormLater, can_wait
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -136,22 +136,25 @@ class BatchNormGrad(Primitive):
 class BatchNormInfer(Primitive):
     """(x - mean) / sqrt(variance + eps) gamma + beta with given statistics."""
 
-    def __init__(self, eps: float, widens: bool = False) -> None:
-        self._eps, self._widens = eps, widens
+    def __init__(self, eps: float, widens: bool = False, waits: bool = False) -> None:
+        self._eps, self._widens, self._waits = eps, widens, waits
 
     def widening(self) -> BatchNormInfer:
         """The same with a float32 result of bfloat16: a cast before it is part of it."""
-        return BatchNormInfer(self._eps, True)
+        return BatchNormInfer(self._eps, True, self._waits)
 
     def forward(
         self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, variance: np.ndarray
-    ) -> np.ndarray:
+    ) -> np.ndarray | NormLater:
         if x.size == 0:
             return x.astype(_result_type(x, self._widens))
         from dist_ms._ext import batch_norm
 
         work = working_type(x.dtype)
         readable = _readable(x)
+        if self._waits and readable is x:
+            vectors = tuple([np.array(a, work) for a in (gamma, beta, mean, variance)])
+            return InferLater(self._eps, x, vectors, _result_type(x, self._widens))
         out = np.empty_like(readable, _result_type(readable, self._widens))
         batch_norm.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
         return converted(out, _result_type(x, self._widens))
@@ -214,7 +217,7 @@ class BatchNorm(Primitive):
         self.momentum = check_number_range(momentum, "momentum", "BatchNorm", 0, 1)
         self.data_format = check_data_format(data_format, "BatchNorm", "NCHW")
         self._train, self._infer = BatchNormTrain(epsilon), BatchNormInfer(epsilon)
-        self._train_later = BatchNormTrain(epsilon, waits=True)
+        self._train_later, self._infer_later = BatchNormTrain(epsilon, waits=True), BatchNormInfer(epsilon, waits=True)
 
     def __call__(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         if not self.is_training:
@@ -237,11 +240,12 @@ class BatchNorm(Primitive):
                     f"For '{self.name}', '{name}' must have an element for each of the {x.shape[1]} "
                     f"channels of 'input_x' {x.shape}, but got shape {vector.shape}."
                 )
+        waits = can_wait(input_x, x)
         if not self.is_training:
-            return (self._infer(input_x, scale, bias, mean, variance),)
+            return ((self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance),)
         work = working_type(x.dtype)
         batch_mean, rstd = np.empty(x.shape[1], work), np.empty(x.shape[1], work)
-        train = self._train_later if can_wait(input_x, x) else self._train
+        train = self._train_later if waits else self._train
         out = train(input_x, scale, bias, batch_mean, rstd)
         # float64: the variance is a small difference when it is near epsilon.
         biased = np.maximum(1.0 / np.square(rstd, dtype=np.float64) - self.epsilon, 0)

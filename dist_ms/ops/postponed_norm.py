@@ -1,6 +1,6 @@
 """BatchNorm that leaves writing its result to what reads it first, and ReLU's gradient likewise.
 
-A network says `relu(bn(x))` or `relu(bn(x) + y)`. BatchNorm finds its statistics at once and
+A network says `relu(bn(x))` or `relu(bn(x) + y)`. BatchNorm finds any statistics at once and
 hands on a tensor whose array is made later. ReLU, or a sum and then ReLU, makes its own result
 in that very pass over memory; anything else finds the usual array. In the sweep ReLU's gradient
 waits for that of BatchNorm in the same way. What is recorded, and every bit, is as without this.
@@ -25,17 +25,19 @@ _KINDS = ("float32", "bfloat16")
 
 
 def can_wait(given: Any, x: np.ndarray) -> bool:
-    """Whether BatchNorm of `given`, whose array `x` the caller has in one variable, may write its result later.
+    """Whether BatchNorm of `given`, whose array `x` the caller has in one variable, may write its result later."""
+    return type(given) is Tensor and x.size >= LEAST and x.dtype.name in _KINDS and _has_one_owner(x, 2)
 
-    Nobody else may hold the array: they could write into it meanwhile, past `Tensor`.
+
+def _has_one_owner(x: np.ndarray, variables: int) -> bool:
+    """Whether nobody but a tensor and so many variables of callers holds an array or its memory.
+
+    Others could write into it while it is still to be read, past `Tensor`.
     """
-    if type(given) is not Tensor or x.size < LEAST or x.dtype.name not in _KINDS:
-        return False
     base = x.base
-    # The tensor's, the caller's, this function's and the call's reference; to the memory the view's and the last two.
-    return sys.getrefcount(x) <= 4 and (
-        base is None or (isinstance(base, np.ndarray) and base.base is None and sys.getrefcount(base) <= 3)
-    )
+    if sys.getrefcount(x) > variables + 3:  # the tensor's, and those of this call and the next
+        return False
+    return base is None or (isinstance(base, np.ndarray) and base.base is None and sys.getrefcount(base) <= 3)
 
 
 def _lie_alike(x: np.ndarray, other: np.ndarray) -> bool:
@@ -63,7 +65,7 @@ class NormLater(Later):
     def joined(self, primitive: Any, inputs: tuple) -> np.ndarray | NormLater | None:
         if primitive.joins == "relu":
             return self._written(True)
-        if self._addend is not None or recording.tape is None:
+        if self._addend is not None:
             return None
         others = [x for x in inputs if not isinstance(x, Tensor) or x._later is not self]
         addend = others[0]._held if others and type(others[0]) is Tensor else None
@@ -72,8 +74,12 @@ class NormLater(Later):
             or addend.dtype != self.dtype
             or addend.shape != self.shape
             or not _lie_alike(self._x, addend)
+            or (recording.tape is None and not _has_one_owner(addend, 1))
         ):
             return None
+        return self._with(addend)
+
+    def _with(self, addend: np.ndarray) -> NormLater:
         return NormLater(self._x, self._vectors, self.dtype, addend)
 
     def _written(self, relu: bool) -> np.ndarray:
@@ -81,6 +87,31 @@ class NormLater(Later):
 
         out = np.empty_like(self._x, self.dtype)
         batch_norm.normalised(self._x, *self._vectors, self._addend, relu, out)
+        return out
+
+
+class InferLater(NormLater):
+    """The same with the moving statistics: mean and variance.
+
+    Args:
+        eps: added to the variance.
+        The others: as of NormLater, with the variance instead of rstd.
+    """
+
+    def __init__(
+        self, eps: float, x: np.ndarray, vectors: tuple, dtype: np.dtype, addend: np.ndarray | None = None
+    ) -> None:
+        super().__init__(x, vectors, dtype, addend)
+        self._eps = eps
+
+    def _with(self, addend: np.ndarray) -> NormLater:
+        return InferLater(self._eps, self._x, self._vectors, self.dtype, addend)
+
+    def _written(self, relu: bool) -> np.ndarray:
+        from dist_ms._ext import batch_norm
+
+        out = np.empty_like(self._x, self.dtype)
+        batch_norm.forward_eval(self._x, *self._vectors, self._eps, out, self._addend, relu)
         return out
 
 

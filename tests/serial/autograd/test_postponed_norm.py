@@ -276,10 +276,40 @@ def test_nobody_wants_the_result(monkeypatch):
     assert ops.tanh(network(x)).shape == (2, CHANNELS, 5, 4)
 
 
-def test_inference_and_small_inputs_do_not_wait(monkeypatch):
+def test_small_inputs_do_not_wait(monkeypatch):
     network, x = network_and_input(lambda y, before: y, monkeypatch)
+    assert network(x)._later is not None
     monkeypatch.setattr(postponed_norm, "LEAST", 10**6)
     assert network(x)._later is None
-    monkeypatch.setattr(postponed_norm, "LEAST", 1)
-    assert network(x)._later is not None
-    assert network.set_train(False)(x)._later is None
+
+
+ADDENDS: list = []
+INFERENCE = {
+    "relu": (lambda y, before: ops.relu(y), [(True, False)]),
+    "sum": (lambda y, before: ops.relu(y + ADDENDS[0]), [(True, True)]),
+    "sum of other order": (lambda y, before: ops.relu(ADDENDS[0] + y), [(True, True)]),
+    "sum alone": (lambda y, before: y + ADDENDS[0], [(False, True)]),
+    "read": (lambda y, before: y, [(False, False)]),
+    "addend held": (lambda y, before: ops.relu(y + ADDENDS[0]), [(False, False)]),
+}
+
+
+@pytest.mark.parametrize("case", INFERENCE)
+def test_inference(case, monkeypatch):
+    after, wanted = INFERENCE[case]
+    how, found, write = [], [], postponed_norm.InferLater._written
+
+    def seen(later, relu):
+        how.append((relu, later._addend is not None))
+        return write(later, relu)
+
+    monkeypatch.setattr(postponed_norm.InferLater, "_written", seen)
+    for postpones in (True, False):
+        network, x = network_and_input(after, monkeypatch, postpones)
+        ADDENDS[:] = [network.conv(x)]
+        held = ADDENDS[0].asnumpy()[0] if case == "addend held" else None
+        found.append(network.set_train(False)(x).asnumpy().tobytes())
+        del held
+    ADDENDS.clear()
+    assert found[0] == found[1]
+    assert how == wanted

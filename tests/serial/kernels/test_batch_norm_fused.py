@@ -66,6 +66,23 @@ def test_statistics(shape, layout, dtype):
 @DTYPES
 @LAYOUTS
 @EACH_SHAPE
+def test_inference(shape, layout, dtype, adds, relu):
+    x, addend, gamma, beta = arrays(shape, dtype, layout, 2)
+    mean, variance = beta[::-1].copy(), gamma[::-1] ** 2 + gamma.dtype.type(0.5)
+    out = np.empty_like(x)
+    call(batch_norm.forward_eval, (x, gamma, beta, mean, variance, 1e-3, out, addend if adds else None, relu), [out])
+    rstd = 1 / np.sqrt(column(variance, x) + 1e-3)
+    wanted = reference.normalise(wide(x), column(mean, x), rstd, column(gamma, x), column(beta, x)) + adds * wide(
+        addend
+    )
+    compare(out, np.maximum(wanted, 0) if relu else wanted, scale=4)
+
+
+@pytest.mark.parametrize("relu", (True, False))
+@pytest.mark.parametrize("adds", (True, False))
+@DTYPES
+@LAYOUTS
+@EACH_SHAPE
 def test_normalised(shape, layout, dtype, adds, relu):
     x, addend, gamma, beta = arrays(shape, dtype, layout, 2)
     mean, rstd = statistics(x)
