@@ -49,7 +49,9 @@ class LabelCrossEntropy(Primitive):
         except ValueError as error:
             raise RuntimeError(str(error).replace("cross_entropy_forward", self.name)) from None
         loss *= scale
-        return np.asarray(np.add.reduce(loss) if summed else loss).astype(work if self._widens else logits.dtype, copy=False)
+        return np.asarray(np.add.reduce(loss) if summed else loss).astype(
+            work if self._widens else logits.dtype, copy=False
+        )
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         logits, labels, scale, _, kept = inputs
