@@ -23,7 +23,7 @@ from dist_ms.ops.vjp import wanted
 __all__ = ["Dense", "bidense", "dense"]
 
 _F32 = np.dtype(np.float32)
-_SMALL = 4096  # multiplications
+_SMALL = 1 << 16  # multiplications
 
 
 class Dense(Primitive):

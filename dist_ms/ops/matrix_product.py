@@ -11,6 +11,8 @@ from dist_ms.ops.kernels import amx, dnnl
 _F32 = np.dtype(np.float32)
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
 _LEAST = 32
+# Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
+_FEW = 1 << 20
 
 
 def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
@@ -30,7 +32,7 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
         out = np.empty((*lead, m, n), a.dtype) if out is None else out
         out[...] = 0
         return out if bias is None else np.add(out, bias, out=out)
-    if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST:
+    if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST and (lead or m * n * k >= _FEW):
         if amx.available() and not dnnl.rounds_factors():
             a, b = _with_unit_step(a), _with_unit_step(b)
             if out is None:
