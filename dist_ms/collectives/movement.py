@@ -53,15 +53,12 @@ def all_reduce(owner: str, comm: Comm, array: np.ndarray, op: str, wait: bool = 
     if wait:
         out = np.empty(array.shape, array.dtype)
         comm.all_reduce(out, kind, source=array)
-        handle: Handle = Done()
-    else:
-        out = np.array(array, order="C")
-        handle = comm.post_all_reduce(out, kind)
-    if op == "avg":
-        handle = Finishing(handle, lambda: np.divide(out, comm.size, out=out))
-    if wait:
-        handle.wait()
-    return out, handle
+        if op == "avg":
+            np.divide(out, comm.size, out=out)
+        return out, Done()
+    out = np.array(array, order="C")
+    handle = comm.post_all_reduce(out, kind)
+    return out, Finishing(handle, lambda: np.divide(out, comm.size, out=out)) if op == "avg" else handle
 
 
 def check_average(owner: str, array: np.ndarray, op: str) -> None:

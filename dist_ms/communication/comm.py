@@ -291,14 +291,16 @@ def check_reducible(verb: str, array: np.ndarray, op: str, scale: float = 1.0) -
 
 
 def check_source(verb: str, source: Any, array: np.ndarray) -> np.ndarray:
-    """Return the source, C-contiguous; raise unless it can be read in the array's place."""
+    """Return the source, C-contiguous; raise unless it can be read in the place of the array, which is checked."""
+    if type(source) is np.ndarray and source.dtype is array.dtype and source.shape == array.shape:
+        return source if source.flags.c_contiguous else np.ascontiguousarray(source)
     check_array(verb, source, changed=False)
     if source.dtype != array.dtype or source.shape != array.shape:
         raise ValueError(
             f"For '{verb}', 'source' must be of the array's type and shape {array.dtype}{list(array.shape)}, but got "
             f"{source.dtype}{list(source.shape)}."
         )
-    return source if source.flags.c_contiguous else np.ascontiguousarray(source)
+    return np.ascontiguousarray(source)
 
 
 def check_parts(verb: str, array: np.ndarray, size: int) -> None:

@@ -141,7 +141,7 @@ class MpiComm(MpiExchange, MeetingComm):
         if source is not None:
             source = check_source("all_reduce", source, array)
         shared = self._shared
-        if self._moves:
+        if shared is not None and self.one_node:
             number = self._enter("all_reduce")
             mark = self._mark("all_reduce", array, op)
             self._complete(
