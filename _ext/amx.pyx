@@ -56,8 +56,8 @@ cdef enum:
     SLICE = 256
     # Panels of A that a thread keeps in its L2 cache (768 KB) while B's go by.
     GROUP = 16
-    # Panels of B that a thread splits before it works through its groups.
-    MOST_COLUMNS = 256
+    # Panels of B that a thread keeps split (6 MB) while it works through its groups.
+    MOST_COLUMNS = 128
     # Multiplications from which on several threads share the work.
     SHARED_FROM = 1 << 18
     # Bytes of a cache line and of a large page.

@@ -29,6 +29,30 @@ cdef inline Py_ssize_t part_of_keys(const Attention *a) noexcept nogil:
     return min(block_count(block_count(a.keys, BLOCK_KEYS), a.parts) * BLOCK_KEYS, a.keys)
 
 
+cdef inline Py_ssize_t first_query(const Attention *a, Py_ssize_t b, Py_ssize_t key) noexcept nogil:
+    """Return where the first block of queries begins of which one may see `key` or keys behind it."""
+    cdef Py_ssize_t i = 0
+    while i < a.queries and end_of_keys(a, b, min(i + BLOCK_QUERIES, a.queries) - 1) <= key:
+        i += BLOCK_QUERIES
+    return min(i, a.queries)
+
+
+cdef inline Py_ssize_t end_of_queries(const Attention *a, Py_ssize_t i, Py_ssize_t key) noexcept nogil:
+    """Return the query, from `i` on, behind the blocks of which one may see keys before `key`."""
+    while i < a.queries and first_key(a, i) < key:
+        i += BLOCK_QUERIES
+    return min(i, a.queries)
+
+
+cdef void put_nothing(
+    const Attention *a, Py_ssize_t b, Py_ssize_t h, Py_ssize_t i, Py_ssize_t end, Py_ssize_t part, floating *rest
+) noexcept nogil:
+    """Write that a part has no share in the gradients of queries `i` to `end`."""
+    memset(rest, 0, a.length * sizeof(floating))
+    for i in range(i, end):
+        put_dq(a, b, h, i, part, <const floating *> rest)
+
+
 cdef Py_ssize_t backward_scratch(const Attention *a, const floating *x) noexcept nogil:
     """Return how many elements a thread works in."""
     cdef Py_ssize_t unit = tile_columns(x)
@@ -111,6 +135,8 @@ cdef void backward_part(
     cdef Py_ssize_t count = first_of_part(a, part + 1) - first
     cdef Py_ssize_t keys = padded(count, unit)
     cdef Py_ssize_t share = a.heads // a.groups
+    cdef Py_ssize_t begin = first_query(a, b, first)
+    cdef Py_ssize_t end = end_of_queries(a, begin, first + count)
     cdef Py_ssize_t h, i, j, of_keys, of_queries
     cdef floating *k = scratch
     cdef floating *dk = k + keys * width
@@ -132,20 +158,22 @@ cdef void backward_part(
     memset(dk, 0, keys * width * sizeof(floating))
     memset(dv, 0, keys * width * sizeof(floating))
     for h in range(group * share, (group + 1) * share):
-        read_rows(&a.q, b, h, 0, a.queries, a.length, width, <floating> a.scale, q)
-        read_rows(&a.dout, b, h, 0, a.queries, a.length, width, <floating> 1, dout)
-        memset(dq, 0, a.queries * width * sizeof(floating))
-        for i in range(a.queries):
+        read_rows(&a.q, b, h, begin, end - begin, a.length, width, <floating> a.scale, q + begin * width)
+        read_rows(&a.dout, b, h, begin, end - begin, a.length, width, <floating> 1, dout + begin * width)
+        memset(dq + begin * width, 0, (end - begin) * width * sizeof(floating))
+        for i in range(begin, end):
             read_row(a.out.element, row_of(&a.out, b, h, i), a.length, rest)
             sums[i] = <floating> sum_of_products(<const floating *> rest, dout + i * width, a.length)
         for of_keys in range(block_count(count, BLOCK_KEYS)):
             j = of_keys * BLOCK_KEYS
-            for of_queries in range(block_count(a.queries, BLOCK_QUERIES)):
+            for of_queries in range(begin // BLOCK_QUERIES, block_count(end, BLOCK_QUERIES)):
                 i = of_queries * BLOCK_QUERIES
                 backward_block(a, b, h, i, first + j, q + i * width, k + j * width, turned_k + j * a.length,
                                turned_v + j * a.length, dout + i * width, sums + i,
                                dq + i * width, dk + j * width, dv + j * width, rest)
-        for i in range(a.queries):
+        put_nothing(a, b, h, 0, begin, part, rest)
+        put_nothing(a, b, h, end, a.queries, part, rest)
+        for i in range(begin, end):
             for j in range(a.length):
                 dq[i * width + j] *= <floating> a.scale
             put_dq(a, b, h, i, part, <const floating *> dq + i * width)

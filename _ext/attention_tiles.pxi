@@ -119,6 +119,8 @@ cdef void backward_part_tiles(
     cdef Py_ssize_t keys = in_panels(count)
     cdef Py_ssize_t step = in_panels(part_of_keys(a)) + GAP
     cdef Py_ssize_t queries = padded(a.queries, BLOCK_QUERIES)
+    cdef Py_ssize_t begin = first_query(a, b, first)
+    cdef Py_ssize_t end = end_of_queries(a, begin, first + count)
     cdef Py_ssize_t h, i, j, of_keys, of_queries
     cdef uint8_t *place = aligned(scratch)
     cdef uint8_t *k = taken(&place, 2 * keys * width)
@@ -142,24 +144,28 @@ cdef void backward_part_tiles(
     memset(dv, 0, 4 * step * width)
     amx_begin(&before)
     for h in range(group * share, (group + 1) * share):
-        amx_pack_rows(row_of(&a.q, b, h, 0), a.q.row, a.queries, a.length, q)
-        amx_pack_rows(row_of(&a.dout, b, h, 0), a.dout.row, a.queries, a.length, dout)
-        amx_pack_columns(row_of(&a.q, b, h, 0), a.q.row, a.queries, a.length, columns_of_q, 2 * queries)
-        amx_pack_columns(row_of(&a.dout, b, h, 0), a.dout.row, a.queries, a.length, columns_of_dout, 2 * queries)
-        memset(dq, 0, 4 * queries * width)
-        for i in range(a.queries):
+        amx_pack_rows(row_of(&a.q, b, h, begin), a.q.row, end - begin, a.length, q + 2 * begin * width)
+        amx_pack_rows(row_of(&a.dout, b, h, begin), a.dout.row, end - begin, a.length, dout + 2 * begin * width)
+        amx_pack_columns(row_of(&a.q, b, h, begin), a.q.row, end - begin, a.length,
+                         columns_of_q + 2 * begin, 2 * queries)
+        amx_pack_columns(row_of(&a.dout, b, h, begin), a.dout.row, end - begin, a.length,
+                         columns_of_dout + 2 * begin, 2 * queries)
+        memset(dq + begin * width, 0, 4 * (end - begin) * width)
+        for i in range(begin, end):
             read_row(a.out.element, row_of(&a.out, b, h, i), a.length, rest)
             read_row(a.dout.element, row_of(&a.dout, b, h, i), a.length, rest + width)
             sums[i] = <float> sum_of_products(<const float *> rest, <const float *> rest + width, a.length)
         for of_keys in range(block_count(count, BLOCK_KEYS)):
             j = of_keys * BLOCK_KEYS
-            for of_queries in range(block_count(a.queries, BLOCK_QUERIES)):
+            for of_queries in range(begin // BLOCK_QUERIES, block_count(end, BLOCK_QUERIES)):
                 i = of_queries * BLOCK_QUERIES
                 backward_block_tiles(
                     a, b, h, i, first + j, q + 2 * i * width, k + 2 * j * width, turned_k + 2 * j * width,
                     turned_v + 2 * j * width, dout + 2 * i * width, columns_of_q + 2 * i, columns_of_dout + 2 * i,
                     2 * queries, sums + i, dq + i * width, dk + j, dv + j, step, place)
-        for i in range(a.queries):
+        put_nothing(a, b, h, 0, begin, part, rest)
+        put_nothing(a, b, h, end, a.queries, part, rest)
+        for i in range(begin, end):
             for j in range(a.length):
                 dq[i * width + j] *= <float> a.scale
             put_dq(a, b, h, i, part, <const float *> dq + i * width)

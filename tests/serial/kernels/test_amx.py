@@ -24,7 +24,8 @@ def error(out, a, b, bias=0.0):
 
 @pytest.mark.parametrize("transposed", [(False, False), (False, True), (True, False), (True, True)])
 @pytest.mark.parametrize(
-    "shape", [(1, 1, 1), (5, 7, 3), (32, 32, 32), (33, 300, 65), (129, 31, 17), (600, 513, 40), (64, 1000, 70)]
+    "shape",
+    [(1, 1, 1), (5, 7, 3), (32, 32, 32), (33, 300, 65), (129, 31, 17), (600, 513, 40), (64, 1000, 70), (40, 260, 4200)],
 )
 def test_error_is_that_of_float32(shape, transposed):
     rng = np.random.default_rng(sum(shape))

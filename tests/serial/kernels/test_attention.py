@@ -103,9 +103,10 @@ def test_formula(sizes, dtype, both_threads):
         np.testing.assert_allclose(x.astype(F64), y, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
 
 
+@pytest.mark.parametrize("low", [None, 300])
 @pytest.mark.parametrize("dtype", [F32, BF16], ids=str)
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 250, 1100, 64), (1, 4, 2, 33, 770, 20)], ids=str)
-def test_keys_cut_into_parts(sizes, dtype, both_threads):
+def test_keys_cut_into_parts(sizes, dtype, low, both_threads):
     _, q, k, v, dout = operands(sizes, dtype)
     _, heads, _, queries, keys, _ = sizes
     dbias, full = np.zeros((1, 1, queries, keys), F32), (1, heads, queries, keys)
@@ -113,10 +114,11 @@ def test_keys_cut_into_parts(sizes, dtype, both_threads):
     def call():
         dbias[...] = 0
         spread = np.lib.stride_tricks.as_strided(dbias, full, (0, 0, *dbias.strides[2:]))
-        return *run(q, k, v, dout, spread, scale=0.2, high=keys - queries), dbias.copy()
+        return *run(q, k, v, dout, spread, scale=0.2, low=low, high=keys - queries), dbias.copy()
 
     found = both_threads(call)
-    hidden = np.arange(keys) - np.arange(queries)[:, None] > keys - queries
+    apart = np.arange(keys) - np.arange(queries)[:, None]
+    hidden = (apart > keys - queries) | (apart < (-keys if low is None else low))
     *wanted, dscores = formula(q, k, v, dout, 0.2, 0, hidden, 1)
     for x, y in zip(found, (*wanted, dscores.sum(1, keepdims=True))):
         np.testing.assert_allclose(x.astype(F64), y, atol=TOLERANCE[dtype], rtol=TOLERANCE[dtype])
