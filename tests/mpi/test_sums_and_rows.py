@@ -181,7 +181,7 @@ def test_an_embedding_trained_by_rows_equals_one_process(data_parallel):
         ms.set_auto_parallel_context(parallel_mode="data_parallel" if parallel else "stand_alone")
         net = Net()
         # With an eps of 1e-8 Adam's step enlarges the rounding of gradients that nearly cancel.
-        optimizer = nn.LazyAdam(net.trainable_params(), 0.01, eps=1e-6)
+        optimizer = nn.LazyAdam(net.trainable_params(), 0.01, eps=1e-3)
         step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), optimizer)
         random = np.random.default_rng(5)
         for _ in range(5):
