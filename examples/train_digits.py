@@ -63,12 +63,8 @@ def main():
     ms.set_seed(1)
     net, history = make_net(), train.History()
     model = make_model(net, args.amp)
-    model.fit(
-        args.epochs,
-        digits("train", args.batch // get_group_size()),
-        digits("test", 60),
-        callbacks=[train.ProgressBar(), history],
-    )
+    batch = args.batch // get_group_size()
+    model.fit(args.epochs, digits("train", batch), digits("test", 60), callbacks=[train.ProgressBar(), history])
     accuracy = model.eval(digits("test", 60))["accuracy"]
     if get_rank() == 0:
         ms.save_checkpoint(net, f"{args.out}.ckpt")
