@@ -71,7 +71,7 @@ def operations(ms):
     y, w = ms.Tensor(b), ms.Tensor(v)
     ops = ms.ops
     mean, rstd = np.empty(4, np.float32), np.empty(4, np.float32)
-    from dist_ms.ops.layer_norm import RowNorm
+    from dist_ms.ops.layers.layer_norm import RowNorm
 
     norm = RowNorm(1e-5)
 

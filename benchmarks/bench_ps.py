@@ -56,7 +56,7 @@ def job_rows(rows: int, count: int, steps: int) -> dict:
     from dist_ms import nn
     from dist_ms.common.sparse_tensor import row_tensor
     from dist_ms.communication import get_comm
-    from dist_ms.parallel.server_client import client
+    from dist_ms.parallel.servers.client import client
 
     join()
     layer = nn.EmbeddingLookup(rows, COLUMNS)
@@ -98,7 +98,7 @@ def job_widedeep(rows: int, steps: int, lazy: bool = True, batch: int = 256) -> 
     """Train the peer's model: the same shapes, batch and kind of data."""
     import dist_ms as ms
     from dist_ms import Tensor, nn, ops
-    from dist_ms.parallel.server_roles import is_worker
+    from dist_ms.parallel.servers.roles import is_worker
 
     rank, size = join()
 

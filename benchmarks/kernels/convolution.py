@@ -45,7 +45,7 @@ def ours() -> Iterator[Case]:
     """A convolution and its two gradients, one after the other, as the operations compute them."""
     import ml_dtypes
 
-    from dist_ms.ops.conv_arrays import convolution_weights, convolve, convolve_transposed
+    from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
 
     rng = np.random.default_rng(0)
 

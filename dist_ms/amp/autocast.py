@@ -14,9 +14,9 @@ from typing import Any
 from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.casting import cast
-from dist_ms.ops.mixed_products import mixed
-from dist_ms.ops.reshaping import reshape
+from dist_ms.ops.creating.casting import cast
+from dist_ms.ops.linear_algebra.mixed_products import mixed
+from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.widening import widened
 
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)

@@ -7,10 +7,16 @@ from dist_ms.nn.layer.conv_transpose import Conv1dTranspose, Conv2dTranspose, Co
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm
 from dist_ms.nn.layer.rnn_cells import GRUCell, LSTMCell, RNNCell
-from dist_ms.ops.activation import ReLU
-from dist_ms.ops.conv_primitives import Conv2D, Conv2DBackpropInput, Conv2DTranspose, Conv3D, Conv3DTranspose
-from dist_ms.ops.matmul import BatchMatMul, Ger, MatMul
-from dist_ms.ops.rectifiers import PReLU
+from dist_ms.ops.activations.activation import ReLU
+from dist_ms.ops.activations.rectifiers import PReLU
+from dist_ms.ops.convolutions.conv_primitives import (
+    Conv2D,
+    Conv2DBackpropInput,
+    Conv2DTranspose,
+    Conv3D,
+    Conv3DTranspose,
+)
+from dist_ms.ops.linear_algebra.matmul import BatchMatMul, Ger, MatMul
 
 WHITE_LIST: list[type] = [
     Conv1d,

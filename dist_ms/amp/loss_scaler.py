@@ -11,7 +11,7 @@ from dist_ms.autograd.tree import map_tensors
 from dist_ms.common.checks import check_positive_int, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.casting import cast
+from dist_ms.ops.creating.casting import cast
 
 
 def _grad_scale_map(scale_value: Tensor, inputs: Any) -> Any:

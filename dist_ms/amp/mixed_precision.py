@@ -17,8 +17,9 @@ from dist_ms.nn.layer.activation import ReLU
 from dist_ms.nn.layer.conv import Conv1d, Conv2d, Conv3d
 from dist_ms.nn.layer.conv_transpose import Conv1dTranspose, Conv2dTranspose, Conv3dTranspose
 from dist_ms.nn.layer.shaped_activation import PReLU
-from dist_ms.ops import activation, conv_primitives, rectifiers
-from dist_ms.ops.casting import cast
+from dist_ms.ops.activations import activation, rectifiers
+from dist_ms.ops.convolutions import conv_primitives
+from dist_ms.ops.creating.casting import cast
 from dist_ms.ops.primitive import Primitive
 
 LEVELS = ("O0", "O1", "O2", "O3", "auto")

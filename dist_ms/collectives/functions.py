@@ -33,7 +33,7 @@ from dist_ms.collectives.messages import P2POp, batch_isend_irecv, irecv, isend,
 from dist_ms.collectives.reductions import AllReduce, Reduce, ReduceOp
 from dist_ms.collectives.scattering import CollectiveScatter, ReduceScatter
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.joining import concat
+from dist_ms.ops.shaping.joining import concat
 
 __all__ = [
     "P2POp",

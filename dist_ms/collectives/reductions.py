@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.collectives.arguments import WORLD, check_group_name, check_int, check_rank_in, check_reduction, comm_for
 from dist_ms.collectives.movement import all_reduce
-from dist_ms.ops.comparison import equal
+from dist_ms.ops.elementwise.comparison import equal
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["AllReduce", "Reduce", "ReduceOp"]

@@ -7,9 +7,9 @@ from typing import Any
 from dist_ms.collectives.reductions import AllReduce
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.creation import ones
-from dist_ms.ops.joining import concat
-from dist_ms.ops.powers import rsqrt
+from dist_ms.ops.creating.creation import ones
+from dist_ms.ops.elementwise.powers import rsqrt
+from dist_ms.ops.shaping.joining import concat
 
 _WIDE = (mstype.float32, mstype.float64)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.casting import cast_array
+from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.widening import widened
 
 # By flag of `add_flags`.

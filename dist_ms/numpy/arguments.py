@@ -12,7 +12,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import to_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.broadcasting import promote_types
-from dist_ms.ops.casting import cast_array
+from dist_ms.ops.creating.casting import cast_array
 
 FLOAT32 = np.dtype(np.float32)
 INT32 = np.dtype(np.int32)

@@ -22,7 +22,7 @@ from dist_ms.numpy.arguments import (
     tensor_of,
     typed,
 )
-from dist_ms.ops.products import matrix_power
+from dist_ms.ops.linear_algebra.products import matrix_power
 
 __all__ = ["cross", "dot", "inner", "kron", "matmul", "matrix_power", "multi_dot", "norm", "outer", "tensordot"]
 

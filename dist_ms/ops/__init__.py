@@ -1,6 +1,6 @@
 """Operations: a Primitive each, with its functional form and the method of Tensor.
 
-Each file holds one family; what it gives to the world is in its `__all__`.
+Folders are families, and each file holds one kind; what it gives to the world is in its `__all__`.
 Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
 """
 
@@ -23,9 +23,7 @@ def offer(owners: dict[str, tuple[str, ...]]) -> None:
 
 
 def __getattr__(name: str) -> object:
-    """Load the file that has a name, or that the name is of, when it is first used."""
-    if name in _LATER:
-        return _importlib.import_module(f"dist_ms.ops.{name}")
+    """Load the file that has a name when it is first used."""
     if name not in _OWNERS:
         raise AttributeError(f"module 'dist_ms.ops' has no attribute {name!r}")
     owner = _OWNERS[name]
@@ -39,76 +37,74 @@ def __dir__() -> list[str]:
 
 
 # elementwise
-from dist_ms.ops.arithmetic import *
-from dist_ms.ops.division import *
-from dist_ms.ops.powers import *
-from dist_ms.ops.exponentials import *
-from dist_ms.ops.extremes import *
-from dist_ms.ops.comparison import *
-from dist_ms.ops.logical import *
+from dist_ms.ops.elementwise.arithmetic import *
+from dist_ms.ops.elementwise.division import *
+from dist_ms.ops.elementwise.powers import *
+from dist_ms.ops.elementwise.exponentials import *
+from dist_ms.ops.elementwise.extremes import *
+from dist_ms.ops.elementwise.comparison import *
+from dist_ms.ops.elementwise.logical import *
 
 # types and shapes
-from dist_ms.ops.casting import *
-from dist_ms.ops.properties import *
-from dist_ms.ops.reshaping import *
-from dist_ms.ops.transposing import *
-from dist_ms.ops.expanding import *
-from dist_ms.ops.joining import *
-from dist_ms.ops.splitting import *
-from dist_ms.ops.padding import *
+from dist_ms.ops.creating.casting import *
+from dist_ms.ops.creating.properties import *
+from dist_ms.ops.shaping.reshaping import *
+from dist_ms.ops.shaping.transposing import *
+from dist_ms.ops.shaping.expanding import *
+from dist_ms.ops.shaping.joining import *
+from dist_ms.ops.shaping.splitting import *
+from dist_ms.ops.shaping.padding import *
 
 # reductions, scans, order
-from dist_ms.ops.reduction import *
-from dist_ms.ops.reduce_extremes import *
+from dist_ms.ops.reducing.reduction import *
+from dist_ms.ops.reducing.reduce_extremes import *
 
 # products
-from dist_ms.ops.matmul import *
-from dist_ms.ops.einsum import *
-from dist_ms.ops.cholesky import *
+from dist_ms.ops.linear_algebra.matmul import *
+from dist_ms.ops.linear_algebra.einsum import *
+from dist_ms.ops.linear_algebra.cholesky import *
 
 # elements picked, put, chosen
-from dist_ms.ops.slicing import *
-from dist_ms.ops.gathering import *
-from dist_ms.ops.selection import *
+from dist_ms.ops.shaping.slicing import *
+from dist_ms.ops.picking.gathering import *
+from dist_ms.ops.picking.selection import *
 
 # made, drawn, written
-from dist_ms.ops.creation import *
-from dist_ms.ops.assignment import *
+from dist_ms.ops.creating.creation import *
+from dist_ms.ops.creating.assignment import *
 
 # neural networks
-from dist_ms.ops.activation import *
-from dist_ms.ops.softmax import *
-from dist_ms.ops.dropout import *
-from dist_ms.ops.embedding import *
-from dist_ms.ops.dense import *
-from dist_ms.ops.bias_add import *
-from dist_ms.ops.unfold import *
-from dist_ms.ops.interpolate import *
-from dist_ms.ops.pixel_shuffle import *
-from dist_ms.ops.batch_norm import *
-from dist_ms.ops.layer_norm import *
-from dist_ms.ops.cross_entropy import *
-from dist_ms.ops.ctc_loss import *
+from dist_ms.ops.activations.activation import *
+from dist_ms.ops.activations.softmax import *
+from dist_ms.ops.layers.dropout import *
+from dist_ms.ops.layers.embedding import *
+from dist_ms.ops.layers.dense import *
+from dist_ms.ops.layers.bias_add import *
+from dist_ms.ops.convolutions.unfold import *
+from dist_ms.ops.images.interpolate import *
+from dist_ms.ops.shaping.pixel_shuffle import *
+from dist_ms.ops.layers.batch_norm import *
+from dist_ms.ops.layers.layer_norm import *
+from dist_ms.ops.losses.cross_entropy import *
+from dist_ms.ops.losses.ctc_loss import *
 
 # sparse containers
-from dist_ms.ops.sparse_containers import *
+from dist_ms.ops.sparse.sparse_containers import *
 
 # side effects, hooks, functions of functions
-from dist_ms.ops.hooks import *
+from dist_ms.ops.flow.hooks import *
 
 # what stands on all of these: Tensor's operators and methods
-from dist_ms.ops import (
-    indexing,
-    tensor_operators,
-    tensor_methods,
-    tensor_reduction_methods,
-    tensor_shape_methods,
-    tensor_element_methods,
-    tensor_conversion_methods,
-    tensor_drawing_methods,
-    tensor_inplace_methods,
-    sparse_methods,
-)
+from dist_ms.ops.picking import indexing
+from dist_ms.ops.tensor import tensor_operators
+from dist_ms.ops.tensor import tensor_methods
+from dist_ms.ops.tensor import tensor_reduction_methods
+from dist_ms.ops.tensor import tensor_shape_methods
+from dist_ms.ops.tensor import tensor_element_methods
+from dist_ms.ops.tensor import tensor_conversion_methods
+from dist_ms.ops.tensor import tensor_drawing_methods
+from dist_ms.ops.tensor import tensor_inplace_methods
+from dist_ms.ops.sparse import sparse_methods
 
 # Last, as `vjp` is also the name of a file here.
 from dist_ms.autograd.public import *

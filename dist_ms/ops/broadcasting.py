@@ -153,7 +153,7 @@ def reduce_to(dx: Tensor, x: Any) -> Tensor | None:
             dx = ops.reshape(dx, shape)
     d = x._element
     if dx._element != d:
-        dx = ops.casting.cast_array(dx, d)
+        dx = ops.creating.casting.cast_array(dx, d)
     return dx
 
 

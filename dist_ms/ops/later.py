@@ -4,260 +4,260 @@ A test compares the names with the files' own `__all__`.
 """
 
 LATER = {
-    "adagrad_updates": """
+    "updates.adagrad_updates": """
         ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyFtrl ApplyProximalAdagrad ApplyProximalGradientDescent
         FusedSparseFtrl FusedSparseProximalAdagrad SparseApplyFtrl
     """.split(),
-    "adam_updates": """
+    "updates.adam_updates": """
         Adam AdamNoUpdateParam AdamWeightDecay ApplyAdaMax ApplyAdamWithAmsgrad ApplyAdamWithAmsgradV2
     """.split(),
-    "adaptive_pooling": """
+    "pooling_windows.adaptive_pooling": """
         AdaptiveAvgPool2D AdaptiveAvgPool3D AdaptiveMaxPool2D adaptive_avg_pool1d adaptive_avg_pool2d
         adaptive_avg_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
     """.split(),
-    "argmax_pooling": """
+    "pooling_windows.argmax_pooling": """
         AdaptiveMaxPool3D MaxPool3DWithArgmax MaxPoolWithArgmaxV2 MaxUnpool2D MaxUnpool3D
     """.split(),
-    "bessel": """
+    "special_functions.bessel": """
         BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0
         BesselY1 bessel_i0 bessel_i0e bessel_i1 bessel_i1e bessel_j0 bessel_j1 bessel_k0 bessel_k0e bessel_k1
         bessel_k1e bessel_y0 bessel_y1
     """.split(),
-    "beta_function": """
+    "special_functions.beta_function": """
         Betainc
     """.split(),
-    "bounding_boxes": """
+    "images.bounding_boxes": """
         BoundingBoxDecode BoundingBoxEncode NonMaxSuppressionWithOverlaps bounding_box_decode
         bounding_box_encode
     """.split(),
-    "box_crops": """
+    "images.box_crops": """
         CropAndResize ExtractGlimpse ROIAlign crop_and_resize
     """.split(),
-    "candidate_samplers": """
+    "drawing_numbers.candidate_samplers": """
         Cauchy LogNormalReverse LogUniformCandidateSampler ParameterizedTruncatedNormal TruncatedNormal
         UniformCandidateSampler log_uniform_candidate_sampler uniform_candidate_sampler
     """.split(),
-    "clipping": """
+    "reducing.clipping": """
         clip_by_global_norm clip_by_norm
     """.split(),
-    "columns": """
+    "convolutions.columns": """
         Col2Im Im2Col col2im
     """.split(),
-    "complex_numbers": """
+    "elementwise.complex_numbers": """
         Angle Complex ComplexAbs Conj Imag Polar Real angle conj imag is_complex polar real view_as_real
     """.split(),
-    "control_flow": """
+    "flow.control_flow": """
         ForiLoop Scan WhileLoop
     """.split(),
-    "conv": """
+    "convolutions.conv": """
 
     """.split(),
-    "conv_functions": """
+    "convolutions.conv_functions": """
         conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d
     """.split(),
-    "conv_primitives": """
+    "convolutions.conv_primitives": """
         Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv2DTranspose Conv3D Conv3DTranspose
     """.split(),
-    "create_primitives": """
+    "creating.create_primitives": """
         Eps Eye Fill FillV2 LinSpace Ones OnesLike Range Zeros ZerosLike
     """.split(),
-    "ctc_primitives": """
+    "losses.ctc_primitives": """
         CTCGreedyDecoder CTCLoss CTCLossV2 ctc_greedy_decoder
     """.split(),
-    "debugging": """
+    "flow.debugging": """
         Assert CheckNumerics Depend FloatStatus Identity NPUAllocFloatStatus NPUClearFloatStatus
         NPUGetFloatStatus Print deepcopy depend identity print_
     """.split(),
-    "decompositions": """
+    "linear_algebra.decompositions": """
         LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
         matrix_determinant slogdet
     """.split(),
-    "derivatives": """
+    "flow.derivatives": """
         derivative jet
     """.split(),
-    "distances": """
+    "linear_algebra.distances": """
         Cdist Pdist cdist cosine_similarity pdist
     """.split(),
-    "distribution_functions": """
+    "drawing_numbers.distribution_functions": """
         gamma laplace poisson random_gamma random_poisson standard_laplace
     """.split(),
-    "distributions": """
+    "drawing_numbers.distributions": """
         Bernoulli RandomCategorical Randperm bernoulli multinomial random_categorical
     """.split(),
-    "drawing": """
+    "drawing_numbers.drawing": """
         normal rand rand_like randint randint_like randn randn_like randperm shuffle standard_normal uniform
     """.split(),
-    "encoding": """
+    "creating.encoding": """
         OneHot one_hot sequence_mask
     """.split(),
-    "factorisations": """
+    "linear_algebra.factorisations": """
         Eig Geqrf MatrixLogarithm Orgqr Qr Svd eig eigvals geqrf orgqr qr svd
     """.split(),
-    "flash_attention": """
+    "layers.flash_attention": """
         flash_attention_score
     """.split(),
-    "format_maps": """
+    "shaping.format_maps": """
         DataFormatDimMap DataFormatVecPermute MapUniform
     """.split(),
-    "fourier": """
+    "signals.fourier": """
         fft fft2 fftfreq fftn fftshift hfft hfft2 hfftn ifft ifft2 ifftn ifftshift ihfft ihfft2 ihfftn irfft
         irfft2 irfftn rfft rfft2 rfftfreq rfftn
     """.split(),
-    "fractional_pooling": """
+    "pooling_windows.fractional_pooling": """
         FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize fractional_max_pool2d
         fractional_max_pool3d
     """.split(),
-    "gradient_updates": """
+    "updates.gradient_updates": """
         ApplyAdadelta ApplyAddSign ApplyCenteredRMSProp ApplyGradientDescent ApplyMomentum ApplyPowerSign
         ApplyRMSProp SGD
     """.split(),
-    "grid_sampling": """
+    "images.grid_sampling": """
         AffineGrid GridSampler2D GridSampler3D affine_grid grid_sample
     """.split(),
-    "hard_activation": """
+    "activations.hard_activation": """
         HShrink HSigmoid HSwish SoftShrink hardshrink hardsigmoid hardswish hardtanh softshrink tanhshrink
     """.split(),
-    "image_colors": """
+    "images.image_colors": """
         AdjustHue AdjustSaturation HSVToRGB RGBToHSV
     """.split(),
-    "image_resizing": """
+    "images.image_resizing": """
         ResizeArea ResizeBicubic ResizeBilinearV2 ResizeLinear1D ResizeNearestNeighbor ResizeNearestNeighborV2
         UpsampleNearest3D UpsampleTrilinear3D
     """.split(),
-    "incomplete_gamma": """
+    "special_functions.incomplete_gamma": """
         Igamma Igammac Mvlgamma Zeta igamma igammac zeta
     """.split(),
-    "likelihood_loss": """
+    "losses.likelihood_loss": """
         gaussian_nll_loss
     """.split(),
-    "linear_systems": """
+    "linear_algebra.linear_systems": """
         Lstsq LuSolve LuUnpack MatrixPower MatrixSolve MatrixSolveLs MatrixTriangularSolve cond lstsq lu_solve
         lu_unpack matrix_solve pinv
     """.split(),
-    "lookups": """
+    "picking.lookups": """
         CheckValid Coalesce IOU InTopK ListDiff LowerBound NthElement ScatterAddWithAxis SubAndFilter UpperBound
         check_valid intopk iou
     """.split(),
-    "loss": """
+    "losses.loss": """
         binary_cross_entropy binary_cross_entropy_with_logits huber_loss kl_div l1_loss mse_loss smooth_l1_loss
     """.split(),
-    "loss_primitives": """
+    "losses.loss_primitives": """
         BCEWithLogitsLoss BinaryCrossEntropy KLDivLoss MultiMarginLoss MultilabelMarginLoss NLLLoss
         SigmoidCrossEntropyWithLogits SmoothL1Loss SoftMarginLoss TripletMarginLoss
     """.split(),
-    "lstm": """
+    "layers.lstm": """
         LSTM
     """.split(),
-    "mapping": """
+    "flow.mapping": """
         HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_attr_register
     """.split(),
-    "margin_loss": """
+    "losses.margin_loss": """
         cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
         multilabel_soft_margin_loss soft_margin_loss triplet_margin_loss
     """.split(),
-    "matrix_diagonals": """
+    "linear_algebra.matrix_diagonals": """
         MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag
         matrix_diag_part matrix_set_diag
     """.split(),
-    "moments": """
+    "reducing.moments": """
         Median ReduceStd cov logsumexp median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
     """.split(),
-    "normalization": """
+    "layers.normalization": """
         L2Normalize LRN RmsNorm group_norm instance_norm lrn rms_norm
     """.split(),
-    "norms": """
+    "reducing.norms": """
         L2Loss LpNorm Renorm SquareSumAll dist matrix_norm norm renorm
         vector_norm
     """.split(),
-    "parameter_scattering": """
+    "picking.parameter_scattering": """
         ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd ScatterNdDiv ScatterNdMax
         ScatterNdMin ScatterNdMul ScatterNdSub ScatterNdUpdate ScatterNonAliasingAdd ScatterSub ScatterUpdate
         scatter_add scatter_div scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_div scatter_nd_max
         scatter_nd_min scatter_nd_mul scatter_nd_sub scatter_nd_update scatter_update
     """.split(),
-    "pooling": """
+    "pooling_windows.pooling": """
 
     """.split(),
-    "pooling_functions": """
+    "pooling_windows.pooling_functions": """
         avg_pool1d avg_pool2d avg_pool3d lp_pool1d lp_pool2d max_pool2d max_pool3d
     """.split(),
-    "pooling_primitives": """
+    "pooling_windows.pooling_primitives": """
         AvgPool AvgPool3D MaxPool MaxPool3D MaxPoolWithArgmax
     """.split(),
-    "products": """
+    "linear_algebra.products": """
         Addcdiv Addcmul Cross Lerp addcdiv addcmul batch_dot cross diff dot kron ldexp lerp matrix_power
         tensor_dot trapz vander
     """.split(),
-    "products_added": """
+    "linear_algebra.products_added": """
         addbmm addmm addmv addr baddbmm
     """.split(),
-    "random_choices": """
+    "drawing_numbers.random_choices": """
         NonDeterministicInts RandomChoiceWithMask choice_with_mask
     """.split(),
-    "random_primitives": """
+    "drawing_numbers.random_primitives": """
         Gamma Multinomial Poisson RandomGamma RandomPoisson RandomShuffle StandardLaplace StandardNormal
         UniformInt UniformReal
     """.split(),
-    "rearranging": """
+    "shaping.rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90
     """.split(),
-    "rectifiers": """
+    "activations.rectifiers": """
         CeLU Elu PReLU ReLU6 SeLU celu elu leaky_relu prelu relu6 rrelu selu threshold
     """.split(),
-    "repeating": """
+    "shaping.repeating": """
         Meshgrid Tile cartesian_prod combinations meshgrid repeat_elements repeat_interleave tile
     """.split(),
-    "replacing": """
+    "picking.replacing": """
         InplaceAdd InplaceIndexAdd InplaceSub InplaceUpdate InplaceUpdateV2 inplace_add inplace_sub
         inplace_update select_scatter slice_scatter
     """.split(),
-    "rounding": """
+    "elementwise.rounding": """
         Ceil Floor Rint Round Trunc ceil floor frac rint round trunc
     """.split(),
-    "row_updates": """
+    "updates.row_updates": """
         FusedSparseAdam FusedSparseLazyAdam SparseApplyAdagradV2 SparseApplyRMSProp
     """.split(),
-    "scanning": """
+    "reducing.scanning": """
         CumProd CumSum Cummax Cummin CumulativeLogsumexp cummax cummin cumprod cumsum logcumsumexp
     """.split(),
-    "scattering": """
+    "picking.scattering": """
         ScatterNd TensorScatterAdd TensorScatterDiv TensorScatterMax TensorScatterMin TensorScatterMul
         TensorScatterSub TensorScatterUpdate scatter_nd tensor_scatter_add tensor_scatter_div tensor_scatter_max
         tensor_scatter_min tensor_scatter_mul tensor_scatter_sub tensor_scatter_update
     """.split(),
-    "scattering_along": """
+    "picking.scattering_along": """
         IndexAdd IndexFill IndexPut TensorScatterElements index_add index_fill index_put inplace_index_add
         scatter tensor_scatter_elements
     """.split(),
-    "segments": """
+    "reducing.segments": """
         Bincount Histogram UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum bincount
         histc unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsorted_segment_sum
     """.split(),
-    "sequences": """
+    "picking.sequences": """
         EditDistance NoRepeatNGram RaggedRange
     """.split(),
-    "small_arrays": """
+    "shaping.small_arrays": """
         Bucketize ChannelShuffle CompareAndBitpack IdentityN InvertPermutation UnravelIndex scalar_cast
     """.split(),
-    "smooth_activation": """
+    "activations.smooth_activation": """
         FastGeLU FastGelu GLU LogSigmoid Mish SiLU Softplus Softsign fast_gelu glu logsigmoid mish silu softplus
         softsign
     """.split(),
-    "softmax_cross_entropy": """
+    "losses.softmax_cross_entropy": """
         SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
     """.split(),
-    "sorted_segments": """
+    "reducing.sorted_segments": """
         SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
     """.split(),
-    "sorting": """
+    "reducing.sorting": """
         SearchSorted Sort TopK Unique UniqueConsecutive argsort bucketize msort searchsorted sort top_k topk
         unique unique_consecutive unique_with_pad
     """.split(),
-    "space_blocks": """
+    "shaping.space_blocks": """
         BatchToSpaceND DepthToSpace SpaceToBatchND SpaceToDepth batch_to_space_nd space_to_batch_nd
     """.split(),
-    "sparse_elementwise": """
+    "sparse.sparse_elementwise": """
         coo_abs coo_acos coo_acosh coo_asin coo_asinh coo_atan coo_atanh coo_ceil coo_cos coo_cosh coo_exp
         coo_expm1 coo_floor coo_inv coo_isfinite coo_isinf coo_isnan coo_log coo_log1p coo_neg coo_relu
         coo_relu6 coo_round coo_sigmoid coo_sin coo_sinh coo_softsign coo_sqrt coo_square coo_tan coo_tanh
@@ -265,34 +265,34 @@ LATER = {
         csr_expm1 csr_floor csr_inv csr_isfinite csr_isinf csr_isnan csr_log csr_log1p csr_neg csr_relu
         csr_relu6 csr_round csr_sigmoid csr_sin csr_sinh csr_softsign csr_sqrt csr_square csr_tan csr_tanh
     """.split(),
-    "sparse_primitives": """
+    "sparse.sparse_primitives": """
         SparseSlice SparseTensorDenseAdd SparseTensorDenseMatmul SparseToDense sparse_segment_mean
     """.split(),
-    "special": """
+    "special_functions.special": """
         Digamma Erf Erfc Erfinv Gcd Heaviside Lcm Lgamma NextAfter Polygamma copysign digamma erf erfc erfinv
         gcd heaviside i0 lcm lgamma mvlgamma nextafter polygamma
     """.split(),
-    "spectrogram": """
+    "signals.spectrogram": """
         FFTWithSize STFT stft
     """.split(),
-    "suppression": """
+    "images.suppression": """
         CombinedNonMaxSuppression NMSWithMask
     """.split(),
-    "tensor_series": """
+    "linear_algebra.tensor_series": """
         LogSpace TridiagonalMatMul
     """.split(),
-    "triangles": """
+    "linear_algebra.triangles": """
         Diag DiagPart Trace Tril TrilIndices Triu TriuIndices diag diag_embed diagflat diagonal diagonal_scatter
         trace tril tril_indices triu triu_indices
     """.split(),
-    "trigonometry": """
+    "elementwise.trigonometry": """
         ACos Acosh Asin Asinh Atan Atan2 Atanh Cos Cosh Sin Sinc Sinh Tan acos acosh arccos arccosh arcsin
         arcsinh arctan arctan2 arctanh asin asinh atan atan2 atanh cos cosh deg2rad rad2deg sin sinc sinh tan
     """.split(),
-    "unpooling": """
+    "pooling_windows.unpooling": """
         max_unpool1d max_unpool2d max_unpool3d
     """.split(),
-    "window_functions": """
+    "signals.window_functions": """
         BartlettWindow BlackmanWindow HammingWindow bartlett_window blackman_window hamming_window hann_window
         kaiser_window
     """.split(),

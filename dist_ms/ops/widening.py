@@ -7,11 +7,11 @@ from typing import Any
 from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.batch_norm import BatchNormInfer, BatchNormTrain
-from dist_ms.ops.casting import cast
-from dist_ms.ops.cross_entropy import LabelCrossEntropy
-from dist_ms.ops.layer_norm import RowNorm
-from dist_ms.ops.softmax import LogSoftmax, Softmax
+from dist_ms.ops.activations.softmax import LogSoftmax, Softmax
+from dist_ms.ops.creating.casting import cast
+from dist_ms.ops.layers.batch_norm import BatchNormInfer, BatchNormTrain
+from dist_ms.ops.layers.layer_norm import RowNorm
+from dist_ms.ops.losses.cross_entropy import LabelCrossEntropy
 
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _LOW = (mstype.bfloat16, mstype.float16)

@@ -11,7 +11,7 @@ from dist_ms.parallel.fusion import Fusion
 from dist_ms.parallel.gradient_hook import GradBucket, GradHook
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan
 from dist_ms.parallel.reducer import Reducer
-from dist_ms.parallel.server_checkpoint import load_servers, save_servers
+from dist_ms.parallel.servers.checkpoint import load_servers, save_servers
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.threads import use_share
 from dist_ms.parallel.virtual_shards import set_virtual_shards

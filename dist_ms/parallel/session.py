@@ -16,7 +16,7 @@ from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.gradient_hook import GradHook
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
 from dist_ms.parallel.reducer import Reducer
-from dist_ms.parallel.server_roles import is_worker
+from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.parallel.shown import show_plan
 
 _log = logging.getLogger("dist_ms")

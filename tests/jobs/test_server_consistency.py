@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dist_ms.parallel.server_log import replay
+from dist_ms.parallel.servers.log import replay
 
 MODEL = Path(__file__).with_name("served_model.py").read_text()
 REPORT = """    from dist_ms.communication import get_comm
     get_comm().barrier()
     if rank == 0 and size > 1:
-        from dist_ms.parallel.server_client import client
+        from dist_ms.parallel.servers.client import client
         client().refresh()
         print("REPORT", repr(client().report()).replace("inf", "1e999"))
     if rank == 0:

@@ -20,7 +20,7 @@ import numpy as np
 import dist_ms as ms
 from dist_ms import nn, Tensor
 from dist_ms.communication import init, get_rank
-from dist_ms.parallel import server_loop
+from dist_ms.parallel.servers import loop as server_loop
 victim, moment = sys.argv[1:3]
 def now():
     with open("victim.part", "w") as f:
@@ -114,7 +114,7 @@ def test_a_worker_that_stops_early_is_named(run):
 def test_a_server_that_does_not_answer_is_named(run):
     code = MODEL.replace(
         "    ms.set_ps_context",
-        "    from dist_ms.parallel import server_loop\n    import time\n"
+        "    from dist_ms.parallel.servers import loop as server_loop\n    import time\n"
         "    server_loop.Server._pull = lambda self, message: time.sleep(20)\n    ms.set_ps_context",
     )
     done = run(code, "SGD", "o.npz", options=("--servers", "1"), DIST_MS_TIMEOUT="2")

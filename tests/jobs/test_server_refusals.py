@@ -9,7 +9,7 @@ from dist_ms import Parameter, Tensor, nn
 from dist_ms.communication import get_rank, init
 from dist_ms.common.sparse_tensor import row_tensor
 from dist_ms.parallel import save_servers
-from dist_ms.parallel.server_client import client
+from dist_ms.parallel.servers.client import client
 ms.set_ps_context(enable_ps=True)
 init()
 ms.set_seed(1)
@@ -83,7 +83,7 @@ def test_a_checkpoint_is_whole_or_refused(run, tmp_path):
 
 
 BIG = """
-import dist_ms.parallel.server_table as served
+import dist_ms.parallel.servers.table as served
 served.WHOLE_BYTES = 8
 layer(Tensor([1]))
 try:

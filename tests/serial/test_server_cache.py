@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from dist_ms.parallel.server_cache import RowCache
+from dist_ms.parallel.servers.cache import RowCache
 
 
 def put(cache, ids, version, now):

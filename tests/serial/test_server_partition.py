@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from dist_ms.common.initializer import Normal
-from dist_ms.parallel.server_partition import BLOCK_ROWS, WHOLE_BELOW, RowPartition, cut_dense
-from dist_ms.parallel.server_shards import TableShard
+from dist_ms.parallel.servers.partition import BLOCK_ROWS, WHOLE_BELOW, RowPartition, cut_dense
+from dist_ms.parallel.servers.shards import TableShard
 
 SIZES = [1, 2, 7, BLOCK_ROWS, BLOCK_ROWS + 1, 5 * BLOCK_ROWS - 3]
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from dist_ms.communication.roles import Claim, Roles, assign, claim, copy_role, order
-from dist_ms.parallel.server_roles import is_worker
+from dist_ms.parallel.servers.roles import is_worker
 
 W, S, C = "worker", "server", "scheduler"
 

@@ -10,7 +10,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.communication import current
 from dist_ms.mint.distributed.groups import get_world_size
 from dist_ms.mint.nn.normalization import _BatchNorm
-from dist_ms.ops.batch_norm import follow
+from dist_ms.ops.layers.batch_norm import follow
 
 __all__ = ["SyncBatchNorm"]
 

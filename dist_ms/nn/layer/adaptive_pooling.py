@@ -8,7 +8,7 @@ from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.adaptive_pooling import output_size_of
+from dist_ms.ops.pooling_windows.adaptive_pooling import output_size_of
 
 __all__ = [
     "AdaptiveAvgPool1d",

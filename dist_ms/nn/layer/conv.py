@@ -12,9 +12,9 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.conv_primitives import Conv2D, Conv3D
-from dist_ms.ops.geometry import check_data_format, mode_padding, per_dimension
-from dist_ms.ops.reshaping import expand_dims, squeeze
+from dist_ms.ops.convolutions.conv_primitives import Conv2D, Conv3D
+from dist_ms.ops.convolutions.geometry import check_data_format, mode_padding, per_dimension
+from dist_ms.ops.shaping.reshaping import expand_dims, squeeze
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 

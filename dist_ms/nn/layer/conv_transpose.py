@@ -9,13 +9,13 @@ from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.conv import _Conv, check_row, read_row
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.bias_add import bias_add
-from dist_ms.ops.conv import TransposedConvolution
-from dist_ms.ops.conv_primitives import output_padding_of
-from dist_ms.ops.geometry import mode_padding
-from dist_ms.ops.padding import pad
-from dist_ms.ops.reshaping import squeeze
-from dist_ms.ops.windows import same_padding, span
+from dist_ms.ops.convolutions.conv import TransposedConvolution
+from dist_ms.ops.convolutions.conv_primitives import output_padding_of
+from dist_ms.ops.convolutions.geometry import mode_padding
+from dist_ms.ops.convolutions.windows import same_padding, span
+from dist_ms.ops.layers.bias_add import bias_add
+from dist_ms.ops.shaping.padding import pad
+from dist_ms.ops.shaping.reshaping import squeeze
 
 __all__ = ["Conv1dTranspose", "Conv2dTranspose", "Conv3dTranspose"]
 

@@ -12,7 +12,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.activation import get_activation
-from dist_ms.ops.dense import bidense, dense
+from dist_ms.ops.layers.dense import bidense, dense
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["BiDense", "Dense"]

@@ -8,8 +8,8 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_number_range, check_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.dropout import Dropout as DropoutPrimitive
-from dist_ms.ops.dropout import dropout1d, dropout2d, dropout3d
+from dist_ms.ops.layers.dropout import Dropout as DropoutPrimitive
+from dist_ms.ops.layers.dropout import dropout1d, dropout2d, dropout3d
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d"]
 

@@ -23,9 +23,9 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.served_rows import look_up, unique_rows
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.embedding import TakeKnownRows, TakeRows, check_ids
-from dist_ms.parallel.server_client import client
-from dist_ms.parallel.server_roles import is_worker
+from dist_ms.ops.layers.embedding import TakeKnownRows, TakeRows, check_ids
+from dist_ms.parallel.servers.client import client
+from dist_ms.parallel.servers.roles import is_worker
 
 __all__ = ["Embedding", "EmbeddingLookup"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
+from dist_ms.ops.pooling_windows.fractional_pooling import fractional_max_pool2d, fractional_max_pool3d
 
 __all__ = ["FractionalMaxPool2d", "FractionalMaxPool3d"]
 

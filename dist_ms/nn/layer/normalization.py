@@ -21,10 +21,10 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.batch_norm import BatchNorm, follow
-from dist_ms.ops.geometry import check_data_format
-from dist_ms.ops.layer_norm import LayerNorm as LayerNormPrimitive
-from dist_ms.ops.normalization import group_norm, instance_norm
+from dist_ms.ops.convolutions.geometry import check_data_format
+from dist_ms.ops.layers.batch_norm import BatchNorm, follow
+from dist_ms.ops.layers.layer_norm import LayerNorm as LayerNormPrimitive
+from dist_ms.ops.layers.normalization import group_norm, instance_norm
 
 __all__ = [
     "BatchNorm1d",
@@ -200,7 +200,7 @@ class BatchNorm3d(Cell):
         shape = tensor("BatchNorm3d", input_x, "input_x").shape
         if len(shape) != 5:
             raise ValueError(f"For 'BatchNorm3d', 'input_x' must have 5 dimensions, but got shape {shape}.")
-        from dist_ms.ops.reshaping import reshape
+        from dist_ms.ops.shaping.reshaping import reshape
 
         planes = reshape(input_x, (*shape[:2], shape[2] * shape[3], shape[4]))
         return reshape(self.bn2d(planes), shape)

@@ -8,9 +8,9 @@ from dist_ms.common.checks import check_bool, check_int, check_string, check_typ
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.geometry import check_data_format, mode_padding, per_dimension
-from dist_ms.ops.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices, Pool
-from dist_ms.ops.pooling_functions import batched
+from dist_ms.ops.convolutions.geometry import check_data_format, mode_padding, per_dimension
+from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices, Pool
+from dist_ms.ops.pooling_windows.pooling_functions import batched
 
 __all__ = ["AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d"]
 

@@ -16,8 +16,8 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.dropout import Dropout
 from dist_ms.nn.layer.rnn_cells import check_pair
-from dist_ms.ops.dense import dense
-from dist_ms.ops.recurrence import Recurrence
+from dist_ms.ops.layers.dense import dense
+from dist_ms.ops.layers.recurrence import Recurrence
 from dist_ms.ops.vjp import Kept
 
 __all__ = ["GRU", "LSTM", "RNN"]

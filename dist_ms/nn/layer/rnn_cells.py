@@ -11,8 +11,8 @@ from dist_ms.common.initializer import Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.dense import dense
-from dist_ms.ops.recurrence import PLAIN_STEPS
+from dist_ms.ops.layers.dense import dense
+from dist_ms.ops.layers.recurrence import PLAIN_STEPS
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 

@@ -6,7 +6,7 @@ from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.incomplete_gamma import igamma
+from dist_ms.ops.special_functions.incomplete_gamma import igamma
 
 __all__ = ["DiGamma", "IGamma", "LBeta", "LGamma"]
 

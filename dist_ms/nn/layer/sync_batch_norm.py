@@ -10,7 +10,7 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import create_group, current
 from dist_ms.nn.layer.normalization import _BatchNorm
-from dist_ms.ops.batch_norm import follow
+from dist_ms.ops.layers.batch_norm import follow
 
 __all__ = ["SyncBatchNorm"]
 

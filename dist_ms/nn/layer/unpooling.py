@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.geometry import padding_pairs, per_dimension
+from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 

@@ -8,7 +8,7 @@ from dist_ms.common.dtype import int32
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
 from dist_ms.ops.arguments import number
-from dist_ms.ops.softmax_cross_entropy import label_losses
+from dist_ms.ops.losses.softmax_cross_entropy import label_losses
 
 __all__ = ["CrossEntropyLoss", "FocalLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits"]
 

@@ -24,7 +24,7 @@ from dist_ms.nn.model_parallel.shards import (
     shard_parameter,
     world_comm,
 )
-from dist_ms.ops.dense import dense
+from dist_ms.ops.layers.dense import dense
 
 __all__ = ["ColumnParallelDense", "RowParallelDense"]
 

@@ -22,7 +22,7 @@ from dist_ms.nn.model_parallel.shards import (
     gradient_scale,
     world_comm,
 )
-from dist_ms.ops.gathering import EmbeddingLookup
+from dist_ms.ops.picking.gathering import EmbeddingLookup
 
 __all__ = ["ParallelEmbedding"]
 

@@ -13,8 +13,8 @@ from dist_ms.common.parallel_context import get_auto_parallel_context
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, get_comm, init
-from dist_ms.ops.joining import concat
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.joining import concat
 
 
 def world_comm() -> Comm:

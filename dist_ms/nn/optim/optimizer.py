@@ -23,8 +23,8 @@ from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
 from dist_ms.nn.optim.gradients import centralized, decayed, scaled
 from dist_ms.nn.optim.settings import OptimizerSettings
 from dist_ms.nn.optim.updates import update_all, update_alone
-from dist_ms.parallel.server_client import client
-from dist_ms.parallel.server_roles import is_worker
+from dist_ms.parallel.servers.client import client
+from dist_ms.parallel.servers.roles import is_worker
 
 __all__ = ["Optimizer", "check_gradients", "make_states", "opt_init_args_register"]
 

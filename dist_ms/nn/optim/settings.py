@@ -14,8 +14,8 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.container import CellList
 from dist_ms.nn.optim import groups as parameter_groups
 from dist_ms.nn.optim import hyper
-from dist_ms.ops.assignment import AssignAdd
-from dist_ms.ops.mapping import HyperMap, Map
+from dist_ms.ops.creating.assignment import AssignAdd
+from dist_ms.ops.flow.mapping import HyperMap, Map
 
 
 class OptimizerSettings(Cell):

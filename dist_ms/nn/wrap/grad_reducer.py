@@ -15,7 +15,7 @@ from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.divided_update import DividedUpdate
-from dist_ms.ops.clipping import square_sums
+from dist_ms.ops.reducing.clipping import square_sums
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.virtual_shards import virtual_shards
 

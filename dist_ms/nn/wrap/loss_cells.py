@@ -69,7 +69,7 @@ class WithEvalCell(Cell):
         if self.add_cast_fp32:
             from dist_ms.autograd.tree import map_tensors
             from dist_ms.common import dtype as mstype
-            from dist_ms.ops.casting import cast
+            from dist_ms.ops.creating.casting import cast
 
             widen = lambda x: cast(x, mstype.float32) if x.dtype in mstype.float_type else x  # noqa: E731
             label, outputs = map_tensors(widen, label), map_tensors(widen, outputs)

@@ -19,7 +19,7 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.finite_guard import first_not_finite
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
-from dist_ms.ops.mapping import HyperMap
+from dist_ms.ops.flow.mapping import HyperMap
 
 
 def finite(tensors: Iterable[Tensor]) -> bool:

@@ -16,7 +16,7 @@ from dist_ms.common.random_state import stream
 from dist_ms.common.seed import get_seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, LocalComm, agreeing
-from dist_ms.ops.dropout import offsets_from
+from dist_ms.ops.layers.dropout import offsets_from
 from dist_ms.parallel.desync import memory
 from dist_ms.parallel.plan import SyncPlan, make_plan
 from dist_ms.parallel.virtual_shards import VirtualShards, mean_over_shards, virtual_shards

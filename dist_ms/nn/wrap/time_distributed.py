@@ -7,11 +7,11 @@ from typing import Any
 from dist_ms.common.checks import check_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.joining import stack
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.reshaping import reshape
-from dist_ms.ops.splitting import unstack
-from dist_ms.ops.transposing import movedim
+from dist_ms.ops.shaping.joining import stack
+from dist_ms.ops.shaping.reshaping import reshape
+from dist_ms.ops.shaping.splitting import unstack
+from dist_ms.ops.shaping.transposing import movedim
 
 
 class TimeDistributed(Cell):

@@ -24,10 +24,10 @@ from dist_ms.nn.optim.updates import takes_rows
 from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment, refuse_not_finite
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
 from dist_ms.nn.wrap.shard_steps import ShardSteps
-from dist_ms.ops.creation import full_like
+from dist_ms.ops.creating.creation import full_like
 from dist_ms.parallel import Reducer, make_plan
-from dist_ms.parallel.server_client import client
-from dist_ms.parallel.server_roles import is_worker
+from dist_ms.parallel.servers.client import client
+from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.parallel.session import tell_alone
 
 

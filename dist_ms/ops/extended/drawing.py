@@ -11,7 +11,7 @@ from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.generator import Generator, numpy_generator
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, tensor
-from dist_ms.ops.random_sources import SeededSource
+from dist_ms.ops.drawing_numbers.random_sources import SeededSource
 
 __all__ = [
     "bernoulli",

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.grid_sampling import grid_sample
+from dist_ms.ops.images.grid_sampling import grid_sample
 
 __all__ = ["grid_sample", "interpolate", "pad", "pixel_shuffle", "upsample"]
 

@@ -8,7 +8,7 @@ from dist_ms import nn, ops
 from dist_ms.amp import auto_mixed_precision
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
-from dist_ms.ops.attention import LayerAttention
+from dist_ms.ops.layers.attention import LayerAttention
 
 RANDOM = np.random.RandomState(0)
 

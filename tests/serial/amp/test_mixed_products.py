@@ -6,7 +6,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
-from dist_ms.ops import mixed_products
+from dist_ms.ops.linear_algebra import mixed_products
 
 LAYERS = {
     "dense": (lambda: nn.Dense(24, 10), (6, 24)),

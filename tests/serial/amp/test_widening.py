@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
-from dist_ms.ops.casting import Cast
+from dist_ms.ops.creating.casting import Cast
 
 LABELS = ms.Tensor(np.array([2, 0, 4], np.int32))
 GAMMA, BETA = (ms.Tensor(np.random.RandomState(i).rand(5).astype(np.float32)) for i in (1, 2))

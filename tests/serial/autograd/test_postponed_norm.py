@@ -8,7 +8,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
-from dist_ms.ops import postponed_norm
+from dist_ms.ops.layers import postponed_norm
 
 CHANNELS = 16
 

@@ -12,7 +12,7 @@ from dist_ms.autograd.sink import StoreSink
 from dist_ms.autograd.tape import recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops import hooks  # noqa: F401  (attaches Tensor.register_hook)
+from dist_ms.ops.flow import hooks  # noqa: F401  (attaches Tensor.register_hook)
 from dist_ms.ops.primitive import Primitive
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms._ext import column_sum
 from dist_ms.common.dtype import bfloat16
-from dist_ms.ops.bias_add import row_sum
+from dist_ms.ops.layers.bias_add import row_sum
 from tests.serial.kernels.calls import DTYPES, assert_close, call, wide
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import columns, interleave
-from dist_ms.ops import windows
+from dist_ms.ops.convolutions import windows
 from tests.serial.kernels.calls import call
 
 BF16 = np.dtype(ml_dtypes.bfloat16)

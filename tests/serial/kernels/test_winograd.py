@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import amx, dnnl, winograd
-from dist_ms.ops import winograd as convolutions
+from dist_ms.ops.convolutions import winograd as convolutions
 from tests.serial.kernels.calls import assert_close, call, channels_last, wide
 
 B = np.array(

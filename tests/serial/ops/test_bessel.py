@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 from dist_ms import ops
-from dist_ms.ops.bessel_functions import bessel_ie_array, bessel_j_array, bessel_ke_array, bessel_y_array
-from dist_ms.ops.incomplete_gamma_functions import igamma_arrays, zeta_array
+from dist_ms.ops.special_functions.bessel_functions import (
+    bessel_ie_array,
+    bessel_j_array,
+    bessel_ke_array,
+    bessel_y_array,
+)
+from dist_ms.ops.special_functions.incomplete_gamma_functions import igamma_arrays, zeta_array
 from tests.gradcheck import check_gradient
 from tests.serial.ops.compare import same, tensor
 

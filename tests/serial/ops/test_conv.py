@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.conv import Convolution, TransposedConvolution, WeightGradient
+from dist_ms.ops.convolutions.conv import Convolution, TransposedConvolution, WeightGradient
 from tests.gradcheck import check_gradient
 from tests.precisions import check_precisions, normal, tensor
 

@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
-from dist_ms.ops.ctc_primitives import CTCGreedyDecoder, CTCLossV2, ctc_greedy_decoder
-from dist_ms.ops.format_maps import DataFormatDimMap, DataFormatVecPermute, MapUniform
+from dist_ms.ops.losses.ctc_primitives import CTCGreedyDecoder, CTCLossV2, ctc_greedy_decoder
+from dist_ms.ops.shaping.format_maps import DataFormatDimMap, DataFormatVecPermute, MapUniform
 
 
 def one_hot(rows):

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.ops.attention import LayerAttention, layer_attention, whole_attention
+from dist_ms.ops.layers.attention import LayerAttention, layer_attention, whole_attention
 from tests.gradcheck import check_gradient
 from tests.serial.kernels.test_attention import formula
 

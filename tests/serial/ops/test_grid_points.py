@@ -7,7 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.ops.grid_sampling import AffineGrid, GridSampler2D, GridSampler3D, affine_grid, grid_sample
+from dist_ms.ops.images.grid_sampling import AffineGrid, GridSampler2D, GridSampler3D, affine_grid, grid_sample
 from tests.gradcheck import check_gradient
 
 F = np.float32

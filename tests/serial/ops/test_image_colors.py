@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.ops.image_colors import AdjustHue, AdjustSaturation
+from dist_ms.ops.images.image_colors import AdjustHue, AdjustSaturation
 
 X = np.random.RandomState(2).rand(2, 3, 3).astype(np.float32)
 

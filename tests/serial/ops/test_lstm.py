@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms import Tensor, grad, ops
 from dist_ms.nn.layer.rnn import LSTM as Layer
-from dist_ms.ops.lstm import LSTM
+from dist_ms.ops.layers.lstm import LSTM
 
 F = np.float32
 

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
-from dist_ms.ops.random_engines import MersenneTwister, MinimalStandard, mixed_seed
+from dist_ms.ops.drawing_numbers.random_engines import MersenneTwister, MinimalStandard, mixed_seed
 
 CASES = {
     "UniformReal": (lambda: ops.UniformReal(1)((3,)), [0.5429620, 0.8057863, 0.3675010]),

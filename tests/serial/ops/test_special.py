@@ -7,8 +7,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
-from dist_ms.ops.error_function import erf_array, erfc_array, erfinv_array
-from dist_ms.ops.gamma_functions import digamma_array, lgamma_array, polygamma_array
+from dist_ms.ops.special_functions.error_function import erf_array, erfc_array, erfinv_array
+from dist_ms.ops.special_functions.gamma_functions import digamma_array, lgamma_array, polygamma_array
 from tests.serial.ops.compare import equal, same, tensor
 
 X = np.concatenate([np.linspace(-6.5, 6.5, 131), [1e-300, 0.46875, -0.46875, 4.0, 26.5]])

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
-from dist_ms.ops import tensor_methods
+from dist_ms.ops.tensor import tensor_methods
 from tests.serial.ops.compare import equal, same, tensor
 
 

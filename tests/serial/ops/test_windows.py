@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dist_ms.ops import layout, windows
+from dist_ms.ops import layout
+from dist_ms.ops.convolutions import windows
 
 
 @pytest.mark.parametrize("size", range(1, 9))

@@ -1,0 +1,290 @@
+"""Activations of straight pieces (hard tanh, sigmoid, swish) and shrinking ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops import arguments
+from dist_ms.ops.activations.activation import tanh
+from dist_ms.ops.activations.elementwise import PiecewiseLinear, Smooth
+
+__all__ = [
+    "HShrink",
+    "HSigmoid",
+    "HSwish",
+    "SoftShrink",
+    "hardshrink",
+    "hardsigmoid",
+    "hardswish",
+    "hardtanh",
+    "softshrink",
+    "tanhshrink",
+]
+
+
+class HSigmoid(PiecewiseLinear):
+    """min(max((input + 3) / 6, 0), 1), element by element.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `input` is complex or no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.HSigmoid()(ms.Tensor([-4.0, 0.0, 4.0])))
+        [0.  0.5 1. ]
+    """
+
+    integers = True
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.clip(x / 6 + 0.5, 0, 1)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        return np.where((x > -3) & (x < 3), 1 / 6, 0.0)
+
+
+class HSwish(Smooth):
+    """input min(max(input + 3, 0), 6) / 6, element by element.
+
+    Howard et al., "Searching for MobileNetV3", 2019.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `input` is complex or no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.HSwish()(ms.Tensor([-4.0, 0.0, 4.0])))
+        [-0.  0.  4.]
+    """
+
+    integers = True
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return x * np.clip(x + 3, 0, 6) / 6
+
+    def derivative(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        inside = (2 * x + 3) / 6
+        return ops.select(x < -3, ops.zeros_like(x), ops.select(x > 3, ops.ones_like(x), inside))
+
+
+class Hardtanh(PiecewiseLinear):
+    """min(max(x, min_val), max_val); at the two corners the slope is a half."""
+
+    integers = True
+
+    def __init__(self, min_val: float, max_val: float) -> None:
+        self.min_val, self.max_val = min_val, max_val
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.minimum(np.maximum(x, self.min_val), self.max_val)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        inside = (x > self.min_val) & (x < self.max_val)
+        return np.where(inside, 1.0, np.where((x == self.min_val) | (x == self.max_val), 0.5, 0.0))
+
+
+class HShrink(PiecewiseLinear):
+    """x where |x| > lambd, else 0, element by element.
+
+    Args:
+        lambd: the threshold, a number.
+
+    Call:
+        input (Tensor): floats.
+
+    Raises:
+        TypeError: if `lambd` is no number, or `input` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.HShrink(0.5)(ms.Tensor([-1.0, 0.3])))
+        [-1.  0.]
+    """
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self.lambd = arguments.number("HShrink", lambd, "lambd")
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.where((x > self.lambd) | (x < -self.lambd), x, np.zeros((), x.dtype))
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        return (x > self.lambd) | (x < -self.lambd)
+
+
+class SoftShrink(PiecewiseLinear):
+    """x moved toward 0 by `lambd`, not beyond it, element by element.
+
+    Args:
+        lambd: the distance, 0 or more.
+
+    Call:
+        input (Tensor): floats.
+
+    Raises:
+        TypeError: if `lambd` is no number, or `input` holds no floats.
+        RuntimeError: if `lambd` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.SoftShrink(0.5)(ms.Tensor([-1.0, 0.3])))
+        [-0.5  0. ]
+    """
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        self.lambd = arguments.number("SoftShrink", lambd, "lambd")
+        if lambd < 0:
+            raise RuntimeError(f"For 'SoftShrink', 'lambd' must be 0 or more, but got {lambd}.")
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return x - np.clip(x, -self.lambd, self.lambd)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        return (x > self.lambd) | (x < -self.lambd)
+
+
+_hsigmoid, _hswish = HSigmoid(), HSwish()
+
+
+def hardsigmoid(input: Tensor) -> Tensor:
+    """Return min(max((x + 3) / 6, 0), 1), element by element.
+
+    Args:
+        input: real numbers.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` is complex or no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.hardsigmoid(ms.Tensor([-4.0, 0.0, 4.0])))
+        [0.  0.5 1. ]
+    """
+    return _hsigmoid(input)
+
+
+def hardswish(input: Tensor) -> Tensor:
+    """Return x min(max(x + 3, 0), 6) / 6, element by element.
+
+    Args:
+        input: real numbers.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` is complex or no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.hardswish(ms.Tensor([0.0, 4.0])))
+        [0. 4.]
+    """
+    return _hswish(input)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """Return min(max(x, min_val), max_val), element by element.
+
+    Args:
+        input: real numbers.
+        min_val: least value, an int or float.
+        max_val: greatest value, an int or float.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if a limit is no number, or `input` is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.hardtanh(ms.Tensor([-4.0, 0.5, 4.0])))
+        [-1.   0.5  1. ]
+    """
+    arguments.tensor("hardtanh", input)
+    arguments.number("hardtanh", min_val, "min_val")
+    return Hardtanh(min_val, arguments.number("hardtanh", max_val, "max_val"))(input)
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return x where |x| > lambd, else 0, element by element.
+
+    Args:
+        input: floats.
+        lambd: the threshold, a number.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `lambd` is no number, or `input` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.hardshrink(ms.Tensor([-1.0, 0.3])))
+        [-1.  0.]
+    """
+    return HShrink(lambd)(input)
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """Return x moved toward 0 by `lambd`, not beyond it, element by element.
+
+    Args:
+        input: floats.
+        lambd: the distance, 0 or more.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `lambd` is no number, or `input` holds no floats.
+        RuntimeError: if `lambd` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.softshrink(ms.Tensor([-1.0, 0.3])))
+        [-0.5  0. ]
+    """
+    return SoftShrink(lambd)(input)
+
+
+def tanhshrink(input: Tensor) -> Tensor:
+    """Return x - tanh(x), element by element; integers give float32.
+
+    Args:
+        input: numbers.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: if `input` holds bools or is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.tanhshrink(ms.Tensor([0.0])))
+        [0.]
+    """
+    from dist_ms import ops
+
+    kind = arguments.tensor("tanhshrink", input).array().dtype.kind
+    if kind == "b":
+        raise TypeError("For 'tanhshrink', the dtype of 'input' must be a number type, but got Bool; cast it first.")
+    if kind in "iu":
+        from dist_ms.common.dtype import float32
+
+        input = ops.cast(input, float32)
+    return input - tanh(input)

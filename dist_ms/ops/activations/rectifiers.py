@@ -1,0 +1,398 @@
+"""Kin of ReLU: ReLU6, leaky, parametric, random and exponential ones, threshold."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dist_ms.common import seed
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.activations.elementwise import PiecewiseLinear, Smooth
+from dist_ms.ops.primitive import Primitive
+
+__all__ = [
+    "CeLU",
+    "Elu",
+    "PReLU",
+    "ReLU6",
+    "SeLU",
+    "celu",
+    "elu",
+    "leaky_relu",
+    "prelu",
+    "relu6",
+    "rrelu",
+    "selu",
+    "threshold",
+]
+
+# Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+_SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
+
+
+class ReLU6(PiecewiseLinear):
+    """min(max(x, 0), 6), element by element.
+
+    Call:
+        x (Tensor): floats.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ReLU6()(ms.Tensor([-1.0, 2.0, 9.0])))
+        [0. 2. 6.]
+    """
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.clip(x, 0, 6)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        return (x > 0) & (x <= 6)
+
+
+class LeakyReLU(PiecewiseLinear):
+    """x where positive, else alpha x; at 0 the slope is the mean of both sides."""
+
+    integers = True
+
+    def __init__(self, alpha: float) -> None:
+        self.alpha = alpha
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, x, self.alpha * x)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, 1.0, np.where(x < 0, self.alpha, (1 + self.alpha) / 2))
+
+
+class Threshold(PiecewiseLinear):
+    """x above `thr`, else `value`."""
+
+    integers = True
+
+    def __init__(self, thr: float, value: float) -> None:
+        self.thr, self.other = thr, value
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x > self.thr, x, np.asarray(self.other, x.dtype))
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        return x > self.thr
+
+
+class CeLU(Smooth):
+    """max(x, 0) + min(alpha (exp(x / alpha) - 1), 0), element by element.
+
+    Barron, "Continuously Differentiable Exponential Linear Units", 2017.
+
+    Args:
+        alpha: scale of the negative side, not 0.
+
+    Call:
+        x (Tensor): floats.
+
+    Raises:
+        TypeError: if `alpha` is no float, or `x` holds no floats.
+        ValueError: if `alpha` is 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.CeLU()(ms.Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        if not isinstance(alpha, float):
+            raise TypeError(f"For 'CeLU', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
+        if alpha == 0:
+            raise ValueError("For 'CeLU', 'alpha' must not be 0, but got 0.0.")
+        self.alpha = alpha
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0) / self.alpha))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        return ops.exp(ops.minimum(x, 0.0) / self.alpha)
+
+
+class Elu(Smooth):
+    """x where positive, else alpha (exp(x) - 1), element by element.
+
+    Clevert, Unterthiner and Hochreiter, "Fast and Accurate Deep Network Learning by
+    Exponential Linear Units", 2015.
+
+    Args:
+        alpha: scale of the negative side.
+
+    Call:
+        input_x (Tensor): floats.
+
+    Raises:
+        TypeError: if `alpha` is no float, or `input_x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Elu()(ms.Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+
+    def __init__(self, alpha: float = 1.0) -> None:
+        if not isinstance(alpha, float):
+            raise TypeError(f"For 'Elu', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
+        self.alpha = alpha
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0)))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        return ops.select(x > 0, ops.ones_like(x), self.alpha * ops.exp(ops.minimum(x, 0.0)))
+
+
+class SeLU(Smooth):
+    """scale x where positive, else scale alpha (exp(x) - 1), element by element.
+
+    scale = 1.0507, alpha = 1.6733; Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+
+    Call:
+        input_x (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `input_x` is complex or no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.SeLU()(ms.Tensor([0.0, 1.0])))
+        [0.       1.050701]
+    """
+
+    integers = True
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return _SELU_SCALE * np.where(x > 0, x, _SELU_ALPHA * np.expm1(np.minimum(x, 0)))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        falling = _SELU_SCALE * _SELU_ALPHA * ops.exp(ops.minimum(x, 0.0))
+        return ops.select(x > 0, ops.full_like(x, _SELU_SCALE), falling)
+
+
+class PReLU(Primitive):
+    """x where positive, else weight x, with a weight per channel or one for all.
+
+    He et al., "Delving Deep into Rectifiers", 2015.
+
+    Call:
+        x (Tensor): (N, C, ...) floats; a vector or scalar has one channel.
+        weight (Tensor): (C,) or (1,).
+
+    Raises:
+        TypeError: if the dtypes are no floats.
+        ValueError: if `weight` has another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.PReLU()(ms.Tensor([-1.0, 2.0]), ms.Tensor([0.25])))
+        [-0.25  2.  ]
+    """
+
+    def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        for given, name in ((x, "x"), (weight, "weight")):
+            arguments.floating(self.name, arguments.tensor(self.name, given, name).array(), name, complex_too=False)
+        channels = x.shape[1] if x.ndim > 1 else 1
+        if weight.shape not in ((1,), (channels,)):
+            raise ValueError(
+                f"For '{self.name}', 'weight' must have 1 or {channels} elements, one per channel of 'x' "
+                f"{x.shape}, but got shape {weight.shape}."
+            )
+        column = ops.reshape(weight, (weight.shape[0], *(1,) * max(x.ndim - 2, 0)) if x.ndim else ())
+        return ops.select(x > 0, x, column * x)
+
+
+_relu6, _selu, _prelu = ReLU6(), SeLU(), PReLU()
+
+
+def relu6(x: Tensor) -> Tensor:
+    """Return min(max(x, 0), 6), element by element.
+
+    Args:
+        x: floats.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.relu6(ms.Tensor([-1.0, 2.0, 9.0])))
+        [0. 2. 6.]
+    """
+    return _relu6(x)
+
+
+def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
+    """Return x where positive, else alpha x.
+
+    Args:
+        input: real numbers.
+        alpha: slope of the negative side, an int or float.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `alpha` is no number, or `input` is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.leaky_relu(ms.Tensor([-1.0, 2.0]), 0.5))
+        [-0.5  2. ]
+    """
+    arguments.tensor("leaky_relu", input)
+    return LeakyReLU(arguments.number("leaky_relu", alpha, "alpha"))(input)
+
+
+def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
+    """Return x where positive, else alpha (exp(x) - 1).
+
+    Args:
+        input_x: floats.
+        alpha: scale of the negative side, a float.
+
+    Returns:
+        Tensor of the shape and dtype of `input_x`.
+
+    Raises:
+        TypeError: if `alpha` is no float, or `input_x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.elu(ms.Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+    return Elu(alpha)(input_x)
+
+
+def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
+    """Return max(x, 0) + min(alpha (exp(x / alpha) - 1), 0).
+
+    Args:
+        x: floats.
+        alpha: scale of the negative side, a float other than 0.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if `alpha` is no float, or `x` holds no floats.
+        ValueError: if `alpha` is 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.celu(ms.Tensor([0.0, 2.0])))
+        [0. 2.]
+    """
+    return CeLU(alpha)(x)
+
+
+def selu(input_x: Tensor) -> Tensor:
+    """Return scale x where positive, else scale alpha (exp(x) - 1); scale = 1.0507, alpha = 1.6733.
+
+    Args:
+        input_x: real numbers.
+
+    Returns:
+        Tensor of the shape and dtype of `input_x`.
+
+    Raises:
+        TypeError: if `input_x` is complex or no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.selu(ms.Tensor([0.0, 1.0])))
+        [0.       1.050701]
+    """
+    return _selu(input_x)
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """Return x where positive, else weight x, with a weight per channel or one for all.
+
+    Args:
+        input: (N, C, ...) floats; a vector or scalar has one channel.
+        weight: (C,) or (1,).
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if the dtypes are no floats.
+        ValueError: if `weight` has another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.prelu(ms.Tensor([-1.0, 2.0]), ms.Tensor([0.25])))
+        [-0.25  2.  ]
+    """
+    return _prelu(input, weight)
+
+
+def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
+    """Return x where positive or 0, else x times a random slope, new for each element.
+
+    Args:
+        input: floats.
+        lower: least slope.
+        upper: greatest slope, not below `lower`.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if a limit is no number, or `input` holds no floats.
+        ValueError: if `upper` is below `lower`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.rrelu(ms.Tensor([-1.0, 2.0]), 0.5, 0.5))
+        [-0.5  2. ]
+    """
+    data = arguments.floating("rrelu", arguments.tensor("rrelu", input).array(), complex_too=False)
+    arguments.number("rrelu", lower, "lower")
+    if arguments.number("rrelu", upper, "upper") < lower:
+        raise ValueError(f"For 'rrelu', 'upper' must be at least 'lower' {lower}, but got {upper}.")
+    slope = seed.generator().uniform(lower, upper, data.shape)
+    return input * wrap(np.where(data < 0, slope, 1.0).astype(data.dtype))
+
+
+def threshold(input: Tensor, thr: float, value: float) -> Tensor:
+    """Return x above `thr`, else `value`.
+
+    Args:
+        input: real numbers.
+        thr: the threshold.
+        value: what replaces the elements not above it.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `thr` or `value` is no number, or `input` is complex.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.threshold(ms.Tensor([0.1, 0.5]), 0.3, 20))
+        [20.   0.5]
+    """
+    arguments.number("threshold", thr, "thr")
+    return Threshold(thr, arguments.number("threshold", value, "value"))(arguments.tensor("threshold", input))

@@ -1,0 +1,382 @@
+"""Smooth activations: softplus, softsign, SiLU, Mish, log sigmoid, fast GELU, GLU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops import arguments
+from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
+from dist_ms.ops.activations.elementwise import Smooth
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import formula_gradient
+
+__all__ = [
+    "FastGeLU",
+    "FastGelu",
+    "GLU",
+    "LogSigmoid",
+    "Mish",
+    "SiLU",
+    "Softplus",
+    "Softsign",
+    "fast_gelu",
+    "glu",
+    "logsigmoid",
+    "mish",
+    "silu",
+    "softplus",
+    "softsign",
+]
+
+
+def _softplus(x: np.ndarray) -> np.ndarray:
+    """log(1 + exp(x)) without overflow."""
+    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
+
+
+class Softplus(Smooth):
+    """log(1 + exp(x)), element by element.
+
+    Call:
+        input_x (Tensor): floats.
+
+    Raises:
+        TypeError: if `input_x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Softplus()(ms.Tensor([100.0])))
+        [100.]
+    """
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return _softplus(x)
+
+    def derivative(self, x: Tensor) -> Tensor:
+        return sigmoid(x)
+
+
+class Softsign(Smooth):
+    """x / (1 + |x|), element by element.
+
+    Call:
+        x (Tensor): floats.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Softsign()(ms.Tensor([-1.0, 3.0])))
+        [-0.5   0.75]
+    """
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return x / (1 + np.abs(x))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        one = 1 + ops.abs(x)
+        return 1 / (one * one)
+
+
+class SiLU(Primitive):
+    """x sigmoid(x), element by element, also called swish.
+
+    Call:
+        input (Tensor): floats.
+
+    Raises:
+        TypeError: if `input` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.silu(ms.Tensor([0.0])))
+        [0.]
+    """
+
+    def forward(self, input: Any) -> np.ndarray:
+        arguments.floating(self.name, input, complex_too=False)
+        return run("silu_forward", input)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return _silu_grad(dout, inputs[0])
+
+
+class SiLUGrad(Primitive):
+    """dy times the derivative of SiLU at x."""
+
+    def forward(self, dy: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return run_gradient("silu_backward", dy, x)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple(formula_gradient(self._formula, inputs, dout))
+
+    def _formula(self, dy: Tensor, x: Tensor) -> Tensor:
+        s = sigmoid(x)
+        return dy * s * (1 + x * (1 - s))
+
+
+class Mish(Smooth):
+    """x tanh(softplus(x)), element by element.
+
+    Misra, "Mish: A Self Regularized Non-Monotonic Activation Function", 2019.
+
+    Call:
+        x (Tensor): floats.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Mish()(ms.Tensor([0.0])))
+        [0.]
+    """
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return x * np.tanh(_softplus(x))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        t = tanh(softplus(x))
+        return t + x * sigmoid(x) * (1 - t * t)
+
+
+class FastGeLU(Smooth):
+    """x sigmoid(1.702 x), element by element: an approximation of GELU.
+
+    Call:
+        x (Tensor): floats.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.FastGeLU()(ms.Tensor([0.0])))
+        [0.]
+    """
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return x * run("sigmoid_forward", np.asarray(1.702 * x))
+
+    def derivative(self, x: Tensor) -> Tensor:
+        s = sigmoid(1.702 * x)
+        return s * (1 + 1.702 * x * (1 - s))
+
+
+FastGelu = FastGeLU
+
+
+class LogSigmoid(Smooth):
+    """log(1 / (1 + exp(-x))), element by element.
+
+    Call:
+        x (Tensor): floats.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.logsigmoid(ms.Tensor([-100.0])))
+        [-100.]
+    """
+
+    def value(self, x: np.ndarray) -> np.ndarray:
+        return -_softplus(-x)
+
+    def derivative(self, x: Tensor) -> Tensor:
+        return sigmoid(-x)
+
+
+class GLU(Primitive):
+    """a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
+
+    Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2017.
+
+    Args:
+        axis: the axis to halve.
+
+    Call:
+        x (Tensor): floats, with an even length along `axis`.
+
+    Raises:
+        TypeError: if `axis` is no int, or `x` holds no floats.
+        ValueError: if there is no such axis, or its length is odd.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.GLU()(ms.Tensor([2.0, 0.0])))
+        [1.]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        self.axis = arguments.integer("GLU", axis, "axis")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        axis = arguments.one_axis(self.name, self.axis, arguments.tensor(self.name, x, "x").ndim)
+        if x.ndim == 0 or x.shape[axis] % 2:
+            raise ValueError(
+                f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape {x.shape}."
+            )
+        half, before = x.shape[axis] // 2, (slice(None),) * axis
+        return x[(*before, slice(0, half))] * sigmoid(x[(*before, slice(half, None))])
+
+
+_softplus_op, _softsign, _silu, _mish = Softplus(), Softsign(), SiLU(), Mish()
+_silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
+
+
+def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    """Return log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`.
+
+    Args:
+        input: floats.
+        beta: steepness, not 0.
+        threshold: where the function is taken for a straight line.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if a number is none, or `input` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.softplus(ms.Tensor([100.0])))
+        [100.]
+    """
+    from dist_ms import ops
+
+    arguments.number("softplus", beta, "beta")
+    arguments.number("softplus", threshold, "threshold")
+    scaled = arguments.tensor("softplus", input) * beta if beta != 1 else input
+    smooth = _softplus_op(scaled)
+    return ops.select(scaled > threshold, input, smooth / beta if beta != 1 else smooth)
+
+
+def softsign(x: Tensor) -> Tensor:
+    """Return x / (1 + |x|), element by element.
+
+    Args:
+        x: floats.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.softsign(ms.Tensor([-1.0, 3.0])))
+        [-0.5   0.75]
+    """
+    return _softsign(x)
+
+
+def silu(input: Tensor) -> Tensor:
+    """Return x sigmoid(x), element by element, also called swish.
+
+    Args:
+        input: floats.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.silu(ms.Tensor([0.0])))
+        [0.]
+    """
+    return _silu(input)
+
+
+def mish(x: Tensor) -> Tensor:
+    """Return x tanh(softplus(x)), element by element.
+
+    Args:
+        x: floats.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.mish(ms.Tensor([0.0])))
+        [0.]
+    """
+    return _mish(x)
+
+
+def fast_gelu(x: Tensor) -> Tensor:
+    """Return x sigmoid(1.702 x), element by element: an approximation of GELU.
+
+    Args:
+        x: floats.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.fast_gelu(ms.Tensor([0.0])))
+        [0.]
+    """
+    return _fast_gelu(x)
+
+
+def logsigmoid(x: Tensor) -> Tensor:
+    """Return log(1 / (1 + exp(-x))), element by element.
+
+    Args:
+        x: floats.
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.logsigmoid(ms.Tensor([-100.0])))
+        [-100.]
+    """
+    return _logsigmoid(x)
+
+
+def glu(x: Tensor, axis: int = -1) -> Tensor:
+    """Return a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
+
+    Args:
+        x: floats, with an even length along `axis`.
+        axis: the axis to halve.
+
+    Returns:
+        Tensor of half the length along `axis`.
+
+    Raises:
+        TypeError: if `axis` is no int, or `x` holds no floats.
+        ValueError: if there is no such axis, or its length is odd.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.glu(ms.Tensor([2.0, 0.0])))
+        [1.]
+    """
+    return GLU(axis)(x)

@@ -1,0 +1,324 @@
+"""Softmax and LogSoftmax over one axis, with their gradients."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.kernels import softmax as kernels
+from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import formula_gradient
+
+__all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
+
+
+def _rows(x: np.ndarray, axis: int) -> np.ndarray:
+    """`x` as a matrix whose rows run along `axis`."""
+    if x.ndim == 0:
+        return x.reshape(1, 1)
+    moved = x if axis == x.ndim - 1 else np.moveaxis(x, axis, -1)
+    columns = moved.shape[-1]
+    return contiguous(moved).reshape(x.size // columns if columns else 0, columns)
+
+
+def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
+    """The inverse of `_rows`, in the shape of `like`."""
+    if axis == like.ndim - 1 or like.ndim == 0:
+        return rows.reshape(like.shape)
+    shape = like.shape[:axis] + like.shape[axis + 1 :] + like.shape[axis : axis + 1]
+    return np.moveaxis(rows.reshape(shape), -1, axis)
+
+
+def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
+    if axis == x.ndim - 1 == 1 and x.flags.c_contiguous:
+        out = np.empty(x.shape, to)
+        getattr(kernels, kernel)(x, out)
+        return out
+    rows = _rows(x, axis)
+    out = np.empty(rows.shape, to)
+    getattr(kernels, kernel)(rows, out)
+    return _unrow(out, x, axis)
+
+
+def _half_softmax(x: np.ndarray, axis: int) -> np.ndarray:
+    """Softmax of float16 as MindSpore rounds it: each step to float16, but the sum is one of float32."""
+    if not x.size:
+        return x.copy()
+    with np.errstate(all="ignore"):
+        powers = np.exp(x - x.max(axis, keepdims=True))
+        return powers / powers.sum(axis, np.float32, keepdims=True).astype(np.float16)
+
+
+def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
+    dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
+    out = np.empty(dy_rows.shape, to)
+    getattr(kernels, kernel)(dy_rows, y_rows, out)
+    return _unrow(out, dy, axis)
+
+
+class _Normalising(Primitive):
+    """What Softmax and LogSoftmax share: the type of their result."""
+
+    keeps = ()
+    keeps_output = True
+    _widens = False
+
+    def widening(self) -> _Normalising:
+        """The same with a float32 result of 16-bit numbers: a cast before it is part of it."""
+        wide = copy.copy(self)
+        wide._widens = True
+        return wide
+
+    def _result_type(self, x: np.ndarray) -> np.dtype:
+        return working_type(x.dtype) if self._widens else x.dtype
+
+
+class _NormalisingGrad(Primitive):
+    """What their gradients share.
+
+    Args:
+        axis: along which rows run.
+        to: the type of the result.
+    """
+
+    def __init__(self, axis: int, to: Any) -> None:
+        self._axis, self._to = axis, to
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        from dist_ms import ops
+
+        def formula(dy: Tensor, y: Tensor) -> Tensor:
+            return ops.cast(self._formula(dy, y), self._to)
+
+        return tuple(formula_gradient(formula, inputs, dout))
+
+
+class Softmax(_Normalising):
+    """exp(x) / sum(exp(x)) over an axis.
+
+    Args:
+        axis: an int, or a tuple of one.
+
+    Call:
+        input (Tensor): floats.
+
+    Raises:
+        TypeError: if `axis` is no int or tuple of ints, or `input` holds no floats.
+        ValueError: if there is no such axis.
+        RuntimeError: if there are several axes.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Softmax()(ms.Tensor([1.0, 1.0])))
+        [0.5 0.5]
+    """
+
+    def __init__(self, axis: Any = -1) -> None:
+        axes = axis if isinstance(axis, tuple) else (axis,)
+        self.axis = tuple([arguments.integer("Softmax", a, "axis") for a in axes])
+
+    def forward(self, input: Any) -> np.ndarray:
+        arguments.floating(self.name, input, complex_too=False)
+        axis = self._one(input.ndim)
+        if input.dtype == np.float16 and input.ndim and not self._widens:
+            return _half_softmax(input, axis)
+        return _forward("softmax_forward", input, axis, self._result_type(input))
+
+    def _one(self, ndim: int) -> int:
+        if len(self.axis) != 1:
+            raise RuntimeError(
+                f"For 'Softmax', 'axis' must be one axis, but got {self.axis}; reshape the input so "
+                "that they become one."
+            )
+        return arguments.one_axis(self.name, self.axis[0], ndim)
+
+    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
+        return SoftmaxGrad(self._one(output.ndim), inputs[0].dtype)(dout, output)
+
+
+class SoftmaxGrad(_NormalisingGrad):
+    """y (dy - sum(dy y)), sums over an axis."""
+
+    def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _backward("softmax_backward", dy, y, self._axis, self._to.np)
+
+    def _formula(self, dy: Tensor, y: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        return y * (dy - ops.ReduceSum(keep_dims=True)(dy * y, self._axis))
+
+
+class LogSoftmax(_Normalising):
+    """x - log(sum(exp(x))) over an axis.
+
+    Args:
+        axis: the axis.
+
+    Call:
+        logits (Tensor): floats.
+
+    Raises:
+        TypeError: if `axis` is no int, or `logits` holds no floats.
+        ValueError: if there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.LogSoftmax()(ms.Tensor([1.0, 1.0])))
+        [-0.6931472 -0.6931472]
+    """
+
+    def __init__(self, axis: int = -1) -> None:
+        self.axis = arguments.integer("LogSoftmax", axis, "axis")
+
+    def forward(self, logits: Any) -> np.ndarray:
+        arguments.floating(self.name, logits, "logits", complex_too=False)
+        axis = arguments.one_axis(self.name, self.axis, logits.ndim)
+        return _forward("log_softmax_forward", logits, axis, self._result_type(logits))
+
+    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
+        return LogSoftmaxGrad(arguments.one_axis(self.name, self.axis, output.ndim), inputs[0].dtype)(dout, output)
+
+
+class LogSoftmaxGrad(_NormalisingGrad):
+    """dy - exp(y) sum(dy), the sum over an axis."""
+
+    def forward(self, dy: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return _backward("log_softmax_backward", dy, y, self._axis, self._to.np)
+
+    def _formula(self, dy: Tensor, y: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        return dy - ops.exp(y) * ops.ReduceSum(keep_dims=True)(dy, self._axis)
+
+
+_softmax, _log_softmax = Softmax(), LogSoftmax()
+
+
+def softmax(input: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
+    """Return exp(x) / sum(exp(x)) over an axis.
+
+    Args:
+        input: floats.
+        axis: the axis.
+        dtype: cast the input to this type first.
+
+    Returns:
+        Tensor of the shape of `input`; along `axis` it sums to 1.
+
+    Raises:
+        TypeError: if `axis` is no int, or `input` holds no floats.
+        ValueError: if there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.softmax(ms.Tensor([1.0, 1.0])))
+        [0.5 0.5]
+    """
+    input = _cast("softmax", input, dtype)
+    if type(axis) is not int:
+        axis = arguments.integer("softmax", axis, "axis")
+    return _softmax(input) if axis == -1 else Softmax(axis)(input)
+
+
+def _cast(name: str, input: Any, dtype: Any) -> Tensor:
+    """The input in another type, if one is given."""
+    if dtype is None:
+        return input
+    from dist_ms.ops.creating.casting import cast
+
+    return cast(arguments.tensor(name, input), dtype)
+
+
+def softmin(x: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
+    """Return exp(-x) / sum(exp(-x)) over an axis.
+
+    Args:
+        x: floats.
+        axis: the axis.
+        dtype: cast the input to this type first.
+
+    Returns:
+        Tensor of the shape of `x`; along `axis` it sums to 1.
+
+    Raises:
+        TypeError: if `axis` is no int, or `x` holds no floats.
+        ValueError: if there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.softmin(ms.Tensor([1.0, 1.0])))
+        [0.5 0.5]
+    """
+    return softmax(-_cast("softmin", arguments.tensor("softmin", x, "x"), dtype), axis)
+
+
+def log_softmax(logits: Tensor, axis: int = -1) -> Tensor:
+    """Return x - log(sum(exp(x))) over an axis.
+
+    Args:
+        logits: floats.
+        axis: the axis.
+
+    Returns:
+        Tensor of the shape of `logits`.
+
+    Raises:
+        TypeError: if `axis` is no int, or `logits` holds no floats.
+        ValueError: if there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.log_softmax(ms.Tensor([1.0, 1.0])))
+        [-0.6931472 -0.6931472]
+    """
+    return _log_softmax(logits) if type(axis) is int and axis == -1 else LogSoftmax(axis)(logits)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
+    """Draw from the Gumbel-Softmax distribution.
+
+    Jang, Gu and Poole, "Categorical Reparameterization with Gumbel-Softmax", 2016:
+    softmax((logits + g) / tau) with g = -log(-log(u)), u uniform.
+
+    Args:
+        logits: float16 or float32 numbers.
+        tau: temperature, above 0.
+        hard: return one-hot vectors, with the gradient of the soft ones.
+        dim: the axis.
+
+    Returns:
+        Tensor of the shape of `logits`.
+
+    Raises:
+        TypeError: if `logits` holds no floats, or an argument has the wrong type.
+        ValueError: if `tau` is not above 0, or there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.gumbel_softmax(ms.Tensor([[0.0], [1.0]])))
+        [[1.]
+         [1.]]
+    """
+    from dist_ms.autograd.tape import stop_gradient
+    from dist_ms.common import seed
+
+    data = arguments.floating(
+        "gumbel_softmax", arguments.tensor("gumbel_softmax", logits, "logits").array(), "logits", complex_too=False
+    )
+    arguments.boolean("gumbel_softmax", hard, "hard")
+    if arguments.number("gumbel_softmax", tau, "tau") <= 0:
+        raise ValueError(f"For 'gumbel_softmax', 'tau' must be above 0, but got {tau}.")
+    dim = arguments.one_axis("gumbel_softmax", dim, data.ndim, "dim")
+    noise = seed.generator().gumbel(size=data.shape).astype(data.dtype)
+    soft = softmax((logits + wrap(noise)) / tau, dim)
+    if not hard:
+        return soft
+    largest = np.expand_dims(np.argmax(soft.array(), axis=dim), dim)
+    one_hot = np.zeros(data.shape, data.dtype)
+    np.put_along_axis(one_hot, largest, np.ones((), data.dtype), axis=dim)
+    return wrap(one_hot) - stop_gradient(soft) + soft

@@ -1,0 +1,1 @@
+"""Convolution, its transposes, and sliding windows as columns."""

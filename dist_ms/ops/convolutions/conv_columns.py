@@ -1,0 +1,143 @@
+"""Convolutions over one and two dimensions as matrix products: the windows' elements times the kernels.
+
+The columns are written out, so this pays where many output channels share them. oneDNN's own
+convolutions lose most where pixels are few: there they wait for the weights. Sums are float32.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dist_ms.ops.convolutions.windows import Pairs
+from dist_ms.ops.kernels import amx, dnnl
+from dist_ms.ops.layout import contiguous
+from dist_ms.ops.linear_algebra.matrix_product import multiply
+from dist_ms.ops.scratch import scratch
+
+_F32 = np.dtype(np.float32)
+_WORDS = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
+# Where the products win, measured on 2 cores with AVX2, AVX-512 and AMX.
+_FEW_PIXELS, _FEW_FOR_GRADIENT = 512, 2048
+_LEAST_OUTPUTS, _LEAST_ON_AMX, _LEAST_CHANNELS = 512, 256, 128
+# Numbers that columns may have: 32 MB of float32.
+_MOST = 1 << 23
+
+
+def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = False) -> bool:
+    """Whether a float32 or bfloat16 convolution to shape `y`, or its weight's gradient, gains as a product."""
+    pixels, outputs = y[0] * math.prod(y[2:]), w[0]
+    if group != 1 or outputs < _LEAST_ON_AMX or len(w) > 4 or not 0 < pixels * math.prod(w[1:]) <= _MOST:
+        return False
+    if dtype != _F32 and not dnnl.has_bfloat16():
+        return False
+    if pixels <= _FEW_PIXELS and outputs >= _LEAST_OUTPUTS:
+        return True
+    if dtype == _F32:
+        return pixels >= _FEW_PIXELS and amx.available() and not dnnl.rounds_factors()
+    return of_weight and pixels <= _FEW_FOR_GRADIENT and w[1] >= _LEAST_CHANNELS
+
+
+def convolve(
+    x: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray | None,
+    stride: tuple,
+    padding: Pairs,
+    dilation: tuple,
+    out: np.ndarray,
+) -> np.ndarray:
+    """Write the convolution of x (N, C, *spatial) with w (O, C, *kernel) into `out`, channels-last memory."""
+    rows = _rows(x, w.shape[2:], stride, padding, dilation, out.shape[2:])
+    multiply(rows, _kernels(w).T, bias, _images(out).reshape(-1, out.shape[1]))
+    return out
+
+
+def convolve_transposed(
+    dy: np.ndarray, w: np.ndarray, stride: tuple, padding: Pairs, dilation: tuple, dx: np.ndarray
+) -> np.ndarray:
+    """Write the gradient of the input into `dx`, channels-last memory of the factors' type or float32."""
+    from dist_ms._ext import cast, columns
+
+    outputs, channels, *kernel = w.shape
+    gradients = contiguous(_images(dy)).reshape(-1, outputs)
+    if _is_pixelwise(kernel, stride, padding):
+        multiply(gradients, _kernels(w), None, _images(dx).reshape(-1, channels))
+        return dx
+    shape = (dx.shape[0], *_planar(dy.shape[2:], 1), *_planar(kernel, 1), channels)
+    parts = scratch.array("inputs", _F32, *shape)
+    multiply(gradients, _kernels(w), None, parts.reshape(gradients.shape[0], -1))
+    images = _images(dx)
+    sums = images if dx.dtype == _F32 else scratch.array("products", _F32, *images.shape)
+    columns.fold(parts, sums, *_numbers(stride, padding, dilation))
+    if sums is not images:
+        cast.to_bfloat16(sums, images)
+    return dx
+
+
+def convolution_weights(
+    x: np.ndarray, dy: np.ndarray, dw: np.ndarray, stride: tuple, padding: Pairs, dilation: tuple
+) -> np.ndarray:
+    """Write the gradient of the weight, given x (N, C, *spatial) and dy, into `dw`: row-major, x's type or float32."""
+    from dist_ms._ext import interleave
+
+    outputs, channels, *kernel = dw.shape
+    rows = _rows(x, kernel, stride, padding, dilation, dy.shape[2:])
+    gradients = contiguous(_images(dy)).reshape(-1, outputs).T
+    places = math.prod(kernel)
+    if places == 1:
+        multiply(gradients, rows, None, dw.reshape(outputs, channels))
+        return dw
+    products = scratch.array("products", dw.dtype, outputs, places, channels)
+    multiply(gradients, rows, None, products.reshape(outputs, -1))
+    interleave.interleave(products, dw.reshape(outputs, channels, places))
+    return dw
+
+
+def _is_pixelwise(kernel: tuple, stride: tuple, padding: Pairs) -> bool:
+    """Whether a row of columns is a pixel."""
+    return math.prod(kernel) == 1 == math.prod(stride) and not any(map(any, padding))
+
+
+def _planar(sizes: tuple, filler: int) -> tuple:
+    """Numbers per dimension, for two of them."""
+    return (filler, *sizes) if len(sizes) == 1 else tuple(sizes)
+
+
+def _numbers(stride: tuple, padding: Pairs, dilation: tuple) -> tuple:
+    """Stride, zeros before the images and dilation, for two dimensions."""
+    return _planar(stride, 1), _planar(tuple(before for before, _ in padding), 0), _planar(dilation, 1)
+
+
+def _images(x: np.ndarray) -> np.ndarray:
+    """A view (N, H, W, C) of (N, C, H, W) or (N, C, W)."""
+    return x.transpose(0, 2, 3, 1) if x.ndim == 4 else x.transpose(0, 2, 1)[:, None]
+
+
+def _rows(x: np.ndarray, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple, sizes: tuple) -> np.ndarray:
+    """The columns: a row (*kernel, C) per pixel of the result."""
+    from dist_ms._ext import columns
+
+    images = contiguous(_images(x))
+    channels = images.shape[-1]
+    if _is_pixelwise(kernel, stride, padding):
+        return images.reshape(-1, channels)
+    shape = (images.shape[0], *_planar(sizes, 1), *_planar(kernel, 1), channels)
+    windows = scratch.array("inputs", x.dtype, *shape)
+    columns.unfold(images, windows, *_numbers(stride, padding, dilation))
+    return windows.reshape(math.prod(shape[:3]), -1)
+
+
+def _kernels(w: np.ndarray) -> np.ndarray:
+    """The weight as a matrix: a row (*kernel, C) per output."""
+    from dist_ms._ext import interleave
+
+    outputs, channels, *kernel = w.shape
+    places, word = math.prod(kernel), _WORDS[w.itemsize]
+    w = contiguous(w)
+    if places == 1:
+        return w.reshape(outputs, channels)
+    turned = scratch.array("kernels", w.dtype, outputs, places, channels)
+    interleave.interleave(w.reshape(outputs, channels, places).view(word), turned.view(word))
+    return turned.reshape(outputs, -1)

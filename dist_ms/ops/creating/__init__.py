@@ -1,0 +1,1 @@
+"""Tensors made of numbers, of other types, and facts about them."""

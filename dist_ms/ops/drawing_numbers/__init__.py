@@ -1,0 +1,1 @@
+"""Numbers drawn at random."""

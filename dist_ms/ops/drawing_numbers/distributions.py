@@ -1,0 +1,204 @@
+"""bernoulli, multinomial and their kin: draws that depend on given numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import boolean, integer, tensor
+from dist_ms.ops.drawing_numbers import drawing
+from dist_ms.ops.drawing_numbers.drawing import generator_of
+from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of
+from dist_ms.ops.primitive import Primitive
+
+__all__ = [
+    "Bernoulli",
+    "RandomCategorical",
+    "Randperm",
+    "bernoulli",
+    "multinomial",
+    "random_categorical",
+]
+
+
+def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
+    """Draw ones with probability `p`, else zeros, in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape and dtype are wanted.
+        p: the probability, a number or a Tensor that broadcasts to `input`.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if a probability is outside [0, 1].
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.bernoulli(ms.Tensor([5, 6]), 1.0))
+        [1 1]
+    """
+    part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
+    if not ((part >= 0) & (part <= 1)).all():
+        raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
+    rng = generator_of("bernoulli", None if seed is None or seed == -1 else seed)
+    return wrap((rng.random(tensor("bernoulli", input).shape) < part).astype(input.array().dtype))
+
+
+class Bernoulli(Primitive):
+    """Ones with a probability, else zeros: `bernoulli` as a primitive.
+
+    Args:
+        seed: start of every call; -1 for the global one.
+        offset: accepted; it plays no part without `seed`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Bernoulli()(ms.Tensor([5, 6]), ms.Tensor([0.0, 1.0])))
+        [0 1]
+    """
+
+    def __init__(self, seed: int = -1, offset: int = 0) -> None:
+        self.seed, self.offset = integer(self.name, seed, "seed"), integer(self.name, offset, "offset")
+
+    def __call__(self, x: Tensor, p: Any = 0.5) -> Tensor:
+        return bernoulli(x, p, self.seed)
+
+
+def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
+    """Draw places in rows of weights, each as likely as its weight says.
+
+    Args:
+        input: a Tensor of non-negative weights, one row or a matrix of rows.
+        num_samples: how many draws per row.
+        replacement: whether a place may be drawn again.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of int32 (num_samples,) or (rows, num_samples).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a weight is negative, a row has no weight, there are more than two dimensions, or
+            more draws than places without replacement.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.multinomial(ms.Tensor([0.0, 1.0]), 3))
+        [1 1 1]
+    """
+    weights = tensor("multinomial", input).array().astype(np.float64)
+    count = integer("multinomial", num_samples, "num_samples")
+    boolean("multinomial", replacement, "replacement")
+    if (
+        weights.ndim not in (1, 2)
+        or not np.isfinite(weights).all()
+        or (weights < 0).any()
+        or (weights.sum(-1) <= 0).any()
+        or count < 1
+    ):
+        raise ValueError(
+            "For 'multinomial', 'input' must have 1 or 2 dimensions, no negative weights and not "
+            f"only zeros, and 'num_samples' must be positive, but got {input} and {num_samples}."
+        )
+    if not replacement and count > (weights > 0).sum(-1).min():
+        raise ValueError(
+            f"For 'multinomial', 'num_samples' must not exceed the places with a weight without "
+            f"replacement, but got {count} for the shape {weights.shape}."
+        )
+    source = source_of("multinomial", seed)
+    rows = np.atleast_2d(weights)
+    if replacement:
+        out = places(rows, source.marks((len(rows), count)))
+    else:  # the smallest of exponential clocks that run at the weights' rates
+        with np.errstate(divide="ignore"):
+            clocks = -np.log(source.uniform(rows.shape).astype(np.float64)) / rows
+        out = np.argsort(clocks, -1, kind="stable")[:, :count]
+    return wrap(out.astype(np.int32).reshape((*weights.shape[:-1], count)))
+
+
+def places(weights: np.ndarray, marks: np.ndarray) -> np.ndarray:
+    """Where the marks (rows, n) from [0, 1) fall in the rows of weights laid end to end."""
+    steps = np.cumsum(weights, -1)
+    found = [np.searchsorted(s, m * s[-1], side="right") for s, m in zip(steps, marks)]
+    return np.stack(found) if found else np.zeros(marks.shape, np.int64)
+
+
+def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Number = int64) -> Tensor:
+    """Draw places in rows of logits, each as likely as the softmax says.
+
+    Args:
+        logits: a Tensor (rows, places).
+        num_sample: how many draws per row.
+        seed: start of this call alone; 0 for the global one.
+        dtype: an integer type.
+
+    Returns:
+        Tensor (rows, num_sample).
+
+    Raises:
+        ValueError: if `logits` is no matrix.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.random_categorical(ms.Tensor([[0.0, 1e9]]), 2))
+        [[1 1]]
+    """
+    x = tensor("random_categorical", logits, "logits").array().astype(np.float64)
+    if x.ndim != 2:
+        raise ValueError(f"For 'random_categorical', 'logits' must have 2 dimensions, but got {x.ndim}.")
+    weights = np.exp(x - x.max(-1, keepdims=True))
+    seed, count = integer("random_categorical", seed, "seed"), integer("random_categorical", num_sample, "num_sample")
+    source = SeededSource(0, seed) if seed else FreeSource()
+    return wrap(places(weights, source.marks((len(x), count), fine=True)).astype(dtype.np))
+
+
+class RandomCategorical(Primitive):
+    """Places in rows of logits: `random_categorical` as a primitive.
+
+    Args:
+        dtype: an integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.RandomCategorical()(ms.Tensor([[0.0, 1e9]]), 2, 0))
+        [[1 1]]
+    """
+
+    def __init__(self, dtype: Number = int64) -> None:
+        self.dtype = dtype
+
+    def __call__(self, logits: Tensor, num_sample: int, seed: int) -> Tensor:
+        return random_categorical(logits, num_sample, seed, self.dtype)
+
+
+class Randperm(Primitive):
+    """The integers from 0 to n - 1 in random order, padded to one length.
+
+    Args:
+        max_length: length of the result, at least n.
+        pad: what to fill up with.
+        dtype: an integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Randperm(max_length=3)(ms.Tensor([1])))
+        [ 0 -1 -1]
+    """
+
+    def __init__(self, max_length: int = 1, pad: int = -1, dtype: Number = int32) -> None:
+        self.max_length, self.pad, self.dtype = integer(self.name, max_length, "max_length"), pad, dtype
+
+    def __call__(self, n: Any) -> Tensor:
+        n = integer(self.name, n, "n")
+        if not 0 <= n <= self.max_length:
+            raise ValueError(f"For '{self.name}', 'n' must be in the range [0, {self.max_length}], but got {n}.")
+        out = np.full(self.max_length, self.pad, self.dtype.np)
+        out[:n] = drawing.randperm(n).array()
+        return wrap(out)

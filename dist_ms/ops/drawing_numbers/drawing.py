@@ -1,0 +1,379 @@
+"""Random numbers: normal, uniform, integers, permutations.
+
+After `set_seed`, or with a `seed` of their own, the draws are MindSpore's and repeatable; successive
+calls differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common import seed as seeds
+from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import integer, number, tensor
+from dist_ms.ops.creating.creation import shape_of
+from dist_ms.ops.drawing_numbers.random_engines import MersenneTwister
+from dist_ms.ops.drawing_numbers.random_sources import FreeSource, source_of
+
+__all__ = [
+    "normal",
+    "rand",
+    "rand_like",
+    "randint",
+    "randint_like",
+    "randn",
+    "randn_like",
+    "randperm",
+    "shuffle",
+    "standard_normal",
+    "uniform",
+]
+
+
+def generator_of(name: str, seed: Any) -> np.random.Generator:
+    """The generator of one call: from its `seed`, or from the global one.
+
+    Raises:
+        TypeError: if `seed` is no int.
+        ValueError: if it is negative.
+    """
+    if seed is None:
+        return seeds.generator()
+    seed = integer(name, seed, "seed")
+    if seed < 0:
+        raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
+    return np.random.Generator(np.random.Philox(key=seed))
+
+
+def _float_dtype(name: str, dtype: Any) -> np.dtype:
+    """The NumPy dtype of random floats, float32 by default."""
+    if dtype is None:
+        return float32.np
+    if not isinstance(dtype, Number) or dtype.np.kind not in "fV":
+        raise ValueError(f"For '{name}', 'dtype' must be a float type, but got {dtype!r}.")
+    return dtype.np
+
+
+def draw_uniform(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndarray:
+    """Numbers from [0, 1) of a dtype."""
+    return rng.random(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
+
+
+def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
+    """Draw normal numbers with mean 0 and standard deviation 1.
+
+    Args:
+        shape: the shape, an int or ints.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of float32.
+
+    Raises:
+        TypeError: if `shape` holds anything but ints.
+        ValueError: if a length or `seed` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.standard_normal((2, 3)).shape
+        (2, 3)
+    """
+    return wrap(source_of("standard_normal", seed).normal(shape_of("standard_normal", shape, "shape")))
+
+
+def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
+    """Draw normal numbers.
+
+    Args:
+        shape: the shape; the result's is broadcast with those of `mean` and `stddev`.
+        mean: a number or a Tensor.
+        stddev: a number or a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of float32.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.normal((2, 3), 0.0, 1.0).shape
+        (2, 3)
+    """
+    m, s = parameter_array("normal", mean, "mean"), parameter_array("normal", stddev, "stddev")
+    return wrap(np.asarray(source_of("normal", seed).normal(shape_of("normal", shape, "shape")) * s + m, np.float32))
+
+
+def parameter_array(name: str, value: Any, argument: str) -> np.ndarray:
+    """A distribution's parameter as an array of float32."""
+    if isinstance(value, Tensor):
+        return value.array().astype(np.float32)
+    return np.asarray(number(name, value, argument), np.float32)
+
+
+def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Number = float32) -> Tensor:
+    """Draw numbers that are equally likely between two limits.
+
+    Args:
+        shape: the shape; the result's is broadcast with those of the limits.
+        minval: the smallest value, a number or a Tensor.
+        maxval: the limit above, itself never drawn, likewise.
+        seed: start of this call alone.
+        dtype: float32 or int32.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if integers are wanted and `minval` is not below `maxval`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.uniform((100,), 1.0, 2.0)
+        >>> bool((x >= 1).all()), bool((x < 2).all())
+        (True, True)
+    """
+    if dtype.np.kind in "iu":
+        low, high = (v.array() if isinstance(v, Tensor) else np.asarray(v) for v in (minval, maxval))
+        if (low >= high).any():
+            raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
+        full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
+        return wrap(source_of("uniform", seed).integers(low, high, full).astype(dtype.np))
+    low, high = parameter_array("uniform", minval, "minval"), parameter_array("uniform", maxval, "maxval")
+    part = source_of("uniform", seed).uniform(shape_of("uniform", shape, "shape"))
+    # Rounding must not reach the upper limit.
+    out = np.minimum(low + part * (high - low), np.where(high > low, np.nextafter(high, low), low))
+    return wrap(np.asarray(out, np.float32).astype(_float_dtype("uniform", dtype), copy=False))
+
+
+def rand(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
+    """Draw numbers from [0, 1).
+
+    Args:
+        size: the shape, as ints or one tuple or list.
+        dtype: a float type, float32 by default.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if the shape holds anything but ints.
+        ValueError: if `dtype` is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.rand(2, 3).shape
+        (2, 3)
+    """
+    d = _float_dtype("rand", dtype)
+    return wrap(source_of("rand", seed).uniform(_size("rand", size), d))
+
+
+def _size(name: str, size: tuple) -> tuple:
+    """A shape given as separate ints or as one sequence."""
+    if len(size) == 1 and isinstance(size[0], (tuple, list, Tensor)):
+        size = size[0]
+    return shape_of(name, size, "size")
+
+
+def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
+    """Draw normal numbers with mean 0 and standard deviation 1.
+
+    Args:
+        size: the shape, as ints or one tuple or list.
+        dtype: a float type, float32 by default.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if the shape holds anything but ints.
+        ValueError: if `dtype` is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.randn((2, 3)).shape
+        (2, 3)
+    """
+    d = _float_dtype("randn", dtype)
+    return wrap(source_of("randn", seed).normal(_size("randn", size), d))
+
+
+def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw integers that are equally likely from [low, high).
+
+    Args:
+        low: the smallest integer.
+        high: the limit above, itself never drawn.
+        size: the shape.
+        seed: start of this call alone.
+        dtype: an integer type, int64 by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if `low` is not below `high`, or `dtype` no integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.randint(1, 4, (100,))
+        >>> int(x.min()), int(x.max())
+        (1, 3)
+    """
+    d = _int_dtype("randint", dtype)
+    if not isinstance(size, (tuple, list)):
+        raise TypeError(f"For 'randint', 'size' must be a tuple, but got {type(size).__name__}.")
+    return wrap(_integers("randint", low, high, size, seed, d))
+
+
+def _integers(name: str, low: Any, high: Any, size: Any, seed: Any, d: np.dtype) -> np.ndarray:
+    """Equally likely integers from [low, high)."""
+    low, high = integer(name, low, "low"), integer(name, high, "high")
+    if low >= high:
+        raise ValueError(f"For '{name}', 'low' must be below 'high', but got {low} and {high}.")
+    return source_of(name, seed).integers(low, high, shape_of(name, size, "size")).astype(d)
+
+
+def _int_dtype(name: str, dtype: Any) -> np.dtype:
+    """The NumPy dtype of random integers, int64 by default."""
+    if dtype is None:
+        return int64.np
+    if not isinstance(dtype, Number) or dtype.np.kind not in "iu":
+        raise ValueError(f"For '{name}', 'dtype' must be an integer type, but got {dtype!r}.")
+    return dtype.np
+
+
+def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw numbers from [0, 1) in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape is wanted.
+        seed: start of this call alone.
+        dtype: a float type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if the dtype is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.rand_like(ms.Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+    d = _float_dtype("rand_like", dtype or tensor("rand_like", input).dtype)
+    return wrap(source_of("rand_like", seed).uniform(input.shape, d))
+
+
+def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw standard normal numbers in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape is wanted.
+        seed: start of this call alone.
+        dtype: a float type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if the dtype is no float type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.randn_like(ms.Tensor([1.0, 2.0])).shape
+        (2,)
+    """
+    d = _float_dtype("randn_like", dtype or tensor("randn_like", input).dtype)
+    return wrap(source_of("randn_like", seed).normal(input.shape, d))
+
+
+def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
+    """Draw integers from [low, high) in the shape of a tensor.
+
+    Args:
+        input: the Tensor whose shape is wanted.
+        low: the smallest integer.
+        high: the limit above, itself never drawn.
+        seed: start of this call alone.
+        dtype: an integer type, that of `input` by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if `low` is not below `high`, or the dtype no integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.randint_like(ms.Tensor([1, 2]), 0, 5).shape
+        (2,)
+    """
+    d = _int_dtype("randint_like", dtype or tensor("randint_like", input).dtype)
+    return wrap(_integers("randint_like", low, high, input.shape, seed, d))
+
+
+def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> Tensor:
+    """Put the integers from 0 to n - 1 in random order.
+
+    Args:
+        n: how many.
+        seed: start of this call.
+        offset: start of this call instead, unless 0.
+        dtype: an integer type.
+
+    Returns:
+        Tensor (n,).
+
+    Raises:
+        TypeError: if `n` is no int.
+        ValueError: if `n` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sort(ms.ops.randperm(4))[0])
+        [0 1 2 3]
+    """
+    n = integer("randperm", n, "n")
+    if n < 0:
+        raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
+    start = integer("randperm", offset, "offset") or integer("randperm", seed, "seed")
+    order = FreeSource() if start == -1 else MersenneTwister(start)
+    return wrap(order.permutation(n).astype(dtype.np))
+
+
+def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
+    """Put the slices along the first dimension in random order.
+
+    Args:
+        x: a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: if `x` is no Tensor, or `seed` no int.
+        ValueError: if `seed` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sort(ms.ops.shuffle(ms.Tensor([1, 2, 3])))[0])
+        [1 2 3]
+    """
+    if not tensor("shuffle", x, "x").ndim:
+        return x
+    return x[wrap(source_of("shuffle", seed).permutation(x.shape[0]))]

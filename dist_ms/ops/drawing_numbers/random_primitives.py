@@ -1,0 +1,270 @@
+"""StandardNormal, UniformReal, RandomShuffle and their kin: random operations with two seeds.
+
+With a seed, an object goes on with its sequence from call to call, one sequence for each shape.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import floating, integer, tensor
+from dist_ms.ops.creating.creation import shape_of
+from dist_ms.ops.drawing_numbers import distribution_functions
+from dist_ms.ops.drawing_numbers.distributions import places
+from dist_ms.ops.drawing_numbers.drawing import generator_of
+from dist_ms.ops.drawing_numbers.random_engines import PhiloxSequence
+from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, philox_gamma
+from dist_ms.ops.primitive import Primitive
+
+__all__ = [
+    "Gamma",
+    "Multinomial",
+    "Poisson",
+    "RandomGamma",
+    "RandomPoisson",
+    "RandomShuffle",
+    "StandardLaplace",
+    "StandardNormal",
+    "UniformInt",
+    "UniformReal",
+]
+
+
+class SeededPrimitive(Primitive):
+    """A random operation.
+
+    Args:
+        seed, seed2: start of its sequences; draws are free if both are 0.
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
+        self.seed, self.seed2 = integer(self.name, seed, "seed"), integer(self.name, seed2, "seed2")
+        if self.seed < 0 or self.seed2 < 0:
+            raise ValueError(f"For '{self.name}', 'seed' and 'seed2' must not be negative, but got {seed} and {seed2}.")
+        self._sources: dict[tuple, SeededSource] = {}
+
+    def source(self, *shape: Any) -> FreeSource | SeededSource:
+        """The source of a call with a shape."""
+        if not self.seed and not self.seed2:
+            return FreeSource()
+        if shape not in self._sources:
+            self._sources[shape] = SeededSource(self.seed, self.seed2)
+        return self._sources[shape]
+
+
+class StandardNormal(SeededPrimitive):
+    """Normal numbers with mean 0 and standard deviation 1: `standard_normal` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.StandardNormal(seed=2)((2, 3)).shape
+        (2, 3)
+    """
+
+    def __call__(self, shape: Any) -> Tensor:
+        size = shape_of(self.name, shape, "shape")
+        return wrap(self.source(size).normal(size))
+
+
+class StandardLaplace(SeededPrimitive):
+    """Numbers of the Laplace distribution with mean 0 and scale 1: `standard_laplace` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.StandardLaplace()((2, 3)).shape
+        (2, 3)
+    """
+
+    def __call__(self, shape: Any) -> Tensor:
+        size = shape_of(self.name, shape, "shape")
+        return wrap(self.source(size).laplace(size))
+
+
+class UniformReal(SeededPrimitive):
+    """Numbers from [0, 1), float32.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.UniformReal(seed=2)((2,)))
+        [0.35814556 0.75921625]
+    """
+
+    def __call__(self, shape: Any) -> Tensor:
+        size = shape_of(self.name, shape, "shape")
+        return wrap(self.source(size).uniform(size))
+
+
+class UniformInt(SeededPrimitive):
+    """Integers from [minval, maxval), int32.
+
+    Raises:
+        ValueError: if `minval` is not below `maxval`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.UniformInt()((2,), ms.Tensor(3), ms.Tensor(4)))
+        [3 3]
+    """
+
+    def __call__(self, shape: Any, minval: Any, maxval: Any) -> Tensor:
+        size = shape_of(self.name, shape, "shape")
+        low, high = integer(self.name, minval, "minval"), integer(self.name, maxval, "maxval")
+        if low >= high:
+            raise ValueError(f"For '{self.name}', 'minval' must be below 'maxval', but got {low} and {high}.")
+        return wrap(self.source(size).integers(low, high, size).astype(np.int32))
+
+
+class Multinomial(SeededPrimitive):
+    """Places in rows of weights, each as likely as its weight says, with replacement.
+
+    Args:
+        seed, seed2: start of its sequences; draws are free if both are 0.
+        dtype: int32 or int64.
+
+    Call:
+        x (Tensor): weights, one row or a matrix of rows.
+        num_samples (int): how many draws per row.
+
+    Raises:
+        ValueError: if a weight is negative, a row has none, or `x` has another number of dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Multinomial(seed=10)(ms.Tensor([[0.0, 9.0, 4.0, 0.0]]), 2))
+        [[2 2]]
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0, dtype: Number = int32) -> None:
+        super().__init__(seed, seed2)
+        self.dtype = dtype
+
+    def __call__(self, x: Tensor, num_samples: int) -> Tensor:
+        weights = tensor(self.name, x, "x").array().astype(np.float64)
+        count = integer(self.name, num_samples, "num_samples")
+        good = weights.ndim in (1, 2) and count > 0 and np.isfinite(weights).all() and (weights >= 0).all()
+        if not good or not (weights.sum(-1) > 0).all():
+            raise ValueError(
+                f"For '{self.name}', 'x' must have 1 or 2 dimensions, no negative weights and not only zeros in a "
+                f"row, and 'num_samples' must be positive, but got {x} and {num_samples}."
+            )
+        rows = np.atleast_2d(weights)
+        out = places(rows, self.source(weights.shape, count).marks((len(rows), count)))
+        return wrap(out.astype(self.dtype.np).reshape((*weights.shape[:-1], count)))
+
+
+class RandomGamma(SeededPrimitive):
+    """Numbers of gamma distributions with scale 1.
+
+    Args:
+        seed, seed2: start of its sequence; draws are free if both are 0.
+
+    Call:
+        shape (Tensor): how many are drawn for each element of `alpha`.
+        alpha (Tensor): the shape parameters, floats above 0.
+
+    Raises:
+        TypeError: if `alpha` holds no floats.
+        ValueError: if an element of it is not above 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.RandomGamma(seed=3)(ms.Tensor([3]), ms.Tensor([1.0, 2.0])).shape
+        (3, 2)
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0) -> None:
+        super().__init__(seed, seed2)
+        self._sequence = PhiloxSequence(self.seed, self.seed2)
+
+    def __call__(self, shape: Any, alpha: Tensor) -> Tensor:
+        a = floating(self.name, tensor(self.name, alpha, "alpha").array(), "alpha", complex_too=False)
+        if not (a > 0).all():
+            raise ValueError(f"For '{self.name}', 'alpha' must be above 0, but got {alpha}.")
+        size = shape_of(self.name, shape, "shape")
+        if not self.seed and not self.seed2:
+            return wrap(generator_of(self.name, None).gamma(np.broadcast_to(a, size + a.shape)).astype(a.dtype))
+        each = math.prod(size)
+        sequence = self._sequence.skip(4 * 256 * each * a.size)
+        out = np.empty((each, a.size))
+        for column, value in enumerate(a.reshape(-1).tolist()):
+            out[:, column] = [philox_gamma(sequence, column * each + row, value) for row in range(each)]
+        return wrap(out.reshape(size + a.shape).astype(a.dtype))
+
+
+class RandomPoisson(SeededPrimitive):
+    """Counts of Poisson distributions.
+
+    Args:
+        seed, seed2: start of its sequences; draws are free if both are 0.
+        dtype: of the result.
+
+    Call:
+        shape (Tensor): how many are drawn for each element of `rate`.
+        rate (Tensor): the means, not negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.RandomPoisson(seed=1)(ms.Tensor([6]), ms.Tensor(5.0)))
+        [ 5  3  2  1 10  9]
+    """
+
+    def __init__(self, seed: int = 0, seed2: int = 0, dtype: Number = int64) -> None:
+        super().__init__(seed, seed2)
+        self.dtype = dtype
+
+    def __call__(self, shape: Any, rate: Tensor) -> Tensor:
+        mean = tensor(self.name, rate, "rate").array().astype(np.float64)
+        size = shape_of(self.name, shape, "shape")
+        return wrap(self.source(size, mean.shape).poisson(mean, size).astype(self.dtype.np))
+
+
+class RandomShuffle(SeededPrimitive):
+    """The slices along the first dimension in random order: `shuffle` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.RandomShuffle(seed=1)(ms.Tensor([0, 1, 2, 3, 4])))
+        [2 4 3 1 0]
+    """
+
+    def __call__(self, x: Tensor) -> Tensor:
+        if not tensor(self.name, x, "x").ndim:
+            return x
+        return x[wrap(self.source(x.shape).permutation(x.shape[0]))]
+
+
+class Gamma(SeededPrimitive):
+    """Numbers of gamma distributions: `gamma` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.Gamma()((2,), ms.Tensor([1.0]), ms.Tensor([1.0])).shape
+        (2, 1)
+    """
+
+    def __call__(self, shape: Any, alpha: Tensor, beta: Tensor) -> Tensor:
+        return distribution_functions.gamma(shape, alpha, beta, start_of(self))
+
+
+class Poisson(SeededPrimitive):
+    """Counts of Poisson distributions: `poisson` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.Poisson()((2,), ms.Tensor([1.0])).shape
+        (2,)
+    """
+
+    def __call__(self, shape: Any, mean: Tensor) -> Tensor:
+        return distribution_functions.poisson(shape, mean, start_of(self))
+
+
+def start_of(primitive: SeededPrimitive) -> int | None:
+    """One start of a call's two seeds; None for a free one."""
+    both = primitive.seed, primitive.seed2
+    return both[0] * 2**31 + both[1] if any(both) else None

@@ -1,0 +1,400 @@
+"""Add, Sub, Mul, Neg and their kin: elementwise arithmetic with broadcasting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms._ext import small
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array
+from dist_ms.ops.broadcasting import Binary, promote, reduce_to
+from dist_ms.ops.elementwise.combining import combine
+from dist_ms.ops.primitive import Primitive, quiet, wanted
+
+__all__ = [
+    "Abs",
+    "Add",
+    "AddN",
+    "MulNoNan",
+    "Mul",
+    "Neg",
+    "Sign",
+    "Square",
+    "SquaredDifference",
+    "Sub",
+    "abs",
+    "absolute",
+    "accumulate_n",
+    "add",
+    "addn",
+    "mul",
+    "multiply",
+    "neg",
+    "negative",
+    "positive",
+    "sgn",
+    "sign",
+    "square",
+    "squared_difference",
+    "sub",
+    "subtract",
+    "tensor_add",
+    "tensor_mul",
+    "tensor_sub",
+]
+
+
+@quiet
+def _sum(x: Any, y: Any) -> np.ndarray:
+    return combine("add", *promote(x, y))
+
+
+@quiet
+def _difference(x: Any, y: Any) -> np.ndarray:
+    x, y = promote(x, y)
+    return combine("subtract", x, y) if x.dtype.kind != "b" else np.logical_xor(x, y)
+
+
+@quiet
+def _product(x: Any, y: Any) -> np.ndarray:
+    return combine("multiply", *promote(x, y))
+
+
+class Add(Binary):
+    """input + other, element by element, with broadcasting; the logical or of two bools.
+
+    Call:
+        input (Tensor or number): the first summand.
+        other (Tensor or number): the second summand.
+
+    Raises:
+        TypeError: if an operand is neither a Tensor nor a number.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.add(ms.Tensor([1.0, 2.0]), ms.Tensor([3, 4])))
+        [4. 6.]
+    """
+
+    joins = "sum"
+    keeps = ()
+
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        out = small.add(input, other)
+        return _sum(input, other) if out is None else out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple([reduce_to(dout, x) if wanted(x) else None for x in inputs])
+
+
+class Sub(Binary):
+    """input - other, element by element, with broadcasting; the exclusive or of two bools.
+
+    Call:
+        input (Tensor or number): what to subtract from.
+        other (Tensor or number): what to subtract.
+
+    Raises:
+        TypeError: if an operand is neither a Tensor nor a number.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sub(ms.Tensor([1, 2]), 3))
+        [-2 -1]
+    """
+
+    keeps = ()
+
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        out = small.subtract(input, other)
+        return _difference(input, other) if out is None else out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        other = inputs[1]
+        return reduce_to(dout, inputs[0]), reduce_to(neg(dout), other) if wanted(other) else None
+
+
+class Mul(Binary):
+    """input * other, element by element, with broadcasting; the logical and of two bools.
+
+    Call:
+        input (Tensor or number): the first factor.
+        other (Tensor or number): the second factor.
+
+    Raises:
+        TypeError: if an operand is neither a Tensor nor a number.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.mul(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        [3. 8.]
+    """
+
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        out = small.multiply(input, other)
+        return _product(input, other) if out is None else out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y = inputs
+        return (
+            reduce_to(mul(dout, conjugate(y)), x) if wanted(x) else None,
+            reduce_to(mul(dout, conjugate(x)), y) if wanted(y) else None,
+        )
+
+
+class Neg(Primitive):
+    """The negative of each element.
+
+    Call:
+        input (Tensor): numbers.
+
+    Raises:
+        TypeError: if `input` is no Tensor, or a Tensor of bools.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.neg(ms.Tensor([1.0, -2.0])))
+        [-1.  2.]
+    """
+
+    keeps = ()
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        if array(self.name, input).dtype.kind == "b":
+            raise TypeError("For 'Neg', the dtype of 'input' must be a number type, but got Bool.")
+        return np.negative(input)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return neg(dout)
+
+
+class Abs(Primitive):
+    """The absolute value of each element; complex numbers give their modulus as a complex number.
+
+    Call:
+        input (Tensor): numbers or bools.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.abs(ms.Tensor([-1.5, 2.0])))
+        [1.5 2. ]
+    """
+
+    @quiet
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.absolute(array(self.name, input)).astype(input.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return mul(dout, sgn(inputs[0]))
+
+
+class Sign(Primitive):
+    """-1, 0 or 1 for each element; x / |x| for complex numbers.
+
+    Call:
+        input (Tensor): numbers.
+
+    Raises:
+        TypeError: if `input` is no Tensor, or a Tensor of bools.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sign(ms.Tensor([-1.5, 0.0, 2.0])))
+        [-1.  0.  1.]
+    """
+
+    keeps = ()
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        kind = array(self.name, input).dtype.kind
+        if kind == "b":
+            raise TypeError("For 'Sign', the dtype of 'input' must be a number type, but got Bool.")
+        if kind == "c":
+            size = np.absolute(input)
+            out, there = np.zeros_like(input), size != 0
+            np.divide(input.real, size, out=out.real, where=there)
+            np.divide(input.imag, size, out=out.imag, where=there)
+            return out
+        return np.sign(input)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return mul(dout, 0)
+
+
+class Square(Primitive):
+    """The square of each element.
+
+    Call:
+        input (Tensor): numbers.
+
+    Raises:
+        TypeError: if `input` is no Tensor, or a Tensor of bools.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.square(ms.Tensor([3.0, -4.0])))
+        [ 9. 16.]
+    """
+
+    @quiet
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        if array(self.name, input).dtype.kind == "b":
+            raise TypeError("For 'Square', the dtype of 'input' must be a number type, but got Bool.")
+        return np.square(input)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return mul(mul(dout, conjugate(inputs[0])), 2)
+
+
+class SquaredDifference(Binary):
+    """(input - other)², element by element, with broadcasting.
+
+    Call:
+        input (Tensor or number): one operand.
+        other (Tensor or number): the other.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.SquaredDifference()(ms.Tensor([1.0, 5.0]), ms.Tensor([3.0, 4.0])))
+        [4. 1.]
+    """
+
+    @quiet
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        input, other = promote(input, other)
+        return np.square(np.subtract(input, other))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y = inputs
+        dx = mul(mul(dout, conjugate(sub(x, y))), 2)
+        return reduce_to(dx, x), reduce_to(neg(dx), y) if wanted(y) else None
+
+
+class MulNoNan(Binary):
+    """input * other, and 0 where `other` is 0, even if `input` is infinite or NaN there.
+
+    Call:
+        input (Tensor or number): the first factor.
+        other (Tensor or number): the second factor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.MulNoNan()(ms.Tensor([1.0, float("inf")]), ms.Tensor([2.0, 0.0])))
+        [2. 0.]
+    """
+
+    @quiet
+    def forward(self, input: Any, other: Any) -> np.ndarray:
+        input, other = promote(input, other)
+        return np.where(other == 0, np.zeros((), input.dtype), np.multiply(input, other))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y = inputs
+        return (
+            reduce_to(MulNoNan()(dout, y), x) if wanted(x) else None,
+            reduce_to(MulNoNan()(x, dout), y) if wanted(y) else None,
+        )
+
+
+class AddN(Primitive):
+    """The sum of several tensors of one shape.
+
+    Call:
+        x (tuple or list of Tensors): the summands.
+
+    Raises:
+        TypeError: if `x` is no tuple or list of Tensors.
+        ValueError: if it is empty or the shapes differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, 2.0])
+        >>> print(ms.ops.AddN()((x, x, x)))
+        [3. 6.]
+    """
+
+    keeps = ()
+
+    def __call__(self, x: Any) -> Tensor:
+        if not isinstance(x, (tuple, list)) or not all(isinstance(t, Tensor) for t in x):
+            raise TypeError(f"For '{self.name}', 'x' must be a tuple or list of Tensors, but got {type(x).__name__}.")
+        if not x or any(t.shape != x[0].shape for t in x):
+            raise ValueError(
+                f"For '{self.name}', 'x' must hold Tensors of one shape, but got the shapes {[t.shape for t in x]}."
+            )
+        return super().__call__(*x)
+
+    @quiet
+    def forward(self, first: np.ndarray, *rest: np.ndarray) -> np.ndarray:
+        total = np.add(*promote(first, rest[0])) if rest else first
+        for x in rest[1:]:
+            own = total if isinstance(total, np.ndarray) else None  # the sum of arrays without axes is a scalar
+            total = np.add(total, x, out=own) if x.dtype == total.dtype else np.add(*promote(total, x))
+        return np.asarray(total)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple([reduce_to(dout, x) for x in inputs])
+
+
+def conjugate(x: Any) -> Any:
+    """The factor that stands for `x` in a gradient: itself, or its conjugate if it is complex."""
+    if isinstance(x, Tensor):
+        if x.array().dtype.kind != "c":
+            return x
+        from dist_ms.ops.elementwise.complex_numbers import conj
+
+        return conj(x)
+    return x.conjugate() if isinstance(x, complex) else x
+
+
+add, sub, mul, neg = Add(), Sub(), Mul(), Neg()
+abs, sign, square, squared_difference = Abs(), Sign(), Square(), SquaredDifference()
+addn = AddN()
+absolute, accumulate_n, multiply, negative, sgn = abs, addn, mul, neg, sign
+tensor_add, tensor_mul, tensor_sub = add, mul, sub
+
+
+def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
+    """Return input - alpha * other.
+
+    Args:
+        input: a Tensor or a number.
+        other: a Tensor or a number.
+        alpha: a number.
+
+    Returns:
+        Tensor of the broadcast shape and the common type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.subtract(ms.Tensor([5.0, 6.0]), ms.Tensor([1.0, 2.0]), alpha=2))
+        [3. 2.]
+    """
+    return sub(input, other if alpha == 1 else mul(other, alpha))
+
+
+def positive(input: Tensor) -> Tensor:
+    """Return the tensor itself: the counterpart of `neg`.
+
+    Args:
+        input: a Tensor.
+
+    Returns:
+        `input`.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.positive(ms.Tensor([-1.0])))
+        [-1.]
+    """
+    if not isinstance(input, Tensor):
+        raise TypeError(f"For 'positive', 'input' must be a Tensor, but got {type(input).__name__}.")
+    return input

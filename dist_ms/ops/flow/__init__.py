@@ -1,0 +1,1 @@
+"""Functions of functions, loops, hooks and side effects."""

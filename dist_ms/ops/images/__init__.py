@@ -1,0 +1,1 @@
+"""Images at other sizes, in other colors, in parts; boxes."""

@@ -1,0 +1,310 @@
+"""BatchNorm: over the batch in training, with given statistics otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.autograd.tape import recording
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops import arguments
+from dist_ms.ops.layers.postponed_norm import InferLater, MaskLater, NormLater, can_wait
+from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, stored_type, working_type
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import formula_gradient, wanted
+
+__all__ = ["BatchNorm", "batch_norm"]
+
+
+def _readable(x: np.ndarray) -> np.ndarray:
+    """`x` in a type the kernels read, in channels-first or channels-last memory."""
+    x = dense(x, stored_type(x.dtype))
+    return x if x.flags.c_contiguous or is_channels_last(x) else contiguous(x)
+
+
+def _result_type(x: np.ndarray, widens: bool) -> np.dtype:
+    """The type of a result of `x`."""
+    return working_type(x.dtype) if widens else x.dtype
+
+
+class BatchNormTrain(Primitive):
+    """(x - mean) / sqrt(variance + eps) gamma + beta, with the batch's mean and biased variance.
+
+    Ioffe and Szegedy, "Batch Normalization", 2015.
+
+    Args:
+        eps: added to the variance.
+        widens: give the result in the working type, else in that of `x`.
+        waits: leave writing the result to the operation that reads it first, where that can be.
+
+    Call:
+        x: (N, C, ...).
+        gamma, beta: (C,), in the working type or that of `x`.
+        mean, rstd: arrays (C,) of the working type, written: the mean and 1 / sqrt(variance + eps).
+    """
+
+    keeps = (0, 1, 2)
+    may_wait = True
+
+    def __init__(self, eps: float, widens: bool = False, waits: bool = False) -> None:
+        self._eps, self._widens, self._waits = eps, widens, waits
+
+    def widening(self) -> BatchNormTrain:
+        """The same with a float32 result of bfloat16: a cast before it is part of it."""
+        return BatchNormTrain(self._eps, True, self._waits)
+
+    def forward(
+        self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
+    ) -> np.ndarray | NormLater:
+        if x.size == 0:
+            mean[...], rstd[...] = 0, 1 / np.sqrt(self._eps)
+            return x.astype(_result_type(x, self._widens))
+        from dist_ms._ext import batch_norm
+
+        work = mean.dtype
+        readable = _readable(x)
+        if self._waits and readable is x:
+            batch_norm.statistics(x, self._eps, mean, rstd)
+            vectors = np.array(gamma, work), np.array(beta, work), mean, rstd
+            return NormLater(x, vectors, _result_type(x, self._widens))
+        out = np.empty_like(readable, _result_type(readable, self._widens))
+        batch_norm.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
+        return converted(out, _result_type(x, self._widens))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, gamma, beta, mean, rstd = inputs
+        found = None
+        if isinstance(dout._later, MaskLater) and recording.tape is None:
+            found = dout._later.gradients(dout, x._held, (gamma._held, beta._held, mean, rstd))
+        dx, dgamma, dbeta = found or BatchNormGrad(self._eps)(dout, x, gamma, mean, rstd)
+        return dx, dgamma, dbeta if wanted(beta) else None, None, None
+
+
+class BatchNormGrad(Primitive):
+    """The gradients (dx, dgamma, dbeta) of `BatchNormTrain`.
+
+    With xhat = (x - mean) rstd and averages over the batch:
+    dx = gamma rstd (dy - average(dy) - xhat average(dy xhat)).
+    """
+
+    keeps = (0, 1, 2)
+
+    def __init__(self, eps: float) -> None:
+        self._eps = eps
+
+    def forward(self, dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> tuple:
+        work = mean.dtype
+        dgamma, dbeta = np.zeros(mean.shape, work), np.zeros(mean.shape, work)
+        if x.size == 0:
+            return x.copy(), dgamma.astype(gamma.dtype), dbeta.astype(gamma.dtype)
+        from dist_ms._ext import batch_norm
+
+        readable = _readable(x)
+        dx = np.empty_like(readable)
+        wider = dy.dtype == work != readable.dtype
+        dy = laid_out_like(dy, np.empty_like(readable, work) if wider else readable)
+        batch_norm.backward(dy, readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta)
+        return (
+            converted(dx, x.dtype),
+            converted(dgamma, gamma.dtype),
+            converted(dbeta, gamma.dtype),
+        )
+
+    def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
+        return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
+
+    def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
+        from dist_ms import ops
+
+        low = x.dtype
+        x = ops.cast(x, dy.dtype)
+        axes = (0, *range(2, x.ndim))
+        column = (1, x.shape[1], *(1,) * (x.ndim - 2))
+        mean = ops.ReduceMean(keep_dims=True)
+        centred = x - mean(x, axes)
+        rstd = ops.rsqrt(mean(centred * centred, axes) + self._eps)
+        xhat = centred * rstd
+        inner = dy - mean(dy, axes) - xhat * mean(dy * xhat, axes)
+        total = ops.ReduceSum()
+        dx = ops.cast(ops.reshape(gamma, column) * rstd * inner, low)
+        return dx, total(dy * xhat, axes), total(dy, axes)
+
+
+class BatchNormInfer(Primitive):
+    """(x - mean) / sqrt(variance + eps) gamma + beta with given statistics."""
+
+    def __init__(self, eps: float, widens: bool = False, waits: bool = False) -> None:
+        self._eps, self._widens, self._waits = eps, widens, waits
+
+    def widening(self) -> BatchNormInfer:
+        """The same with a float32 result of bfloat16: a cast before it is part of it."""
+        return BatchNormInfer(self._eps, True, self._waits)
+
+    def forward(
+        self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, variance: np.ndarray
+    ) -> np.ndarray | NormLater:
+        if x.size == 0:
+            return x.astype(_result_type(x, self._widens))
+        from dist_ms._ext import batch_norm
+
+        work = working_type(x.dtype)
+        readable = _readable(x)
+        if self._waits and readable is x:
+            vectors = tuple([np.array(a, work) for a in (gamma, beta, mean, variance)])
+            return InferLater(self._eps, x, vectors, _result_type(x, self._widens))
+        out = np.empty_like(readable, _result_type(readable, self._widens))
+        batch_norm.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
+        return converted(out, _result_type(x, self._widens))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple(formula_gradient(self._formula, inputs, dout))
+
+    def _formula(self, x: Tensor, *vectors: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        if self._widens:
+            x = ops.cast(x, from_numpy(working_type(x.dtype.np)))
+        column = (1, x.shape[1], *(1,) * (x.ndim - 2))
+        gamma, beta, mean, variance = [ops.cast(ops.reshape(v, column), x.dtype) for v in vectors]
+        return (x - mean) * (ops.rsqrt(variance + self._eps) * gamma) + beta
+
+
+class BatchNorm(Primitive):
+    """Batch normalisation of (N, C, ...) tensors, per channel.
+
+    In training, `mean` and `variance` are updated in place, outside gradients:
+    new = (1 - momentum) old + momentum batch, with the batch's unbiased variance (for a single
+    element per channel, 0).
+
+    Args:
+        is_training: normalise with the batch's statistics, else with `mean` and `variance`.
+        epsilon: added to the variance, in (0, 1].
+        momentum: weight of the batch in the update, in [0, 1].
+        data_format: "NCHW".
+
+    Call:
+        input_x (Tensor): (N, C, ...), 2 to 5 dimensions.
+        scale, bias (Tensor): (C,).
+        mean, variance (Tensor or Parameter): (C,).
+
+    Returns:
+        A tuple: the result; the batch's mean and biased variance (those given when not
+        training); the two again, the last as 1 / sqrt(variance + epsilon) in training.
+
+    Raises:
+        TypeError: if `input_x` holds no floats.
+        ValueError: if a vector has another length than there are channels, or an attribute is out
+            of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> one, zero = ms.Tensor([1.0]), ms.Tensor([0.0])
+        >>> print(ms.ops.BatchNorm()(ms.Tensor([[2.0]]), one, zero, zero, one)[0])
+        [[1.99999]]
+    """
+
+    def __init__(
+        self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"
+    ) -> None:
+        from dist_ms.common.checks import check_bool, check_number_range
+        from dist_ms.ops.convolutions.geometry import check_data_format
+
+        self.is_training = check_bool(is_training, "is_training", "BatchNorm")
+        self.epsilon = check_number_range(epsilon, "epsilon", "BatchNorm", 0, 1, "(]")
+        self.momentum = check_number_range(momentum, "momentum", "BatchNorm", 0, 1)
+        self.data_format = check_data_format(data_format, "BatchNorm", "NCHW")
+        self._train, self._infer = BatchNormTrain(epsilon), BatchNormInfer(epsilon)
+        self._train_later, self._infer_later = BatchNormTrain(epsilon, waits=True), BatchNormInfer(epsilon, waits=True)
+
+    def __call__(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
+        if not self.is_training:
+            return self.normalised(input_x, scale, bias, mean, variance)[0], mean, variance, mean, variance
+        out, *batch = self.normalised(input_x, scale, bias, mean, variance)
+        batch_mean, biased, rstd = [Tensor(a.astype(out.array().dtype, copy=False)) for a in batch]
+        return out, batch_mean, biased, batch_mean, rstd
+
+    def normalised(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
+        """The result and, in training, the arrays of the batch's mean, biased variance and rstd."""
+        x = arguments.floating(
+            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
+        )
+        if not 2 <= x.ndim <= 5:
+            raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {x.shape}.")
+        for given, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (variance, "variance")):
+            vector = arguments.tensor(self.name, given, name)
+            if vector.shape != x.shape[1:2]:
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have an element for each of the {x.shape[1]} "
+                    f"channels of 'input_x' {x.shape}, but got shape {vector.shape}."
+                )
+        waits = can_wait(input_x, x)
+        if not self.is_training:
+            return ((self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance),)
+        work = working_type(x.dtype)
+        batch_mean, rstd = np.empty(x.shape[1], work), np.empty(x.shape[1], work)
+        train = self._train_later if waits else self._train
+        out = train(input_x, scale, bias, batch_mean, rstd)
+        # float64: the variance is a small difference when it is near epsilon.
+        biased = np.maximum(1.0 / np.square(rstd, dtype=np.float64) - self.epsilon, 0)
+        count = x.size // x.shape[1] if x.shape[1] else 0
+        self._update(mean, batch_mean)
+        self._update(variance, biased * (count / (count - 1)) if count > 1 else biased * 0)
+        return out, batch_mean, biased, rstd
+
+    def _update(self, moving: Tensor, batch: np.ndarray) -> None:
+        """Move a statistic toward the batch's, in place."""
+        follow(moving, batch, self.momentum)
+
+
+def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
+    """Move a statistic toward a batch's by a weight, in place and outside gradients."""
+    if isinstance(moving, Parameter):
+        moving.before_write()
+        moving.__dict__.pop("_plain_text", None)
+    there = moving._held  # what reads `_data` ends the wait of the batch's result
+    array = moving.array() if there is None else there
+    if array.dtype == batch.dtype:
+        array *= 1 - weight
+        array += batch * weight
+    else:
+        np.copyto(array, array * (1 - weight) + batch * weight, casting="same_kind")
+
+
+def batch_norm(
+    input_x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Normalise (N, C, ...) per channel: (x - mean) / sqrt(variance + eps) weight + bias.
+
+    Args:
+        input_x: (N, C, ...) floats.
+        running_mean, running_var: (C,), used when not training and updated in place when training.
+        weight, bias: (C,).
+        training: use and follow the batch's statistics.
+        momentum: weight of the batch in that update, in [0, 1].
+        eps: added to the variance, in (0, 1].
+
+    Returns:
+        Tensor of the shape and dtype of `input_x`.
+
+    Raises:
+        TypeError: if `training` is no bool, or `input_x` holds no floats.
+        ValueError: if a vector has another length than there are channels.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> one, zero = ms.Tensor([1.0]), ms.Tensor([0.0])
+        >>> print(ms.ops.batch_norm(ms.Tensor([[1.0], [3.0]]), zero, one, one, zero, training=True))
+        [[-0.999995]
+         [ 0.999995]]
+    """
+    return BatchNorm(training, eps, momentum)(input_x, weight, bias, running_mean, running_var)[0]

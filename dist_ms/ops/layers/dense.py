@@ -1,0 +1,188 @@
+"""Dense: a fully connected layer's product, with the bias added inside the kernel."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.autograd.places import taken
+from dist_ms.autograd.tape import apply
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.layers.bias_add import channel_sum, row_sum
+from dist_ms.ops.layout import onednn_type
+from dist_ms.ops.linear_algebra.matmul import product
+from dist_ms.ops.linear_algebra.matrix_product import multiply
+from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.shaping import reshaping, transposing
+from dist_ms.ops.vjp import wanted
+
+__all__ = ["Dense", "bidense", "dense"]
+
+_F32 = np.dtype(np.float32)
+_SMALL = 1 << 16  # multiplications
+
+
+class Dense(Primitive):
+    """A fully connected product: out = input weight^T + bias.
+
+    Call:
+        input (Tensor): (..., in).
+        weight (Tensor): (out, in).
+        bias (Tensor, optional): (out,).
+
+    Raises:
+        TypeError: if the dtypes are no floats or differ.
+        ValueError: if the lengths do not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Dense()(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]]), ms.Tensor([10.0])))
+        [[13.]]
+    """
+
+    keeps = (0, 1)
+
+    @quiet
+    def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
+        if not self._plain(input, weight, bias):
+            self._check(input, weight, bias)
+        elif input.size * weight.shape[0] < _SMALL:  # NumPy answers before oneDNN has looked up its primitive
+            matrix = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
+            out = np.matmul(matrix, weight.T)
+            if bias is not None:
+                np.add(out, bias, out=out)
+            return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
+        rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
+        work = onednn_type(input.dtype)
+        if work is None:
+            out = np.matmul(input, weight.T)
+            return out if bias is None else np.add(out, bias, out=out)
+        matrix = input.reshape(rows, input.shape[-1]).astype(work, copy=False)
+        out = multiply(
+            matrix, weight.T.astype(work, copy=False), None if bias is None else bias.astype(work, copy=False)
+        )
+        return out.reshape(*input.shape[:-1], columns).astype(input.dtype, copy=False)
+
+    @staticmethod
+    def _plain(input: Any, weight: Any, bias: Any) -> bool:
+        """Whether these are float32 rows, a matrix, and a vector, of lengths that fit: the usual case."""
+        if not type(input) is type(weight) is np.ndarray or not input.dtype == weight.dtype == _F32:
+            return False
+        if not input.size or weight.ndim != 2 or not input.ndim or input.shape[-1] != weight.shape[1]:
+            return False
+        return bias is None or (
+            type(bias) is np.ndarray and bias.dtype == _F32 and bias.ndim == 1 and bias.shape[0] == weight.shape[0]
+        )
+
+    def _check(self, input: Any, weight: Any, bias: Any) -> None:
+        arguments.floating(self.name, input, "input", complex_too=False)
+        arguments.floating(self.name, weight, "weight", complex_too=False)
+        if input.dtype != weight.dtype:
+            raise TypeError(
+                f"For '{self.name}', 'input' and 'weight' must have one dtype, but got "
+                f"{from_numpy(input.dtype)} and {from_numpy(weight.dtype)}; cast one of them."
+            )
+        if weight.ndim != 2 or input.ndim < 1 or input.shape[-1] != weight.shape[1]:
+            raise ValueError(
+                f"For '{self.name}', the last length of 'input' must be that of the matrix 'weight' "
+                f"{weight.shape}, but got shape {input.shape}."
+            )
+        if bias is not None:
+            arguments.array(self.name, bias, "bias")
+            if bias.dtype != weight.dtype:
+                raise TypeError(
+                    f"For '{self.name}', 'bias' must have the dtype {from_numpy(weight.dtype)} of "
+                    f"'weight', but got {from_numpy(bias.dtype)}; cast it first."
+                )
+            if bias.shape != weight.shape[:1]:
+                raise ValueError(f"For '{self.name}', 'bias' must have shape {weight.shape[:1]}, but got {bias.shape}.")
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, weight = inputs[:2]
+        dx = _dense(dout, transposing.transpose(weight, (1, 0))) if wanted(x) else None
+        dw = db = None
+        bias = inputs[2] if len(inputs) > 2 else None
+        if wanted(weight) or wanted(bias):
+            columns, length = weight.shape
+            rows = reshaping.reshape(dout, (math.prod(x.shape[:-1]), columns))
+            if wanted(weight):
+                matrix = reshaping.reshape(x, (rows.shape[0], length))
+                there = taken(weight, dout.array().dtype)
+                if there is None:
+                    dw = _dense(transposing.transpose(rows, (1, 0)), transposing.transpose(matrix, (1, 0)))
+                else:
+                    dw = wrap(product(rows.array().T, matrix.array(), there))
+            if wanted(bias):
+                there = taken(bias, dout.array().dtype)
+                db = channel_sum(rows) if there is None else wrap(row_sum(rows.array(), there))
+        return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
+
+
+_dense = Dense()
+
+
+def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Apply a fully connected layer: out = input weight^T + bias.
+
+    Args:
+        input: (..., in).
+        weight: (out, in).
+        bias: (out,), or None.
+
+    Returns:
+        Tensor (..., out).
+
+    Raises:
+        TypeError: if the dtypes are no floats or differ.
+        ValueError: if the lengths do not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.dense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]])))
+        [[3.]]
+    """
+    return apply(_dense, input, weight) if bias is None else apply(_dense, input, weight, bias)
+
+
+def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """Apply a bilinear layer: out[..., k] = input1 weight[k] input2^T + bias[k].
+
+    Args:
+        input1: (..., in1).
+        input2: (..., in2), with the leading lengths of `input1`.
+        weight: (out, in1, in2).
+        bias: (out,), or None.
+
+    Returns:
+        Tensor (..., out).
+
+    Raises:
+        TypeError: if the dtypes are no floats or differ.
+        ValueError: if the lengths do not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> w = ms.ops.ones((1, 2, 2))
+        >>> print(ms.ops.bidense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]]), w))
+        [[21.]]
+    """
+    one_dtype("bidense", "fV", input1=input1, input2=input2)
+    one_dtype("bidense", "fV", weight=weight)
+    if (
+        weight.ndim != 3
+        or input1.shape[:-1] != input2.shape[:-1]
+        or (input1.shape[-1], input2.shape[-1]) != weight.shape[1:]
+    ):
+        raise ValueError(
+            f"For 'bidense', the lengths must be (..., in1), (..., in2) and (out, in1, in2), but got "
+            f"{input1.shape}, {input2.shape} and {weight.shape}."
+        )
+    # All pairs of the two inputs' elements are the input of a dense layer.
+    pairs = reshaping.expand_dims(input1, -1) * reshaping.expand_dims(input2, -2)
+    flat = reshaping.reshape(pairs, (*input1.shape[:-1], math.prod(weight.shape[1:])))
+    return dense(flat, reshaping.reshape(weight, (weight.shape[0], -1)), bias)

@@ -1,0 +1,306 @@
+"""Dropout of elements and of whole channels.
+
+An element's fate follows from a key and its place, so the gradient draws the same numbers
+again instead of keeping a mask.
+"""
+
+from __future__ import annotations
+
+import collections
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common import seed
+from dist_ms.common.checks import check_bool, check_number_range
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.layout import contiguous, is_channels_last, working_type
+from dist_ms.ops.primitive import Primitive
+
+__all__ = ["Dropout", "Dropout2D", "Dropout3D", "dropout", "dropout1d", "dropout2d", "dropout3d"]
+
+# Calls made with a seed of the user's: the next call of the same seed draws further numbers.
+_offsets: dict = collections.defaultdict(itertools.count)
+
+
+def _key(given: int) -> tuple[int, int]:
+    """The (key, offset) of the next draw; `given` 0 takes them from the global seed."""
+    return (given, next(_offsets[given])) if given else (seed.next_key(), 0)
+
+
+@contextmanager
+def offsets_from(start: int) -> Iterator[None]:
+    """A region in which every seed of the user's draws from the offset `start` on; its counts are put back after it."""
+    before = dict(_offsets)
+    _offsets.clear()
+    _offsets.default_factory = lambda: itertools.count(start)
+    try:
+        yield
+    finally:
+        _offsets.clear()
+        _offsets.update(before)
+        _offsets.default_factory = itertools.count
+
+
+class Drop(Primitive):
+    """Each element divided by `keep_prob` with that probability, else 0.
+
+    Call:
+        x: floats.
+        key, offset: what the draw follows from.
+        last: whether the elements are counted with the channels last.
+    """
+
+    keeps = ()
+
+    def __init__(self, keep_prob: float) -> None:
+        self._keep_prob = keep_prob
+
+    def forward(self, x: np.ndarray, key: int, offset: int, last: bool) -> np.ndarray:
+        return self.masked(x, key, offset, last)[0]
+
+    def masked(self, x: np.ndarray, key: int, offset: int, last: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The result and the mask (uint8) of what was kept."""
+        from dist_ms._ext import dropout as kernel
+
+        memory = contiguous(np.moveaxis(x, 1, -1) if last else x, working_type(x.dtype))
+        out, mask = np.empty_like(memory), np.empty(memory.shape, np.uint8)
+        kernel.dropout(memory, out, mask, self._keep_prob, key, offset)
+        if last:
+            out, mask = np.moveaxis(out, -1, 1), np.moveaxis(mask, -1, 1)
+        return out.astype(x.dtype, copy=False), mask
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return (self(dout, *inputs[1:]), None, None, None)
+
+
+def _counted_last(x: np.ndarray) -> bool:
+    """Whether to count elements in channels-last order: then such memory needs no copy."""
+    return x.ndim > 2 and not x.flags.c_contiguous and is_channels_last(x)
+
+
+class DropMasked(Drop):
+    """`Drop` that returns the mask as well, in the type of `x`."""
+
+    def forward(self, x: np.ndarray, key: int, offset: int, last: bool) -> tuple:
+        out, mask = self.masked(x, key, offset, last)
+        return out, mask.astype(x.dtype)
+
+    def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
+        return (Drop(self._keep_prob)(dout[0], *inputs[1:]), None, None, None)
+
+
+class Dropout(Primitive):
+    """Sets elements to 0 with probability 1 - keep_prob and divides the others by keep_prob.
+
+    Srivastava et al., "Dropout: A Simple Way to Prevent Neural Networks from Overfitting", 2014.
+
+    Args:
+        keep_prob: probability to keep an element, in (0, 1].
+        Seed0, Seed1: start of the random numbers; 0 and 0 take it from the global seed.
+
+    Call:
+        x (Tensor): floats.
+
+    Returns:
+        A tuple (result, mask); the mask is 1 where an element is kept, in the type of `x`.
+
+    Raises:
+        TypeError: if an argument has the wrong type, or `x` holds no floats.
+        ValueError: if `keep_prob` is outside [0, 1].
+        RuntimeError: when called with keep_prob 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> out, mask = ms.ops.Dropout(keep_prob=0.5)(ms.Tensor([1.0, 1.0]))
+        >>> print((out == 2 * mask).all())
+        True
+    """
+
+    def __init__(self, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> None:
+        self.keep_prob = check_number_range(keep_prob, "keep_prob", "Dropout", 0, 1)
+        self.Seed0 = arguments.integer("Dropout", Seed0, "Seed0")
+        self.Seed1 = arguments.integer("Dropout", Seed1, "Seed1")
+
+    def __call__(self, x: Tensor) -> tuple:
+        return DropMasked(self.keep_prob)(x, *self._draw(x, self.keep_prob))
+
+    def dropped(self, x: Tensor) -> Tensor:
+        """The result alone."""
+        return Drop(self.keep_prob)(x, *self._draw(x, self.keep_prob))
+
+    def _draw(self, x: Any, keep_prob: float) -> tuple[int, int, bool]:
+        data = arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
+        if keep_prob == 0:
+            raise RuntimeError(f"For '{self.name}', 'keep_prob' must be in (0, 1], but got 0.")
+        return *_key((self.Seed0 % 2**31) << 32 | self.Seed1 % 2**32), _counted_last(data)
+
+
+class _ChannelDropout(Primitive):
+    """Drops whole channels of (N, C, ...)."""
+
+    _rank = 0
+
+    def __init__(self, keep_prob: float = 0.5) -> None:
+        self.keep_prob = check_number_range(keep_prob, "keep_prob", self.name, 0, 1)
+
+    def __call__(self, x: Tensor) -> tuple:
+        shape = arguments.tensor(self.name, x, "x").shape
+        if len(shape) != self._rank:
+            raise ValueError(f"For '{self.name}', 'x' must have {self._rank} dimensions, but got shape {shape}.")
+        kept, scale = _channels_kept(x, self.keep_prob)
+        return x * scale, wrap(np.broadcast_to(kept, shape).copy())
+
+
+def _channels_kept(x: Tensor, keep_prob: float) -> tuple[np.ndarray, Tensor]:
+    """Which channels stay (N, C, 1 ...), and what each is multiplied by."""
+    kept = seed.generator().random((*x.shape[:2], *(1,) * (x.ndim - 2))) < keep_prob
+    return kept, wrap((kept / keep_prob if keep_prob else kept * 0.0).astype(x.array().dtype))
+
+
+class Dropout2D(_ChannelDropout):
+    """Sets channels of (N, C, H, W) to 0 with probability 1 - keep_prob, scales the others.
+
+    Tompson et al., "Efficient Object Localization Using Convolutional Networks", 2015.
+
+    Args:
+        keep_prob: probability to keep a channel, in [0, 1].
+
+    Call:
+        x (Tensor): (N, C, H, W).
+
+    Returns:
+        A tuple (result, mask); the mask is a Bool tensor of the shape of `x`.
+
+    Raises:
+        TypeError: if `keep_prob` is no number.
+        ValueError: if it is outside [0, 1], or `x` has not 4 dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> out, mask = ms.ops.Dropout2D(keep_prob=0.5)(ms.ops.ones((2, 3, 4, 4)))
+        >>> print(mask.shape, mask.dtype)
+        (2, 3, 4, 4) Bool
+    """
+
+    _rank = 4
+
+
+class Dropout3D(_ChannelDropout):
+    """Sets channels of (N, C, D, H, W) to 0 with probability 1 - keep_prob; see `Dropout2D`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> out, mask = ms.ops.Dropout3D(keep_prob=0.5)(ms.ops.ones((2, 3, 4, 4, 4)))
+        >>> mask.shape
+        (2, 3, 4, 4, 4)
+    """
+
+    _rank = 5
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:
+    """Set elements to 0 with probability p and divide the others by 1 - p.
+
+    Args:
+        input: floats.
+        p: probability to drop an element, in [0, 1).
+        training: whether to do so at all.
+        seed: start of the random numbers; None takes it from the global seed.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `p` is no number, `training` no bool, or `input` holds no floats.
+        RuntimeError: if `p` is outside [0, 1).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.dropout(ms.Tensor([1.0, 2.0]), training=False))
+        [1. 2.]
+    """
+    check_bool(training, "training", "dropout")
+    if not 0 <= arguments.number("dropout", p, "p") < 1:
+        raise RuntimeError(f"For 'dropout', 'p' must be in [0, 1), but got {p}.")
+    if not training:
+        return input
+    return Dropout(1.0 - p, 0 if seed is None else arguments.integer("dropout", seed, "seed")).dropped(input)
+
+
+def _drop_channels(owner: str, input: Tensor, p: float, training: bool, ranks: tuple) -> Tensor:
+    check_bool(training, "training", owner)
+    check_number_range(p, "p", owner, 0, 1)
+    if arguments.tensor(owner, input).ndim not in ranks:
+        raise ValueError(
+            f"For '{owner}', 'input' must have {' or '.join(map(str, ranks))} dimensions, but got shape {input.shape}."
+        )
+    if not training:
+        return input
+    if len(ranks) == 2 and input.ndim == ranks[0]:
+        from dist_ms.ops.shaping.reshaping import expand_dims, squeeze
+
+        batch = expand_dims(input, 0)
+        return squeeze(batch * _channels_kept(batch, 1.0 - p)[1], 0)
+    return input * _channels_kept(input, 1.0 - p)[1]
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Set channels of (N, C, L) or (C, L) to 0 with probability p, divide the others by 1 - p.
+
+    Args:
+        input: floats of 2 or 3 dimensions.
+        p: probability to drop a channel, in [0, 1].
+        training: whether to do so at all.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `p` is no number, or `training` no bool.
+        ValueError: if `p` is outside [0, 1], or `input` has other dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.dropout1d(ms.Tensor([[1.0, 2.0]]), p=1.0))
+        [[0. 0.]]
+    """
+    return _drop_channels("dropout1d", input, p, training, (2, 3))
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Set channels of (N, C, H, W) to 0 with probability p, divide the others by 1 - p.
+
+    Args:
+        input: floats of 4 dimensions.
+        p: probability to drop a channel, in [0, 1].
+        training: whether to do so at all.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `p` is no number, or `training` no bool.
+        ValueError: if `p` is outside [0, 1], or `input` has other dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.dropout2d(ms.Tensor([[[[1.0, 2.0]]]]), p=1.0))
+        [[[[0. 0.]]]]
+    """
+    return _drop_channels("dropout2d", input, p, training, (4,))
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
+    """Set channels of (N, C, D, H, W) to 0 with probability p; see `dropout2d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.dropout3d(ms.ops.ones((1, 1, 1, 1, 2)), p=1.0))
+        [[[[[0. 0.]]]]]
+    """
+    return _drop_channels("dropout3d", input, p, training, (5,))

@@ -1,0 +1,294 @@
+"""Group, instance, root-mean-square, L2 and local response normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.layers.layer_norm import normalised_rows
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping import reshaping
+
+__all__ = ["L2Normalize", "LRN", "RmsNorm", "group_norm", "instance_norm", "lrn", "rms_norm"]
+
+
+def _check_channels(owner: str, input: Any, vectors: dict) -> None:
+    """Require (N, C, ...) and vectors with an element per channel."""
+    shape = arguments.tensor(owner, input).shape
+    if len(shape) < 2:
+        raise ValueError(f"For '{owner}', 'input' must have at least 2 dimensions, but got shape {shape}.")
+    for name, vector in vectors.items():
+        if vector is not None and arguments.tensor(owner, vector, name).shape != shape[1:2]:
+            raise ValueError(
+                f"For '{owner}', '{name}' must have an element for each of the {shape[1]} channels of "
+                f"'input' {shape}, but got shape {vector.shape}."
+            )
+
+
+def group_norm(
+    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
+) -> Tensor:
+    """Normalise groups of channels: (x - mean) / sqrt(variance + eps) weight + bias.
+
+    Wu and He, "Group Normalization", 2018; mean and biased variance per sample and group.
+
+    Args:
+        input: (N, C, ...) floats.
+        num_groups: number of groups, divides C.
+        weight: (C,), or None for ones.
+        bias: (C,), or None for zeros.
+        eps: added to the variance.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `num_groups` is no int, or `input` holds no floats.
+        ValueError: if `num_groups` does not divide C, or a vector has another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.group_norm(ms.Tensor([[1.0, 3.0]]), 1, eps=0.0))
+        [[-1.  1.]]
+    """
+    check_positive_int(num_groups, "num_groups", "group_norm")
+    _check_channels("group_norm", input, {"weight": weight, "bias": bias})
+    shape = input.shape
+    if shape[1] % num_groups:
+        raise ValueError(
+            complaint("num_groups", "group_norm", f"a divisor of the {shape[1]} channels of 'input'", num_groups)
+        )
+    data = arguments.floating("group_norm", input.array(), complex_too=False)
+    rows = reshaping.reshape(input, (shape[0] * num_groups, data.size // max(shape[0] * num_groups, 1)))
+    one, zero = np.ones(rows.shape[1:], data.dtype), np.zeros(rows.shape[1:], data.dtype)
+    out = normalised_rows("group_norm", rows, wrap(one), wrap(zero), eps, 1)[0]
+    out = reshaping.reshape(out, shape)
+    column = (shape[1], *(1,) * (len(shape) - 2))
+    if weight is not None:
+        out = out * reshaping.reshape(weight, column)
+    return out if bias is None else out + reshaping.reshape(bias, column)
+
+
+def instance_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+    """Normalise each channel of each sample: (x - mean) / sqrt(variance + eps) weight + bias.
+
+    Ulyanov, Vedaldi and Lempitsky, "Instance Normalization", 2016; biased variance.
+
+    Args:
+        input: (N, C, ...) floats.
+        weight: (C,), or None for ones.
+        bias: (C,), or None for zeros.
+        eps: added to the variance.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` holds no floats.
+        ValueError: if a vector has another length than there are channels.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.instance_norm(ms.Tensor([[[1.0, 3.0]]]), eps=0.0))
+        [[[-1.  1.]]]
+    """
+    _check_channels("instance_norm", input, {"weight": weight, "bias": bias})
+    return group_norm(input, max(input.shape[1], 1), weight, bias, eps)
+
+
+class RmsNorm(Primitive):
+    """x / sqrt(mean(x^2) + epsilon) gamma over the dimensions of gamma.
+
+    Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019.
+
+    Args:
+        epsilon: added to the mean square.
+
+    Call:
+        x (Tensor): (..., *shape) floats.
+        gamma (Tensor): `shape`.
+
+    Returns:
+        A tuple (result, 1 / sqrt(mean(x^2) + epsilon)), the second with length 1 where averaged.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+        ValueError: if `gamma` has another shape than the last dimensions of `x`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.RmsNorm(0.0)(ms.Tensor([[2.0, -2.0]]), ms.Tensor([1.0, 3.0]))[0])
+        [[ 1. -3.]]
+    """
+
+    def __init__(self, epsilon: float = 1e-6) -> None:
+        self.epsilon = arguments.number("RmsNorm", epsilon, "epsilon")
+
+    def __call__(self, x: Tensor, gamma: Tensor) -> tuple:
+        from dist_ms import ops
+
+        arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
+        first = x.ndim - arguments.tensor(self.name, gamma, "gamma").ndim
+        if first < 0 or x.shape[first:] != gamma.shape:
+            raise ValueError(
+                f"For '{self.name}', 'gamma' must have the last lengths of 'x' {x.shape}, but got shape {gamma.shape}."
+            )
+        square = ops.ReduceMean(keep_dims=True)(x * x, tuple(range(first, x.ndim)))
+        rstd = ops.rsqrt(square + self.epsilon)
+        return x * rstd * gamma, rstd
+
+
+def rms_norm(x: Tensor, gamma: Tensor, epsilon: float = 1e-6) -> tuple:
+    """Return x / sqrt(mean(x^2) + epsilon) gamma and the factor 1 / sqrt(mean(x^2) + epsilon).
+
+    Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019.
+
+    Args:
+        x: (..., *shape) floats.
+        gamma: `shape`.
+        epsilon: added to the mean square.
+
+    Returns:
+        A tuple of Tensors; the second has length 1 where averaged over.
+
+    Raises:
+        TypeError: if `x` holds no floats.
+        ValueError: if `gamma` has another shape than the last dimensions of `x`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.rms_norm(ms.Tensor([[2.0, -2.0]]), ms.Tensor([1.0, 3.0]), 0.0)[0])
+        [[ 1. -3.]]
+    """
+    return RmsNorm(epsilon)(x, gamma)
+
+
+class L2Normalize(Primitive):
+    """x / sqrt(max(sum(x^2), epsilon)) over an axis.
+
+    Args:
+        axis: an int, or a tuple or list of one.
+        epsilon: least value of the sum.
+
+    Call:
+        input_x (Tensor): floats.
+
+    Raises:
+        TypeError: if `axis` is no int or a tuple or list of one, or `input_x` holds no floats.
+        ValueError: if there is no such axis.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.L2Normalize(axis=1)(ms.Tensor([[3.0, 4.0]])))
+        [[0.6 0.8]]
+    """
+
+    def __init__(self, axis: Any = 0, epsilon: float = 1e-4) -> None:
+        axes = arguments.integers("L2Normalize", axis, "axis")
+        if len(axes) != 1:
+            raise TypeError(complaint("axis", "L2Normalize", "one axis", axis))
+        self.axis = axes
+        self.epsilon = arguments.number("L2Normalize", epsilon, "epsilon")
+
+    def __call__(self, input_x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        arguments.floating(
+            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
+        )
+        axis = arguments.one_axis(self.name, self.axis[0], input_x.ndim)
+        square = ops.ReduceSum(keep_dims=True)(input_x * input_x, axis)
+        return input_x * ops.rsqrt(ops.maximum(square, self.epsilon))
+
+
+class LRN(Primitive):
+    """Local response normalisation across channels.
+
+    x / (bias + alpha sum of x^2 over the channels at most depth_radius away)^beta; Krizhevsky,
+    Sutskever and Hinton, "ImageNet Classification with Deep Convolutional Neural Networks", 2012.
+
+    Args:
+        depth_radius: half width of the window of channels.
+        bias: offset, not 0 as a rule.
+        alpha: scale of the squares.
+        beta: exponent.
+        norm_region: "ACROSS_CHANNELS".
+
+    Call:
+        x (Tensor): (N, C, H, W) floats.
+
+    Raises:
+        TypeError: if a number has the wrong type, or `x` holds no floats.
+        ValueError: if `x` has not 4 dimensions, `depth_radius` is negative, or `norm_region` is another.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.LRN(0)(ms.ops.ones((1, 1, 1, 1))))
+        [[[[0.70710677]]]]
+    """
+
+    def __init__(
+        self,
+        depth_radius: int = 5,
+        bias: float = 1.0,
+        alpha: float = 1.0,
+        beta: float = 0.5,
+        norm_region: str = "ACROSS_CHANNELS",
+    ) -> None:
+        from dist_ms.common.checks import check_float, check_non_negative_int, check_string
+
+        self.depth_radius = check_non_negative_int(depth_radius, "depth_radius", "LRN")
+        self.bias = check_float(bias, "bias", "LRN")
+        self.alpha = check_float(alpha, "alpha", "LRN")
+        self.beta = check_float(beta, "beta", "LRN")
+        self.norm_region = check_string(norm_region, "norm_region", "LRN", ["ACROSS_CHANNELS"])
+
+    def __call__(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+        from dist_ms.ops.convolutions.conv import Convolution
+
+        data = arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
+        if data.ndim != 4:
+            raise ValueError(f"For '{self.name}', 'x' must have 4 dimensions, but got shape {data.shape}.")
+        channels = np.arange(data.shape[1])
+        near = np.abs(channels[:, None] - channels) <= self.depth_radius
+        weight = wrap(near.astype(data.dtype)[:, :, None, None])
+        total = Convolution((1, 1), ((0, 0), (0, 0)), (1, 1), 1, self.name)(x * x, weight)
+        return x * ops.pow(self.bias + self.alpha * total, -self.beta)
+
+
+def lrn(
+    x: Tensor,
+    depth_radius: int = 5,
+    bias: float = 1.0,
+    alpha: float = 1.0,
+    beta: float = 0.5,
+    norm_region: str = "ACROSS_CHANNELS",
+) -> Tensor:
+    """Normalise by the squares of near channels: see `LRN`.
+
+    Args:
+        x: (N, C, H, W) floats.
+        depth_radius: half width of the window of channels.
+        bias: offset.
+        alpha: scale of the squares.
+        beta: exponent.
+        norm_region: "ACROSS_CHANNELS".
+
+    Returns:
+        Tensor of the shape and dtype of `x`.
+
+    Raises:
+        TypeError: if a number has the wrong type, or `x` holds no floats.
+        ValueError: if `x` has not 4 dimensions, or `depth_radius` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.lrn(ms.ops.ones((1, 1, 1, 1)), 0))
+        [[[[0.70710677]]]]
+    """
+    return LRN(depth_radius, bias, alpha, beta, norm_region)(x)

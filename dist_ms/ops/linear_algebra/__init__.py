@@ -1,0 +1,1 @@
+"""Products of matrices, their factors, triangles and diagonals."""

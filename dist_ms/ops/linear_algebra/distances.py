@@ -1,0 +1,151 @@
+"""cdist, pdist: distances between rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
+from dist_ms.ops.elementwise.arithmetic import sub
+from dist_ms.ops.picking.indexing import GetItem
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.reducing.norms import VectorNorm
+from dist_ms.ops.shaping.reshaping import expand_dims
+
+__all__ = ["Cdist", "Pdist", "cdist", "cosine_similarity", "pdist"]
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
+    """Return the p-norm distances from each row of one matrix to each of another.
+
+    Args:
+        x1: a Tensor of floats (..., m, k).
+        x2: a Tensor of floats (..., n, k).
+        p: the order, not negative; infinity is allowed.
+
+    Returns:
+        Tensor (..., m, n).
+
+    Raises:
+        TypeError: if an input holds no floats.
+        ValueError: if `p` is negative, or the lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cdist(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0], [0.0, 1.0]])))
+        [[5. 1.]]
+    """
+    one_dtype("cdist", "fV", x1=x1, x2=x2)
+    for name, x in (("x1", x1), ("x2", x2)):
+        floating("cdist", tensor("cdist", x, name).array(), name, complex_too=False)
+    if number("cdist", p, "p") < 0:
+        raise ValueError(f"For 'cdist', 'p' must not be negative, but got {p}.")
+    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+        raise ValueError(
+            f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
+            f"but got the shapes {x1.shape} and {x2.shape}."
+        )
+    return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
+    """Return the cosines of the angles between vectors along one dimension.
+
+    sum(x1 x2) / (max(|x1|, eps) max(|x2|, eps))
+
+    Args:
+        x1: a Tensor of floats.
+        x2: a Tensor that broadcasts with it.
+        dim: the dimension.
+        eps: smallest length to divide by.
+
+    Returns:
+        Tensor without that dimension.
+
+    Raises:
+        TypeError: if an input is no Tensor.
+        ValueError: if `dim` is out of range, or the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cosine_similarity(ms.Tensor([[3.0, 4.0]]), ms.Tensor([[4.0, 3.0]])))
+        [0.96]
+    """
+    one_dtype("cosine_similarity", "fV", x1=x1)
+    one_dtype("cosine_similarity", "fV", x2=x2)
+    shapes = tensor("cosine_similarity", x1, "x1").shape, tensor("cosine_similarity", x2, "x2").shape
+    shape = np.broadcast_shapes(*shapes)
+    axis = one_axis("cosine_similarity", dim, len(shape), "dim")
+    x1, x2 = ops.broadcast_to(x1, shape), ops.broadcast_to(x2, shape)
+    product = ops.ReduceSum()(ops.mul(x1, x2), axis)
+    first, second = (ops.maximum(VectorNorm(2)(x, axis), eps) for x in (x1, x2))
+    return ops.true_divide(product, ops.mul(first, second))
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """Return the p-norm distances of all pairs of rows, the first row's first.
+
+    Args:
+        input: a Tensor of floats (..., n, k).
+        p: the order, not negative; infinity is allowed.
+
+    Returns:
+        Tensor (..., n (n - 1) / 2).
+
+    Raises:
+        TypeError: if `input` holds no floats.
+        ValueError: if `p` is negative, or there are fewer than two dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.pdist(ms.Tensor([[0.0], [1.0], [3.0]])))
+        [1. 3. 2.]
+    """
+    floating("pdist", tensor("pdist", input).array(), complex_too=False)
+    if number("pdist", p, "p") < 0 or input.ndim < 2:
+        raise ValueError(
+            f"For 'pdist', 'p' must not be negative and 'input' have rows, but got {p} and the shape {input.shape}."
+        )
+    first, second = np.triu_indices(input.shape[-2], 1)
+    return VectorNorm(p)(sub(GetItem((..., first, slice(None)))(input), GetItem((..., second, slice(None)))(input)), -1)
+
+
+class Cdist(Primitive):
+    """Distances between rows: `cdist` as a primitive.
+
+    Args:
+        p: the order.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Cdist(1.0)(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0]])))
+        [[7.]]
+    """
+
+    def __init__(self, p: float = 2.0) -> None:
+        self.p = p
+
+    def __call__(self, *args: Any) -> Tensor:
+        return ops.cdist(*args, self.p)
+
+
+class Pdist(Primitive):
+    """Distances of all pairs of rows: `pdist` as a primitive.
+
+    Args:
+        p: the order.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Pdist()(ms.Tensor([[0.0], [2.0]])))
+        [2.]
+    """
+
+    def __init__(self, p: float = 2.0) -> None:
+        self.p = p
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return ops.pdist(x, self.p)

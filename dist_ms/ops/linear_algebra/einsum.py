@@ -1,0 +1,189 @@
+"""einsum: sums of products, said by letters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import tensor
+from dist_ms.ops.elementwise.arithmetic import conjugate
+from dist_ms.ops.linear_algebra.triangles import diagonal
+from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.shaping.expanding import BroadcastTo
+from dist_ms.ops.shaping.reshaping import reshape
+from dist_ms.ops.shaping.transposing import transpose
+
+__all__ = ["Einsum", "einsum"]
+
+_SPARE = "".join(map(chr, range(0x100, 0x180)))  # letters that stand for the dimensions of "..."
+
+
+class Contraction(Primitive):
+    """The sum of products of tensors whose dimensions have letters.
+
+    Args:
+        terms: the letters of each input; none comes twice in one input.
+        result: the letters of the result.
+    """
+
+    def __init__(self, terms: tuple, result: str) -> None:
+        self.terms, self.result = terms, result
+
+    @quiet
+    def forward(self, *operands: np.ndarray) -> np.ndarray:
+        letters = {c: i for i, c in enumerate(sorted({c for t in self.terms for c in t}))}
+        d = np.result_type(*operands) if all(o.dtype.kind != "V" for o in operands) else operands[0].dtype
+        wide = [o.astype(np.float32) if d.itemsize == 2 and d.kind in "fV" else o for o in operands]
+        pairs = [part for o, t in zip(wide, self.terms) for part in (o, [letters[c] for c in t])]
+        out = np.einsum(*pairs, [letters[c] for c in self.result], optimize=len(operands) > 1)
+        return np.asarray(out).astype(d, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        grads: list = []
+        for i, (x, term) in enumerate(zip(inputs, self.terms)):
+            if not wanted(x):
+                grads.append(None)
+                continue
+            others = [(conjugate(inputs[j]), self.terms[j]) for j in range(len(inputs)) if j != i]
+            known = set(self.result).union(*[t for _, t in others])
+            there = "".join(c for c in term if c in known)
+            dx = Contraction((self.result, *[t for _, t in others]), there)(dout, *[o for o, _ in others])
+            if there != term:  # letters that stand alone: every place got the same
+                lengths = x.shape
+                dx = reshape(dx, tuple([n if c in known else 1 for c, n in zip(term, lengths)]))
+                dx = BroadcastTo(lengths)(dx)
+            grads.append(dx)
+        return tuple(grads)
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Sum products of tensors over dimensions, which the equation gives letters.
+
+    "ij,jk->ik" is the matrix product. Letters that are not in the result are summed over; a letter
+    twice in one term takes the diagonal; "..." stands for further dimensions, which broadcast.
+    Without "->" the result has the letters that come once, in alphabetical order.
+
+    Args:
+        equation: the terms of the operands, separated by commas, and of the result.
+        operands: Tensors, or one tuple or list of them.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `equation` is no str, or an operand no Tensor.
+        ValueError: if the equation is wrong or does not fit the operands.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ms.ops.einsum("ij->i", x), ms.ops.einsum("ii", x))
+        [3. 7.] 5.0
+    """
+    if not isinstance(equation, str):
+        raise TypeError(f"For 'einsum', 'equation' must be a str, but got {type(equation).__name__}.")
+    if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
+        operands = tuple(operands[0])
+    for o in operands:
+        tensor("einsum", o, "operands")
+    terms, result = _parse(equation.replace(" ", ""), operands)
+    inputs, names = [], []
+    for o, term in zip(operands, terms):
+        while len(set(term)) < len(term):
+            o, term = _diagonal(equation, o, term)
+        inputs.append(o)
+        names.append(term)
+    inputs = _broadcast(equation, inputs, names)
+    missing = [c for c in result if not any(c in t for t in names)]
+    if missing or len(set(result)) < len(result):
+        raise ValueError(
+            f"For 'einsum', each letter of the result must come once, and in a term, but got '{equation}'."
+        )
+    if len(inputs) == 1 and sorted(names[0]) == sorted(result):
+        return transpose(inputs[0], tuple(names[0].index(c) for c in result))
+    return Contraction(tuple(names), result)(*inputs)
+
+
+def _parse(equation: str, operands: tuple) -> tuple[list[str], str]:
+    """The letters of each operand and of the result, with "..." replaced by spare letters."""
+    left, arrow, right = equation.partition("->")
+    terms = left.split(",")
+    if len(terms) != len(operands) or not operands:
+        raise ValueError(
+            f"For 'einsum', 'equation' must have one term per operand, but got '{equation}' for "
+            f"{len(operands)} operands."
+        )
+    if not all(c.isalpha() and c.isascii() for t in [*terms, right] for c in t.replace("...", "", 1)):
+        raise ValueError(
+            f"For 'einsum', 'equation' must be made of letters, ',', '->' and '...', but got '{equation}'."
+        )
+    widest, out = 0, []
+    for o, term in zip(operands, terms):
+        extra = o.ndim - len(term.replace("...", ""))
+        if extra < 0 or (extra and "..." not in term):
+            raise ValueError(
+                f"For 'einsum', the term '{term}' must name all dimensions of its operand, but got the shape {o.shape}."
+            )
+        widest = max(widest, extra)
+        out.append(term.replace("...", _SPARE[-extra:] if extra else ""))
+    if arrow:
+        return out, right.replace("...", _SPARE[-widest:] if widest else "")
+    counts = "".join(out)
+    named = "".join(sorted({c for c in counts if counts.count(c) == 1 and c not in _SPARE}))
+    return out, (_SPARE[-widest:] if widest else "") + named
+
+
+def _diagonal(equation: str, x: Tensor, term: str) -> tuple[Tensor, str]:
+    """Replace two dimensions with one letter by their diagonal."""
+    letter = next(c for c in term if term.count(c) > 1)
+    first = term.index(letter)
+    second = term.index(letter, first + 1)
+    if x.shape[first] != x.shape[second]:
+        raise ValueError(
+            f"For 'einsum', the dimensions '{letter}' of one operand must be equal in '{equation}', "
+            f"but got the shape {x.shape}."
+        )
+    return diagonal(x, 0, first, second), term[:first] + term[first + 1 : second] + term[second + 1 :] + letter
+
+
+def _broadcast(equation: str, inputs: list, names: list) -> list:
+    """Check that a letter has one length, and repeat dimensions of length 1."""
+    lengths: dict[str, int] = {}
+    for x, term in zip(inputs, names):
+        for c, n in zip(term, x.shape):
+            if lengths.setdefault(c, n) == 1:
+                lengths[c] = n
+            elif n not in (1, lengths[c]):
+                raise ValueError(
+                    f"For 'einsum', the dimensions '{c}' must have one length in '{equation}', "
+                    f"but got {lengths[c]} and {n}."
+                )
+    return [
+        x if all(lengths[c] == n for c, n in zip(term, x.shape)) else BroadcastTo(tuple([lengths[c] for c in term]))(x)
+        for x, term in zip(inputs, names)
+    ]
+
+
+class Einsum(Primitive):
+    """Sums of products of tensors, said by letters: `einsum` as a primitive.
+
+    Args:
+        equation: the terms of the operands, separated by commas, and of the result.
+
+    Call:
+        inputs (tuple or list of Tensors): the operands.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ms.ops.Einsum("ij->j")((x,)))
+        [4. 6.]
+    """
+
+    def __init__(self, equation: str) -> None:
+        self.equation = equation
+
+    def __call__(self, inputs: Any) -> Tensor:
+        return einsum(self.equation, *inputs)

@@ -1,0 +1,175 @@
+"""Products whose factors are rounded to bfloat16; sums and a bias are float32, and so is the result with one.
+
+What mixed precision makes of a layer, as one operation: the weights and the input are cast once,
+for both directions, and gradients come out of the kernels in the types of what was cast.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms._ext.tape import ask_for_low_copy, low_copy, set_low_copy
+from dist_ms.autograd.places import taken
+from dist_ms.autograd.tape import apply, as_given, recording
+from dist_ms.common.dtype import bfloat16, from_numpy
+from dist_ms.common.parameter import Parameter
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.convolutions import conv_kernels
+from dist_ms.ops.convolutions.conv import Convolution
+from dist_ms.ops.creating.casting import cast
+from dist_ms.ops.layers.bias_add import row_sum
+from dist_ms.ops.layers.dense import Dense
+from dist_ms.ops.layout import channels_last, contiguous, converted
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import wanted
+
+_BF16, _FLOAT32 = bfloat16.np, np.dtype(np.float32)
+
+
+def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor | None:
+    """Run the mixed form of a layer's operation; None if it has none for these operands."""
+    if any(t._element not in (_FLOAT32, _BF16) for t in (x, weight)):
+        return None
+    if bias is not None and bias._element != _FLOAT32:
+        return None
+    forms = ((Dense, MixedDense), (Convolution, MixedConvolution))
+    made = next((made for kind, made in forms if isinstance(primitive, kind)), None)
+    if made is None or not x.size:
+        return None
+    product = made(primitive)
+    product.weight_low = low = low_copy(weight)
+    with as_given():
+        out = apply(product, x, weight) if bias is None else apply(product, x, weight, bias)
+    if low is None:
+        product.ask_for_copy(weight)
+    elif (tape := recording.tape) is None or (tape.pack is None and tape.watched is None):
+        set_low_copy(weight, low)  # nobody but the product has had the weight's array
+    return out
+
+
+class MixedProduct(Primitive):
+    """What the mixed forms share.
+
+    Args:
+        plain: the operation on operands of one type.
+
+    Call:
+        x, weight: float32 or bfloat16, as `plain` takes them.
+        bias: float32, and so is the result; without one the result is bfloat16.
+    """
+
+    keeps = (0, 1)
+
+    def __init__(self, plain: Any) -> None:
+        self.plain, self.name = plain, plain.name
+        self._rounded: tuple | None = None
+        self.weight_low: np.ndarray | None = None
+
+    def rounded(self, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The factors in bfloat16; those of the last call are kept for the gradient."""
+        kept = self._rounded
+        if kept is None or kept[0] is not x or kept[1] is not weight:
+            low, self.weight_low = self.weight_low, None
+            low = converted(weight, _BF16) if low is None else low
+            kept = self._rounded = x, weight, converted(x, _BF16), low
+        return kept[2:]
+
+    def ask_for_copy(self, weight: Tensor) -> None:
+        """Have the optimizer write the rounded weight beside the weight, as the next call needs it."""
+        low = self._rounded[3]
+        if type(weight) is Parameter and weight._element == _FLOAT32 and low.flags.c_contiguous:
+            ask_for_low_copy(weight, low)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, weight = inputs[:2]
+        if recording.tape is None:
+            factors = self.rounded(x.array(), weight.array())
+            return self.array_gradient(inputs, *factors, converted(dout.array(), _BF16), dout.array())
+        low = (cast(x, bfloat16), cast(weight, bfloat16), *inputs[2:])
+        found = self.plain.gradient(low, output, cast(dout, bfloat16))
+        return tuple(None if g is None else cast(g, from_numpy(t.dtype.np)) for g, t in zip(found, inputs))
+
+    def array_gradient(
+        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
+    ) -> tuple:
+        """The gradients of the inputs from arrays of bfloat16, and from `dout` before it was rounded."""
+        raise NotImplementedError
+
+
+def _place(x: Any, shape: tuple, dtype: np.dtype) -> np.ndarray:
+    """Where the gradient of an input goes: where it is wanted, else anywhere."""
+    place = taken(x, dtype)
+    return np.empty(shape, dtype) if place is None else place
+
+
+class MixedDense(MixedProduct):
+    """A fully connected product of bfloat16, perhaps with a float32 bias and result."""
+
+    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
+        from dist_ms._ext import dnnl
+
+        x_low, weight_low = self.rounded(x, weight)
+        self.plain._check(x_low, weight_low, None)
+        if bias is not None and bias.shape != weight.shape[:1]:
+            self.plain._check(x_low, weight_low, bias.astype(_BF16))
+        out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), _BF16 if bias is None else _FLOAT32)
+        dnnl.matmul(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, None if bias is None else contiguous(bias))
+        return out.reshape(*x.shape[:-1], -1)
+
+    def array_gradient(
+        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
+    ) -> tuple:
+        from dist_ms._ext import dnnl
+
+        dx = dw = db = None
+        rows = dout.reshape(-1, dout.shape[-1])
+        if wanted(inputs[0]):
+            dx = np.empty((rows.shape[0], weight.shape[1]), inputs[0].dtype.np)
+            dnnl.matmul(rows, weight, dx)
+            dx = wrap(dx.reshape(x.shape))
+        if wanted(inputs[1]):
+            dw = _place(inputs[1], weight.shape, inputs[1].dtype.np)
+            dnnl.matmul(rows.T, x.reshape(rows.shape[0], -1), dw)
+            dw = wrap(dw)
+        if len(inputs) == 2:
+            return dx, dw
+        if wanted(inputs[2]):
+            db = wrap(row_sum(converted(full, _FLOAT32).reshape(rows.shape), taken(inputs[2], _FLOAT32)))
+        return dx, dw, db
+
+
+class MixedConvolution(MixedProduct):
+    """A convolution of bfloat16, perhaps with a float32 bias and result."""
+
+    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
+        plain = self.plain
+        x_low, weight_low = self.rounded(x, weight)
+        sizes = plain.checked_sizes(x_low, weight_low, None)
+        if bias is not None and bias.shape != weight.shape[:1]:
+            plain.checked_sizes(x_low, weight_low, bias.astype(_BF16))
+        out = channels_last((x.shape[0], weight.shape[0], *sizes), _BF16 if bias is None else _FLOAT32)
+        return conv_kernels.forward(x_low, weight_low, bias, out, *self._numbers(x, weight))
+
+    def _numbers(self, x: Any, weight: Any) -> tuple:
+        plain = self.plain
+        padding = plain.resolved_padding(x.shape[2:], weight.shape[2:])
+        return plain._stride, padding, plain._dilation, plain._group
+
+    def array_gradient(
+        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
+    ) -> tuple:
+        dx = dw = db = None
+        with_bias = len(inputs) == 3 and wanted(inputs[2])
+        numbers = self._numbers(x, weight)
+        if wanted(inputs[0]):
+            dx = channels_last(x.shape, inputs[0].dtype.np)
+            dx = wrap(conv_kernels.backward_data(dout, weight, dx, *numbers))
+        if wanted(inputs[1]) or with_bias:
+            dw = _place(inputs[1], weight.shape, inputs[1].dtype.np)
+            db = _place(inputs[2], weight.shape[:1], _FLOAT32) if with_bias else None
+            conv_kernels.backward_weights(x, dout, dw, db, *numbers)
+            dw, db = wrap(dw), db if db is None else wrap(db)
+        return (dx, dw) if len(inputs) == 2 else (dx, dw, db)

@@ -1,0 +1,492 @@
+"""dot, tensor_dot, cross, kron, lerp and other products made of simpler ones."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, tensor
+from dist_ms.ops.elementwise.arithmetic import add, mul, sub
+from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.linear_algebra.matmul import matmul
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.reshaping import expand_dims, reshape
+from dist_ms.ops.shaping.transposing import movedim, transpose
+
+__all__ = [
+    "Addcdiv",
+    "Addcmul",
+    "Cross",
+    "Lerp",
+    "addcdiv",
+    "addcmul",
+    "batch_dot",
+    "cross",
+    "diff",
+    "dot",
+    "kron",
+    "ldexp",
+    "lerp",
+    "matrix_power",
+    "tensor_dot",
+    "trapz",
+    "vander",
+]
+
+
+def dot(input: Tensor, other: Tensor) -> Tensor:
+    """Sum the products over the last dimension of one tensor and the last but one of another.
+
+    Args:
+        input: a Tensor with at least two dimensions.
+        other: a Tensor with at least two dimensions.
+
+    Returns:
+        Tensor of shape input.shape[:-1] + other.shape[:-2] + other.shape[-1:].
+
+    Raises:
+        ValueError: if an input has fewer than two dimensions, or the lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.dot(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0], [4.0]])))
+        [[11.]]
+    """
+    if tensor("dot", input).ndim < 2 or tensor("dot", other, "other").ndim < 2:
+        raise ValueError(
+            f"For 'dot', 'input' and 'other' must have at least 2 dimensions, but got {input.ndim} and {other.ndim}."
+        )
+    if input.shape[-1] != other.shape[-2]:
+        raise ValueError(
+            f"For 'dot', the last dimension of 'input' must equal the last but one of 'other', "
+            f"but got the shapes {input.shape} and {other.shape}."
+        )
+    return tensor_dot(input, other, ((-1,), (-2,)))
+
+
+def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
+    """Sum the products over dimensions of two tensors.
+
+    Args:
+        x1: a Tensor.
+        x2: a Tensor.
+        axes: how many dimensions, the last of `x1` and the first of `x2`; or two tuples of dimensions.
+
+    Returns:
+        Tensor of the dimensions left, those of `x1` first.
+
+    Raises:
+        ValueError: if the lengths of the dimensions differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.ones((2, 3), ms.float32)
+        >>> print(ms.ops.tensor_dot(x, x, ((1,), (1,))))
+        [[3. 3.]
+         [3. 3.]]
+    """
+    a_ndim, b_ndim = tensor("tensor_dot", x1, "x1").ndim, tensor("tensor_dot", x2, "x2").ndim
+    if isinstance(axes, int):
+        if not 0 <= axes <= min(a_ndim, b_ndim):
+            raise ValueError(f"For 'tensor_dot', 'axes' must not exceed the dimensions of the inputs, but got {axes}.")
+        first, second = tuple(range(a_ndim - axes, a_ndim)), tuple(range(axes))
+    else:
+        pair = [(p,) if isinstance(p, int) else integers("tensor_dot", p, "axes") for p in axes]
+        first = tuple([one_axis("tensor_dot", a, a_ndim, "axes") for a in pair[0]])
+        second = tuple([one_axis("tensor_dot", a, b_ndim, "axes") for a in pair[1]])
+    if [x1.shape[a] for a in first] != [x2.shape[b] for b in second]:
+        raise ValueError(
+            f"For 'tensor_dot', the dimensions 'axes' names must have equal lengths, "
+            f"but got {axes} for the shapes {x1.shape} and {x2.shape}."
+        )
+    free1 = tuple([i for i in range(a_ndim) if i not in first])
+    free2 = tuple([i for i in range(b_ndim) if i not in second])
+    inner = math.prod([x1.shape[a] for a in first])
+    left = reshape(transpose(x1, free1 + first), (math.prod([x1.shape[i] for i in free1]), inner))
+    right = reshape(transpose(x2, second + free2), (inner, math.prod([x2.shape[i] for i in free2])))
+    return reshape(matmul(left, right), tuple([x1.shape[i] for i in free1] + [x2.shape[i] for i in free2]))
+
+
+def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
+    """Sum the products over one dimension of two tensors, for each element of a batch.
+
+    Args:
+        x1: a Tensor (batch, ...).
+        x2: a Tensor (batch, ...).
+        axes: the dimension of both, or a pair of dimensions; by default the last of `x1` and the
+            last but one of `x2` (its last if it has two).
+
+    Returns:
+        Tensor (batch, dimensions left of x1, dimensions left of x2); (batch, 1) if none are left.
+
+    Raises:
+        ValueError: if a dimension is the batch, or the lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.ones((2, 3, 4), ms.float32)
+        >>> ms.ops.batch_dot(x, x, (2, 2)).shape
+        (2, 3, 3)
+    """
+    n1, n2 = tensor("batch_dot", x1, "x1").ndim, tensor("batch_dot", x2, "x2").ndim
+    if n1 < 2 or n2 < 2 or x1.shape[0] != x2.shape[0]:
+        raise ValueError(
+            f"For 'batch_dot', the inputs must have one batch size and at least 2 dimensions, "
+            f"but got the shapes {x1.shape} and {x2.shape}."
+        )
+    if axes is None:
+        axes = (n1 - 1, n2 - 1 if n2 == 2 else n2 - 2)
+    pair = (axes, axes) if isinstance(axes, int) else integers("batch_dot", axes, "axes")
+    a, b = one_axis("batch_dot", pair[0], n1, "axes"), one_axis("batch_dot", pair[1], n2, "axes")
+    if not a or not b or x1.shape[a] != x2.shape[b]:
+        raise ValueError(
+            f"For 'batch_dot', 'axes' must be dimensions of equal length after the batch, "
+            f"but got {axes} for the shapes {x1.shape} and {x2.shape}."
+        )
+    k, batch = x1.shape[a], x1.shape[0]
+    free1 = x1.shape[1:a] + x1.shape[a + 1 :]
+    free2 = x2.shape[1:b] + x2.shape[b + 1 :]
+    left = reshape(movedim(x1, a, -1), (batch, math.prod(free1), k))
+    right = reshape(movedim(x2, b, 1), (batch, k, math.prod(free2)))
+    return reshape(matmul(left, right), (batch, *free1, *free2) if free1 or free2 else (batch, 1))
+
+
+def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
+    """Return the vector products along a dimension of length 3.
+
+    Args:
+        input: a Tensor.
+        other: a Tensor that broadcasts with it.
+        dim: the dimension; by default the first of length 3.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Raises:
+        ValueError: if the dimension is out of range or not of length 3.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
+    shape = np.broadcast_shapes(tensor("cross", input).shape, tensor("cross", other, "other").shape)
+    if dim is None or dim == -65530:  # MindSpore's mark for "not given"
+        if 3 not in shape:
+            raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")
+        axis = shape.index(3)
+    else:
+        axis = one_axis("cross", dim, len(shape), "dim")
+    if shape[axis] != 3:
+        raise ValueError(f"For 'cross', the dimension must have length 3, but got {shape[axis]}.")
+    x, y = (ops.unstack(ops.broadcast_to(t, shape), axis) for t in (input, other))
+    return ops.stack([sub(mul(x[i], y[j]), mul(x[j], y[i])) for i, j in ((1, 2), (2, 0), (0, 1))], axis)
+
+
+def kron(input: Tensor, other: Tensor) -> Tensor:
+    """Return the Kronecker product: blocks of `other`, multiplied by each element of `input`.
+
+    Args:
+        input: a Tensor.
+        other: a Tensor.
+
+    Returns:
+        Tensor whose lengths are the products of the inputs' (dimensions are added in front).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.kron(ms.Tensor([1, 10]), ms.Tensor([1, 2])))
+        [ 1  2 10 20]
+    """
+    ndim = max(tensor("kron", input).ndim, tensor("kron", other, "other").ndim)
+    a = (1,) * (ndim - input.ndim) + input.shape
+    b = (1,) * (ndim - other.ndim) + other.shape
+    wide = reshape(input, tuple([n for m in a for n in (m, 1)]))
+    tall = reshape(other, tuple([n for m in b for n in (1, m)]))
+    return reshape(mul(wide, tall), tuple([m * n for m, n in zip(a, b)]))
+
+
+def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
+    """Return input + weight * (end - input).
+
+    Args:
+        input: a Tensor of floats.
+        end: a Tensor of floats that broadcasts with it.
+        weight: a number, or a Tensor that broadcasts.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Raises:
+        TypeError: if `input` or `end` is no Tensor, or `weight` neither a Tensor nor a float.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.lerp(ms.Tensor([1.0]), ms.Tensor([3.0]), 0.25))
+        [1.5]
+    """
+    one_dtype("lerp", "fV", input=input, end=end)
+    if not isinstance(weight, (Tensor, float)):
+        raise TypeError(f"For 'lerp', 'weight' must be a Tensor or a float, but got {type(weight).__name__}.")
+    return add(tensor("lerp", input), mul(sub(tensor("lerp", end, "end"), input), weight))
+
+
+def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
+    """Return input + value * tensor1 * tensor2.
+
+    Args:
+        input: a Tensor.
+        tensor1: a Tensor that broadcasts.
+        tensor2: a Tensor that broadcasts.
+        value: a number or a Tensor.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.addcmul(ms.Tensor([1.0]), ms.Tensor([2.0]), ms.Tensor([3.0]), 0.5))
+        [4.]
+    """
+    one_dtype("addcmul", "iufVc", input=input, tensor1=tensor1, tensor2=tensor2)
+    product = mul(tensor("addcmul", tensor1, "tensor1"), tensor("addcmul", tensor2, "tensor2"))
+    return add(tensor("addcmul", input), product if type(value) is int and value == 1 else mul(product, value))
+
+
+def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
+    """Return input + value * tensor1 / tensor2.
+
+    Args:
+        input: a Tensor.
+        tensor1: a Tensor that broadcasts.
+        tensor2: a Tensor that broadcasts.
+        value: a number or a Tensor.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.addcdiv(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([2.0]), 2))
+        [4.]
+    """
+    one_dtype("addcdiv", "fVc", input=input, tensor1=tensor1, tensor2=tensor2)
+    quotient = true_divide(tensor("addcdiv", tensor1, "tensor1"), tensor("addcdiv", tensor2, "tensor2"))
+    return add(tensor("addcdiv", input), quotient if type(value) is int and value == 1 else mul(quotient, value))
+
+
+def ldexp(x: Tensor, other: Any) -> Tensor:
+    """Return x * 2**other.
+
+    Args:
+        x: a Tensor.
+        other: a Tensor of exponents, or a number.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ldexp(ms.Tensor([1.5]), ms.Tensor([2])))
+        [6.]
+    """
+    return mul(tensor("ldexp", x, "x"), ops.pow(2.0, other))
+
+
+def matrix_power(input: Tensor, n: int) -> Tensor:
+    """Multiply square matrices by themselves, `n` factors in all; negative ones of the inverse.
+
+    Args:
+        input: a Tensor (..., m, m).
+        n: number of factors; 0 gives the identity.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: if `n` is no int.
+        ValueError: if the matrices are not square.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.matrix_power(ms.Tensor([[1.0, 1.0], [0.0, 1.0]]), 3))
+        [[1. 3.]
+         [0. 1.]]
+    """
+    shape = tensor("matrix_power", input).shape
+    if len(shape) < 2 or shape[-1] != shape[-2]:
+        raise ValueError(f"For 'matrix_power', 'input' must hold square matrices, but got the shape {shape}.")
+    n = integer("matrix_power", n, "n")
+    base = ops.inverse(input) if n < 0 else input
+    out, n = None, abs(n)
+    if n == 0:
+        return ops.broadcast_to(ops.eye(shape[-1], shape[-1], input.dtype), shape) + ops.zeros_like(input)
+    while n:
+        if n & 1:
+            out = base if out is None else matmul(out, base)
+        n >>= 1
+        if n:
+            base = matmul(base, base)
+    return out
+
+
+def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """Subtract each element along a dimension from the next one, `n` times.
+
+    Args:
+        x: a Tensor with at least one dimension.
+        n: how often.
+        axis: the dimension.
+        prepend: values to put before, with all dimensions.
+        append: values to put behind, likewise.
+
+    Returns:
+        Tensor, shorter by `n`.
+
+    Raises:
+        ValueError: if `axis` is out of range, or `n` negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.diff(ms.Tensor([1, 4, 9])))
+        [3 5]
+    """
+    axis = one_axis("diff", axis, tensor("diff", x, "x").ndim)
+    if integer("diff", n, "n") < 0:
+        raise ValueError(f"For 'diff', 'n' must not be negative, but got {n}.")
+    parts = [t for t in (prepend, x, append) if t is not None]
+    if len(parts) > 1:
+        x = ops.concat(parts, axis)
+    lead = (slice(None),) * axis
+    for _ in range(n):
+        x = sub(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
+    return x
+
+
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """Integrate along a dimension by the trapezoidal rule.
+
+    Args:
+        y: a Tensor of values.
+        x: a Tensor of the places of the values; `dx` apart without it.
+        dx: the distance of the places.
+        dim: the dimension.
+
+    Returns:
+        Tensor without the dimension.
+
+    Raises:
+        ValueError: if `dim` is out of range, or `x` does not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.trapz(ms.Tensor([1.0, 2.0, 3.0])))
+        4.0
+    """
+    axis = one_axis("trapz", dim, tensor("trapz", y, "y").ndim, "dim")
+    lead = (slice(None),) * axis
+    pairs = add(y[(*lead, slice(1, None))], y[(*lead, slice(None, -1))])
+    if x is None:
+        width: Any = dx
+    else:
+        width = diff(x, 1, -1 if x.ndim == 1 else axis)
+        if x.ndim == 1 and y.ndim > 1:
+            width = reshape(width, (-1,) + (1,) * (y.ndim - axis - 1))
+    return mul(ops.ReduceSum()(mul(mul(pairs, 1.0), width), axis), 0.5)
+
+
+def vander(x: Tensor, N: int | None = None) -> Tensor:
+    """Make the matrix of the powers of a vector, highest first.
+
+    Args:
+        x: a Tensor with one dimension.
+        N: number of columns, its length by default.
+
+    Returns:
+        Tensor (length of x, N).
+
+    Raises:
+        ValueError: if `x` is no vector, or `N` not positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.vander(ms.Tensor([2.0, 3.0]), 3))
+        [[4. 2. 1.]
+         [9. 3. 1.]]
+    """
+    if tensor("vander", x, "x").ndim != 1:
+        raise ValueError(f"For 'vander', 'x' must have 1 dimension, but got {x.ndim}.")
+    columns = x.size if N is None else integer("vander", N, "N")
+    if columns < 1:
+        raise ValueError(f"For 'vander', 'N' must be positive, but got {N}.")
+    return ops.pow(expand_dims(x, 1), Tensor(np.arange(columns - 1, -1, -1).astype(x.array().dtype)))
+
+
+class _Named(Primitive):
+    """A function of this file as a primitive."""
+
+    function: Any
+
+    def __call__(self, *args: Any) -> Tensor:
+        return type(self).function(*args)
+
+
+class Addcmul(_Named):
+    """input_data + value * x1 * x2: `addcmul` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([2.0])
+        >>> print(ms.ops.Addcmul()(x, x, x, ms.Tensor(0.5)))
+        [4.]
+    """
+
+    function = staticmethod(addcmul)
+
+
+class Addcdiv(_Named):
+    """input_data + value * x1 / x2: `addcdiv` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([2.0])
+        >>> print(ms.ops.Addcdiv()(x, x, x, ms.Tensor(0.5)))
+        [2.5]
+    """
+
+    function = staticmethod(addcdiv)
+
+
+class Lerp(_Named):
+    """start + weight * (end - start): `lerp` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Lerp()(ms.Tensor([1.0]), ms.Tensor([3.0]), 0.5))
+        [2.]
+    """
+
+    function = staticmethod(lerp)
+
+
+class Cross(Primitive):
+    """The vector products along a dimension of length 3: `cross` as a primitive.
+
+    Args:
+        dim: the dimension; by default the first of length 3.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Cross(0)(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
+        [0. 0. 1.]
+    """
+
+    def __init__(self, dim: int = -65530) -> None:
+        self.dim = dim
+
+    def __call__(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return cross(x1, x2, self.dim)

@@ -1,0 +1,348 @@
+"""Cross entropy with labels or probabilities, and negative log likelihood."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_int, check_number, check_string
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops import arguments
+from dist_ms.ops.activations.softmax import log_softmax
+from dist_ms.ops.kernels import cross_entropy as kernels
+from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping import reshaping, transposing
+from dist_ms.ops.vjp import Kept, formula_gradient
+
+__all__ = ["cross_entropy", "nll_loss"]
+
+
+class LabelCrossEntropy(Primitive):
+    """-log softmax(logits) at each row's label, times a weight per row; added up or not.
+
+    Call:
+        logits: (rows, columns).
+        labels: int32 or int64 (rows,).
+        scale: an array (rows,) in the type of the logits.
+        summed: whether to add the rows up.
+    """
+
+    keeps = (0, 1)
+
+    def __init__(self, owner: str, ignore_index: int, widens: bool = False) -> None:
+        self.name, self._ignore, self._widens = owner, ignore_index, widens
+
+    def widening(self) -> LabelCrossEntropy:
+        """The same with a float32 result of 16-bit logits: a cast before it is part of it."""
+        return LabelCrossEntropy(self.name, self._ignore, True)
+
+    def forward(
+        self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, summed: bool, kept: Kept
+    ) -> np.ndarray:
+        work = working_type(logits.dtype)
+        rows, labels = contiguous(logits), contiguous(labels)
+        loss, kept.value = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
+        try:
+            kernels.cross_entropy_forward(rows, labels, self._ignore, loss, kept.value)
+        except ValueError as error:
+            raise RuntimeError(str(error).replace("cross_entropy_forward", self.name)) from None
+        loss *= scale
+        return np.asarray(np.add.reduce(loss) if summed else loss).astype(
+            work if self._widens else logits.dtype, copy=False
+        )
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        logits, labels, scale, _, kept = inputs
+        dlogits = LabelCrossEntropyGrad(self._ignore)(dout, logits, labels.array(), scale, kept.value)
+        return dlogits, None, None, None, None
+
+
+class LabelCrossEntropyGrad(Primitive):
+    """dy scale (softmax(logits) - onehot(label)), 0 in the rows ignored."""
+
+    keeps = (0, 1)
+
+    def __init__(self, ignore_index: int) -> None:
+        self._ignore = ignore_index
+
+    def forward(
+        self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, totals: np.ndarray
+    ) -> np.ndarray:
+        rows = contiguous(logits)
+        out = np.empty_like(rows)
+        per_row = contiguous(dy.astype(totals.dtype) * scale)
+        kernels.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        dy, logits, labels, scale, _ = inputs
+        hot = one_hot_rows(labels, self._ignore, logits.shape[1], dy.array().dtype)
+        factor = wrap(np.where(labels == self._ignore, 0, scale).astype(hot.dtype)[:, None])
+
+        def formula(dy: Tensor, logits: Tensor) -> Tensor:
+            from dist_ms import ops
+
+            spread = reshaping.reshape(dy, (-1, 1))
+            wide = ops.cast(logits, dy.dtype)
+            return ops.cast(spread * factor * (ops.softmax(wide, -1) - wrap(hot)), logits.dtype)
+
+        return (*formula_gradient(formula, (dy, logits), dout), None, None, None)
+
+
+class PickLabel(Primitive):
+    """x[i, labels[i]] of each row, 0 in the rows ignored."""
+
+    keeps = ()
+
+    def __init__(self, owner: str, ignore_index: int) -> None:
+        self.name, self._ignore = owner, ignore_index
+
+    def forward(self, x: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        ignored = labels == self._ignore
+        outside = ~ignored & ((labels < 0) | (labels >= x.shape[1]))
+        if outside.any():
+            raise RuntimeError(
+                f"For '{self.name}', the labels must be in [0, {x.shape[1]}) or the ignore_index "
+                f"{self._ignore}, but got {labels[outside][0]}."
+            )
+        picked = x[np.arange(x.shape[0]), np.where(ignored, 0, labels)]
+        return np.where(ignored, np.zeros((), x.dtype), picked)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return PickLabelGrad(self)(dout, inputs[1], inputs[0].shape), None
+
+
+class PickLabelGrad(Primitive):
+    """The transpose of `PickLabel`."""
+
+    keeps = ()
+
+    def __init__(self, pick: PickLabel) -> None:
+        self._pick = pick
+
+    def forward(self, dy: np.ndarray, labels: np.ndarray, shape: tuple) -> np.ndarray:
+        return dy[:, None] * one_hot_rows(labels, self._pick._ignore, shape[1], dy.dtype)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return self._pick(dout, inputs[1]), None, None
+
+
+def one_hot_rows(labels: np.ndarray, ignore_index: int, columns: int, dtype: np.dtype) -> np.ndarray:
+    """A row per label with a one in its column; no one in the rows ignored."""
+    return (labels[:, None] == np.arange(columns)).astype(dtype) * (labels != ignore_index)[:, None].astype(dtype)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the cross entropy between softmax(input) and a target.
+
+    With labels, row i's loss is -weight[t_i] log softmax(input_i)[t_i], 0 if t_i is
+    `ignore_index`; "mean" divides by the weights of the rows not ignored. With probabilities it
+    is -sum over c of weight[c] target_i[c] log softmax(input_i)[c]; "mean" divides by the rows.
+    `label_smoothing` e replaces the target by (1 - e) target + e / C.
+
+    Args:
+        input: logits (N, C), (N, C, ...) or (C,), floats.
+        target: int32 or int64 labels (N, ...) or (), or probabilities of the shape of `input`.
+        weight: (C,), or None for ones.
+        ignore_index: the label whose rows do not count.
+        reduction: "mean", "sum" or "none".
+        label_smoothing: in [0, 1].
+
+    Returns:
+        Tensor: a scalar, or with "none" one loss per row.
+
+    Raises:
+        TypeError: if `input` holds no floats, or the labels are neither int32 nor int64.
+        ValueError: if shapes do not agree, or `reduction` is another string.
+        RuntimeError: if a label is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> logits = ms.Tensor([[0.0, 0.0], [0.0, 0.0]])
+        >>> print(ms.ops.cross_entropy(logits, ms.Tensor([0, 1])))
+        0.6931472
+    """
+    owner = "cross_entropy"
+    check_options(owner, input, target, reduction, ignore_index, label_smoothing)
+    data = arguments.floating(owner, input.array(), complex_too=False)
+    if target.array().dtype.kind in "fV":
+        return _of_probabilities(owner, input, target, weight, reduction, label_smoothing)
+    rows, labels, shape = _rows(owner, input, target)
+    if label_smoothing:
+        return _of_labels(owner, log_softmax(rows, -1), labels, shape, weight, ignore_index, reduction, label_smoothing)
+    scale, total = _label_weights(owner, labels, rows.shape[1], weight, ignore_index, working_type(data.dtype))
+    if reduction == "mean":
+        scale = _divided(scale, total)
+    loss = LabelCrossEntropy(owner, ignore_index)(rows, wrap(labels), scale, reduction != "none", Kept())
+    if reduction == "mean" and total == 0:
+        return loss * float("nan")
+    return reshaping.reshape(loss, shape) if reduction == "none" else loss
+
+
+def nll_loss(
+    inputs: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """Return the negative log likelihood of labels: -weight[t_i] inputs[i, t_i].
+
+    Args:
+        inputs: log probabilities (N, C), (N, C, ...) or (C,), floats.
+        target: int32 or int64 labels (N, ...) or ().
+        weight: (C,), or None for ones.
+        ignore_index: the label whose rows do not count.
+        reduction: "mean" (divided by the weights of the rows not ignored), "sum" or "none".
+        label_smoothing: in [0, 1]; see `cross_entropy`.
+
+    Returns:
+        Tensor: a scalar, or with "none" one loss per row.
+
+    Raises:
+        TypeError: if `inputs` holds no floats, or the labels are neither int32 nor int64.
+        ValueError: if shapes do not agree, or `reduction` is another string.
+        RuntimeError: if a label is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.nll_loss(ms.Tensor([[-0.5, -1.0]]), ms.Tensor([1])))
+        1.0
+    """
+    owner = "nll_loss"
+    check_options(owner, inputs, target, reduction, ignore_index, label_smoothing)
+    arguments.floating(owner, inputs.array(), "inputs", complex_too=False)
+    rows, labels, shape = _rows(owner, inputs, target)
+    return _of_labels(owner, rows, labels, shape, weight, ignore_index, reduction, label_smoothing)
+
+
+def check_options(owner: str, input: Any, target: Any, reduction: Any, ignore_index: Any, smoothing: Any) -> None:
+    """Check what is common to the losses of labels."""
+    arguments.tensor(owner, input)
+    arguments.tensor(owner, target, "target")
+    if input.ndim == 0 or input.shape[min(1, input.ndim - 1)] == 0:
+        raise ValueError(
+            f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape {input.shape}."
+        )
+    check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
+    check_int(ignore_index, "ignore_index", owner)
+    check_number(smoothing, "label_smoothing", owner)
+
+
+def _matrix(x: Tensor) -> Tensor:
+    """(N, C, ...) or (C,) as (rows, C)."""
+    if x.ndim == 1:
+        return reshaping.reshape(x, (1, x.shape[0]))
+    if x.ndim == 2:
+        return x
+    moved = transposing.transpose(x, (0, *range(2, x.ndim), 1))
+    return reshaping.reshape(moved, (x.size // x.shape[1] if x.shape[1] else 0, x.shape[1]))
+
+
+def _rows(owner: str, input: Tensor, target: Tensor) -> tuple[Tensor, np.ndarray, tuple]:
+    """Logits as (rows, C), labels as (rows,), and the shape of the labels."""
+    labels = target.array()
+    if labels.dtype not in (np.int32, np.int64):
+        raise TypeError(
+            f"For '{owner}', 'target' must be Int32 or Int64 labels, or probabilities of the dtype of "
+            f"'input', but got {from_numpy(labels.dtype)}; cast it first."
+        )
+    shape = input.shape[:1] + input.shape[2:] if input.ndim > 1 else ()
+    if input.ndim == 0 or labels.shape != shape:
+        raise ValueError(
+            f"For '{owner}', 'target' must have shape {shape}, one label per row of 'input' "
+            f"{input.shape}, but got {labels.shape}."
+        )
+    return _matrix(input), labels.reshape(-1), shape
+
+
+def _label_weights(
+    owner: str, labels: np.ndarray, columns: int, weight: Tensor | None, ignore_index: int, work: np.dtype
+) -> tuple[np.ndarray, float]:
+    """The weight of each row, and the sum of those not ignored."""
+    counted = labels != ignore_index
+    if weight is None:
+        scale = counted.astype(work)
+        return scale, float(np.count_nonzero(counted))
+    vector = _class_weights(owner, weight, columns).array().astype(work, copy=False)
+    inside = np.where(counted & (labels >= 0) & (labels < columns), labels, 0)
+    scale = np.where(counted, vector[inside], np.zeros((), work))
+    return scale, float(scale.sum())
+
+
+def _class_weights(owner: str, weight: Any, columns: int) -> Tensor:
+    """Require a weight per class."""
+    if arguments.tensor(owner, weight, "weight").shape != (columns,):
+        raise ValueError(
+            f"For '{owner}', 'weight' must have an element for each of the {columns} classes, but got "
+            f"shape {weight.shape}."
+        )
+    return weight
+
+
+def _divided(scale: np.ndarray, total: float) -> np.ndarray:
+    """The row weights over their sum; untouched if that is 0."""
+    return scale / scale.dtype.type(total) if total else scale
+
+
+def _of_labels(
+    owner: str,
+    logprob: Tensor,
+    labels: np.ndarray,
+    shape: tuple,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    smoothing: float,
+) -> Tensor:
+    """The loss of labels, given log probabilities (rows, C)."""
+    from dist_ms import ops
+
+    d = logprob.array().dtype
+    columns = logprob.shape[1]
+    scale, total = _label_weights(owner, labels, columns, weight, ignore_index, working_type(d))
+    loss = -PickLabel(owner, ignore_index)(logprob, labels) * wrap(scale.astype(d))
+    if smoothing:
+        every = logprob if weight is None else logprob * weight
+        counted = wrap((labels != ignore_index).astype(d))
+        loss = (1.0 - smoothing) * loss - smoothing / columns * ops.ReduceSum()(every, 1) * counted
+    if reduction == "none":
+        return reshaping.reshape(loss, shape)
+    loss = ops.ReduceSum()(loss)
+    if reduction == "sum":
+        return loss
+    return loss / total if total else loss * float("nan")
+
+
+def _of_probabilities(
+    owner: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
+) -> Tensor:
+    """The loss of probabilities."""
+    from dist_ms import ops
+
+    if target.shape != input.shape or input.ndim == 0:
+        raise ValueError(
+            f"For '{owner}', 'target' must have the shape {input.shape} of 'input' when it holds "
+            f"probabilities, but got {target.shape}."
+        )
+    rows, wanted = _matrix(input), _matrix(target)
+    if smoothing:
+        wanted = wanted * (1.0 - smoothing) + smoothing / rows.shape[1]
+    if weight is not None:
+        wanted = wanted * _class_weights(owner, weight, rows.shape[1])
+    loss = -ops.ReduceSum()(log_softmax(rows, -1) * wanted, 1)
+    if reduction == "none":
+        return reshaping.reshape(loss, input.shape[:1] + input.shape[2:] if input.ndim > 1 else ())
+    loss = ops.ReduceSum()(loss)
+    return loss if reduction == "sum" else loss / max(rows.shape[0], 1)

@@ -1,0 +1,313 @@
+"""Losses of pairs of values: squared, absolute, Huber, binary cross entropy, divergence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_string, complaint
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops import arguments
+from dist_ms.ops.activations.smooth_activation import Softplus
+from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.vjp import wanted
+
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "huber_loss",
+    "kl_div",
+    "l1_loss",
+    "mse_loss",
+    "smooth_l1_loss",
+]
+
+_softplus = Softplus()
+
+
+def reduced(loss: Tensor, reduction: str) -> Tensor:
+    """The mean or the sum of a loss, or the loss itself for "none"."""
+    from dist_ms import ops
+
+    if reduction == "none":
+        return loss
+    return ops.ReduceMean()(loss) if reduction == "mean" else ops.ReduceSum()(loss)
+
+
+def check_pair(
+    owner: str, input: Any, target: Any, reduction: Any, first: str = "input", second: str = "target"
+) -> None:
+    """Check two tensors and a reduction."""
+    arguments.tensor(owner, input, first)
+    arguments.tensor(owner, target, second)
+    check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
+
+
+def check_same_shape(owner: str, input: Tensor, target: Tensor, first: str = "input", second: str = "target") -> None:
+    """Require equal shapes."""
+    if input.shape != target.shape:
+        raise ValueError(
+            f"For '{owner}', '{second}' must have the shape {input.shape} of '{first}', but got {target.shape}."
+        )
+
+
+def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Return (input - target)^2, or its mean or sum.
+
+    Args:
+        input: numbers.
+        target: numbers of a shape that broadcasts with `input`.
+        reduction: "mean", "sum" or "none".
+
+    Returns:
+        Tensor: a scalar, or with "none" of the broadcast shape.
+
+    Raises:
+        TypeError: if an argument is no Tensor.
+        ValueError: if the shapes do not broadcast, or `reduction` is another string.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.mse_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+        2.0
+    """
+    check_pair("mse_loss", input, target, reduction)
+    difference = input - target
+    return reduced(difference * difference, reduction)
+
+
+def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """Return |input - target|, or its mean or sum.
+
+    Args:
+        input: numbers.
+        target: numbers of a shape that broadcasts with `input`.
+        reduction: "mean", "sum" or "none".
+
+    Returns:
+        Tensor: a scalar, or with "none" of the broadcast shape.
+
+    Raises:
+        TypeError: if an argument is no Tensor.
+        ValueError: if the shapes do not broadcast, or `reduction` is another string.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.l1_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
+        1.0
+    """
+    from dist_ms import ops
+
+    check_pair("l1_loss", input, target, reduction)
+    return reduced(ops.abs(input - target), reduction)
+
+
+def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
+    """Return 0.5 d^2 / beta where d = |input - target| is below beta, else d - 0.5 beta.
+
+    Girshick, "Fast R-CNN", 2015.
+
+    Args:
+        input: floats.
+        target: floats of the shape of `input`.
+        beta: where the parabola ends, 0 or more; 0 gives the L1 loss.
+        reduction: "mean", "sum" or "none".
+
+    Returns:
+        Tensor: a scalar, or with "none" of the shape of `input`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes differ, or `reduction` is another string.
+        RuntimeError: if `beta` is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.smooth_l1_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
+        [0.125 1.5  ]
+    """
+    one_dtype("smooth_l1_loss", "fV", input=input, target=target)
+    from dist_ms import ops
+
+    owner = "smooth_l1_loss"
+    check_pair(owner, input, target, reduction)
+    check_same_shape(owner, input, target)
+    if arguments.number(owner, beta, "beta") < 0:
+        raise RuntimeError(complaint("beta", owner, "0 or more", beta))
+    difference = ops.abs(input - target)
+    if beta == 0:
+        return reduced(difference, reduction)
+    inner = difference * difference * (0.5 / beta)
+    return reduced(ops.select(difference < beta, inner, difference - 0.5 * beta), reduction)
+
+
+def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:
+    """Return 0.5 d^2 where d = |input - target| is at most delta, else delta (d - 0.5 delta).
+
+    Huber, "Robust Estimation of a Location Parameter", 1964.
+
+    Args:
+        input: floats.
+        target: floats of a shape that broadcasts with `input`.
+        reduction: "mean", "sum" or "none".
+        delta: where the parabola ends, above 0.
+
+    Returns:
+        Tensor: a scalar, or with "none" of the broadcast shape.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if `delta` is not above 0, or `reduction` is another string.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.huber_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0]), "none"))
+        [0.125 1.5  ]
+    """
+    from dist_ms import ops
+
+    check_pair("huber_loss", input, target, reduction)
+    if arguments.number("huber_loss", delta, "delta") <= 0:
+        raise ValueError(complaint("delta", "huber_loss", "a number above 0", delta))
+    difference = ops.abs(input - target)
+    outer = delta * (difference - 0.5 * delta)
+    return reduced(ops.select(difference <= delta, 0.5 * difference * difference, outer), reduction)
+
+
+class LogLoss(Primitive):
+    """-(y log x + (1 - y) log(1 - x)), element by element; logarithms of at least 1e-12."""
+
+    keeps = (0, 1)
+
+    @quiet
+    def forward(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        wide = x.astype(np.float64, copy=False)
+        log, other = np.log(np.maximum(wide, 1e-12)), np.log(np.maximum(1 - wide, 1e-12))
+        return (-(y * log + (1 - y) * other)).astype(x.dtype)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        from dist_ms import ops
+
+        x, y = inputs
+        dx = dout * (x - y) / ops.maximum(x * (1 - x), 1e-12)
+        dy = None
+        if wanted(y):
+            dy = dout * (ops.log(ops.maximum(1 - x, 1e-12)) - ops.log(ops.maximum(x, 1e-12)))
+        return dx, dy
+
+
+def binary_cross_entropy(
+    logits: Tensor, labels: Tensor, weight: Tensor | None = None, reduction: str = "mean"
+) -> Tensor:
+    """Return -weight (labels log x + (1 - labels) log(1 - x)) for probabilities x.
+
+    Args:
+        logits: probabilities, floats in [0, 1].
+        labels: floats of the shape of `logits`.
+        weight: of a shape that broadcasts with `logits`, or None for ones.
+        reduction: "mean", "sum" or "none".
+
+    Returns:
+        Tensor: a scalar, or with "none" of the shape of `logits`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes differ, or `reduction` is another string.
+        RuntimeError: if `logits` leaves [0, 1].
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.binary_cross_entropy(ms.Tensor([0.5]), ms.Tensor([1.0])))
+        0.6931472
+    """
+    one_dtype("binary_cross_entropy", "fV", logits=logits, labels=labels)
+    owner = "binary_cross_entropy"
+    check_pair(owner, logits, labels, reduction, "logits", "labels")
+    check_same_shape(owner, logits, labels, "logits", "labels")
+    x = arguments.floating(owner, logits.array(), "logits", complex_too=False)
+    if x.size and not (x.min() >= 0 and x.max() <= 1):
+        raise RuntimeError(
+            f"For '{owner}', 'logits' must be in [0, 1], but got values from {x.min()} to {x.max()}; "
+            "apply a sigmoid, or use binary_cross_entropy_with_logits."
+        )
+    loss = LogLoss()(logits, labels)
+    return reduced(loss if weight is None else loss * weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return the binary cross entropy between sigmoid(input) and a target.
+
+    weight ((1 - y) x + (1 + (pos_weight - 1) y) log(1 + exp(-x))), without overflow.
+
+    Args:
+        input: logits x, floats.
+        target: y, floats of the shape of `input`.
+        weight: of a shape that broadcasts with `input`, or None for ones.
+        pos_weight: weight of positive examples, of such a shape, or None for ones.
+        reduction: "mean", "sum" or "none".
+
+    Returns:
+        Tensor: a scalar, or with "none" of the shape of `input`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes differ, or `reduction` is another string.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.binary_cross_entropy_with_logits(ms.Tensor([0.0]), ms.Tensor([1.0])))
+        0.6931472
+    """
+    one_dtype("binary_cross_entropy_with_logits", "fV", input=input, target=target)
+    owner = "binary_cross_entropy_with_logits"
+    check_pair(owner, input, target, reduction)
+    check_same_shape(owner, input, target)
+    falling = _softplus(-input)
+    if pos_weight is not None:
+        falling = (1 + (arguments.tensor(owner, pos_weight, "pos_weight") - 1) * target) * falling
+    loss = (1 - target) * input + falling
+    return reduced(loss if weight is None else loss * arguments.tensor(owner, weight, "weight"), reduction)
+
+
+def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
+    """Return the Kullback-Leibler divergence labels (log labels - logits), 0 where labels is 0.
+
+    Args:
+        logits: log probabilities, floats.
+        labels: probabilities, floats of the shape of `logits`.
+        reduction: "mean" over all elements, "batchmean" (the sum over the first length), "sum" or
+            "none".
+
+    Returns:
+        Tensor: a scalar, or with "none" of the shape of `logits`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes differ, or `reduction` is another string.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.kl_div(ms.Tensor([0.0]), ms.Tensor([1.0])))
+        0.0
+    """
+    one_dtype("kl_div", "fV", logits=logits, labels=labels)
+    from dist_ms import ops
+
+    check_string(reduction, "reduction", "kl_div", ["none", "mean", "batchmean", "sum"])
+    check_pair("kl_div", logits, labels, "none", "logits", "labels")
+    check_same_shape("kl_div", logits, labels, "logits", "labels")
+    arguments.floating("kl_div", logits.array(), "logits", complex_too=False)
+    positive = labels > 0
+    safe = ops.select(positive, labels, ops.ones_like(labels))
+    loss = ops.select(positive, labels * (ops.log(safe) - logits), ops.zeros_like(logits))
+    if reduction == "batchmean":
+        return reduced(loss, "sum") / max(logits.shape[0] if logits.ndim else 1, 1)
+    return reduced(loss, reduction)

@@ -1,0 +1,1 @@
+"""Elements picked and put by index or by bools."""

@@ -1,0 +1,459 @@
+"""Gather, GatherD, GatherNd and their kin: elements picked by index."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, integer, integral, one_axis, one_of, tensor
+from dist_ms.ops.layers.embedding import TakeKnownRows, index_type, known_rows, looked_up, sparse_now
+from dist_ms.ops.picking.indexing import add_rows
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.reshaping import reshape
+
+__all__ = [
+    "EmbeddingLookup",
+    "Gather",
+    "GatherD",
+    "GatherNd",
+    "GatherV2",
+    "SparseGatherV2",
+    "gather",
+    "gather_d",
+    "gather_elements",
+    "gather_nd",
+    "index_select",
+    "take",
+]
+
+
+class Gather(Primitive):
+    """Slices of a tensor along one dimension, picked by index.
+
+    Args:
+        batch_dims: number of leading dimensions that `input_params` and `input_indices` share.
+
+    Call:
+        input_params (Tensor): the elements.
+        input_indices (Tensor): integers of any shape; negative ones count from the end.
+        axis (int): the dimension to pick along.
+
+    Raises:
+        TypeError: if the indices are no integers, or `axis` is no int.
+        ValueError: if `axis` is out of range.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Gather()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([1, 1]), 0))
+        [[3 4]
+         [3 4]]
+    """
+
+    keeps = (1,)
+
+    def __init__(self, batch_dims: int = 0) -> None:
+        self.batch_dims = integer(self.name, batch_dims, "batch_dims")
+
+    def forward(self, input_params: np.ndarray, input_indices: np.ndarray, axis: Any) -> np.ndarray:
+        x, i = array(self.name, input_params, "input_params"), integral(self.name, input_indices, "input_indices")
+        axis = one_axis(self.name, axis, x.ndim)
+        check_bounds(self.name, i, x.shape[axis] if x.ndim else 1)
+        batch = self._batch(x.ndim, i.ndim, axis)
+        if not batch:
+            return np.take(x, i, axis) if axis else x[i]
+        out = np.empty(x.shape[:axis] + i.shape[batch:] + x.shape[axis + 1 :], x.dtype)
+        for place in np.ndindex(*x.shape[:batch]):
+            out[place] = np.take(x[place], i[place], axis - batch)
+        return out
+
+    def _batch(self, x_ndim: int, i_ndim: int, axis: int) -> int:
+        batch = self.batch_dims + i_ndim if self.batch_dims < 0 else self.batch_dims
+        if not 0 <= batch <= min(i_ndim, axis) or batch > x_ndim:
+            raise ValueError(
+                f"For '{self.name}', 'batch_dims' must not exceed 'axis' {axis} or the {i_ndim} "
+                f"dimensions "
+                f"of 'input_indices', but got {self.batch_dims}."
+            )
+        return batch
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, i, axis = inputs
+        axis = one_axis(self.name, axis, len(x.shape))
+        return AddSlices(x.shape, axis, self._batch(len(x.shape), i.ndim, axis))(dout, i), None, None
+
+
+class AddSlices(Primitive):
+    """Slices added up by index into zeros: the gradient of `Gather`.
+
+    Args:
+        shape: shape of the result.
+        axis: the dimension the indices are for.
+        batch: number of leading dimensions the indices share.
+    """
+
+    keeps = (1,)
+
+    def __init__(self, shape: tuple, axis: int, batch: int) -> None:
+        self.shape, self.axis, self.batch = shape, axis, batch
+
+    def forward(self, slices: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        axis, batch = self.axis, self.batch
+        if axis == 0:
+            out = np.zeros(self.shape, slices.dtype)
+            add_rows(out, indices, slices)
+            return out
+        moved = np.zeros(
+            (*self.shape[:batch], self.shape[axis], *self.shape[batch:axis], *self.shape[axis + 1 :]), slices.dtype
+        )
+        width = indices.ndim - batch
+        slices = np.moveaxis(slices, range(axis, axis + width), range(batch, batch + width))
+        for place in np.ndindex(*self.shape[:batch]):
+            add_rows(moved[place], indices[place], slices[place])
+        return np.moveaxis(moved, batch, axis)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return Gather(self.batch)(dout, inputs[1], self.axis), None
+
+
+class GatherV2(Gather):
+    """Slices of a tensor along one dimension, picked by index: `Gather` under its old name.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.GatherV2()(ms.Tensor([1, 2, 3]), ms.Tensor([2, 0]), 0))
+        [3 1]
+    """
+
+
+class SparseGatherV2(Gather):
+    """Slices of a tensor along one dimension, picked by index; rows of a Parameter have a RowTensor as gradient.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.SparseGatherV2()(ms.Tensor([1, 2, 3]), ms.Tensor([2, 0]), 0))
+        [3 1]
+    """
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, i, axis = inputs
+        if one_axis(self.name, axis, len(x.shape)) or not sparse_now(True):
+            return super().gradient(inputs, output, dout)
+        return looked_up(dout, known_rows(self.name, i.array(), x.shape[0]), x.shape, whole=False), None, None
+
+
+class EmbeddingLookup(TakeKnownRows):
+    """Rows of a table picked by index, zeros for indices outside; a Parameter's gradient is a RowTensor.
+
+    Call:
+        input_params (Tensor): the table.
+        input_indices (Tensor): integers.
+        offset (int): number of the table's first row.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.EmbeddingLookup()(ms.Tensor([[1.0], [2.0]]), ms.Tensor([4, 7]), 3))
+        [[2.]
+         [0.]]
+    """
+
+    def __init__(self) -> None:
+        super().__init__("EmbeddingLookup", sparse=True)
+
+    def forward(self, input_params: np.ndarray, input_indices: np.ndarray, offset: int) -> np.ndarray:
+        table, ids = array(self.name, input_params, "input_params"), integral(self.name, input_indices, "input_indices")
+        return super().forward(table, index_type(ids), integer(self.name, offset, "offset"))
+
+
+class GatherD(Primitive):
+    """Elements picked along one dimension by an index for each.
+
+    Call:
+        x (Tensor): the elements.
+        dim (int): the dimension.
+        index (Tensor): integers; as many dimensions as `x`, none longer but `dim`.
+
+    Raises:
+        TypeError: if `index` holds no integers.
+        ValueError: if `dim` is out of range, or the shapes do not fit.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.GatherD()(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([[0, 0], [1, 0]])))
+        [[1 1]
+         [4 3]]
+    """
+
+    keeps = (2,)
+
+    def forward(self, x: np.ndarray, dim: Any, index: np.ndarray) -> np.ndarray:
+        axis = one_axis(self.name, dim, array(self.name, x, "x").ndim, "dim")
+        integral(self.name, index, "index")
+        if index.ndim != x.ndim or any(n > m for i, (n, m) in enumerate(zip(index.shape, x.shape)) if i != axis):
+            raise ValueError(
+                f"For '{self.name}', 'index' must have as many dimensions as 'x', none longer but {axis}, "
+                f"but got the shapes {index.shape} and {x.shape}."
+            )
+        if not x.ndim:
+            return x.copy()
+        check_bounds(self.name, index, x.shape[axis])
+        part = x[tuple([slice(None) if i == axis else slice(n) for i, n in enumerate(index.shape)])]
+        return np.take_along_axis(part, index, axis)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, dim, index = inputs
+        if not x.shape:
+            return dout, None, None
+        return PutAlong(one_axis(self.name, dim, len(x.shape)), x.shape)(index, dout), None, None
+
+
+class PutAlong(Primitive):
+    """Values added up along one dimension by an index for each, into zeros: the gradient of `GatherD`.
+
+    Args:
+        axis: the dimension.
+        shape: shape of the result.
+    """
+
+    keeps = (0,)
+
+    def __init__(self, axis: int, shape: tuple) -> None:
+        self.axis, self.shape = axis, shape
+
+    def forward(self, index: np.ndarray, values: np.ndarray) -> np.ndarray:
+        out = np.zeros(self.shape, values.dtype)
+        np.add.at(out, along(index, self.axis), values)
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return None, GatherD()(dout, self.axis, inputs[0])
+
+
+class GatherNd(Primitive):
+    """Elements or slices picked by rows of indices.
+
+    Call:
+        input_x (Tensor): the elements.
+        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
+
+    Raises:
+        TypeError: if `indices` holds no integers.
+        ValueError: if the rows are longer than the dimensions.
+        IndexError: if an index is out of range or negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.GatherNd()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
+        [2 3]
+    """
+
+    keeps = (1,)
+
+    def forward(self, input_x: np.ndarray, indices: np.ndarray) -> np.ndarray:
+        return np.asarray(array(self.name, input_x, "input_x")[nd_index(self.name, indices, input_x.shape)])
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        from dist_ms.ops.picking.scattering import ScatterNd
+
+        return ScatterNd()(inputs[1], dout, inputs[0].shape), None
+
+
+def along(index: np.ndarray, axis: int) -> tuple:
+    """The NumPy index of one element per entry of `index`, which is for one dimension."""
+    grid = [np.arange(n).reshape([-1 if i == j else 1 for j in range(index.ndim)]) for i, n in enumerate(index.shape)]
+    grid[axis] = index
+    return tuple(grid)
+
+
+def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
+    """The NumPy index of rows of indices, checked.
+
+    Raises:
+        TypeError: if they are no integers.
+        ValueError: if the rows are longer than the shape.
+        IndexError: if one is out of range.
+    """
+    integral(name, indices, "indices")
+    width = indices.shape[-1] if indices.ndim else 0
+    if not indices.ndim or width > len(shape):
+        raise ValueError(
+            f"For '{name}', the last dimension of 'indices' must be at most {len(shape)}, "
+            f"but got the shape {indices.shape}."
+        )
+    bounds = np.array(shape[:width])
+    if indices.size:
+        wrong = (indices < 0) | (indices >= bounds)
+        if wrong.any():
+            row = indices[wrong.any(-1)][0]
+            raise IndexError(f"For '{name}', 'indices' must lie in {shape[:width]}, but got {row.tolist()}.")
+    return tuple(np.moveaxis(indices, -1, 0))
+
+
+def check_bounds(name: str, index: np.ndarray, length: int, argument: str = "index") -> None:
+    """Raise IndexError if an index is outside [-length, length)."""
+    if index.size and (index.min() < -length or index.max() >= length):
+        wrong = index[(index < -length) | (index >= length)].flat[0]
+        raise IndexError(
+            f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got {wrong}."
+        )
+
+
+_gather, _gather_d, _gather_nd = Gather(), GatherD(), GatherNd()
+
+
+def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
+    """Pick slices along one dimension by index.
+
+    Args:
+        input_params: a Tensor.
+        input_indices: a Tensor of integers of any shape; negative ones count from the end.
+        axis: the dimension to pick along.
+        batch_dims: number of leading dimensions that the two share.
+
+    Returns:
+        Tensor of shape params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:].
+
+    Raises:
+        TypeError: if the indices are no integers, or `axis` is no int.
+        ValueError: if `axis` or `batch_dims` is out of range.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.gather(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([2, 0]), 0))
+        [3. 1.]
+    """
+    primitive = _gather if batch_dims == 0 else Gather(batch_dims)
+    return primitive(input_params, tensor("gather", input_indices, "input_indices"), axis)
+
+
+def gather_d(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Pick elements along one dimension by an index for each.
+
+    Args:
+        x: a Tensor.
+        dim: the dimension.
+        index: a Tensor of integers with as many dimensions as `x`, none longer but `dim`.
+
+    Returns:
+        Tensor of the shape of `index`.
+
+    Raises:
+        TypeError: if `index` holds no integers.
+        ValueError: if `dim` is out of range, or the shapes do not fit.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.gather_d(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([[0], [1]])))
+        [[1]
+         [4]]
+    """
+    return _gather_d(x, dim, tensor("gather_d", index, "index"))
+
+
+def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
+    """Pick elements along one dimension by an index for each: `gather_d` under its other name.
+
+    Args:
+        input: a Tensor.
+        dim: the dimension.
+        index: a Tensor of integers with as many dimensions as `input`, none longer but `dim`.
+
+    Returns:
+        Tensor of the shape of `index`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.gather_elements(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([[0], [1]])))
+        [[1]
+         [4]]
+    """
+    return _gather_d(input, dim, tensor("gather_elements", index, "index"))
+
+
+def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
+    """Pick elements or slices by rows of indices.
+
+    Args:
+        input_x: a Tensor.
+        indices: a Tensor of integers (..., k): each row names a place in the first k dimensions.
+
+    Returns:
+        Tensor of shape indices.shape[:-1] + input_x.shape[k:].
+
+    Raises:
+        TypeError: if `indices` holds no integers.
+        ValueError: if the rows are longer than the dimensions.
+        IndexError: if an index is out of range or negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.gather_nd(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
+        [2 3]
+    """
+    return _gather_nd(input_x, tensor("gather_nd", indices, "indices"))
+
+
+def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
+    """Pick slices along one dimension by index.
+
+    Args:
+        input: a Tensor.
+        axis: the dimension.
+        index: a Tensor of integers with at most one dimension.
+
+    Returns:
+        Tensor of the shape of `input`, with the length of `index` at `axis`.
+
+    Raises:
+        TypeError: if `index` holds no integers, or `axis` is no int.
+        ValueError: if `index` has more than one dimension, or `axis` is out of range.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.index_select(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([1])))
+        [[2]
+         [4]]
+    """
+    if tensor("index_select", index, "index").ndim > 1:
+        raise ValueError(f"For 'index_select', 'index' must have at most 1 dimension, but got {index.ndim}.")
+    return _gather(input, reshape(index, (index.size,)), axis)
+
+
+def take(input: Tensor, index: Tensor, axis: int | None = None, mode: str = "raise") -> Tensor:
+    """Pick elements by index, of the whole tensor or along one dimension.
+
+    Args:
+        input: a Tensor.
+        index: a Tensor of integers.
+        axis: the dimension; None numbers all elements row by row.
+        mode: what to do with indices out of range: "raise", "clip" or "wrap".
+
+    Returns:
+        Tensor of the shape of `index`, or with it in place of dimension `axis`.
+
+    Raises:
+        ValueError: if `axis` is out of range, or `mode` is unknown.
+        IndexError: if an index is out of range and `mode` is "raise".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.take(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([0, 3])))
+        [1 4]
+    """
+    one_of("take", mode, "mode", ("raise", "clip", "wrap"))
+    if axis is None:
+        input, axis = reshape(tensor("take", input), (-1,)), 0
+    index = index if isinstance(index, Tensor) else Tensor(index)
+    axis = one_axis("take", axis, input.ndim)
+    length = input.shape[axis]
+    if mode != "raise" and math.prod(index.shape):
+        i = integral("take", index.array(), "index")
+        index = Tensor(np.clip(i, 0, length - 1) if mode == "clip" else i % length)
+    return _gather(input, index, axis)

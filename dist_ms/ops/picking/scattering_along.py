@@ -1,0 +1,367 @@
+"""Scatter along one dimension: TensorScatterElements, IndexAdd, IndexFill and their kin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
+from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.picking.gathering import GatherD, along, check_bounds
+from dist_ms.ops.picking.indexing import SetItem, numpy_index, survivors
+from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
+
+__all__ = [
+    "IndexAdd",
+    "IndexFill",
+    "IndexPut",
+    "TensorScatterElements",
+    "index_add",
+    "index_fill",
+    "index_put",
+    "inplace_index_add",
+    "scatter",
+    "tensor_scatter_elements",
+]
+
+
+class TensorScatterElements(Primitive):
+    """A copy of a tensor with values put along one dimension by an index for each.
+
+    Args:
+        axis: the dimension.
+        reduction: "none" replaces the old value (of several updates the last counts), "add" adds to it.
+
+    Call:
+        data (Tensor): the values.
+        indices (Tensor): integers, as many dimensions as `data`, none longer but `axis`.
+        updates (Tensor): of the shape of `indices`.
+
+    Raises:
+        TypeError: if the dtypes do not fit.
+        ValueError: if the shapes do not fit, or `reduction` is unknown.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ms.ops.TensorScatterElements(1)(x, ms.Tensor([[0], [1]]), ms.Tensor([[8.0], [9.0]])))
+        [[8. 2.]
+         [3. 9.]]
+    """
+
+    keeps = (1,)
+
+    def __init__(self, axis: int = 0, reduction: str = "none") -> None:
+        self.axis = axis
+        self.reduction = one_of(self.name, reduction, "reduction", ("none", "add"))
+
+    @quiet
+    def forward(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
+        axis = one_axis(self.name, self.axis, array(self.name, data, "data").ndim)
+        integral(self.name, indices, "indices")
+        if array(self.name, updates, "updates").dtype != data.dtype:
+            raise TypeError(
+                f"For '{self.name}', 'updates' must have the dtype of 'data', {from_numpy(data.dtype)}, "
+                f"but got {from_numpy(updates.dtype)}."
+            )
+        if (
+            indices.shape != updates.shape
+            or indices.ndim != data.ndim
+            or any(n > m for i, (n, m) in enumerate(zip(indices.shape, data.shape)) if i != axis)
+        ):
+            raise ValueError(
+                f"For '{self.name}', 'indices' and 'updates' must have one shape, with as many dimensions "
+                f"as 'data' and none longer but {axis}, but got {indices.shape}, {updates.shape} and "
+                f"{data.shape}."
+            )
+        check_bounds(self.name, indices, data.shape[axis])
+        out = data.copy(order="K")
+        place = along(indices, axis)
+        if self.reduction == "add":
+            np.add.at(out, place, updates)
+        else:
+            out[place] = updates
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, i, updates = inputs
+        axis = one_axis(self.name, self.axis, len(x.shape))
+        dupdates = GatherD()(dout, axis, i)
+        if self.reduction == "add":
+            return dout, None, dupdates
+        dupdates = survivors(dupdates, along(i.array(), axis), dout.shape)
+        return TensorScatterElements(axis)(dout, i, ops.zeros(updates.shape, updates.dtype)), None, dupdates
+
+
+def tensor_scatter_elements(
+    input_x: Tensor, indices: Tensor, updates: Tensor, axis: int = 0, reduction: str = "none"
+) -> Tensor:
+    """Copy a tensor, with values put along one dimension by an index for each.
+
+    Args:
+        input_x: a Tensor.
+        indices: a Tensor of integers, as many dimensions as `input_x`, none longer but `axis`.
+        updates: a Tensor of the shape of `indices`.
+        axis: the dimension.
+        reduction: "none" replaces the old value, "add" adds to it.
+
+    Returns:
+        Tensor of the shape of `input_x`.
+
+    Raises:
+        TypeError: if the dtypes do not fit.
+        ValueError: if the shapes do not fit, or `reduction` is unknown.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, 2.0])
+        >>> print(ms.ops.tensor_scatter_elements(x, ms.Tensor([1]), ms.Tensor([5.0]), reduction="add"))
+        [1. 7.]
+    """
+    return TensorScatterElements(axis, reduction)(input_x, indices, updates)
+
+
+def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
+    """Copy a tensor, with values put along one dimension by an index for each.
+
+    Args:
+        input: a Tensor.
+        axis: the dimension.
+        index: a Tensor of integers, as many dimensions as `input`, none longer but `axis`.
+        src: a Tensor of the shape of `index`, or a number.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: if the dtypes do not fit.
+        ValueError: if the shapes do not fit.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.scatter(ms.Tensor([1.0, 2.0]), 0, ms.Tensor([1]), ms.Tensor([5.0])))
+        [1. 5.]
+    """
+    if not isinstance(src, Tensor):
+        src = ops.full_like(tensor("scatter", index, "index"), src, dtype=input.dtype)
+    return TensorScatterElements(axis)(input, index, src)
+
+
+def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
+    """The NumPy index of slices along a dimension, checked."""
+    axis = one_axis(name, axis, tensor(name, x).ndim)
+    places = integral(name, tensor(name, index, "index").array(), "index")
+    if places.ndim > 1:
+        raise ValueError(f"For '{name}', 'index' must have at most 1 dimension, but got {places.ndim}.")
+    check_bounds(name, places, x.shape[axis])
+    return (slice(None),) * axis + (places,)
+
+
+class IndexAdd(Primitive):
+    """A tensor with slices along one dimension added to by index.
+
+    The tensor itself is updated, as a Parameter's would be, and returned.
+
+    Args:
+        axis: the dimension.
+        use_lock, check_index_bound: accepted; updates are always in order and checked.
+
+    Call:
+        x (Parameter or Tensor): the values.
+        indices (Tensor): integers, one per slice.
+        y (Tensor): what to add, of the shape of `x` with the length of `indices` at `axis`.
+
+    Raises:
+        ValueError: if the shapes do not fit, or `axis` is out of range.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Parameter(ms.Tensor([1.0, 2.0, 3.0]), name="x")
+        >>> print(ms.ops.IndexAdd(0)(x, ms.Tensor([0, 2]), ms.Tensor([10.0, 10.0])))
+        [11.  2. 13.]
+    """
+
+    def __init__(self, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> None:
+        self.axis, self.use_lock, self.check_index_bound = axis, use_lock, check_index_bound
+
+    def __call__(self, x: Tensor, indices: Tensor, y: Tensor) -> Tensor:
+        return ops.creating.assignment.overwrite(x, added_slices(self.name, x, self.axis, indices, y))
+
+
+class AddAt(Primitive):
+    """A copy of a tensor with values added at a NumPy index.
+
+    Args:
+        index: what NumPy takes between brackets.
+    """
+
+    keeps = ()
+
+    def __init__(self, index: Any) -> None:
+        self.index = index
+
+    @quiet
+    def forward(self, x: np.ndarray, values: np.ndarray) -> np.ndarray:
+        out = x.copy(order="K")
+        np.add.at(out, self.index, values)
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        from dist_ms.ops.broadcasting import reduce_to
+        from dist_ms.ops.picking.indexing import GetItem
+
+        return dout, reduce_to(GetItem(self.index)(dout), inputs[1])
+
+
+def added_slices(name: str, x: Tensor, axis: Any, indices: Tensor, y: Tensor, alpha: Any = 1) -> Tensor:
+    """A copy of `x` with alpha * y added to its slices by index."""
+    place = slices_at(name, axis, indices, x)
+    axis = len(place) - 1
+    wanted = x.shape[:axis] + (place[-1].size,) + x.shape[axis + 1 :]
+    if tensor(name, y, "y").shape != wanted:
+        raise ValueError(f"For '{name}', the shape of the values must be {wanted}, but got {y.shape}.")
+    y = cast_array(y, numpy_dtype(x))
+    return AddAt(place)(x, y if alpha == 1 else ops.mul(y, alpha))
+
+
+def index_add(
+    x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
+) -> Tensor:
+    """Add to slices of a Parameter along one dimension, by index; it is updated.
+
+    Args:
+        x: a Parameter or Tensor.
+        indices: a Tensor of integers, one per slice.
+        y: what to add, of the shape of `x` with the length of `indices` at `axis`.
+        axis: the dimension.
+        use_lock, check_index_bound: accepted; updates are always in order and checked.
+
+    Returns:
+        Tensor: the new values of `x`.
+
+    Raises:
+        ValueError: if the shapes do not fit, or `axis` is out of range.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Parameter(ms.Tensor([1.0, 2.0, 3.0]), name="x")
+        >>> print(ms.ops.index_add(x, ms.Tensor([0, 2]), ms.Tensor([10.0, 10.0]), 0))
+        [11.  2. 13.]
+    """
+    return IndexAdd(axis)(x, indices, y)
+
+
+def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
+    """Copy a tensor, with one value in some slices along a dimension.
+
+    Args:
+        x: a Tensor.
+        axis: the dimension.
+        index: a Tensor of integers, or an int: the slices.
+        value: a number, or a Tensor without dimensions.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: if `index` holds no integers.
+        ValueError: if `axis` is out of range.
+        IndexError: if an index is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.index_fill(ms.Tensor([1.0, 2.0, 3.0]), 0, ms.Tensor([0, 2]), 9.0))
+        [9. 2. 9.]
+    """
+    place = slices_at("index_fill", axis, as_tensor(index), x)
+    return SetItem(place)(x, cast_array(as_tensor(value), numpy_dtype(x)))
+
+
+class IndexFill(Primitive):
+    """A copy of a tensor with one value in some slices: `index_fill` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.IndexFill()(ms.Tensor([1.0, 2.0]), 0, ms.Tensor([0]), ms.Tensor(9.0)))
+        [9. 2.]
+    """
+
+    def __call__(self, x: Tensor, dim: int, indices: Any, value: Any) -> Tensor:
+        return index_fill(x, dim, indices, value)
+
+
+def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:
+    """Copy a tensor, with values at the places a tuple of index tensors names.
+
+    Args:
+        input: a Tensor.
+        indices: a tuple or list of Tensors of ints or bools, one per dimension from the first.
+        values: a Tensor that broadcasts to those places.
+        accumulate: add to the old values instead of replacing them.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        IndexError: if an index is out of range.
+        ValueError: if the values do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> print(ms.ops.index_put(x, (ms.Tensor([0]), ms.Tensor([1])), ms.Tensor([9.0])))
+        [[1. 9.]
+         [3. 4.]]
+    """
+    place = numpy_index(tuple(indices) if isinstance(indices, (tuple, list)) else (indices,))
+    values = cast_array(as_tensor(values), numpy_dtype(tensor("index_put", input)))
+    return (AddAt if accumulate else SetItem)(place)(input, values)
+
+
+class IndexPut(Primitive):
+    """A copy of a tensor with values at the places a tuple of index tensors names.
+
+    Args:
+        accumulate: 1 to add to the old values, 0 to replace them.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.IndexPut(1)(ms.Tensor([1.0, 2.0]), ms.Tensor([5.0]), (ms.Tensor([1]),)))
+        [1. 7.]
+    """
+
+    def __init__(self, accumulate: int = 0) -> None:
+        self.accumulate = one_of(self.name, accumulate, "accumulate", (0, 1))
+
+    def __call__(self, x1: Tensor, x2: Tensor, indices: Any) -> Tensor:
+        return index_put(x1, indices, x2, bool(self.accumulate))
+
+
+def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) -> Tensor:
+    """Add to slices of a Parameter along one dimension, by index; it is updated.
+
+    Args:
+        var: a Parameter or Tensor.
+        indices: a Tensor of integers, one per slice.
+        updates: what to add, of the shape of `var` with the length of `indices` at `axis`.
+        axis: the dimension.
+
+    Returns:
+        Tensor: the new values of `var`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Parameter(ms.Tensor([1.0, 2.0]), name="x")
+        >>> print(ms.ops.inplace_index_add(x, ms.Tensor([1]), ms.Tensor([5.0]), 0))
+        [1. 7.]
+    """
+    return IndexAdd(axis)(var, indices, updates)

@@ -1,0 +1,406 @@
+"""Select, MaskedFill, MaskedSelect, NonZero: elements chosen by bools."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.broadcasting import number_array, promote, reduce_to
+from dist_ms.ops.picking.indexing import GetItem, SetItem
+from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype, wanted
+
+__all__ = [
+    "MaskedFill",
+    "MaskedScatter",
+    "MaskedSelect",
+    "NonZero",
+    "Select",
+    "argwhere",
+    "is_nonzero",
+    "masked_fill",
+    "masked_scatter",
+    "masked_select",
+    "nonzero",
+    "select",
+    "where",
+]
+
+
+class Select(Primitive):
+    """`input` where the condition is true, `other` elsewhere, with broadcasting.
+
+    Call:
+        condition (Tensor): bools.
+        input (Tensor or number): one choice.
+        other (Tensor or number): the other.
+
+    Raises:
+        TypeError: if `condition` holds no bools, or a choice is neither a Tensor nor a number.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Select()(ms.Tensor([True, False]), ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
+        [1. 4.]
+    """
+
+    keeps = (0,)
+
+    def __call__(self, condition: Tensor, input: Any, other: Any) -> Tensor:
+        for argument, value in (("input", input), ("other", other)):
+            if not isinstance(value, (Tensor, bool, int, float, complex, np.generic)):
+                raise TypeError(
+                    f"For '{self.name}', '{argument}' must be a Tensor or a number, but got {type(value).__name__}."
+                )
+        return super().__call__(condition, input, other)
+
+    def forward(self, condition: np.ndarray, input: Any, other: Any) -> np.ndarray:
+        if array(self.name, condition, "condition").dtype.kind != "b":
+            raise TypeError(
+                f"For '{self.name}', the dtype of 'condition' must be Bool, "
+                f"but got {from_numpy(condition.dtype)}; compare it, or cast it first."
+            )
+        if isinstance(input, np.ndarray) or isinstance(other, np.ndarray):
+            input, other = promote(*[v.item() if isinstance(v, np.generic) else v for v in (input, other)])
+        else:
+            input, other = promote(as_tensor(input).array(), as_tensor(other).array())
+        try:
+            return np.where(condition, input, other)
+        except ValueError:
+            raise ValueError(
+                f"For '{self.name}', the shapes of 'condition', 'input' and 'other' must broadcast, "
+                f"but got {condition.shape}, {input.shape} and {other.shape}."
+            ) from None
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        condition, x, y = inputs
+        zero = wrap(np.zeros((), numpy_dtype(dout)))
+        return (
+            None,
+            reduce_to(self(condition, dout, zero), x) if wanted(x) else None,
+            reduce_to(self(condition, zero, dout), y) if wanted(y) else None,
+        )
+
+
+_select = Select()
+
+
+def select(condition: Tensor, input: Any, other: Any) -> Tensor:
+    """Take `input` where the condition is true, `other` elsewhere, with broadcasting.
+
+    Args:
+        condition: a Tensor of bools.
+        input: a Tensor or a number.
+        other: a Tensor or a number.
+
+    Returns:
+        Tensor of the broadcast shape and the common type.
+
+    Raises:
+        TypeError: if `condition` holds no bools, or a choice is neither a Tensor nor a number.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, -2.0])
+        >>> print(ms.ops.select(x > 0, x, 0.0))
+        [1. 0.]
+    """
+    return _select(condition, input, other)
+
+
+def where(condition: Tensor, input: Any, other: Any) -> Tensor:
+    """Take `input` where the condition is true, `other` elsewhere, with broadcasting.
+
+    Args:
+        condition: a Tensor of bools.
+        input: a Tensor or a number.
+        other: a Tensor or a number.
+
+    Returns:
+        Tensor of the broadcast shape and the common type.
+
+    Raises:
+        TypeError: if `condition` holds no bools, or a choice is neither a Tensor nor a number.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, -2.0])
+        >>> print(ms.ops.where(x > 0, x, 0.0))
+        [1. 0.]
+    """
+    return _select(condition, input, other)
+
+
+class MaskedFill(Primitive):
+    """A tensor with one value where the mask is true, with broadcasting.
+
+    Call:
+        input_x (Tensor): the elements.
+        mask (Tensor): bools.
+        value (Tensor without dimensions, or number): it must not need a wider type than `input_x` has.
+
+    Raises:
+        TypeError: if `mask` holds no bools, or `value` does not fit the dtype.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.MaskedFill()(ms.Tensor([1.0, 2.0]), ms.Tensor([True, False]), ms.Tensor(9.0)))
+        [9. 2.]
+    """
+
+    keeps = (1,)
+
+    def forward(self, input_x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
+        x = array(self.name, input_x, "input_x")
+        if array(self.name, mask, "mask").dtype.kind != "b":
+            raise TypeError(f"For '{self.name}', the dtype of 'mask' must be Bool, but got {from_numpy(mask.dtype)}.")
+        if isinstance(value, np.ndarray):
+            if value.ndim:
+                raise ValueError(f"For '{self.name}', 'value' must have no dimension, but got the shape {value.shape}.")
+            value = value.astype(x.dtype)
+        else:
+            if isinstance(value, float) and x.dtype.kind in "biu":
+                raise TypeError(
+                    f"For '{self.name}', 'value' must fit the dtype {from_numpy(x.dtype)} of 'input_x', "
+                    f"but got {value}."
+                )
+            value = number_array(value, x.dtype)
+        try:
+            return np.where(mask, value, x)
+        except ValueError:
+            raise ValueError(
+                f"For '{self.name}', the shapes of 'input_x' and 'mask' must broadcast, "
+                f"but got {x.shape} and {mask.shape}."
+            ) from None
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, mask, value = inputs
+        zero = wrap(np.zeros((), numpy_dtype(dout)))
+        return (
+            reduce_to(_select(mask, zero, dout), x),
+            None,
+            reduce_to(_select(mask, dout, zero), value) if wanted(value) else None,
+        )
+
+
+_masked_fill = MaskedFill()
+
+
+def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
+    """Put one value where the mask is true, with broadcasting.
+
+    Args:
+        input_x: a Tensor.
+        mask: a Tensor of bools.
+        value: a number, or a Tensor without dimensions; floats do not fit integers.
+
+    Returns:
+        Tensor of the broadcast shape and the dtype of `input_x`.
+
+    Raises:
+        TypeError: if `mask` holds no bools, or `value` does not fit the dtype.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, -2.0])
+        >>> print(ms.ops.masked_fill(x, x < 0, 0.0))
+        [1. 0.]
+    """
+    return _masked_fill(input_x, tensor("masked_fill", mask, "mask"), value)
+
+
+def masked_select(input: Tensor, mask: Tensor) -> Tensor:
+    """Take the elements where the mask is true, in one dimension.
+
+    Args:
+        input: a Tensor.
+        mask: a Tensor of bools that broadcasts with it.
+
+    Returns:
+        Tensor with one dimension.
+
+    Raises:
+        TypeError: if `mask` holds no bools.
+        ValueError: if the shapes do not broadcast.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, -2.0, 3.0])
+        >>> print(ms.ops.masked_select(x, x > 0))
+        [1. 3.]
+    """
+    chosen = _mask("masked_select", mask)
+    shape = _common_shape("masked_select", tensor("masked_select", input).shape, chosen.shape)
+    return GetItem(np.broadcast_to(chosen, shape))(input if input.shape == shape else ops.broadcast_to(input, shape))
+
+
+class MaskedSelect(Primitive):
+    """The elements where the mask is true: `masked_select` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.MaskedSelect()(ms.Tensor([1, 2]), ms.Tensor([False, True])))
+        [2]
+    """
+
+    def __call__(self, input: Tensor, mask: Tensor) -> Tensor:
+        return masked_select(input, mask)
+
+
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """Copy a tensor, with the elements where the mask is true replaced by `source`'s, one after the other.
+
+    Args:
+        input: a Tensor.
+        mask: a Tensor of bools that broadcasts with it.
+        source: a Tensor of the same dtype, with as many elements as the mask has True or more.
+
+    Returns:
+        Tensor of the broadcast shape.
+
+    Raises:
+        TypeError: if `mask` holds no bools, or the dtypes differ.
+        ValueError: if the shapes do not broadcast, or `source` is too short.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, -2.0, -3.0])
+        >>> print(ms.ops.masked_scatter(x, x < 0, ms.Tensor([8.0, 9.0])))
+        [1. 8. 9.]
+    """
+    chosen = _mask("masked_scatter", mask)
+    if numpy_dtype(tensor("masked_scatter", input)) != numpy_dtype(tensor("masked_scatter", source, "source")):
+        raise TypeError(
+            f"For 'masked_scatter', 'source' must have the dtype of 'input', {input.dtype}, but got {source.dtype}."
+        )
+    shape = _common_shape("masked_scatter", input.shape, chosen.shape)
+    chosen = np.broadcast_to(chosen, shape)
+    count = int(chosen.sum())
+    if source.size < count:
+        raise ValueError(f"For 'masked_scatter', 'source' must have at least {count} elements, but got {source.size}.")
+    if input.shape != shape:
+        input = ops.broadcast_to(input, shape)
+    return SetItem(chosen)(input, GetItem(slice(count))(ops.reshape(source, (-1,))))
+
+
+class MaskedScatter(Primitive):
+    """A copy with the elements where the mask is true replaced: `masked_scatter` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.MaskedScatter()(ms.Tensor([1, 2]), ms.Tensor([False, True]), ms.Tensor([9])))
+        [1 9]
+    """
+
+    def __call__(self, x: Tensor, mask: Tensor, updates: Tensor) -> Tensor:
+        return masked_scatter(x, mask, updates)
+
+
+def _mask(name: str, mask: Tensor) -> np.ndarray:
+    """The array of a mask, checked."""
+    bools = tensor(name, mask, "mask").array()
+    if bools.dtype.kind != "b":
+        raise TypeError(f"For '{name}', the dtype of 'mask' must be Bool, but got {mask.dtype}.")
+    return bools
+
+
+def _common_shape(name: str, a: tuple, b: tuple) -> tuple:
+    """The broadcast shape of a tensor and its mask."""
+    try:
+        return np.broadcast_shapes(a, b)
+    except ValueError:
+        raise ValueError(
+            f"For '{name}', the shapes of 'input' and 'mask' must broadcast, but got {a} and {b}."
+        ) from None
+
+
+class NonZero(Undifferentiable):
+    """The places of the elements that are not 0, one row each, as int64.
+
+    Call:
+        input (Tensor): numbers or bools.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.NonZero()(ms.Tensor([[1, 0], [0, 2]])))
+        [[0 0]
+         [1 1]]
+    """
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return np.argwhere(array(self.name, input)).astype(np.int64, copy=False)
+
+
+_nonzero = NonZero()
+
+
+def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
+    """Find the places of the elements that are not 0.
+
+    Args:
+        input: a Tensor.
+        as_tuple: return one Tensor per dimension instead of one with a row per place.
+
+    Returns:
+        Tensor of int64 (number of places, ndim), or tuple of ndim Tensors.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.nonzero(ms.Tensor([0, 3, 4])))
+        [[1]
+         [2]]
+    """
+    places = _nonzero(input)
+    return ops.unstack(places, 1) if as_tuple else places
+
+
+def argwhere(input: Tensor) -> Tensor:
+    """Find the places of the elements that are not 0, one row each.
+
+    Args:
+        input: a Tensor.
+
+    Returns:
+        Tensor of int64 (number of places, ndim).
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.argwhere(ms.Tensor([0, 3])))
+        [[1]]
+    """
+    return _nonzero(input)
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Tell whether the only element of a tensor is not 0.
+
+    Args:
+        input: a Tensor with one element.
+
+    Returns:
+        bool.
+
+    Raises:
+        TypeError: if `input` is no Tensor.
+        ValueError: if it has more elements, or none.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.is_nonzero(ms.Tensor([2.0]))
+        True
+    """
+    if tensor("is_nonzero", input).size != 1:
+        raise ValueError(f"For 'is_nonzero', 'input' must have one element, but got the shape {input.shape}.")
+    return bool(input.array().reshape(()))

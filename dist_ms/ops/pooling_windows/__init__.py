@@ -1,0 +1,1 @@
+"""Maxima and means over windows, and back."""

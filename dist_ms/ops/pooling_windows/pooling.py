@@ -1,0 +1,302 @@
+"""Maximum and mean over sliding windows, and their transposes, for 1 to 3 spatial dimensions."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops import arguments
+from dist_ms.ops.convolutions.windows import (
+    Pairs,
+    add_windows,
+    ceil_padding,
+    element_index,
+    output_sizes,
+    same_padding,
+    windows,
+)
+from dist_ms.ops.kernels import dnnl
+from dist_ms.ops.layout import channels_last, dense, onednn_type
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import Kept, wanted
+
+__all__ = []
+
+_F32 = np.dtype(np.float32)
+_MOST_SHAPES = 64  # of inputs, whose geometry a pooling remembers
+
+
+@dataclasses.dataclass(frozen=True)
+class Pool:
+    """Where the windows lie: an int per spatial dimension, `padding` None for "same".
+
+    `size_error` is what an input smaller than the kernel raises.
+    """
+
+    kernel: tuple
+    stride: tuple
+    padding: Pairs | None
+    dilation: tuple
+    ceil_mode: bool = False
+    owner: str = "Pooling"
+    size_error: type = ValueError
+    _known: dict = dataclasses.field(default_factory=dict, compare=False, repr=False)
+
+    def placed(self, shape: tuple) -> tuple[Pairs, tuple]:
+        """The padding for an input of this shape and the number of windows."""
+        found = self._known.get(shape)
+        if found is None:
+            if len(self._known) >= _MOST_SHAPES:
+                self._known.clear()
+            found = self._known[shape] = self._place(shape)
+        return found
+
+    def _place(self, shape: tuple) -> tuple[Pairs, tuple]:
+        rank, sizes = len(self.kernel), shape[2:]
+        if len(shape) != rank + 2:
+            raise ValueError(f"For '{self.owner}', the input must have {rank + 2} dimensions, but got shape {shape}.")
+        padding = self.padding
+        if padding is None:
+            padding = same_padding(sizes, self.kernel, self.stride, self.dilation)
+        if self.ceil_mode:
+            padding = ceil_padding(sizes, self.kernel, self.stride, padding, self.dilation)
+        counts = output_sizes(sizes, self.kernel, self.stride, padding, self.dilation)
+        if min(counts) <= 0 or 0 in sizes:
+            raise self.size_error(
+                f"For '{self.owner}', the padded input must be at least as large as 'kernel_size' "
+                f"{self.kernel}, but got shape {shape}, padding {padding}, dilation {self.dilation}."
+            )
+        return padding, counts
+
+    def check_padding(self) -> Pool:
+        """Require padding of at most half the kernel, so that every window has an element."""
+        for (before, after), k in zip(self.padding or (), self.kernel):
+            if max(before, after) > k // 2:
+                raise ValueError(
+                    f"For '{self.owner}', 'padding' must be at most half of 'kernel_size' {self.kernel}, "
+                    f"but got {self.padding}."
+                )
+        return self
+
+
+class MaxPooling(Primitive):
+    """The maximum of each window."""
+
+    keeps = (0,)
+
+    def __init__(self, pool: Pool) -> None:
+        self.name, self._pool = pool.owner, pool
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return super().__call__(x, Kept())
+
+    def forward(self, x: Any, kept: Kept) -> np.ndarray:
+        arguments.floating(self.name, x, complex_too=False)
+        padding, counts = self._pool.placed(x.shape)
+        work = onednn_type(x.dtype)
+        if work is None:
+            out, kept.value = _maxima(x, self._pool, padding, counts)
+            return out
+        out = channels_last((*x.shape[:2], *counts), work)
+        kept.value = dnnl.pool_forward(
+            "max", dense(x, work), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
+        )
+        return out.astype(x.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return MaxPoolGrad(self._pool)(dout, inputs[0], inputs[1].value), None
+
+
+class MaxPoolGrad(Primitive):
+    """The gradient of `MaxPooling`: each window's goes to its first maximum.
+
+    `places` is what the forward left: flat spatial indices, or oneDNN's own notes (uint8).
+    """
+
+    keeps = (0, 1)
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    def forward(self, dy: np.ndarray, x: np.ndarray, places: np.ndarray) -> np.ndarray:
+        if places.dtype != np.uint8:
+            return _spread(dy, places, x.shape)
+        padding, _ = self._pool.placed(x.shape)
+        work = onednn_type(dy.dtype)
+        dx = channels_last(x.shape, work)
+        dnnl.pool_backward(
+            "max", dense(dy, work), dx, places, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
+        )
+        return dx.astype(dy.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        dy, x, places = inputs
+        if not wanted(dy):
+            return None, None, None
+        if places.dtype == np.uint8:
+            places = _maxima(x.array(), self._pool, *self._pool.placed(x.shape))[1]
+        return Pick()(dout, places), None, None
+
+
+class MaxPoolingWithIndices(Primitive):
+    """The maximum of each window and its flat spatial index (int64)."""
+
+    keeps = ()
+    keeps_output = True
+
+    def __init__(self, pool: Pool) -> None:
+        self.name, self._pool = pool.owner, pool
+
+    def forward(self, x: Any) -> tuple:
+        arguments.floating(self.name, x, complex_too=False)
+        return _maxima(x, self._pool, *self._pool.placed(x.shape))
+
+    def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
+        return Spread()(dout[0], output[1].array(), inputs[0].shape)
+
+
+class Pick(Primitive):
+    """x at flat spatial indices (N, C, *output)."""
+
+    keeps = ()
+
+    def forward(self, x: np.ndarray, index: np.ndarray) -> np.ndarray:
+        flat = x.reshape(*x.shape[:2], math.prod(x.shape[2:]))
+        return np.take_along_axis(flat, index.reshape(*index.shape[:2], -1), -1).reshape(index.shape)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return Spread()(dout, inputs[1], inputs[0].shape), None
+
+
+class Spread(Primitive):
+    """The transpose of `Pick`: zeros of a shape, with dy added at the indices."""
+
+    keeps = ()
+
+    def forward(self, dy: np.ndarray, index: np.ndarray, shape: tuple) -> np.ndarray:
+        return _spread(dy, index, shape)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return Pick()(dout, inputs[1]), None, None
+
+
+class AvgPooling(Primitive):
+    """The mean of each window.
+
+    Args:
+        pool: where the windows lie.
+        count_padding: count the padding (not what ceil mode adds to it) in the mean.
+        divisor: divide by this instead of the number of elements; 0 not to.
+    """
+
+    keeps = ()
+
+    def __init__(self, pool: Pool, count_padding: bool, divisor: int = 0) -> None:
+        self.name, self._pool, self._count_padding, self._divisor = pool.owner, pool, count_padding, divisor
+
+    def forward(self, x: Any) -> np.ndarray:
+        arguments.floating(self.name, x, complex_too=False)
+        pool = self._pool
+        padding, counts = pool.placed(x.shape)
+        work = onednn_type(x.dtype)
+        if work is None:
+            axes = tuple(range(2 + len(counts), 2 + 2 * len(counts)))
+            total = windows(x, pool.kernel, pool.stride, padding, pool.dilation).sum(axis=axes)
+            return total / self._divisors(x.shape[2:], counts)
+        kind, scale = self._kernel(x.shape[2:], padding, counts)
+        out = channels_last((*x.shape[:2], *counts), work)
+        dnnl.pool_forward(kind, dense(x, work), out, pool.kernel, pool.stride, padding, pool.dilation)
+        if scale is not None:
+            out = (out * scale).astype(work, copy=False)
+        return out.astype(x.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return AvgPoolGrad(self)(dout, inputs[0].shape)
+
+    def transposed(self, dy: np.ndarray, shape: tuple) -> np.ndarray:
+        """The gradient of the input, given that of the output."""
+        pool = self._pool
+        padding, counts = pool.placed(shape)
+        work = onednn_type(dy.dtype)
+        if work is None:
+            share = dy / self._divisors(shape[2:], counts)
+            parts = np.broadcast_to(share[(..., *(None,) * len(counts))], (*share.shape, *pool.kernel))
+            return add_windows(parts, shape, pool.kernel, pool.stride, padding, pool.dilation)
+        kind, scale = self._kernel(shape[2:], padding, counts)
+        dx = channels_last(shape, work)
+        dnnl.pool_backward(
+            kind,
+            dense(dy if scale is None else dy * scale, work),
+            dx,
+            None,
+            pool.kernel,
+            pool.stride,
+            padding,
+            pool.dilation,
+        )
+        return dx.astype(dy.dtype, copy=False)
+
+    def _kernel(self, sizes: tuple, padding: Pairs, counts: tuple) -> tuple:
+        """oneDNN's kind of mean, and what to multiply it by to get ours."""
+        if not self._count_padding and not self._divisor:
+            return "avg", None
+        if not self._divisor and (not self._pool.ceil_mode or padding == self._pool.padding):
+            return "avg_padded", None
+        return "avg_padded", (math.prod(self._pool.kernel) / self._divisors(sizes, counts)).astype(_F32)
+
+    def _divisors(self, sizes: tuple, counts: tuple) -> np.ndarray:
+        """What each window's sum is divided by."""
+        if self._divisor:
+            return np.asarray(float(self._divisor))
+        pool = self._pool
+        given = pool.padding or same_padding(sizes, pool.kernel, pool.stride, pool.dilation)
+        total = np.ones((1,) * len(sizes))
+        for axis, (n, k, s, pair, count) in enumerate(zip(sizes, pool.kernel, pool.stride, given, counts)):
+            first, last = (-pair[0], n + pair[1]) if self._count_padding else (0, n)
+            start = np.arange(count) * s - pair[0]
+            inside = np.minimum(start + k, last) - np.maximum(start, first)
+            total = total * inside.reshape([-1 if i == axis else 1 for i in range(len(sizes))])
+        return total
+
+
+class AvgPoolGrad(Primitive):
+    """The transpose of an `AvgPooling`."""
+
+    keeps = ()
+
+    def __init__(self, forward: AvgPooling) -> None:
+        self._forward = forward
+
+    def forward(self, dy: np.ndarray, shape: tuple) -> np.ndarray:
+        return self._forward.transposed(dy, shape)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return self._forward(dout), None
+
+
+def _maxima(x: np.ndarray, pool: Pool, padding: Pairs, counts: tuple) -> tuple[np.ndarray, np.ndarray]:
+    """The maxima (N, C, *counts) and their flat spatial indices; the first of equal ones wins."""
+    places, reach = math.prod(counts), math.prod(pool.kernel)
+    view = windows(x, pool.kernel, pool.stride, padding, pool.dilation, fill=-np.inf)
+    rows = view.reshape(*x.shape[:2], places, reach)
+    index = element_index(counts, pool.kernel, pool.stride, padding, pool.dilation, x.shape[2:])
+    index = index.reshape(places, reach)
+    best = rows.argmax(axis=-1)
+    chosen = index[np.arange(places), best]
+    # Where all elements are -inf the padding may come first: take an element instead.
+    chosen = np.where(chosen < 0, index.max(axis=-1), chosen)
+    out = np.take_along_axis(rows, best[..., None], -1)
+    shape = (*x.shape[:2], *counts)
+    return out.reshape(shape), chosen.reshape(shape)
+
+
+def _spread(dy: np.ndarray, index: np.ndarray, shape: tuple) -> np.ndarray:
+    """Zeros of `shape` (N, C, *spatial) with dy added at flat spatial indices."""
+    size, lead = math.prod(shape[2:]), shape[0] * shape[1]
+    flat = (np.arange(lead)[:, None] * size + index.reshape(lead, index.size // lead if lead else 0)).reshape(-1)
+    total = np.bincount(flat, dy.astype(np.float64).reshape(-1), lead * size)
+    return total.reshape(shape).astype(dy.dtype)

@@ -1,0 +1,1 @@
+"""One value of many, running totals, groups and order."""

@@ -1,0 +1,470 @@
+"""ReduceMax, Argmax, ArgMaxWithValue and their kin: the extreme of many, and where it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, boolean, integer, many_axes, one_axis, real, tensor
+from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.elementwise.arithmetic import mul
+from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype
+from dist_ms.ops.reducing.reduction import Reduction
+from dist_ms.ops.shaping.reshaping import reshape
+
+__all__ = [
+    "ArgMaxWithValue",
+    "ArgMinWithValue",
+    "Argmax",
+    "Argmin",
+    "ReduceMax",
+    "ReduceMin",
+    "amax",
+    "amin",
+    "aminmax",
+    "argmax",
+    "argmin",
+    "max",
+    "min",
+    "reduce_max",
+    "reduce_min",
+]
+
+
+class _ReduceExtreme(Reduction):
+    """The extreme over dimensions; equal extremes share the gradient."""
+
+    keeps = (0,)
+    keeps_output = True
+
+    def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
+        axes = self.axes(real(self.name, x, "x"), axis)
+        _check_not_empty(self.name, x, axes)
+        return np.asarray(self.choose(x, axes, keepdims=self.keep_dims))
+
+    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
+        x, axis = inputs
+        axes = many_axes(self.name, axis, x.ndim)
+        chosen = cast_array(ops.equal(x, self.kept(output, x, axis)), numpy_dtype(dout))
+        count = ops.ReduceSum(keep_dims=True)(chosen, axes) if axes else chosen
+        return mul(true_divide(chosen, count), self.kept(dout, x, axis)), None
+
+
+class ReduceMax(_ReduceExtreme):
+    """The largest element over dimensions.
+
+    Args:
+        keep_dims: keep the reduced dimensions with length 1.
+
+    Call:
+        x (Tensor): real numbers or bools.
+        axis (int or tuple of ints): the dimensions, () for all.
+
+    Raises:
+        TypeError: if `axis` holds anything but ints.
+        ValueError: if a dimension is out of range, comes twice, or is empty.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ReduceMax()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]]), 1))
+        [2. 3.]
+    """
+
+    choose = staticmethod(np.max)
+
+
+class ReduceMin(_ReduceExtreme):
+    """The smallest element over dimensions.
+
+    Args:
+        keep_dims: keep the reduced dimensions with length 1.
+
+    Call:
+        x (Tensor): real numbers or bools.
+        axis (int or tuple of ints): the dimensions, () for all.
+
+    Raises:
+        TypeError: if `axis` holds anything but ints.
+        ValueError: if a dimension is out of range, comes twice, or is empty.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ReduceMin()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]]), 1))
+        [1. 0.]
+    """
+
+    choose = staticmethod(np.min)
+
+
+class ArgMaxWithValue(Primitive):
+    """The place and the value of the largest element along one dimension; the first of equal ones.
+
+    Args:
+        axis: the dimension.
+        keep_dims: keep the dimension with length 1.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range, or the dimension is empty.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> index, value = ms.ops.ArgMaxWithValue(1)(ms.Tensor([[1.0, 2.0], [3.0, 0.0]]))
+        >>> print(index, value)
+        [1 0] [2. 3.]
+    """
+
+    keeps = ()
+    keeps_output = True
+    choose = staticmethod(np.argmax)
+
+    def __init__(self, axis: int = 0, keep_dims: bool = False) -> None:
+        self.axis = integer(self.name, axis, "axis")
+        self.keep_dims = boolean(self.name, keep_dims, "keep_dims")
+
+    def forward(self, input: np.ndarray) -> tuple:
+        real(self.name, input)
+        if not input.ndim:
+            one_axis(self.name, self.axis, 0)
+            return np.zeros((), np.int64), input.copy()
+        axis = one_axis(self.name, self.axis, input.ndim)
+        _check_not_empty(self.name, input, (axis,))
+        index = self.choose(input, axis, keepdims=True)
+        value = np.take_along_axis(input, index, axis)
+        return (index, value) if self.keep_dims else (index.squeeze(axis), value.squeeze(axis))
+
+    def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
+        x, index, dvalue = inputs[0], output[0], dout[1]
+        if not x.shape:
+            return dvalue
+        axis = one_axis(self.name, self.axis, len(x.shape))
+        if not self.keep_dims:
+            kept = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
+            index, dvalue = reshape(index, kept), reshape(dvalue, kept)
+        return ops.picking.gathering.PutAlong(axis, x.shape)(index, dvalue)
+
+
+class ArgMinWithValue(ArgMaxWithValue):
+    """The place and the value of the smallest element along one dimension; the first of equal ones.
+
+    Args:
+        axis: the dimension.
+        keep_dims: keep the dimension with length 1.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range, or the dimension is empty.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> index, value = ms.ops.ArgMinWithValue(1)(ms.Tensor([[1.0, 2.0], [3.0, 0.0]]))
+        >>> print(index, value)
+        [0 1] [1. 0.]
+    """
+
+    choose = staticmethod(np.argmin)
+
+
+class Argmax(Undifferentiable):
+    """The place of the largest element along one dimension; the first of equal ones.
+
+    Args:
+        axis: the dimension.
+        output_type: int32 or int64.
+
+    Call:
+        input_x (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `axis` is no int, or `output_type` neither int32 nor int64.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Argmax()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]])))
+        [1 0]
+    """
+
+    choose = staticmethod(np.argmax)
+
+    def __init__(self, axis: int = -1, output_type: Number = int32) -> None:
+        self.axis = integer(self.name, axis, "axis")
+        if output_type not in (int32, int64):
+            raise TypeError(f"For '{self.name}', 'output_type' must be int32 or int64, but got {output_type!r}.")
+        self.output_type = output_type
+
+    def forward(self, input_x: np.ndarray) -> np.ndarray:
+        x = real(self.name, input_x, "input_x")
+        if not x.ndim:
+            one_axis(self.name, self.axis, 0)
+            return np.zeros((), self.output_type.np)
+        axis = one_axis(self.name, self.axis, x.ndim)
+        _check_not_empty(self.name, x, (axis,))
+        return np.asarray(self.choose(x, axis)).astype(self.output_type.np)
+
+
+class Argmin(Argmax):
+    """The place of the smallest element along one dimension; the first of equal ones.
+
+    Args:
+        axis: the dimension.
+        output_type: int32 or int64.
+
+    Call:
+        x (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `axis` is no int, or `output_type` neither int32 nor int64.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Argmin()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]])))
+        [0 1]
+    """
+
+    choose = staticmethod(np.argmin)
+
+
+def _check_not_empty(name: str, x: np.ndarray, axes: tuple) -> None:
+    """Raise ValueError if there is nothing to choose from."""
+    if 0 in [x.shape[a] for a in axes]:
+        raise ValueError(f"For '{name}', the dimensions to reduce must not be empty, but got the shape {x.shape}.")
+
+
+_max, _min = (ReduceMax(), ReduceMax(True)), (ReduceMin(), ReduceMin(True))
+reduce_max, reduce_min = _max[0], _min[0]
+
+
+def max(
+    input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> tuple[Tensor, Tensor]:
+    """Find the largest element of a tensor, or along one dimension, and its place.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension; None for the largest of all, whose place is given as 0.
+        keepdims: keep the dimension with length 1.
+        initial: a value the result does not go below; the place is not affected. Only with `axis`.
+        where: a Tensor of bools: False elements count as `initial`. Only with `axis`.
+
+    Returns:
+        (values, places as int64).
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range, or there are no elements.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> values, places = ms.ops.max(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]), axis=1)
+        >>> print(values, places)
+        [5. 3.] [1 0]
+    """
+    return _extreme("max", input, axis, keepdims, initial, where, _max[0], ArgMaxWithValue)
+
+
+def min(
+    input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
+) -> tuple[Tensor, Tensor]:
+    """Find the smallest element of a tensor, or along one dimension, and its place.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension; None for the smallest of all, whose place is given as 0.
+        keepdims: keep the dimension with length 1.
+        initial: a value the result does not go above. Only with `axis`.
+        where: a Tensor of bools: False elements count as `initial`. Only with `axis`.
+
+    Returns:
+        (values, places as int64).
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range, or there are no elements.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> values, places = ms.ops.min(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]), axis=1)
+        >>> print(values, places)
+        [1. 2.] [0 1]
+    """
+    return _extreme("min", input, axis, keepdims, initial, where, _min[0], ArgMinWithValue)
+
+
+def _extreme(
+    name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, whole: Any, along: Any
+) -> tuple[Tensor, Tensor]:
+    """`max` or `min`, by the primitives for everything and for one dimension."""
+    tensor(name, input)
+    if axis is None:
+        return whole(input), Tensor(0)
+    if where is not None:
+        input = _only_where(name, input, where, initial)
+    index, value = along(integer(name, axis, "axis"), keepdims)(input)
+    if initial is not None:
+        value = (ops.maximum if name == "max" else ops.minimum)(value, initial)
+    return value, index
+
+
+def _only_where(name: str, input: Tensor, where: Tensor, initial: Any) -> Tensor:
+    """The tensor with `initial` where `where` is False."""
+    if initial is None:
+        raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
+    return ops.where(where, input, ops.full_like(input, initial))
+
+
+def amax(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
+    """Find the largest element over dimensions; equal ones share the gradient.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension or dimensions, None for all.
+        keepdims: keep the reduced dimensions with length 1.
+        initial: a value the result does not go below.
+        where: a Tensor of bools: False elements count as `initial`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `axis` holds anything but ints.
+        ValueError: if a dimension is out of range, comes twice, or is empty.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.amax(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]), 0))
+        [3. 5.]
+    """
+    return _over_axes("amax", input, axis, keepdims, initial, where, _max, ops.maximum)
+
+
+def amin(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
+    """Find the smallest element over dimensions; equal ones share the gradient.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension or dimensions, None for all.
+        keepdims: keep the reduced dimensions with length 1.
+        initial: a value the result does not go above.
+        where: a Tensor of bools: False elements count as `initial`.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `axis` holds anything but ints.
+        ValueError: if a dimension is out of range, comes twice, or is empty.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.amin(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]), 0))
+        [1. 2.]
+    """
+    return _over_axes("amin", input, axis, keepdims, initial, where, _min, ops.minimum)
+
+
+def _over_axes(
+    name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, reduce: tuple, limit: Any
+) -> Tensor:
+    """`amax` or `amin`, by the primitive."""
+    tensor(name, input)
+    if where is not None:
+        input = _only_where(name, input, where, initial)
+    out = reduce[boolean(name, keepdims, "keepdims")](input, () if axis is None else axis)
+    return out if initial is None else limit(out, initial)
+
+
+def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
+    """Find the smallest and the largest element along one dimension.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension, None for all.
+        keepdims: keep the dimension with length 1.
+
+    Returns:
+        (smallest, largest).
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> low, high = ms.ops.aminmax(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]))
+        >>> print(low, high)
+        [1. 2.] [3. 5.]
+    """
+    if axis is None:
+        return amin(input, None, keepdims), amax(input, None, keepdims)
+    axis = integer("aminmax", axis, "axis")
+    return ArgMinWithValue(axis, keepdims)(input)[1], ArgMaxWithValue(axis, keepdims)(input)[1]
+
+
+def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    """Find the place of the largest element, the first of equal ones.
+
+    Args:
+        input: a Tensor of real numbers.
+        dim: the dimension; None for the place among all elements, row by row.
+        keepdim: keep the dimension with length 1. Ignored without `dim`.
+
+    Returns:
+        Tensor of int64.
+
+    Raises:
+        TypeError: if `dim` is no int, or `keepdim` no bool.
+        ValueError: if `dim` is out of range, or there are no elements.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.argmax(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]), dim=1))
+        [1 0]
+    """
+    return _place("argmax", input, dim, keepdim, Argmax, int64, "dim")
+
+
+def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    """Find the place of the smallest element, the first of equal ones.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension; None for the place among all elements, row by row.
+        keepdims: keep the dimension with length 1. Ignored without `axis`.
+
+    Returns:
+        Tensor of int32.
+
+    Raises:
+        TypeError: if `axis` is no int, or `keepdims` no bool.
+        ValueError: if `axis` is out of range, or there are no elements.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.argmin(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]), axis=1))
+        [0 1]
+    """
+    return _place("argmin", input, axis, keepdims, Argmin, int32, "axis")
+
+
+def _place(name: str, input: Tensor, axis: Any, keep: bool, primitive: Any, dtype: Number, argument: str) -> Tensor:
+    """`argmax` or `argmin`, by the primitive."""
+    array(name, tensor(name, input).array())
+    boolean(name, keep, "keepdim" + "s" * (argument == "axis"))
+    if axis is None:
+        return primitive(0, dtype)(reshape(input, (-1,)))
+    axis = integer(name, axis, argument)
+    out = primitive(axis, dtype)(input)
+    return ops.expand_dims(out, axis) if keep and input.ndim else out

@@ -1,0 +1,388 @@
+"""CumSum, CumProd, Cummax and their kin: running totals along one dimension."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.dtype import bool_
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, boolean, floating, one_axis, real, tensor
+from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.elementwise.arithmetic import mul
+from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.elementwise.exponentials import exp
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
+
+__all__ = [
+    "CumProd",
+    "CumSum",
+    "CumulativeLogsumexp",
+    "Cummax",
+    "Cummin",
+    "cummax",
+    "cummin",
+    "cumprod",
+    "cumsum",
+    "logcumsumexp",
+]
+
+
+class _Scan(Primitive):
+    """A running total.
+
+    Args:
+        exclusive: element i is the total of those before i.
+        reverse: run from the end.
+    """
+
+    ufunc: np.ufunc
+
+    def __init__(self, exclusive: bool = False, reverse: bool = False) -> None:
+        self.exclusive = boolean(self.name, exclusive, "exclusive")
+        self.reverse = boolean(self.name, reverse, "reverse")
+
+    def scan(self, x: np.ndarray, axis: int) -> np.ndarray:
+        """The running total of an array."""
+        wide = x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+        if self.reverse:
+            wide = np.flip(wide, axis)
+        out = self.ufunc.accumulate(wide, axis, dtype=wide.dtype)
+        if self.exclusive:
+            out = np.roll(out, 1, axis)
+            out[(slice(None),) * axis + (slice(0, 1),)] = self.start(wide.dtype)
+        return (np.flip(out, axis) if self.reverse else out).astype(x.dtype, copy=False)
+
+    def start(self, d: np.dtype) -> Any:
+        """The total of nothing."""
+        return self.ufunc.identity
+
+
+class CumSum(_Scan):
+    """The running sum along one dimension; the dtype stays.
+
+    Args:
+        exclusive: element i is the sum of those before i.
+        reverse: run from the end.
+
+    Call:
+        input (Tensor): numbers.
+        axis (int): the dimension.
+
+    Raises:
+        TypeError: if `axis` is no int, or `input` holds bools.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, 2.0, 3.0])
+        >>> print(ms.ops.CumSum()(x, 0), ms.ops.CumSum(exclusive=True)(x, 0))
+        [1. 3. 6.] [0. 1. 3.]
+    """
+
+    keeps = ()
+    ufunc = np.add
+
+    @quiet
+    def forward(self, input: np.ndarray, axis: Any) -> np.ndarray:
+        if array(self.name, input).dtype.kind == "b":
+            raise TypeError(
+                f"For '{self.name}', the dtype of 'input' must be a number type, but got Bool; cast it first."
+            )
+        axis = one_axis(self.name, axis, input.ndim)
+        return self.scan(input, axis) if input.ndim else input.copy()
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return CumSum(self.exclusive, not self.reverse)(dout, inputs[1]), None
+
+
+class CumProd(_Scan):
+    """The running product along one dimension; the dtype stays.
+
+    Args:
+        exclusive: element i is the product of those before i.
+        reverse: run from the end.
+
+    Call:
+        x (Tensor): numbers.
+        axis (int): the dimension.
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.CumProd()(ms.Tensor([1.0, 2.0, 3.0]), 0))
+        [1. 2. 6.]
+    """
+
+    ufunc = np.multiply
+
+    @quiet
+    def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:
+        axis = one_axis(self.name, axis, array(self.name, x, "x").ndim)
+        return self.scan(x, axis) if x.ndim else x.copy()
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, axis = inputs
+        if not x.shape:
+            return dout, None
+        axis = one_axis(self.name, axis, x.ndim)
+        if not (x.array() == 0).any():
+            total = CumSum(self.exclusive, not self.reverse)(mul(dout, self(x, axis)), axis)
+            return true_divide(total, x), None
+        # With a zero in the way: every product again, without the one factor.
+        n = x.shape[axis]
+        rows = ops.swapaxes(x, axis, -1)
+        wide = ops.broadcast_to(ops.expand_dims(rows, -2), (*rows.shape, n))
+        without = ops.where(ops.eye(n, n, bool_), ops.ones_like(wide), wide)
+        products = CumProd(self.exclusive, self.reverse)(without, wide.ndim - 1)
+        reached = np.tri(n, n, -1 if self.exclusive else 0, dtype=bool)
+        reached = Tensor(reached if self.reverse else reached.T)
+        weighted = mul(
+            mul(products, cast_array(reached, numpy_dtype(dout))), ops.expand_dims(ops.swapaxes(dout, axis, -1), -2)
+        )
+        return ops.swapaxes(ops.ReduceSum()(weighted, -1), axis, -1), None
+
+
+def product_of_others(x: Tensor) -> Tensor:
+    """For each element the product of all others along the last dimension (right with zeros too)."""
+    last = x.ndim - 1
+    return mul(CumProd(True, False)(x, last), CumProd(True, True)(x, last))
+
+
+class Cummax(Primitive):
+    """The running maximum along one dimension, and where it is.
+
+    Args:
+        axis: the dimension.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> values, places = ms.ops.cummax(ms.Tensor([1.0, 3.0, 2.0]), 0)
+        >>> print(values, places)
+        [1. 3. 3.] [0 1 1]
+    """
+
+    keeps = ()
+    keeps_output = True
+    index_type = np.int64
+    ufunc = np.maximum
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def forward(self, input: np.ndarray) -> tuple:
+        axis = one_axis(self.name, self.axis, real(self.name, input).ndim)
+        if not input.ndim:
+            return input.copy(), np.zeros((), self.index_type)
+        values = self.ufunc.accumulate(input, axis)
+        steps = np.arange(input.shape[axis]).reshape([-1 if i == axis else 1 for i in range(input.ndim)])
+        # The last place so far that holds the running extreme (NaN equals NaN here).
+        hit = (input == values) | ((input != input) & (values != values))
+        places = np.maximum.accumulate(np.where(hit, steps, 0), axis)
+        return values, places.astype(self.index_type)
+
+    def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
+        x = inputs[0]
+        if not x.shape:
+            return dout[0]
+        return ops.picking.gathering.PutAlong(one_axis(self.name, self.axis, len(x.shape)), x.shape)(output[1], dout[0])
+
+
+class Cummin(Cummax):
+    """The running minimum along one dimension, and where it is.
+
+    Args:
+        axis: the dimension.
+
+    Call:
+        input (Tensor): real numbers.
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> values, places = ms.ops.cummin(ms.Tensor([2.0, 1.0, 3.0]), 0)
+        >>> print(values, places)
+        [2. 1. 1.] [0 1 1]
+    """
+
+    index_type = np.int32
+    ufunc = np.minimum
+
+
+class CumulativeLogsumexp(_Scan):
+    """The running log of the sum of exponentials along one dimension.
+
+    Args:
+        exclusive: element i stands for those before i.
+        reverse: run from the end.
+
+    Call:
+        x (Tensor): floats.
+        axis (int): the dimension.
+
+    Raises:
+        TypeError: if `x` holds no floats, or `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.CumulativeLogsumexp()(ms.Tensor([0.0, 0.0]), 0).asnumpy().round(4))
+        [0.     0.6931]
+    """
+
+    ufunc = np.logaddexp
+    keeps_output = True
+
+    def start(self, d: np.dtype) -> Any:
+        return np.finfo(d).min  # as in MindSpore: finite
+
+    @quiet
+    def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:
+        axis = one_axis(self.name, axis, floating(self.name, x, "x", complex_too=False).ndim)
+        return self.scan(x, axis) if x.ndim else x.copy()
+
+    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
+        x, axis = inputs
+        # d out_i / d x_j = exp(x_j - out_i) for each i that j is part of, over all pairs: nothing overflows.
+        axis = one_axis(self.name, axis, x.ndim)
+        n = x.shape[axis]
+        reached = np.tri(n, n, -1 if self.exclusive else 0, dtype=bool)
+        reached = Tensor(reached.T if self.reverse else reached)
+        rows, outs, douts = (ops.swapaxes(t, axis, -1) for t in (x, output, dout))
+        pairs = ops.sub(ops.expand_dims(rows, -2), ops.expand_dims(outs, -1))
+        pairs = exp(ops.where(reached, pairs, -np.inf))
+        return ops.swapaxes(ops.ReduceSum()(mul(pairs, ops.expand_dims(douts, -1)), -2), axis, -1), None
+
+
+_cumsum, _cumprod, _logcumsumexp = CumSum(), CumProd(), CumulativeLogsumexp()
+
+
+def cumsum(x: Tensor, axis: int, dtype: Any = None) -> Tensor:
+    """Sum up along one dimension, keeping every intermediate result.
+
+    Args:
+        x: a Tensor of numbers.
+        axis: the dimension.
+        dtype: cast to this type before, that of `x` by default.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Raises:
+        TypeError: if `axis` is no int, or `x` holds bools.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cumsum(ms.Tensor([1.0, 2.0, 3.0]), 0))
+        [1. 3. 6.]
+    """
+    return _cumsum(x if dtype is None else ops.cast(x, dtype), axis)
+
+
+def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
+    """Multiply along one dimension, keeping every intermediate result; integers give int64.
+
+    Args:
+        input: a Tensor of numbers.
+        dim: the dimension.
+        dtype: cast to this type before.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: if `dim` is no int.
+        ValueError: if `dim` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cumprod(ms.Tensor([1.0, 2.0, 3.0]), 0))
+        [1. 2. 6.]
+    """
+    if dtype is not None:
+        input = ops.cast(input, dtype)
+    elif tensor("cumprod", input).array().dtype.kind in "biu":
+        input = cast_array(input, np.dtype(np.int64))
+    return _cumprod(input, dim)
+
+
+def cummax(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """Find the largest element so far along one dimension, and where it is.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension.
+
+    Returns:
+        (values, places as int64).
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cummax(ms.Tensor([1.0, 3.0, 2.0]), 0)[0])
+        [1. 3. 3.]
+    """
+    return Cummax(axis)(input)
+
+
+def cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
+    """Find the smallest element so far along one dimension, and where it is.
+
+    Args:
+        input: a Tensor of real numbers.
+        axis: the dimension.
+
+    Returns:
+        (values, places as int32).
+
+    Raises:
+        TypeError: if `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cummin(ms.Tensor([2.0, 1.0, 3.0]), 0)[0])
+        [2. 1. 1.]
+    """
+    return Cummin(axis)(input)
+
+
+def logcumsumexp(input: Tensor, axis: int) -> Tensor:
+    """Return the running log of the sum of exponentials along one dimension.
+
+    Args:
+        input: a Tensor of floats.
+        axis: the dimension.
+
+    Returns:
+        Tensor of the shape and dtype of `input`.
+
+    Raises:
+        TypeError: if `input` holds no floats, or `axis` is no int.
+        ValueError: if `axis` is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.logcumsumexp(ms.Tensor([0.0, 0.0]), 0).asnumpy().round(4))
+        [0.     0.6931]
+    """
+    return _logcumsumexp(input, axis)

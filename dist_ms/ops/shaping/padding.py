@@ -1,0 +1,314 @@
+"""pad, Pad, MirrorPad: tensors with a border."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
+from dist_ms.ops.primitive import Primitive
+
+__all__ = ["MirrorPad", "Pad", "PadV3", "Padding", "mirror_pad", "pad", "padding"]
+
+_NUMPY_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap", "symmetric": "symmetric"}
+
+
+class Border(Primitive):
+    """A tensor with a border of one value; negative widths cut off instead.
+
+    Args:
+        widths: (before, after) for each dimension.
+        value: the border's value.
+    """
+
+    keeps = ()
+
+    def __init__(self, widths: tuple, value: Any = 0) -> None:
+        self.widths, self.value = widths, value
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        x = x[self._cut(x.shape)]
+        grow = [(max(a, 0), max(b, 0)) for a, b in self.widths]
+        out = np.full([n + a + b for n, (a, b) in zip(x.shape, grow)], self.value, x.dtype)
+        out[tuple([slice(a, a + n) for n, (a, _) in zip(x.shape, grow)])] = x
+        return out
+
+    def _cut(self, shape: tuple) -> tuple:
+        """The part of the input that stays."""
+        return tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(shape, self.widths)])
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return Border(tuple([(-a, -b) for a, b in self.widths]))(dout)
+
+
+class Mirrored(Primitive):
+    """A tensor with a border made of its own elements.
+
+    Args:
+        widths: (before, after) for each dimension.
+        mode: "reflect", "symmetric", "replicate" or "circular".
+    """
+
+    keeps = ()
+
+    def __init__(self, widths: tuple, mode: str) -> None:
+        self.widths, self.mode = widths, mode
+
+    def sources(self, shape: tuple) -> list[np.ndarray]:
+        """For each dimension, which element each new one is a copy of."""
+        return [np.pad(np.arange(n), w, _NUMPY_MODES[self.mode]) for n, w in zip(shape, self.widths)]
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        for axis, source in enumerate(self.sources(x.shape)):
+            if self.widths[axis] != (0, 0):
+                x = np.take(x, source, axis)
+        return x
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        for axis, source in enumerate(self.sources(inputs[0].shape)):
+            if self.widths[axis] != (0, 0):
+                shape = (*dout.shape[:axis], inputs[0].shape[axis], *dout.shape[axis + 1 :])
+                dout = ops.picking.gathering.AddSlices(shape, axis, 0)(dout, Tensor(source))
+        return dout
+
+
+class Pad(Primitive):
+    """A tensor with a border of zeros.
+
+    Args:
+        paddings: (before, after) for each dimension; negative widths cut off instead.
+
+    Call:
+        input_x (Tensor): the elements.
+
+    Raises:
+        TypeError: if `paddings` is no tuple of pairs of ints.
+        ValueError: if it has not one pair per dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Pad(((1, 0), (0, 1)))(ms.Tensor([[1, 2]])))
+        [[0 0 0]
+         [1 2 0]]
+    """
+
+    def __init__(self, paddings: tuple) -> None:
+        if not isinstance(paddings, tuple):
+            raise TypeError(f"For '{self.name}', 'paddings' must be a tuple, but got {type(paddings).__name__}.")
+        self.paddings = tuple([integers(self.name, p, "paddings") for p in paddings])
+        if any(len(p) != 2 for p in self.paddings):
+            raise ValueError(f"For '{self.name}', 'paddings' must hold pairs, but got {paddings}.")
+
+    def __call__(self, input_x: Tensor) -> Tensor:
+        if len(self.paddings) != tensor(self.name, input_x, "input_x").ndim:
+            raise ValueError(
+                f"For '{self.name}', 'paddings' must have one pair per dimension of 'input_x', "
+                f"but got {len(self.paddings)} for the shape {input_x.shape}."
+            )
+        return Border(self.paddings)(input_x)
+
+
+class MirrorPad(Primitive):
+    """A tensor with a border made of its own elements in mirror order.
+
+    Args:
+        mode: "REFLECT" leaves out the outermost elements, "SYMMETRIC" repeats them.
+
+    Call:
+        input_x (Tensor): the elements.
+        paddings (Tensor): int64 (ndim, 2): widths before and after, for each dimension.
+
+    Raises:
+        ValueError: if `mode` is unknown, or the widths do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.MirrorPad()(ms.Tensor([1, 2, 3]), ms.Tensor([[2, 1]])))
+        [3 2 1 2 3 2]
+    """
+
+    def __init__(self, mode: str = "REFLECT") -> None:
+        self.mode = one_of(self.name, mode, "mode", ("REFLECT", "SYMMETRIC"))
+
+    def __call__(self, input_x: Tensor, paddings: Tensor) -> Tensor:
+        widths = paddings.array() if isinstance(paddings, Tensor) else np.array(paddings)
+        shape = tensor(self.name, input_x, "input_x").shape
+        if widths.shape != (len(shape), 2) or (widths < 0).any():
+            raise ValueError(
+                f"For '{self.name}', 'paddings' must have the shape ({len(shape)}, 2) and no negative "
+                f"width, "
+                f"but got {widths.tolist()}."
+            )
+        pairs = tuple([(int(a), int(b)) for a, b in widths])
+        _check_mirror(self.name, pairs, shape, self.mode.lower())
+        return Mirrored(pairs, self.mode.lower())(input_x)
+
+
+def _check_mirror(name: str, widths: tuple, shape: tuple, mode: str) -> None:
+    """Raise ValueError if a border is too wide for its mode."""
+    spare = 1 if mode == "reflect" else 0
+    for (a, b), n in zip(widths, shape):
+        if mode != "replicate" and max(a, b) > n - spare:
+            raise ValueError(
+                f"For '{name}', a width of the '{mode}' padding must not exceed {n - spare} for a "
+                f"dimension "
+                f"of length {n}, but got {(a, b)}."
+            )
+
+
+def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
+    """Put a border around a tensor.
+
+    Args:
+        input_x: a Tensor.
+        padding: widths (before, after) for the last dimension, then for the one before it, and
+            so on, in one tuple, list or Tensor; negative widths cut off instead (constant mode).
+        mode: "constant" for one value, "reflect" for mirrored elements without the outermost,
+            "replicate" for the outermost element, "circular" for elements from the other side.
+            All but "constant" want the last one, two or three dimensions padded.
+        value: the border's value in constant mode, 0 by default.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `padding` holds anything but ints.
+        ValueError: if `mode` is unknown, or the widths do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.pad(ms.Tensor([[1, 2, 3]]), (1, 2), mode="reflect"))
+        [[2 1 2 3 2 1]]
+    """
+    flat = integers("pad", padding, "padding")
+    ndim = tensor("pad", input_x, "input_x").ndim
+    if len(flat) % 2 or len(flat) > 2 * ndim:
+        raise ValueError(
+            f"For 'pad', 'padding' must hold pairs of widths for at most {ndim} dimensions, but got {padding}."
+        )
+    widths = ((0, 0),) * (ndim - len(flat) // 2) + tuple([flat[i : i + 2] for i in range(len(flat) - 2, -1, -2)])
+    one_of("pad", mode, "mode", ("constant", "reflect", "replicate", "circular"))
+    if mode == "constant":
+        return Border(widths, 0 if value is None else scalar(value))(input_x)
+    if value is not None:
+        raise ValueError(f"For 'pad', 'value' must be None in mode '{mode}', but got {value}.")
+    if any(n < 0 for n in flat):
+        raise ValueError(f"For 'pad', 'padding' must not be negative in mode '{mode}', but got {padding}.")
+    if input_x.ndim < len(flat) // 2 + 1 and mode != "reflect" and input_x.ndim > 1:
+        raise ValueError(
+            f"For 'pad', '{mode}' must leave the first dimension alone, but got {padding} for the shape "
+            f"{input_x.shape}."
+        )
+    _check_mirror("pad", widths, input_x.shape, mode)
+    return Mirrored(widths, mode)(input_x)
+
+
+def mirror_pad(input_x: Tensor, paddings: Tensor, mode: str) -> Tensor:
+    """Put a border around a tensor, made of its own elements in mirror order.
+
+    Args:
+        input_x: a Tensor.
+        paddings: a Tensor of int64 (ndim, 2): widths before and after, for each dimension.
+        mode: "REFLECT" leaves out the outermost elements, "SYMMETRIC" repeats them.
+
+    Returns:
+        Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.mirror_pad(ms.Tensor([1, 2, 3]), ms.Tensor([[1, 1]]), "SYMMETRIC"))
+        [1 1 2 3 3]
+    """
+    integral("mirror_pad", tensor("mirror_pad", paddings, "paddings").array(), "paddings")
+    return MirrorPad(mode)(input_x, paddings)
+
+
+class PadV3(Primitive):
+    """A tensor with a border: `pad` as a primitive.
+
+    Args:
+        mode: "constant", "reflect", "edge" or "circular".
+        paddings_contiguous: whether widths come as (before, after, before, after ...) or first
+            all before, then all after.
+
+    Call:
+        input_x (Tensor): the elements.
+        padding (Tensor): the widths, last dimension first.
+        value (Tensor or number): the border's value in constant mode.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.PadV3()(ms.Tensor([1, 2]), ms.Tensor([1, 0]), 9))
+        [9 1 2]
+    """
+
+    def __init__(self, mode: str = "constant", paddings_contiguous: bool = True) -> None:
+        self.mode = one_of(self.name, mode, "mode", ("constant", "reflect", "edge", "circular"))
+        self.paddings_contiguous = boolean(self.name, paddings_contiguous, "paddings_contiguous")
+
+    def __call__(self, input_x: Tensor, padding: Any, value: Any = None) -> Tensor:
+        widths = integers(self.name, padding, "padding")
+        if not self.paddings_contiguous:
+            half = len(widths) // 2
+            widths = tuple([n for pair in zip(widths[:half], widths[half:]) for n in pair])
+        mode = "replicate" if self.mode == "edge" else self.mode
+        return pad(input_x, widths, mode, value if mode == "constant" else None)
+
+
+class Padding(Primitive):
+    """A tensor whose last dimension, of length 1, is filled up with zeros.
+
+    Args:
+        pad_dim_size: the length wanted.
+
+    Call:
+        x (Tensor): at least two dimensions.
+
+    Raises:
+        ValueError: if the last dimension is not 1, or `pad_dim_size` not positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Padding(3)(ms.Tensor([[1.0], [2.0]])))
+        [[1. 0. 0.]
+         [2. 0. 0.]]
+    """
+
+    def __init__(self, pad_dim_size: int = 8) -> None:
+        self.pad_dim_size = integer(self.name, pad_dim_size, "pad_dim_size")
+        if self.pad_dim_size < 1:
+            raise ValueError(f"For '{self.name}', 'pad_dim_size' must be positive, but got {pad_dim_size}.")
+
+    def __call__(self, x: Tensor) -> Tensor:
+        shape = tensor(self.name, x, "x").shape
+        if len(shape) < 2 or shape[-1] != 1:
+            raise ValueError(
+                f"For '{self.name}', 'x' must have at least 2 dimensions, the last of length 1, "
+                f"but got the shape {shape}."
+            )
+        return Border(((0, 0),) * (len(shape) - 1) + ((0, self.pad_dim_size - 1),))(x)
+
+
+def padding(x: Tensor, pad_dim_size: int = 8) -> Tensor:
+    """Fill up the last dimension, of length 1, with zeros.
+
+    Args:
+        x: a Tensor with at least two dimensions.
+        pad_dim_size: the length wanted.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        ValueError: if the last dimension is not 1, or `pad_dim_size` not positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.padding(ms.Tensor([[1.0], [2.0]]), 2))
+        [[1. 0.]
+         [2. 0.]]
+    """
+    return Padding(pad_dim_size)(x)

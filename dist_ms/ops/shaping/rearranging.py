@@ -1,0 +1,310 @@
+"""Flip, Roll, rot90 and their kin: the elements along a dimension in another order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, one_axis, tensor
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.transposing import swapaxes
+
+__all__ = [
+    "ReverseSequence",
+    "ReverseV2",
+    "Roll",
+    "flip",
+    "fliplr",
+    "flipud",
+    "reverse",
+    "reverse_sequence",
+    "roll",
+    "rot90",
+]
+
+
+class ReverseV2(Primitive):
+    """The elements along some dimensions in reverse order.
+
+    Args:
+        axis: the dimension or dimensions.
+
+    Call:
+        input (Tensor): the elements.
+
+    Raises:
+        TypeError: if `axis` holds anything but ints.
+        ValueError: if a dimension is out of range or comes twice.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ReverseV2([0])(ms.Tensor([1, 2, 3])))
+        [3 2 1]
+    """
+
+    keeps = ()
+
+    def __init__(self, axis: Any) -> None:
+        self.axis = integers(self.name, axis, "axis")
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        ndim = array(self.name, input).ndim
+        axes = many_axes(self.name, self.axis, ndim) if self.axis else ()
+        return np.flip(input, axes).copy()
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return self(dout)
+
+
+def flip(input: Tensor, dims: Any) -> Tensor:
+    """Reverse the order of the elements along some dimensions.
+
+    Args:
+        input: a Tensor.
+        dims: the dimensions, a tuple or list.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: if `dims` is no tuple or list of ints.
+        ValueError: if a dimension is out of range or comes twice.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.flip(ms.Tensor([[1, 2], [3, 4]]), (0,)))
+        [[3 4]
+         [1 2]]
+    """
+    if not isinstance(dims, (tuple, list)):
+        raise TypeError(f"For 'flip', 'dims' must be a tuple or list of ints, but got {type(dims).__name__}.")
+    return ReverseV2(dims)(input)
+
+
+def fliplr(input: Tensor) -> Tensor:
+    """Reverse the order along the second dimension.
+
+    Args:
+        input: a Tensor with at least two dimensions.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        ValueError: if there are fewer dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.fliplr(ms.Tensor([[1, 2], [3, 4]])))
+        [[2 1]
+         [4 3]]
+    """
+    return ReverseV2(1)(input)
+
+
+def flipud(input: Tensor) -> Tensor:
+    """Reverse the order along the first dimension.
+
+    Args:
+        input: a Tensor with at least one dimension.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        ValueError: if `input` is a scalar.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.flipud(ms.Tensor([[1, 2], [3, 4]])))
+        [[3 4]
+         [1 2]]
+    """
+    return ReverseV2(0)(input)
+
+
+def reverse(x: Tensor, axis: Any) -> Tensor:
+    """Reverse the order of the elements along some dimensions: `flip` under its other name.
+
+    Args:
+        x: a Tensor.
+        axis: the dimensions.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.reverse(ms.Tensor([1, 2, 3]), [0]))
+        [3 2 1]
+    """
+    return ReverseV2(axis)(x)
+
+
+class Roll(Primitive):
+    """The elements moved along some dimensions; what leaves at the end comes in at the start.
+
+    Args:
+        shifts: how far, an int or one per dimension.
+        dims: the dimension or dimensions; None treats the tensor as one-dimensional.
+
+    Call:
+        input (Tensor): the elements.
+
+    Raises:
+        TypeError: if an argument holds anything but ints.
+        ValueError: if a dimension is out of range, or the two lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Roll(1, 0)(ms.Tensor([1, 2, 3])))
+        [3 1 2]
+    """
+
+    keeps = ()
+
+    def __init__(self, shifts: Any, dims: Any = None) -> None:
+        self.shifts = integers(self.name, shifts, "shifts")
+        self.dims = None if dims is None else integers(self.name, dims, "dims")
+        if len(self.shifts) != (1 if self.dims is None else len(self.dims)):
+            raise ValueError(
+                f"For '{self.name}', 'shifts' and 'dims' must have one length, but got {shifts} and {dims}."
+            )
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        array(self.name, input)
+        if self.dims is None:
+            return np.roll(input, self.shifts[0])
+        return np.roll(input, self.shifts, [one_axis(self.name, d, input.ndim, "dims") for d in self.dims])
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return Roll([-s for s in self.shifts], self.dims)(dout)
+
+
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
+    """Move the elements along some dimensions; what leaves at the end comes in at the start.
+
+    Args:
+        input: a Tensor.
+        shifts: how far, an int or one per dimension.
+        dims: the dimension or dimensions; None treats the tensor as one-dimensional.
+
+    Returns:
+        Tensor of the shape of `input`.
+
+    Raises:
+        TypeError: if an argument holds anything but ints.
+        ValueError: if a dimension is out of range, or the two lengths differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.roll(ms.Tensor([1, 2, 3]), 1))
+        [3 1 2]
+    """
+    return Roll(shifts, dims)(input)
+
+
+def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
+    """Turn a tensor by 90 degrees in the plane of two dimensions, from the first toward the second.
+
+    Args:
+        input: a Tensor with at least two dimensions.
+        k: how often; negative turns the other way.
+        dims: the two dimensions.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `k` is no int.
+        ValueError: if `dims` are not two different dimensions.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.rot90(ms.Tensor([[1, 2], [3, 4]]), 1, (0, 1)))
+        [[2 4]
+         [1 3]]
+    """
+    axes = integers("rot90", dims, "dims")
+    if len(axes) != 2:
+        raise ValueError(f"For 'rot90', 'dims' must be two dimensions, but got {dims}.")
+    a, b = many_axes("rot90", axes, tensor("rot90", input).ndim, "dims")
+    turns = integer("rot90", k, "k") % 4
+    if turns == 0:
+        return ReverseV2(())(input)
+    if turns == 2:
+        return ReverseV2((a, b))(input)
+    return swapaxes(ReverseV2(b)(input), a, b) if turns == 1 else ReverseV2(b)(swapaxes(input, a, b))
+
+
+class ReverseSequence(Primitive):
+    """The first so many elements of each sequence in reverse order.
+
+    Args:
+        seq_dim: the dimension along the sequences.
+        batch_dim: the dimension over the sequences.
+
+    Call:
+        x (Tensor): the elements.
+        seq_lengths (Tensor): how many elements to reverse, integers, one per sequence.
+
+    Raises:
+        ValueError: if a dimension is out of range, or a length does not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.ReverseSequence(1)(ms.Tensor([[1, 2, 3], [4, 5, 6]]), ms.Tensor([2, 3])))
+        [[2 1 3]
+         [6 5 4]]
+    """
+
+    keeps = (1,)
+
+    def __init__(self, seq_dim: int, batch_dim: int = 0) -> None:
+        self.seq_dim = integer(self.name, seq_dim, "seq_dim")
+        self.batch_dim = integer(self.name, batch_dim, "batch_dim")
+
+    def forward(self, x: np.ndarray, seq_lengths: np.ndarray) -> np.ndarray:
+        counts = integral(self.name, seq_lengths, "seq_lengths")
+        along = one_axis(self.name, self.seq_dim, array(self.name, x, "x").ndim, "seq_dim")
+        over = one_axis(self.name, self.batch_dim, x.ndim, "batch_dim")
+        length = x.shape[along]
+        if counts.shape != (x.shape[over],) or (counts < 0).any() or (counts > length).any():
+            raise ValueError(
+                f"For '{self.name}', 'seq_lengths' must hold {x.shape[over]} lengths up to {length}, "
+                f"but got {counts.tolist()}."
+            )
+        steps = np.arange(length)
+        places = np.where(steps < counts[:, None], counts[:, None] - 1 - steps, steps)
+        shape = [1] * x.ndim
+        shape[over], shape[along] = places.shape
+        places = (places if over < along else places.T).reshape(shape)
+        return np.take_along_axis(x, places, along)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return self(dout, inputs[1]), None
+
+
+def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: int = 0) -> Tensor:
+    """Reverse the first so many elements of each sequence.
+
+    Args:
+        x: a Tensor.
+        seq_lengths: how many elements to reverse, a Tensor of integers, one per sequence.
+        seq_dim: the dimension along the sequences.
+        batch_dim: the dimension over the sequences.
+
+    Returns:
+        Tensor of the shape of `x`.
+
+    Raises:
+        ValueError: if a dimension is out of range, or a length does not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.reverse_sequence(ms.Tensor([[1, 2, 3]]), ms.Tensor([2]), 1))
+        [[2 1 3]]
+    """
+    return ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)

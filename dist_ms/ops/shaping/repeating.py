@@ -1,0 +1,309 @@
+"""Tile, repeat_interleave, Meshgrid: elements several times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import array, integer, integers, one_axis, one_of, tensor
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.expanding import BroadcastTo
+from dist_ms.ops.shaping.joining import sequence
+from dist_ms.ops.shaping.reshaping import reshape
+
+__all__ = [
+    "Meshgrid",
+    "Tile",
+    "cartesian_prod",
+    "combinations",
+    "meshgrid",
+    "repeat_elements",
+    "repeat_interleave",
+    "tile",
+]
+
+
+class Tile(Primitive):
+    """A tensor repeated along its dimensions.
+
+    Call:
+        input (Tensor): the elements.
+        dims (tuple of ints): how often along each dimension, the last ones if there are fewer
+            than dimensions; further ones put dimensions in front.
+
+    Raises:
+        TypeError: if `dims` holds anything but ints.
+        ValueError: if one is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Tile()(ms.Tensor([1, 2]), (2, 2)))
+        [[1 2 1 2]
+         [1 2 1 2]]
+    """
+
+    keeps = ()
+
+    def __call__(self, input: Tensor, dims: Any) -> Tensor:
+        return super().__call__(input, integers(self.name, dims, "dims"))
+
+    def forward(self, input: np.ndarray, dims: tuple) -> np.ndarray:
+        array(self.name, input)
+        if any(n < 0 for n in dims):
+            raise ValueError(f"For '{self.name}', 'dims' must not be negative, but got {dims}.")
+        return np.tile(input, dims)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, dims = inputs
+        ndim = max(len(dims), len(x.shape))
+        shape = (1,) * (ndim - len(x.shape)) + x.shape
+        times = (1,) * (ndim - len(dims)) + dims
+        blocks = reshape(dout, tuple(n for pair in zip(times, shape) for n in pair))
+        return reshape(ops.ReduceSum()(blocks, tuple(range(0, 2 * ndim, 2))), x.shape) if ndim else dout, None
+
+
+_tile = Tile()
+
+
+def tile(input: Tensor, dims: Any) -> Tensor:
+    """Repeat a tensor along its dimensions.
+
+    Args:
+        input: a Tensor.
+        dims: how often along each dimension, the last ones if there are fewer than
+            dimensions; further ones put dimensions in front.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `dims` is no tuple or list of ints.
+        ValueError: if one is negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.tile(ms.Tensor([1, 2]), (2,)))
+        [1 2 1 2]
+    """
+    if isinstance(dims, int):
+        raise TypeError(f"For 'tile', 'dims' must be a tuple or list of ints, but got {type(dims).__name__}.")
+    return _tile(input, dims)
+
+
+class RepeatEach(Primitive):
+    """Every slice along one dimension several times in a row.
+
+    Args:
+        counts: how often each slice comes.
+        axis: the dimension.
+    """
+
+    keeps = ()
+
+    def __init__(self, counts: np.ndarray, axis: int) -> None:
+        self.counts, self.axis = counts, axis
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        return np.repeat(x, self.counts, self.axis)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return SumRuns(self.counts, self.axis)(dout)
+
+
+class SumRuns(Primitive):
+    """The sum of every run of slices along one dimension: the gradient of `RepeatEach`."""
+
+    keeps = ()
+
+    def __init__(self, counts: np.ndarray, axis: int) -> None:
+        self.counts, self.axis = counts, axis
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        if len(set(self.counts.tolist())) == 1 and self.counts[0]:
+            shape = (*x.shape[: self.axis], len(self.counts), int(self.counts[0]), *x.shape[self.axis + 1 :])
+            return x.reshape(shape).sum(self.axis + 1, dtype=x.dtype)
+        out = np.zeros((*x.shape[: self.axis], len(self.counts), *x.shape[self.axis + 1 :]), x.dtype)
+        rows = np.repeat(np.arange(len(self.counts)), self.counts)
+        np.add.at(np.moveaxis(out, self.axis, 0), rows, np.moveaxis(x, self.axis, 0))
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return RepeatEach(self.counts, self.axis)(dout)
+
+
+def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
+    """Repeat each element, or each slice along a dimension, several times in a row.
+
+    Args:
+        input: a Tensor.
+        repeats: how often, an int, or a tuple, list or Tensor of ints, one per slice.
+        axis: the dimension; None makes `input` one-dimensional first.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `repeats` holds anything but ints.
+        ValueError: if `axis` is out of range, or `repeats` is negative or of another length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.repeat_interleave(ms.Tensor([1, 2]), 2))
+        [1 1 2 2]
+    """
+    tensor("repeat_interleave", input)
+    if axis is None:
+        input, axis = reshape(input, (-1,)), 0
+    axis = one_axis("repeat_interleave", axis, input.ndim)
+    counts = integers("repeat_interleave", repeats, "repeats")
+    length = input.shape[axis]
+    if len(counts) == 1:
+        counts *= length
+    if len(counts) != length or any(n < 0 for n in counts):
+        raise ValueError(
+            f"For 'repeat_interleave', 'repeats' must hold {length} counts or one, none negative, but got {repeats}."
+        )
+    return RepeatEach(np.array(counts, np.int64), axis)(input)
+
+
+def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
+    """Repeat each slice along a dimension `rep` times in a row.
+
+    Args:
+        x: a Tensor.
+        rep: how often.
+        axis: the dimension.
+
+    Returns:
+        Tensor.
+
+    Raises:
+        TypeError: if `rep` or `axis` is no int.
+        ValueError: if `axis` is out of range, or `rep` not positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.repeat_elements(ms.Tensor([1, 2]), 2))
+        [1 1 2 2]
+    """
+    if integer("repeat_elements", rep, "rep") < 1:
+        raise ValueError(f"For 'repeat_elements', 'rep' must be positive, but got {rep}.")
+    return repeat_interleave(x, rep, axis)
+
+
+def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
+    """Repeat vectors to the coordinates of all points of a grid.
+
+    Args:
+        inputs: vectors (or scalars), or one tuple of them.
+        indexing: "ij" for shape (n0, n1, ...), "xy" for (n1, n0, ...).
+
+    Returns:
+        tuple of Tensors, one per vector.
+
+    Raises:
+        TypeError: if `indexing` is no str, or an input no Tensor.
+        ValueError: if `indexing` is neither "xy" nor "ij", or an input no vector.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x, y = ms.ops.meshgrid(ms.Tensor([1, 2]), ms.Tensor([3, 4, 5]))
+        >>> print(x.shape, y[:, 0])
+        (3, 2) [3 4 5]
+    """
+    if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
+        inputs = tuple(inputs[0])
+    if not isinstance(indexing, str):
+        raise TypeError(f"For 'meshgrid', 'indexing' must be a str, but got {type(indexing).__name__}.")
+    one_of("meshgrid", indexing, "indexing", ("xy", "ij"))
+    vectors = [reshape(v, (1,)) if v.ndim == 0 else v for v in sequence("meshgrid", inputs, "inputs")]
+    if any(v.ndim != 1 for v in vectors):
+        raise ValueError(f"For 'meshgrid', 'inputs' must have 1 dimension, but got {[v.ndim for v in vectors]}.")
+    order = list(range(len(vectors)))
+    if indexing == "xy" and len(order) > 1:
+        order[0], order[1] = 1, 0
+    shape = tuple(vectors[i].shape[0] for i in order)
+    return tuple(
+        [BroadcastTo(shape)(reshape(v, tuple(-1 if i == j else 1 for j in order))) for i, v in enumerate(vectors)]
+    )
+
+
+class Meshgrid(Primitive):
+    """Vectors repeated to the coordinates of all points of a grid.
+
+    Args:
+        indexing: "ij" for shape (n0, n1, ...), "xy" for (n1, n0, ...).
+
+    Call:
+        inputs (tuple of Tensors): vectors.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x, y = ms.ops.Meshgrid("ij")((ms.Tensor([1, 2]), ms.Tensor([3, 4, 5])))
+        >>> x.shape
+        (2, 3)
+    """
+
+    def __init__(self, indexing: str = "xy") -> None:
+        self.indexing = one_of(self.name, indexing, "indexing", ("xy", "ij"))
+
+    def __call__(self, inputs: Any) -> tuple:
+        return meshgrid(*inputs, indexing=self.indexing)
+
+
+def cartesian_prod(*inputs: Tensor) -> Tensor:
+    """List all combinations of one element of each vector.
+
+    Args:
+        inputs: vectors of one dtype.
+
+    Returns:
+        Tensor (number of combinations, number of vectors); the vector itself if there is just one.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.cartesian_prod(ms.Tensor([1, 2]), ms.Tensor([3, 4])))
+        [[1 3]
+         [1 4]
+         [2 3]
+         [2 4]]
+    """
+    if len(inputs) == 1:
+        return inputs[0]
+    grid = meshgrid(*inputs, indexing="ij")
+    return ops.stack([reshape(g, (-1,)) for g in grid], 1)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """List all choices of `r` elements of a vector, in order.
+
+    Args:
+        input: a vector.
+        r: how many elements to choose, at least 1.
+        with_replacement: whether an element may come several times.
+
+    Returns:
+        Tensor (number of choices, r).
+
+    Raises:
+        ValueError: if `input` is no vector or `r` below 1.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.combinations(ms.Tensor([1, 2, 3])))
+        [[1 2]
+         [1 3]
+         [2 3]]
+    """
+    import itertools
+
+    if tensor("combinations", input).ndim != 1 or integer("combinations", r, "r") < 1:
+        raise ValueError(
+            f"For 'combinations', 'input' must have 1 dimension and 'r' be positive, but got {input.ndim} and {r}."
+        )
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    places = np.array(list(choose(range(input.size), r)), np.int64).reshape(-1, r)
+    return ops.picking.indexing.GetItem(places)(input)

@@ -1,0 +1,219 @@
+"""Slice, StridedSlice, narrow: parts of a tensor by numbers. They share its memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import integer, integers, one_axis, tensor
+from dist_ms.ops.picking.indexing import GetItem
+from dist_ms.ops.primitive import Primitive
+
+__all__ = ["Slice", "StridedSlice", "narrow", "slice", "strided_slice", "tensor_slice"]
+
+_slice = slice
+
+
+class Slice(Primitive):
+    """The part of a tensor that starts at `begin` and has `size` elements along each dimension.
+
+    Call:
+        input (Tensor): the elements.
+        begin (tuple of ints): where to start, for each dimension.
+        size (tuple of ints): how many; -1 for all that are left.
+
+    Raises:
+        TypeError: if `begin` or `size` holds anything but ints.
+        ValueError: if the part does not lie in the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Slice()(ms.Tensor([[1, 2, 3], [4, 5, 6]]), (0, 1), (2, -1)))
+        [[2 3]
+         [5 6]]
+    """
+
+    def __call__(self, input: Tensor, begin: Any, size: Any) -> Tensor:
+        shape = tensor(self.name, input).shape
+        starts, counts = integers(self.name, begin, "begin"), integers(self.name, size, "size")
+        if not len(starts) == len(counts) == len(shape):
+            raise ValueError(
+                f"For '{self.name}', 'begin' and 'size' must have one number per dimension of 'input', "
+                f"but got {begin} and {size} for the shape {shape}."
+            )
+        counts = tuple([n - a if c == -1 else c for n, a, c in zip(shape, starts, counts)])
+        if any(a < 0 or c < 0 or a + c > n for n, a, c in zip(shape, starts, counts)):
+            raise ValueError(
+                f"For '{self.name}', 'begin' and 'size' must name a part of the shape {shape}, "
+                f"but got {begin} and {size}."
+            )
+        return GetItem(tuple([_slice(a, a + c) for a, c in zip(starts, counts)]))(input)
+
+
+class StridedSlice(Primitive):
+    """The part of a tensor from `begin` to `end` in steps, along each dimension.
+
+    Each mask is a number whose bit i speaks of the i-th entry.
+
+    Args:
+        begin_mask: start at the very beginning.
+        end_mask: go to the very end.
+        ellipsis_mask: the entry stands for as many whole dimensions as are not named.
+        new_axis_mask: put in a dimension of length 1.
+        shrink_axis_mask: take the one element at `begin` and drop the dimension.
+
+    Call:
+        input_x (Tensor): the elements.
+        begin (tuple of ints): where to start.
+        end (tuple of ints): where to stop.
+        strides (tuple of ints): the steps, not 0.
+
+    Raises:
+        TypeError: if an argument holds anything but ints.
+        ValueError: if the lengths differ, or a step is 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.StridedSlice()(ms.Tensor([1, 2, 3, 4]), (0,), (4,), (2,)))
+        [1 3]
+    """
+
+    def __init__(
+        self,
+        begin_mask: int = 0,
+        end_mask: int = 0,
+        ellipsis_mask: int = 0,
+        new_axis_mask: int = 0,
+        shrink_axis_mask: int = 0,
+    ) -> None:
+        self.begin_mask = integer(self.name, begin_mask, "begin_mask")
+        self.end_mask = integer(self.name, end_mask, "end_mask")
+        self.ellipsis_mask = integer(self.name, ellipsis_mask, "ellipsis_mask")
+        self.new_axis_mask = integer(self.name, new_axis_mask, "new_axis_mask")
+        self.shrink_axis_mask = integer(self.name, shrink_axis_mask, "shrink_axis_mask")
+
+    def __call__(self, input_x: Tensor, begin: Any, end: Any, strides: Any) -> Tensor:
+        tensor(self.name, input_x, "input_x")
+        starts, stops, steps = (
+            integers(self.name, v, a) for v, a in ((begin, "begin"), (end, "end"), (strides, "strides"))
+        )
+        if not len(starts) == len(stops) == len(steps) or 0 in steps:
+            raise ValueError(
+                f"For '{self.name}', 'begin', 'end' and 'strides' must have one length, and no stride may "
+                f"be 0, but got {begin}, {end} and {strides}."
+            )
+        parts: list = []
+        for i, (a, b, s) in enumerate(zip(starts, stops, steps)):
+            bit = 1 << i
+            if self.ellipsis_mask & bit:
+                parts.append(...)
+            elif self.new_axis_mask & bit:
+                parts.append(None)
+            elif self.shrink_axis_mask & bit:
+                parts.append(a)
+            else:
+                parts.append(_slice(None if self.begin_mask & bit else a, None if self.end_mask & bit else b, s))
+        return GetItem(tuple(parts))(input_x)
+
+
+_slice_op = Slice()
+
+
+def slice(input_x: Tensor, begin: Any, size: Any) -> Tensor:
+    """Take the part of a tensor that starts at `begin` and has `size` elements along each dimension.
+
+    Args:
+        input_x: a Tensor.
+        begin: where to start, for each dimension.
+        size: how many elements; -1 for all that are left.
+
+    Returns:
+        Tensor that shares the memory of `input_x`.
+
+    Raises:
+        TypeError: if `begin` or `size` holds anything but ints.
+        ValueError: if the part does not lie in the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.slice(ms.Tensor([1, 2, 3]), (1,), (2,)))
+        [2 3]
+    """
+    return _slice_op(input_x, begin, size)
+
+
+tensor_slice = slice
+
+
+def strided_slice(
+    input_x: Tensor,
+    begin: Any,
+    end: Any,
+    strides: Any,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> Tensor:
+    """Take the part of a tensor from `begin` to `end` in steps, along each dimension.
+
+    Args:
+        input_x: a Tensor.
+        begin: where to start, for the first dimensions.
+        end: where to stop.
+        strides: the steps, not 0.
+        begin_mask: bit i: start at the very beginning.
+        end_mask: bit i: go to the very end.
+        ellipsis_mask: bit i: the entry stands for as many whole dimensions as are not named.
+        new_axis_mask: bit i: put in a dimension of length 1.
+        shrink_axis_mask: bit i: take the one element at `begin` and drop the dimension.
+
+    Returns:
+        Tensor that shares the memory of `input_x`.
+
+    Raises:
+        TypeError: if an argument holds anything but ints.
+        ValueError: if the lengths differ, or a step is 0.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.strided_slice(ms.Tensor([1, 2, 3, 4]), (3,), (0,), (-1,)))
+        [4 3 2]
+    """
+    return StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)(
+        input_x, begin, end, strides
+    )
+
+
+def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
+    """Take `length` slices from `start` along one dimension.
+
+    Args:
+        input: a Tensor.
+        axis: the dimension.
+        start: the first slice.
+        length: how many.
+
+    Returns:
+        Tensor that shares the memory of `input`.
+
+    Raises:
+        TypeError: if an argument is no int.
+        ValueError: if the part does not lie in the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.narrow(ms.Tensor([1, 2, 3]), 0, 1, 2))
+        [2 3]
+    """
+    axis = one_axis("narrow", axis, tensor("narrow", input).ndim)
+    n = input.shape[axis]
+    start, length = integer("narrow", start, "start"), integer("narrow", length, "length")
+    begin = start + n if start < 0 else start
+    if not 0 <= begin <= n or length < 0 or begin + length > n:
+        raise ValueError(
+            f"For 'narrow', 'start' and 'length' must name a part of a dimension of length {n}, "
+            f"but got {start} and {length}."
+        )
+    return GetItem((_slice(None),) * axis + (_slice(begin, begin + length),))(input)

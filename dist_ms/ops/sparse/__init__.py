@@ -1,0 +1,1 @@
+"""COOTensor and CSRTensor."""

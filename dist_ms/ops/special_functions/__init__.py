@@ -1,0 +1,1 @@
+"""Functions that NumPy lacks: of gamma, beta, Bessel and the error integral."""

@@ -1,0 +1,152 @@
+"""igamma, igammac, zeta: functions of two variables around the gamma function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import floating
+from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.special_functions import incomplete_gamma_functions as values
+
+__all__ = ["Igamma", "Igammac", "Mvlgamma", "Zeta", "igamma", "igammac", "zeta"]
+
+
+class _OfTwo(Primitive):
+    """A function of two Tensors of floats of one dtype, computed in float64."""
+
+    @staticmethod
+    def value(a: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """The function on float64 arrays of one shape."""
+        raise NotImplementedError
+
+    @quiet
+    def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
+        a, x = floating(self.name, input, "input", False), floating(self.name, other, "other", False)
+        if a.dtype != x.dtype:
+            raise TypeError(
+                f"For '{self.name}', 'input' and 'other' must have the same dtype, "
+                f"but got {a.dtype.name} and {x.dtype.name}."
+            )
+        wide = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
+        return np.asarray(self.value(*wide)).astype(a.dtype)
+
+
+class _IgammaByA(_OfTwo):
+    """The derivative of `igamma` by its first argument; there is none of second order by it."""
+
+    value = staticmethod(values.igamma_by_a_array)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        a, x = inputs
+        if wanted(a):
+            raise RuntimeError("For 'igamma', the second-order gradient by 'input' is not supported.")
+        return None, reduce_to(ops.mul(dout, ops.mul(_density(a, x), ops.sub(ops.log(x), ops.digamma(a)))), x)
+
+
+_IgammaByA.name = "igamma"
+_by_a = _IgammaByA()
+
+
+def _density(a: Tensor, x: Tensor) -> Tensor:
+    """The derivative of `igamma` by its second argument, x^(a - 1) exp(-x) / Gamma(a)."""
+    return ops.exp(ops.sub(ops.sub(ops.mul(ops.sub(a, 1), ops.log(x)), x), ops.lgamma(a)))
+
+
+class Igamma(_OfTwo):
+    """The lower incomplete gamma function, divided by the gamma function.
+
+    P(a, x) = 1 / Gamma(a) * integral from 0 to x of t^(a - 1) exp(-t)
+
+    Call:
+        input (Tensor): a, floats above 0.
+        other (Tensor): x, floats from 0, of the same dtype.
+
+    Raises:
+        TypeError: if an input is no Tensor of floats, or their dtypes differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.igamma(ms.Tensor([1.0]), ms.Tensor([1.0])).asnumpy().round(4))
+        [0.6321]
+    """
+
+    value = staticmethod(lambda a, x: values.igamma_arrays(a, x)[0])
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        a, x = inputs
+        return (
+            reduce_to(ops.mul(dout, _by_a(a, x)), a) if wanted(a) else None,
+            reduce_to(ops.mul(dout, _density(a, x)), x) if wanted(x) else None,
+        )
+
+
+class Igammac(_OfTwo):
+    """1 - igamma(input, other), precise where that is small.
+
+    Call:
+        input (Tensor): a, floats above 0.
+        other (Tensor): x, floats from 0, of the same dtype.
+
+    Raises:
+        TypeError: if an input is no Tensor of floats, or their dtypes differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.igammac(ms.Tensor([1.0]), ms.Tensor([1.0])).asnumpy().round(4))
+        [0.3679]
+    """
+
+    value = staticmethod(lambda a, x: values.igamma_arrays(a, x)[1])
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return igamma.gradient(inputs, output, ops.neg(dout))
+
+
+class Zeta(_OfTwo):
+    """The zeta function of Hurwitz, the sum over n = 0, 1 ... of (n + q)^-x.
+
+    Call:
+        input (Tensor): x, floats above 1; it gets no gradient.
+        other (Tensor): q, floats above 0, of the same dtype.
+
+    Raises:
+        TypeError: if an input is no Tensor of floats, or their dtypes differ.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.zeta(ms.Tensor([2.0]), ms.Tensor([1.0])).asnumpy().round(4))
+        [1.6449]
+    """
+
+    value = staticmethod(values.zeta_array)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, q = inputs
+        return None, reduce_to(ops.neg(ops.mul(dout, ops.mul(x, zeta(ops.add(x, 1), q)))), q) if wanted(q) else None
+
+
+class Mvlgamma(Primitive):
+    """The log of the multivariate gamma function: `mvlgamma` as a primitive.
+
+    Args:
+        p: the dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Mvlgamma(2)(ms.Tensor([3.0])).asnumpy().round(4))
+        [1.5502]
+    """
+
+    def __init__(self, p: int) -> None:
+        self.p = p
+
+    def __call__(self, x: Tensor) -> Tensor:
+        return ops.mvlgamma(x, self.p)
+
+
+igamma, igammac, zeta = Igamma(), Igammac(), Zeta()

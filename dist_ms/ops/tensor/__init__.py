@@ -1,0 +1,1 @@
+"""What operations attach to Tensor: operators and methods."""

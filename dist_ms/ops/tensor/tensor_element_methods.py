@@ -1,0 +1,262 @@
+"""Tensor's methods that pick, put and order elements: those whose arguments differ from the functions'."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import one_axis, one_of
+from dist_ms.ops.tensor.tensor_reduction_methods import either
+
+
+def select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """`select(dim, index)`: one slice along a dimension. `select(condition, y)`: see `dist_ms.ops.select`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).select(1, 0))
+        [1 3]
+    """
+    if (args and isinstance(args[0], Tensor)) or "condition" in kwargs:
+
+        def choose(condition: Tensor, y: Any) -> Tensor:
+            return ops.select(condition, self, y)
+
+        return choose(*args, **kwargs)
+
+    def slice_at(dim: int, index: int) -> Tensor:
+        return self[(slice(None),) * one_axis("select", dim, self.ndim, "dim") + (index,)]
+
+    return slice_at(*args, **kwargs)
+
+
+def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
+    """Take the tensor's elements where the condition is true, else those of `y`; see `dist_ms.ops.where`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([1.0, -1.0])
+        >>> print(x.where(x > 0, 0.0))
+        [1. 0.]
+    """
+    return ops.where(condition, self, y)
+
+
+def gather(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """`gather(input_indices, axis, batch_dims=0)`: see `dist_ms.ops.gather`. `gather(dim, index)`: `gather_d`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).gather(ms.Tensor([1]), 0))
+        [[3 4]]
+    """
+    if (args and not isinstance(args[0], Tensor)) or "dim" in kwargs:
+
+        def along(dim: int, index: Tensor) -> Tensor:
+            return ops.gather_d(self, dim, index)
+
+        return along(*args, **kwargs)
+    return ops.gather(self, *args, **kwargs)
+
+
+def take(
+    self: Tensor, indices: Any = None, axis: int | None = None, mode: str = "clip", *, index: Any = None
+) -> Tensor:
+    """Pick elements by index, of all or along a dimension; see `dist_ms.ops.take`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1, 2], [3, 4]]).take(ms.Tensor([0, 3])))
+        [1 4]
+    """
+    return ops.take(self, indices if index is None else index, axis, mode)
+
+
+def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
+    """Take each element from the choice whose number stands there.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([0, 1]).choose([[10, 20], [30, 40]]))
+        [10 40]
+    """
+    one_of("Tensor.choose", mode, "mode", ("raise", "clip", "wrap"))
+    arrays = [c.array() if isinstance(c, Tensor) else np.asarray(c) for c in choices]
+    return Tensor(np.choose(self.array(), arrays, mode=mode))
+
+
+def index_select(self: Tensor, axis: Any = None, index: Any = None, *, dim: Any = None) -> Tensor:
+    """Pick slices along a dimension; see `dist_ms.ops.index_select`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1, 2, 3]).index_select(0, ms.Tensor([2])))
+        [3]
+    """
+    return ops.index_select(self, either("index_select", ("axis", axis), ("dim", dim), None), index)
+
+
+def index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """A copy with slices added to: `index_add(dim, index, source, alpha=1)` or `index_add(indices, y, axis)`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).index_add(0, ms.Tensor([1]), ms.Tensor([5.0])))
+        [1. 7.]
+    """
+    if (args and isinstance(args[0], Tensor)) or "indices" in kwargs:
+
+        def old(indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
+            from dist_ms.ops.picking.scattering_along import added_slices
+
+            return added_slices("index_add", self, axis, indices, y)
+
+        return old(*args, **kwargs)
+
+    def new(dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+        from dist_ms.ops.picking.scattering_along import added_slices
+
+        return added_slices("index_add", self, dim, index, source, alpha)
+
+    return new(*args, **kwargs)
+
+
+def scatter(
+    self: Tensor,
+    axis: Any = None,
+    index: Any = None,
+    src: Any = None,
+    *,
+    dim: Any = None,
+    value: Any = None,
+    reduce: str | None = None,
+) -> Tensor:
+    """A copy with values put along a dimension; see `dist_ms.ops.scatter`. `reduce` may be "add" or "multiply".
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).scatter(0, ms.Tensor([1]), ms.Tensor([5.0])))
+        [1. 5.]
+    """
+    axis = either("scatter", ("axis", axis), ("dim", dim), None)
+    src = src if value is None else value
+    if reduce is None:
+        return ops.scatter(self, axis, index, src)
+    one_of("Tensor.scatter", reduce, "reduce", ("add", "multiply"))
+    if not isinstance(src, Tensor):
+        src = ops.full_like(index, src, dtype=self.dtype)
+    if reduce == "add":
+        return ops.tensor_scatter_elements(self, index, src, axis, "add")
+    factors = ops.ones_like(self).array().copy()
+    places = ops.picking.gathering.along(index.array(), one_axis("scatter", axis, self.ndim))
+    np.multiply.at(factors, places, src.array())
+    return self * wrap(factors)
+
+
+def scatter_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+    """`scatter_add(dim, index, src)`: add along a dimension. `scatter_add(indices, updates)`: `tensor_scatter_add`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).scatter_add(0, ms.Tensor([1]), ms.Tensor([5.0])))
+        [1. 7.]
+    """
+    if (args and isinstance(args[0], Tensor)) or "indices" in kwargs:
+        return ops.tensor_scatter_add(self, *args, **kwargs)
+
+    def along(dim: int, index: Tensor, src: Tensor) -> Tensor:
+        return ops.tensor_scatter_elements(self, index, src, dim, "add")
+
+    return along(*args, **kwargs)
+
+
+def sort(
+    self: Tensor, axis: int = -1, descending: bool = False, *, dim: int | None = None, stable: bool = False
+) -> tuple:
+    """Sort along a dimension; see `dist_ms.ops.sort`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([3.0, 1.0]).sort()[0])
+        [1. 3.]
+    """
+    return ops.sort(self, axis if dim is None else dim, descending)
+
+
+def argsort(
+    self: Tensor, axis: int = -1, descending: bool = False, *, dim: int | None = None, stable: bool = False
+) -> Tensor:
+    """Find where each element of the sorted dimension is; see `dist_ms.ops.argsort`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([3.0, 1.0]).argsort())
+        [1 0]
+    """
+    return ops.argsort(self, axis if dim is None else dim, descending)
+
+
+def topk(self: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True) -> tuple:
+    """Find the k largest elements along a dimension; see `dist_ms.ops.topk`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([3.0, 1.0, 2.0]).topk(2)[0])
+        [3. 2.]
+    """
+    return ops.topk(self, k, dim, largest, sorted)
+
+
+def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Tensor | None = None) -> Tensor:
+    """Find where values would have to go to keep the tensor sorted; see `dist_ms.ops.searchsorted`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 3.0]).searchsorted(ms.Tensor([2.0])))
+        [1]
+    """
+    values = v if isinstance(v, Tensor) else Tensor(v)
+    return ops.searchsorted(self, values, out_int32=True, side=side, sorter=sorter)
+
+
+def unique(
+    self: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Find the different elements in rising order, or the different slices along a dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([3, 1, 3]).unique())
+        [1 3]
+    """
+    values, inverse, counts = np.unique(self.array(), return_inverse=True, return_counts=True, axis=dim)
+    if dim is None:
+        inverse = inverse.reshape(self.shape)
+    out = (
+        [wrap(values)]
+        + [wrap(inverse.astype(np.int64))] * return_inverse
+        + [wrap(counts.astype(np.int64))] * return_counts
+    )
+    return tuple(out) if len(out) > 1 else out[0]
+
+
+for _method in (
+    select,
+    where,
+    gather,
+    take,
+    choose,
+    index_select,
+    index_add,
+    scatter,
+    scatter_add,
+    sort,
+    argsort,
+    topk,
+    searchsorted,
+    unique,
+):
+    setattr(Tensor, _method.__name__, _method)

@@ -1,0 +1,197 @@
+"""Tensor's methods that change the tensor itself: add_, copy_, fill_ and their kin.
+
+Outside gradients they write into the tensor's memory. Under a gradient the tensor object
+stands for a new value, which the gradient passes through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dist_ms import ops
+from dist_ms.autograd.tape import recording
+from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.broadcasting import promote_types
+from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.picking.indexing import rebind, writable
+
+
+def become(self: Tensor, new: Tensor, name: str) -> Tensor:
+    """Give a tensor new values, which keep its shape and dtype, and return the tensor.
+
+    Raises:
+        ValueError: if the values have a larger shape.
+        TypeError: if they need a higher kind of dtype.
+    """
+    old = self.array()
+    if new.shape != old.shape:
+        if np.broadcast_shapes(new.shape, old.shape) != old.shape:
+            raise ValueError(f"For 'Tensor.{name}', the result must keep the shape {old.shape}, but got {new.shape}.")
+        new = ops.broadcast_to(new, old.shape)
+    d = new.array().dtype
+    if promote_types(old.dtype, d) != old.dtype and (old.dtype.kind in "biu") != (d.kind in "biu"):
+        raise TypeError(
+            f"For 'Tensor.{name}', the result must fit the dtype {from_numpy(old.dtype)}, but got {from_numpy(d)}."
+        )
+    new = cast_array(new, old.dtype)
+    if recording.on:
+        from dist_ms.ops.flow.debugging import copied
+
+        rebind(self, new if new is not self else copied(new))
+        return self
+    target = writable(self)
+    target[...] = new._data.copy() if np.may_share_memory(target, new._data) else new._data
+    return self
+
+
+def _in_place(name: str, function: Callable) -> Callable:
+    """The method `name_` that puts a function's result in the tensor's place."""
+
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return become(self, function(self, *args, **kwargs), f"{name}_")
+
+    method.__name__, method.__qualname__ = f"{name}_", f"Tensor.{name}_"
+    method.__doc__ = f"Put the result of `{name}` in the tensor's place, and return the tensor."
+    return method
+
+
+def _plus(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    return ops.add(self, other if alpha == 1 else ops.mul(other, alpha))
+
+
+for _name, _function in {
+    "add": _plus,
+    "sub": ops.subtract,
+    "mul": ops.mul,
+    "div": ops.div,
+    "floor_divide": ops.floor_divide,
+    "remainder": ops.remainder,
+    "exp": ops.exp,
+    "log": ops.log,
+    "floor": ops.floor,
+    "erfinv": ops.erfinv,
+    "sign": ops.sign,
+    "clamp": ops.clamp,
+    "addmm": ops.addmm,
+    "masked_fill": ops.masked_fill,
+    "masked_scatter": ops.masked_scatter,
+    "index_fill": ops.index_fill,
+    "index_put": ops.index_put,
+    "tanh": ops.tanh,
+    "sigmoid": ops.sigmoid,
+    "subtract": ops.subtract,
+}.items():
+    setattr(Tensor, f"{_name}_", _in_place(_name, _function))
+Tensor.index_add_ = _in_place("index_add", lambda self, *args, **kwargs: self.index_add(*args, **kwargs))
+Tensor.scatter_ = _in_place("scatter", lambda self, *args, **kwargs: self.scatter(*args, **kwargs))
+Tensor.scatter_add_ = _in_place("scatter_add", lambda self, *args, **kwargs: self.scatter_add(*args, **kwargs))
+
+
+def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
+    """Return the tensor plus alpha * other.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0]).add(2, alpha=3))
+        [7.]
+    """
+    return _plus(self, other, alpha=alpha)
+
+
+def sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
+    """Return the tensor less alpha * other.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0]).sub(2, alpha=3))
+        [-5.]
+    """
+    return ops.subtract(self, other if y is None else y, alpha=alpha)
+
+
+def remainder(self: Tensor, other: Any = None, *, divisor: Any = None) -> Tensor:
+    """Return the remainder of the division rounded down; see `dist_ms.ops.remainder`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([-7, 7]).remainder(3))
+        [2 1]
+    """
+    return ops.remainder(self, other if divisor is None else divisor)
+
+
+def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
+    """Take over the values of another tensor, broadcast and cast, and return the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).copy_(ms.Tensor([3, 4])))
+        [3. 4.]
+    """
+    if not isinstance(src, Tensor):
+        raise TypeError(f"For 'Tensor.copy_', 'src' must be a Tensor, but got {type(src).__name__}.")
+    return become(self, cast_array(src, self.array().dtype), "copy_")
+
+
+def fill_(self: Tensor, value: Any) -> Tensor:
+    """Give every element one value, and return the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).fill_(3))
+        [3. 3.]
+    """
+    return become(self, ops.full_like(self, value), "fill_")
+
+
+def zero_(self: Tensor) -> Tensor:
+    """Give every element the value 0, and return the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).zero_())
+        [0. 0.]
+    """
+    return become(self, ops.zeros_like(self), "zero_")
+
+
+def index_copy_(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:
+    """Replace slices along a dimension, by index, and return the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).index_copy_(0, ms.Tensor([1]), ms.Tensor([9.0])))
+        [1. 9.]
+    """
+    self[(slice(None),) * (dim % max(self.ndim, 1)) + (index,)] = tensor
+    return self
+
+
+def _drawn(name: str, draw: Callable) -> Callable:
+    """A method that fills the tensor with random numbers."""
+
+    def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
+        from dist_ms.ops.drawing_numbers.drawing import generator_of
+
+        rng = generator_of(name, generator.seed() if generator is not None else None)
+        values = draw(rng, self.shape, *args, **kwargs)
+        return become(self, wrap(np.asarray(values).astype(self.array().dtype)), name)
+
+    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    method.__doc__ = f"Fill the tensor with random numbers ({name[:-1]} distribution), and return it."
+    return method
+
+
+Tensor.uniform_ = _drawn("uniform_", lambda rng, shape, from_=0, to=1: rng.uniform(from_, to, shape))
+Tensor.normal_ = _drawn("normal_", lambda rng, shape, mean=0, std=1: rng.normal(mean, std, shape))
+Tensor.bernoulli_ = _drawn(
+    "bernoulli_", lambda rng, shape, p=0.5: rng.random(shape) < (p.array() if isinstance(p, Tensor) else p)
+)
+Tensor.exponential_ = _drawn("exponential_", lambda rng, shape, lambd=1: rng.exponential(1 / lambd, shape))
+
+for _method in (add, sub, remainder, copy_, fill_, zero_, index_copy_):
+    setattr(Tensor, _method.__name__, _method)

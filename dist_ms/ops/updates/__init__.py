@@ -1,0 +1,1 @@
+"""Steps of optimizers as operations on Parameters."""

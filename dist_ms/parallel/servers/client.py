@@ -1,0 +1,182 @@
+"""A worker's side of parameter servers: what it holds there, its pushes and pulls."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dist_ms.communication import World, current
+from dist_ms.communication.waiting import default_timeout, wait_until
+from dist_ms.parallel.plan import make_plan
+from dist_ms.parallel.servers.messages import LAST_TAG, REQUEST_TAG, Kind, Message, pack, pack_object, unpack
+
+_log = logging.getLogger("dist_ms")
+_client: ServerClient | None = None
+
+
+class ServerClient:
+    """A worker's line to the servers.
+
+    Args:
+        world: the job's; it has roles and mail.
+
+    Attributes:
+        servers: how many servers there are.
+        worker: this worker's number.
+        pushed, pulled: bytes sent and received.
+    """
+
+    def __init__(self, world: World) -> None:
+        self.mail, self.roles = world.mail, world.roles
+        self.servers, self.workers = world.roles.servers, world.roles.workers
+        self.worker = world.comm.rank
+        self.held: dict[str, Any] = {}
+        self.dense: list[Any] = []
+        self._tables: dict[int, Any] = {}
+        self._links: dict[int, Any] = {}
+        self._tags = itertools.cycle(range(1, LAST_TAG))
+        self._seconds = default_timeout()
+        atexit.register(self.close)
+
+    # ---- messages
+    def post(self, server: int, data: np.ndarray) -> None:
+        """Send a request."""
+        self.mail.send(data, self.roles.server_rank(server), REQUEST_TAG)
+
+    def tag(self) -> int:
+        """A tag for an answer."""
+        return next(self._tags)
+
+    def answer(self, server: int, tag: int, what: str) -> Message:
+        """Wait for the answer to a request.
+
+        Raises:
+            TimeoutError: if it does not come within DIST_MS_TIMEOUT seconds.
+            RuntimeError: if the server has ended.
+            Exception: that the server answered with.
+        """
+        rank, found = self.roles.server_rank(server), []
+        control = self.mail.control
+
+        def came() -> bool:
+            message = self.mail.take(rank, tag)
+            if message is not None:
+                found.append(message[2])
+            return bool(found)
+
+        def listen(waited: float) -> None:
+            control.listen()
+            if (rank in control.left or rank in control.failed) and not came():
+                raise RuntimeError(
+                    f"[worker {self.worker} of {self.workers}] {what} cannot be done: server {server} (rank {rank}) "
+                    f"has ended, which held {self.held_by(server)}."
+                )
+
+        if not wait_until(came, self._seconds, listen):
+            raise TimeoutError(
+                f"[worker {self.worker} of {self.workers}] {what} has waited {self._seconds:g} s (DIST_MS_TIMEOUT) "
+                f"for server {server} of {self.servers} (rank {rank}), which holds {self.held_by(server)}."
+            )
+        message = unpack(rank, found[0])
+        if message.kind is Kind.ERROR:
+            kind, text = message.object()
+            raise kind(f"[worker {self.worker} of {self.workers}] {text}")
+        return message
+
+    def ask(self, server: int, kind: Kind, unit: int, value: Any, what: str) -> Any:
+        """Send an object and return the object that is answered."""
+        tag = self.tag()
+        self.post(server, pack_object(kind, unit, tag, value))
+        return self.answer(server, tag, what).object()
+
+    def ask_all(self, kind: Kind, units: Sequence[int], values: Sequence[Any], what: str) -> list[Any]:
+        """Ask every server at once."""
+        tags = [self.tag() for _ in range(self.servers)]
+        for server, tag in enumerate(tags):
+            self.post(server, pack_object(kind, units[server], tag, values[server]))
+        return [self.answer(server, tag, what).object() for server, tag in enumerate(tags)]
+
+    # ---- what is held
+    def table(self, parameter: Any) -> Any:
+        """The link of a table that servers hold, None if the plan keeps it here."""
+        key = id(parameter)
+        if key not in self._tables:
+            from dist_ms.parallel.servers.table import TableLink
+
+            served = make_plan([parameter], servers=True).rows[0].gradient == "server"
+            self._tables[key] = (TableLink(self, parameter) if served else None, parameter)
+        return self._tables[key][0]
+
+    def held_by(self, server: int) -> str:
+        """Say what a server holds, as far as this worker knows."""
+        links = [link for link, _ in self._tables.values() if link is not None]
+        return "; ".join(link.held_by(server) for link in (*links, *self.dense)) or "nothing yet"
+
+    def begin(self, optimizer: Any) -> Any:
+        """Hand what the optimizer updates over to the servers, where the plan says so; done once.
+
+        Args:
+            optimizer: has `parameters`, in the order of the gradients.
+        """
+        key = id(optimizer)
+        if key not in self._links:
+            from dist_ms.parallel.servers.training import OptimizerLink
+
+            self._links[key] = OptimizerLink(self, optimizer)
+        return self._links[key]
+
+    def push(self, optimizer: Any, gradients: Mapping[int, Any]) -> dict[int, Any]:
+        """Send the gradients of what servers hold and take the new dense values.
+
+        Returns:
+            The gradients that are this worker's own business.
+        """
+        return self.begin(optimizer).push(gradients)
+
+    def refresh(self) -> None:
+        """Take the servers' values of the dense tensors, which other workers may have changed since the last step."""
+        for link in self.dense:
+            link.pull()
+
+    def close(self) -> None:
+        """Tell the servers that this worker has ended; done when the process ends."""
+        for server in range(self.servers):
+            self.post(server, pack(Kind.BYE, 0, 0, 0, 0, 0, np.uint8)[0])
+        wait_until(self.mail.progress, 10.0)
+
+    def report(self) -> list[dict[str, Any]]:
+        """What happened to each tensor so far: updates, their staleness, how late each worker was.
+
+        Returns:
+            Per unit and server a dict with `name`, `server`, `staleness` (the bound), `updates`,
+            `stale` (updates by how many updates old the values were that they were computed from)
+            and `late` (per worker the mean seconds behind the first).
+        """
+        units = [0] * self.servers
+        answers = self.ask_all(Kind.REPORT, units, units, "the servers' report")
+        return [{**row, "server": server} for server, rows in enumerate(answers) for row in rows]
+
+
+def started() -> ServerClient | None:
+    """The line of this worker, if it has used it."""
+    return _client
+
+
+def client() -> ServerClient:
+    """The line of this worker.
+
+    Raises:
+        RuntimeError: if the job has no servers.
+    """
+    global _client
+    if _client is None:
+        world = current()
+        if world is None or world.roles is None:
+            raise RuntimeError("For 'client', the job must have parameter servers, but it has none.")
+        _client = ServerClient(world)
+    return _client
