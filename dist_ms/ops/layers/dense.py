@@ -15,7 +15,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
 from dist_ms.ops.layout import onednn_type
-from dist_ms.ops.linear_algebra.matmul import product
+from dist_ms.ops.linear_algebra.matmul import SMALL, product
 from dist_ms.ops.linear_algebra.matrix_product import multiply
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import reshaping, transposing
@@ -24,7 +24,6 @@ from dist_ms.ops.vjp import wanted
 __all__ = ["Dense", "bidense", "dense"]
 
 _F32 = np.dtype(np.float32)
-_SMALL = 1 << 16  # multiplications
 
 
 class Dense(Primitive):
@@ -51,7 +50,7 @@ class Dense(Primitive):
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
         if not self._plain(input, weight, bias):
             self._check(input, weight, bias)
-        elif input.size * weight.shape[0] < _SMALL:  # NumPy answers before oneDNN has looked up its primitive
+        elif input.size * weight.shape[0] < SMALL:
             matrix = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
             out = np.matmul(matrix, weight.T)
             if bias is not None:

@@ -24,8 +24,9 @@ __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm"
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
-# Below this many multiplications NumPy answers before oneDNN has looked up its primitive.
-_SMALL = 4096
+# Multiplications below which NumPy answers before oneDNN has looked up its primitive.
+SMALL = 1 << 16
+_SMALL_NARROW = 4096  # of bfloat16, whose factors NumPy has to be given in float32
 
 
 class MatMul(Primitive):
@@ -163,11 +164,11 @@ def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.n
     `out`, float32 or float64 and contiguous, gets it where given.
     """
     d = a.dtype
-    if d is _F32 and a.size * b.shape[-1] < _SMALL:
+    if d is _F32 and a.size * b.shape[-1] < SMALL:
         return _plain(a, b, out)
-    if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL):
+    if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL_NARROW):
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
-    if (a.dtype != _F32 and a.dtype != _BF16) or a.size * b.shape[-1] < _SMALL:
+    if a.dtype != _BF16 and (a.dtype != _F32 or a.size * b.shape[-1] < SMALL):
         return _plain(a, b, out)
     return multiply(a, b, None, out)
 

@@ -48,6 +48,6 @@ def test_names_of_the_user_are_left_alone():
     ],
 )
 def test_a_wrong_one_ends_the_import(name, value, text):
-    code = "import dist_ms, dist_ms.ops.winograd"
+    code = "import dist_ms, dist_ms.ops.convolutions.winograd"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, name: value}, capture_output=True, text=True)
     assert done.returncode and text in done.stderr
