@@ -72,12 +72,21 @@ def test_the_guard_raises_on_every_rank(several, divided, own):
         np.testing.assert_array_equal(a, b)
 
 
-def test_without_the_guard_nothing_is_raised(several, monkeypatch):
+def test_without_the_guard_a_rank_tells_once(several, monkeypatch, caplog):
     net = Net()
     step = nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.01))
-    assert step.non_finite is None
+    assert step.non_finite == "warn"
     step(*batch(bad=several.rank == 0))
     assert np.isnan(net.fc.weight.asnumpy()).any()
+    rank = f"[rank {several.rank} of {several.size}] "
+    wanted = rank + "For 'TrainOneStepCell', the loss is nan, and training goes on. DIST_MS_NON_FINITE=raise"
+    assert (wanted in caplog.text) == (several.rank == 0)
+    for _ in range(2):
+        step(*batch())
+    assert caplog.text.count(wanted) == 1
+    step.non_finite = "ignore"
+    step(*batch())
+    assert step.non_finite is None and caplog.text.count(wanted) == 1
     monkeypatch.setenv("DIST_MS_NON_FINITE", "raise")
     assert nn.TrainOneStepCell(net, nn.SGD(net.trainable_params(), 0.01)).non_finite == "raise"
     monkeypatch.setenv("DIST_MS_NON_FINITE", "shrug")

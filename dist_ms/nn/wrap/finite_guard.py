@@ -1,7 +1,12 @@
-"""The non-finite guard: training ends, on every rank, at the first gradient that is infinite or NaN."""
+"""The non-finite guard: training ends, on every rank, at the first gradient that is infinite or NaN.
+
+Unless asked to, it only warns, as soon as a loss is infinite or NaN.
+"""
 
 from __future__ import annotations
 
+import logging
+import math
 import os
 from collections.abc import Sequence
 from typing import Any
@@ -16,13 +21,14 @@ from dist_ms.communication import Comm, LocalComm
 from dist_ms.ops.layout import in_memory_order
 
 VARIABLE = "DIST_MS_NON_FINITE"
+_log = logging.getLogger("dist_ms")
 
 
 def checked_choice(value: Any, what: str) -> str | None:
-    """Return what to do about gradients that are not finite: "raise" or nothing, None.
+    """Return what to do about numbers that are not finite: "raise", "warn" or nothing, None.
 
     Args:
-        value: "raise"; None, "" and "ignore" stand for nothing.
+        value: "raise" or "warn"; None and "ignore" stand for nothing.
         what: what errors call the value.
 
     Raises:
@@ -33,16 +39,46 @@ def checked_choice(value: Any, what: str) -> str | None:
         >>> checked_choice("raise", "'non_finite'"), checked_choice("ignore", "'non_finite'")
         ('raise', None)
     """
-    if value in (None, "", "ignore"):
+    if value in (None, "ignore"):
         return None
-    if value != "raise":
-        raise ValueError(f"For 'TrainOneStepCell', {what} must be 'raise', 'ignore' or None, but got {value!r}.")
+    if value not in ("raise", "warn"):
+        raise ValueError(
+            f"For 'TrainOneStepCell', {what} must be 'raise', 'warn', 'ignore' or None, but got {value!r}."
+        )
     return value
 
 
 def choice_from_environment() -> str | None:
-    """Return what DIST_MS_NON_FINITE says."""
-    return checked_choice(os.environ.get(VARIABLE), f"the environment variable {VARIABLE}")
+    """Return what DIST_MS_NON_FINITE says: "warn" if nothing."""
+    return checked_choice(os.environ.get(VARIABLE) or "warn", f"the environment variable {VARIABLE}")
+
+
+def warn_of_loss(loss: Any, comm: Comm | None = None) -> bool:
+    """Tell, and return, whether a loss of one number is infinite or NaN on this rank.
+
+    Args:
+        loss: Tensors, nested or not; those of several numbers are passed over.
+        comm: the ranks; None: this one alone.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.nn.wrap.finite_guard import warn_of_loss
+        >>> warn_of_loss(ms.Tensor(1.0))
+        False
+    """
+    for x in tensors(loss):
+        if x.size == 1 and not math.isfinite(value := float(x.array().reshape(()))):
+            rank = f"[rank {comm.rank} of {comm.size}] " if comm is not None and comm.size > 1 else ""
+            _log.warning(
+                "%sFor 'TrainOneStepCell', the loss is %g, and training goes on. %s=raise ends it on every rank before "
+                "a weight changes, and names the parameter; %s=ignore says nothing.",
+                rank,
+                value,
+                VARIABLE,
+                VARIABLE,
+            )
+            return True
+    return False
 
 
 def first_not_finite(grads: Sequence[Any]) -> int:

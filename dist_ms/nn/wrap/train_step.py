@@ -21,7 +21,7 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.updates import takes_rows
-from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment, refuse_not_finite
+from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment, refuse_not_finite, warn_of_loss
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
 from dist_ms.nn.wrap.shard_steps import ShardSteps
 from dist_ms.ops.creating.creation import full_like
@@ -85,6 +85,7 @@ class TrainOneStepCell(Cell):
         self._summing = False
         self._alone: Reducer | None = None
         self._non_finite = choice_from_environment()
+        self._told = False
         check_parallel_optimizer(self.parallel_mode, return_grad)
         if self.reducer_flag:
             self.grad_reducer = DistributedGradReducer(
@@ -103,8 +104,12 @@ class TrainOneStepCell(Cell):
     def _update(self, loss: Any, grads: list[Tensor]) -> Any:
         """Update the parameters, unless gradients are being summed up, and return the step's results."""
         if not self._summing:
-            if self._non_finite is not None:
-                refuse_not_finite(loss, grads, self.weights, self.grad_reducer.comm if self.reducer_flag else None)
+            if self._non_finite is not None and not self._told:
+                comm = self.grad_reducer.comm if self.reducer_flag else None
+                if self._non_finite == "raise":
+                    refuse_not_finite(loss, grads, self.weights, comm)
+                else:
+                    self._told = warn_of_loss(loss, comm)
             self.optimizer(tuple(grads))
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
@@ -112,15 +117,16 @@ class TrainOneStepCell(Cell):
 
     @property
     def non_finite(self) -> str | None:
-        """What becomes of a step with an infinite or NaN gradient: "raise" on every rank, or None: it is taken.
+        """What becomes of a step with an infinite or NaN gradient: "raise" on every rank, or it is taken.
 
-        Default: the environment variable DIST_MS_NON_FINITE. A step with a loss scale skips such steps instead.
+        "warn" tells once that a loss is infinite or NaN; None ("ignore") says nothing. Default: the environment
+        variable DIST_MS_NON_FINITE, else "warn". A step with a loss scale skips such steps instead.
         """
         return self._non_finite
 
     @non_finite.setter
     def non_finite(self, value: str | None) -> None:
-        self._non_finite = checked_choice(value, "'non_finite'")
+        self._non_finite, self._told = checked_choice(value, "'non_finite'"), False
 
     # ---- several sweeps, one update
     @contextmanager
