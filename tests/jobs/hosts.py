@@ -1,5 +1,6 @@
 """Machines on one: network namespaces with a host name and an address each, joined by a bridge with a limited rate."""
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -8,6 +9,8 @@ from contextlib import contextmanager
 from tests.jobs.conftest import MPIRUN
 
 RATE = "1gbit"
+# The kernel takes a network away after its deletion has returned, so each use has names of its own.
+_uses = itertools.count()
 AGENT = """#!/bin/bash
 # Stands in for ssh: AGENT [options] ADDRESS COMMAND...
 while [[ "$1" == -* ]]; do shift; done
@@ -80,7 +83,7 @@ def up(folder, count=2):
         OSError: if the kernel makes none here.
     """
     agent = folder / "agent.sh"
-    mark = os.getpid() % 200 + 20
+    mark = (os.getpid() + 67 * next(_uses)) % 200 + 20
     hosts = Hosts(mark, agent)
     agent.write_text(AGENT.replace("PREFIX", hosts._prefix))
     agent.chmod(0o755)
