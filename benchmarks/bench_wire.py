@@ -45,7 +45,7 @@ def bytes_sent(interface):
 def make(overlap, wire, bucket, width, layers):
     """A training step of dense layers; 0 MB stand for the default bucket."""
     ms.set_seed(1)
-    fusion = {"mode": "size", "config": bucket} if bucket else {"mode": "auto"}
+    fusion = {"mode": "size", "config": bucket} if bucket else {"mode": "auto", "config": None}
     ms.set_auto_parallel_context(comm_fusion={"allreduce": fusion})
     body = [cell for _ in range(layers) for cell in (nn.Dense(width, width), nn.ReLU())]
     net = nn.SequentialCell(*body, nn.Dense(width, 10))
