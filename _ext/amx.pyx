@@ -105,6 +105,11 @@ cdef inline Py_ssize_t panel_bytes(Py_ssize_t inner) noexcept nogil:
     return block_count(min(inner, SLICE), PANEL) * BLOCK_BYTES
 
 
+cdef inline Py_ssize_t kept_panels(const Matrices *m) noexcept nogil:
+    """The panels of B that a task keeps split: all for several groups of A, else the one in use, close by."""
+    return m.column_panels if m.row_panels > GROUP else 1
+
+
 cdef void multiply_block(
     const Matrices *m, Py_ssize_t row, Py_ssize_t column, Scratch *scratch
 ) noexcept nogil:
@@ -112,7 +117,9 @@ cdef void multiply_block(
     cdef Py_ssize_t size = panel_bytes(m.inner)
     cdef Py_ssize_t row_stop = min(m.rows, row + m.row_panels * PANEL)
     cdef Py_ssize_t column_stop = min(m.columns, column + m.column_panels * PANEL)
+    cdef Py_ssize_t kept = kept_panels(m)
     cdef Py_ssize_t k_slice, k, length, first, stop, i, j, at
+    cdef uint8_t *b_panel
     cdef TileConfig before
     amx_begin(&before)
     for k_slice in range(block_count(m.inner, SLICE)):
@@ -129,13 +136,14 @@ cdef void multiply_block(
                 ))
             for j in range(block_count(column_stop - column, PANEL)):
                 at = column + j * PANEL
+                b_panel = scratch.b_panels + j % kept * size
                 if first == row:
                     scratch.b_largest = max(scratch.b_largest, amx_split_panel(
                         m.b + at * m.b_column + k * m.b_inner, m.b_column, m.b_inner,
-                        min(PANEL, column_stop - at), length, 1, scratch.b_panels + j * size,
+                        min(PANEL, column_stop - at), length, 1, b_panel,
                     ))
                 amx_multiply_panels(
-                    scratch.a_panels, size, scratch.b_panels + j * size, block_count(length, PANEL),
+                    scratch.a_panels, size, b_panel, block_count(length, PANEL),
                     m.out + first * m.out_row + at, m.out_row, stop - first, min(PANEL, column_stop - at),
                     m.bias + at if m.bias != NULL and k == 0 else NULL, k > 0,
                 )
@@ -357,7 +365,7 @@ def matmul(
     start = <const Py_ssize_t *> cnp.PyArray_DATA(starts)
     products = cnp.PyArray_DIM(starts, 0)
     cut(&m, products, threads)
-    size = (min(m.row_panels, GROUP) + m.column_panels) * panel_bytes(m.inner)
+    size = (min(m.row_panels, GROUP) + kept_panels(&m)) * panel_bytes(m.inner)
     memory = take_scratch(size * threads)
     with nogil:
         accurate = multiply(&m, start, products, memory, size)
