@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import Node, Tape, alias, apply, formless, kept_output, recording, tensor_at
+from dist_ms._ext.tape import Node, Tape, alias, apply, formless, is_only, kept_output, recording, tensor_at
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 
@@ -104,10 +104,12 @@ def overwrite(target: Tensor, value: Tensor) -> Tensor:
 
 def preserve(x: Tensor) -> None:
     """Before the array of a Parameter is written: give values saved for a gradient a copy of it."""
+    alone = is_only(x)  # no saved value has its array then: a long recording need not be searched
     data = x._held
     if recording.written is not None and id(x) not in recording.written:
         recording.written[id(x)] = x, data, data.copy(order="K")
-    separate(data)
+    if not alone:
+        separate(data)
 
 
 def separate(data: np.ndarray) -> None:
