@@ -2,8 +2,9 @@
 
 Without this an uncaught exception on one rank leaves the others waiting for ever: the rank's exit
 enters MPI_Finalize, which waits for ranks that wait for it. Here its traceback is printed with
-the rank's number, ranks that fail at the same time get a moment to print theirs, and MPI_Abort
-ends the job. A rank that calls sys.exit with an error code ends the job with that code.
+the rank's number, ranks that fail at the same time get a moment to print theirs, and the first of
+them ends the job with MPI_Abort: Open MPI's mpirun may hang when ranks on several machines call it.
+A rank that calls sys.exit with an error code ends the job with that code.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import atexit
 import os
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from types import TracebackType
@@ -20,6 +22,7 @@ from typing import Any
 from dist_ms.communication.control import Control
 
 _GRACE = 0.5  # seconds for other ranks to print their error
+_PATIENCE = 3.0  # seconds until a rank that another should have ended does it itself
 
 
 class _WatchedExit(SystemExit):
@@ -135,10 +138,13 @@ class Ending:
                 pass
 
     def _end_job(self, code: int) -> None:
-        """Give others the time to print, then end all ranks."""
+        """Give others the time to print, then end all ranks, or wait for the first that failed to do so."""
         with self._lock:
             try:
                 self.control.fail(_GRACE)
+                self._flush()
+                if self.control.rank > min(self.control.failed, default=self.control.rank):
+                    time.sleep(_PATIENCE)
             finally:
                 self._flush()
                 self._abort(code)
