@@ -27,10 +27,9 @@ def digits(part, batch):
     order = np.random.RandomState(0).permutation(len(labels))
     order = order[: len(order) * 4 // 5] if part == "train" else order[len(order) * 4 // 5 :]
     columns = (pixels[order] / 16.0).astype(np.float32).reshape(-1, 1, 8, 8), labels[order].astype(np.int32)
-    # Shards of equal length train; of the test images, which an offset of 0 asks for, each is evaluated once.
     training = part == "train"
-    shard = ds.DistributedSampler(get_group_size(), get_rank(), shuffle=training, offset=-1 if training else 0)
-    return ds.NumpySlicesDataset(columns, ["image", "label"], sampler=shard).batch(batch, drop_remainder=training)
+    shard = {"num_shards": get_group_size(), "shard_id": get_rank(), "shuffle": training}
+    return ds.NumpySlicesDataset(columns, ["image", "label"], **shard).batch(batch, drop_remainder=training)
 
 
 def make_model(net, level="O0"):

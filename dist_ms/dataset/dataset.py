@@ -7,6 +7,7 @@ epoch from `rows(epoch)`, so iterating again starts again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,15 @@ class Dataset:
         found = [seed for d in self.inputs for seed in d.shard_seeds()]
         sampling = getattr(self, "sampling", None)
         return [*found, config.shuffle_seed()] if sampling is not None and sampling.is_shuffled_shard else found
+
+    @contextmanager
+    def without_padding(self) -> Iterator[None]:
+        """Meanwhile shards repeat no row to be of one length: the shards of all ranks have every row once."""
+        sampling = getattr(self, "sampling", None)
+        with ExitStack() as stack:
+            for part in (*self.inputs, sampling) if sampling is not None else self.inputs:
+                stack.enter_context(part.without_padding())
+            yield
 
     def _calls_python(self) -> bool:
         return self.runs_python or any(d._calls_python() for d in self.inputs)

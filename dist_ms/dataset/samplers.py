@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ class DistributedSampler:
         num_samples: read at most so many.
         offset: -1: the last shards start again at the first rows so that all have the same length. From 0 to
             `num_shards`: every row is read once, by the rank `offset` places further on, and the last
-            shards may be one row shorter: for `Model.eval`, and `Model.train` with `uneven="exact"`. Unlike
-            MindSpore's, a shard may then be empty.
+            shards may be one row shorter; unlike MindSpore's, a shard may then be empty. `Model.eval` of several
+            ranks and `Model.train` with `uneven="exact"` read so anyway.
 
     Raises:
         TypeError: if a number is no int.
@@ -108,6 +109,10 @@ class DistributedSampler:
     def is_shuffled_shard(self) -> bool:
         """Whether the rows are one of several shards of a shuffled order."""
         return self._sampling.is_shuffled_shard
+
+    def without_padding(self) -> AbstractContextManager[None]:
+        """Meanwhile read every row once, whatever the `offset`."""
+        return self._sampling.without_padding()
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -47,6 +49,18 @@ class Sampling:
         self.shuffle = shuffle
         self.num_shards, self.shard_id, self.num_samples = num_shards, shard_id, num_samples
         self.sampler = sampler
+        self._whole_readers = 0
+
+    @contextmanager
+    def without_padding(self) -> Iterator[None]:
+        """Meanwhile read every row once: the last shards may be one row shorter, or empty."""
+        inner = getattr(self.sampler, "without_padding", nullcontext)
+        self._whole_readers += 1
+        try:
+            with inner():
+                yield
+        finally:
+            self._whole_readers -= 1
 
     @property
     def is_shuffled_shard(self) -> bool:
@@ -59,7 +73,12 @@ class Sampling:
         """How many of `rows` rows are read."""
         if self.sampler is not None:
             return len(self.order(rows, 0, True))
-        count = rows if self.num_shards is None else -(-rows // self.num_shards)
+        if self.num_shards is None:
+            count = rows
+        elif self._whole_readers:
+            count = len(range(self.shard_id, rows, self.num_shards))
+        else:
+            count = -(-rows // self.num_shards)
         return count if self.num_samples is None else min(count, self.num_samples)
 
     def order(self, rows: int, epoch: int, shuffle_by_default: bool, offset: int = -1) -> np.ndarray:
@@ -73,8 +92,8 @@ class Sampling:
         if self.shuffle if self.shuffle is not None else shuffle_by_default:
             np.random.RandomState([config.shuffle_seed() % 2**32, epoch]).shuffle(order)
         if self.num_shards is not None and rows:
-            if offset >= 0:
-                order = order[(self.shard_id - offset) % self.num_shards :: self.num_shards]
+            if offset >= 0 or self._whole_readers:
+                order = order[(self.shard_id - max(offset, 0)) % self.num_shards :: self.num_shards]
             else:
                 length = -(-rows // self.num_shards)
                 order = np.resize(order, length * self.num_shards)[self.shard_id :: self.num_shards]

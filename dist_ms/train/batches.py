@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from itertools import chain, repeat
 from typing import Any
 
@@ -25,6 +26,7 @@ class Batches:
             arrays; one that can be iterated only once serves one epoch.
         owner: the function's name in errors.
         may_be_empty: whether a dataset without a batch is allowed.
+        whole: read shards of a dataset without the rows that are repeated to make them of one length.
 
     Attributes:
         size: the number of batches, None when the source does not tell.
@@ -41,12 +43,14 @@ class Batches:
         (3, [2, 2, 2])
     """
 
-    def __init__(self, dataset: Any, owner: str, may_be_empty: bool = False) -> None:
+    def __init__(self, dataset: Any, owner: str, may_be_empty: bool = False, whole: bool = False) -> None:
         self.owner = owner
         self.dataset = dataset
+        self._reading = dataset.without_padding if whole and isinstance(dataset, Dataset) else nullcontext
         self._may_be_empty = may_be_empty
         if hasattr(dataset, "create_tuple_iterator"):
-            self.size = dataset.get_dataset_size()
+            with self._reading():
+                self.size = dataset.get_dataset_size()
         elif isinstance(dataset, Iterable) and not isinstance(dataset, (Tensor, np.ndarray, str, dict)):
             self.size = len(dataset) if hasattr(dataset, "__len__") else None
         else:
@@ -63,9 +67,10 @@ class Batches:
         else:
             source = iter(self.dataset)
         count = 0
-        for item in source:
-            count += 1
-            yield _tensors(item)
+        with self._reading():
+            for item in source:
+                count += 1
+                yield _tensors(item)
         if count == 0 and not self._may_be_empty:
             raise ValueError(
                 f"For '{self.owner}', the dataset gave no batch: it is empty, or an iterator that was used up in an "

@@ -45,7 +45,7 @@ class ModelLoops:
         uneven: str | None = None,
     ) -> None:
         together = self._set_uneven(owner, uneven)
-        batches = Batches(dataset, owner, may_be_empty=together)
+        batches = Batches(dataset, owner, may_be_empty=together, whole=together)
         with CallbackList(as_list(callbacks)) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
             run = self._run_facts("train", ranks, batches, all_callbacks)
@@ -130,7 +130,7 @@ class ModelLoops:
 
     def _eval_in_fit(self, dataset: Any, run: CallbackParameters, callbacks: CallbackList) -> None:
         """Evaluate between two epochs, with the facts of the training run."""
-        batches = Batches(dataset, "Model.fit", may_be_empty=run.ranks.size > 1)
+        batches = self._eval_batches(dataset, "Model.fit", run.ranks)
         before = {name: run[name] for name in ("batch_num", "cur_step_num", "mode", "net_outputs")}
         run.update(
             eval_network=self._eval_network,
@@ -143,6 +143,11 @@ class ModelLoops:
         loss = {} if self._eval_indexes is None else {"eval_loss": Loss()}
         self._eval(batches, run, called, loss)
         run.update(before)
+
+    def _eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
+        """The batches to evaluate; ranks whose layers are not cut read every row of a sharded dataset once."""
+        cut = any(p.layerwise_parallel for p in self._eval_network.get_parameters())
+        return Batches(dataset, owner, may_be_empty=ranks.size > 1, whole=ranks.size > 1 and not cut)
 
     def _eval(
         self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, loss: dict[str, Loss]

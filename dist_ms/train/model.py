@@ -11,7 +11,6 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.loss_cells import WithEvalCell, WithLossCell
-from dist_ms.train.batches import Batches
 from dist_ms.train.callback.callback import OLD_MOMENTS, CallbackList
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.loops import ModelLoops, as_list, is_ours
@@ -154,7 +153,8 @@ class Model(ModelLoops):
                 of the ranks' means; all have the same number of batches. "exact": the mean over all
                 samples, for a loss that is the mean over the samples of a batch: ranks may have
                 batches of different sizes, and different numbers of them; those that have none
-                left take part until the last one has finished its epoch.
+                left take part until the last one has finished its epoch. A dataset with `num_shards`
+                then repeats no row to make the shards of one length.
 
         Raises:
             TypeError: for arguments of the wrong type.
@@ -233,7 +233,9 @@ class Model(ModelLoops):
         """Evaluate the metrics on a dataset.
 
         In a data-parallel job every rank calls this with its shard, which may be smaller than others'
-        or empty; the results are those over the batches of all ranks, equal on every rank.
+        or empty; the results are those over the batches of all ranks, equal on every rank. A dataset
+        with `num_shards` repeats no row here to make the shards of one length (it does where the model
+        has parameters that are `layerwise_parallel`, as ranks then need equal numbers of batches).
 
         Args:
             valid_dataset: a dataset or any iterable of batches.
@@ -254,7 +256,7 @@ class Model(ModelLoops):
             )
         with CallbackList(callbacks) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
-            batches = Batches(valid_dataset, "Model.eval", may_be_empty=ranks.size > 1)
+            batches = self._eval_batches(valid_dataset, "Model.eval", ranks)
             run = self._run_facts("eval", ranks, batches, all_callbacks)
             run.update(eval_network=self._eval_network, valid_dataset=valid_dataset)
             return self._eval(batches, run, all_callbacks, {})

@@ -216,7 +216,7 @@ def test_model_train_and_eval_are_exact_over_ranks(comm):
 
     ms.reset_auto_parallel_context()
     ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
-    x = np.random.default_rng(0).standard_normal((36, 4)).astype(np.float32)
+    x = np.random.default_rng(0).standard_normal((37, 4)).astype(np.float32)
     y = (x[:, 0] > 0).astype(np.int32)
     data = ds.NumpySlicesDataset((x, y), ["x", "y"], shuffle=False, num_shards=get_group_size(), shard_id=get_rank())
     net = nn.Dense(4, 2)

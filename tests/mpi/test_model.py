@@ -1,5 +1,6 @@
 """Model over real ranks: one result, one checkpoint, one decision."""
 
+import math
 import os
 
 import numpy as np
@@ -97,6 +98,44 @@ def test_evaluation_is_that_of_one_process(data_parallel):
     everyone = comm.gather_objects(result)
     assert all(r == everyone[0] for r in everyone)
     assert result == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_rows_of_shards_count_once(data_parallel, sampled):
+    comm = data_parallel
+    x = np.arange(7, dtype=np.float32)[:, None]
+
+    def shard(shuffle):
+        options = {"num_shards": comm.size, "shard_id": comm.rank, "shuffle": shuffle}
+        given = {"sampler": ds.DistributedSampler(*options.values())} if sampled else options
+        return ds.NumpySlicesDataset((x, x * 0), ["x", "y"], **given).batch(2)
+
+    net = nn.Dense(1, 1, weight_init="ones", bias_init="zeros")
+    sgd = nn.SGD(net.trainable_params(), 0.01)
+    model = Model(net, nn.MSELoss(), sgd, metrics={"mse"})
+    assert model.eval(shard(False))["mse"] == pytest.approx(float((x**2).mean()), rel=1e-6)
+    data = shard(False)
+    model.fit(1, data, data, uneven="exact")
+    assert data.get_dataset_size() == math.ceil(math.ceil(7 / comm.size) / 2)  # padded again
+    weight = comm.gather_objects(net.weight.asnumpy().item())
+    assert len(set(weight)) == 1
+    # The first global batch has rows 0 ... 2 n - 1, the next the others.
+    alone = nn.Dense(1, 1, weight_init="ones", bias_init="zeros")
+    ms.set_auto_parallel_context(parallel_mode="stand_alone")
+    step = 2 * comm.size
+    parts = [(x[i : i + step], x[i : i + step] * 0) for i in range(0, 7, step)]
+    Model(alone, nn.MSELoss(), nn.SGD(alone.trainable_params(), 0.01)).train(1, parts)
+    assert weight[0] == pytest.approx(alone.weight.asnumpy().item(), rel=1e-6)
+
+
+def test_cut_layers_are_evaluated_with_equal_numbers_of_batches(data_parallel):
+    comm = data_parallel
+    x = np.ones((1 + comm.size, 2), np.float32)
+    data = ds.NumpySlicesDataset((x, x[:, :1]), ["x", "y"], shuffle=False, num_shards=comm.size, shard_id=comm.rank)
+    steps = []
+    count = LambdaCallback(on_eval_step_end=lambda context: steps.append(1))
+    Model(Own(comm.rank), nn.MSELoss(), metrics={"mse"}).eval(data.batch(1), callbacks=count)
+    assert comm.gather_objects(len(steps)) == [2] * comm.size
 
 
 def test_one_folder_for_all_ranks(data_parallel, mpi_tmp_path):

@@ -143,6 +143,23 @@ def test_shards_with_an_offset_read_every_row_once(shards, shuffle):
         assert len(second(shard(0, offset, num_samples=1))) == min(1, len(parts[0]))
 
 
+@pytest.mark.parametrize("shards", [1, 2, 3, 7])
+@pytest.mark.parametrize("sampled", [False, True])
+def test_shards_without_padding(shards, sampled):
+    def shard(k):
+        options = {"num_shards": shards, "shard_id": k, "shuffle": False}
+        return source(**({"shuffle": None, "sampler": ds.DistributedSampler(shards, k, False)} if sampled else options))
+
+    for k in range(shards):
+        rows, halves, both = shard(k), shard(k).batch(2), shard(k).repeat(2)
+        own = list(range(k, 5, shards))
+        with both.without_padding(), both.without_padding(), rows.without_padding(), halves.without_padding():
+            assert second(rows) == own and rows.get_dataset_size() == len(own)
+            assert halves.get_dataset_size() == len(list(halves)) == -(-len(own) // 2)
+            assert second(both) == own * 2
+        assert len(second(rows)) == rows.get_dataset_size() == -(-5 // shards)
+
+
 def test_an_error_in_a_function_comes_out_of_the_iteration():
     def fail(a):
         raise ZeroDivisionError("in map")
