@@ -146,7 +146,8 @@ class ModelLoops:
 
     def _eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
         """The batches to evaluate; ranks whose layers are not cut read every row of a sharded dataset once."""
-        cut = any(p.layerwise_parallel for p in self._eval_network.get_parameters())
+        net = self._eval_network
+        cut = len(net.parameters_broadcast_dict()) < len(net.parameters_dict())
         return Batches(dataset, owner, may_be_empty=ranks.size > 1, whole=ranks.size > 1 and not cut)
 
     def _eval(
