@@ -86,7 +86,7 @@ def run(write, tmp_path):
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory):
-    """Two machines."""
+    """Three machines."""
     from tests.jobs.hosts import missing, up
 
     reason = missing()
@@ -94,7 +94,7 @@ def hosts(tmp_path_factory):
         pytest.skip(reason)
     with ExitStack() as stack:
         try:
-            found = stack.enter_context(up(tmp_path_factory.mktemp("hosts")))
+            found = stack.enter_context(up(tmp_path_factory.mktemp("hosts"), 3))
         except OSError as error:
             pytest.skip(str(error))
         yield found

@@ -38,8 +38,17 @@ class Hosts:
         # Names and addresses that no other run has.
         self._prefix, self._bridge, self._net, self._agent = f"dmt{mark}h", f"dmt{mark}", f"10.78.{mark}", agent
 
+    def claim(self):
+        """Whether no other run has the names; then they are this one's."""
+        try:
+            _call("link", "add", self._bridge, "type", "bridge")
+        except OSError as error:
+            if "File exists" in str(error):
+                return False
+            raise
+        return True
+
     def make(self, count):
-        _call("link", "add", self._bridge, "type", "bridge")
         _call("link", "set", self._bridge, "up")
         for k in range(1, count + 1):
             name, link = f"{self._prefix}{k}", f"{self._prefix}v{k}"
@@ -83,19 +92,25 @@ def up(folder, count=2):
         OSError: if the kernel makes none here.
     """
     agent = folder / "agent.sh"
-    mark = (os.getpid() + 67 * next(_uses)) % 200 + 20
-    hosts = Hosts(mark, agent)
+    first = os.getpid() + 67 * next(_uses)
+    for mark in range(first, first + 20):  # a run that was killed has left its networks behind
+        hosts = Hosts(mark % 200 + 20, agent)
+        if hosts.claim():
+            break
+    else:
+        raise OSError("all names of networks for tests are taken: delete those that killed runs have left (ip netns)")
     agent.write_text(AGENT.replace("PREFIX", hosts._prefix))
     agent.chmod(0o755)
     try:
-        try:
-            hosts.make(count)
-        except subprocess.CalledProcessError as error:
-            raise OSError(f"the kernel makes no network namespaces here: {error.stderr.strip()}") from error
+        hosts.make(count)
         yield hosts
     finally:
         hosts.delete(count)
 
 
 def _call(*words, program="ip"):
-    subprocess.run([program, *words], check=True, capture_output=True, text=True, timeout=30)
+    done = subprocess.run([program, *words], capture_output=True, text=True, timeout=30, check=False)
+    if done.returncode:
+        raise OSError(
+            f"the kernel makes no network namespaces here: {program} {' '.join(words)}: {done.stderr.strip()}"
+        )
