@@ -12,7 +12,7 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-    #ifdef __F16C__
+    #if defined(__F16C__) || defined(__AVX512F__)
     #include <immintrin.h>
     #endif
 
@@ -64,7 +64,26 @@ cdef extern from *:
     #endif
         for (; i < n; i++) out[i] = dm_f16_narrow(in[i]);
     }
+
+    /* What vectors narrow at once, and how many numbers those are; bf16_store does the rest. */
+    static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) {
+        Py_ssize_t i = 0;
+    #ifdef __AVX512F__
+        for (; i + 16 <= n; i += 16) {
+            __m512 x = _mm512_loadu_ps(in + i);
+            __m512i bits = _mm512_castps_si512(x);
+            __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+            __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
+            rounded = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), bits,
+                                           _mm512_set1_epi32(0x400000));
+            _mm256_storeu_si256((__m256i *) (out + i), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+        }
+    #endif
+        return i;
+    }
     """
+    Py_ssize_t narrow_vectors "dm_bf16_narrow_vectors"(
+        const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
     void widen_float16 "dm_f16_widen_block"(
         const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
     void narrow_float16 "dm_f16_narrow_block"(
@@ -79,5 +98,5 @@ cdef inline void widen_bfloat16(const uint16_t *narrow, float *wide, Py_ssize_t 
 
 cdef inline void narrow_bfloat16(const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil:
     cdef Py_ssize_t i
-    for i in range(size):
+    for i in range(narrow_vectors(wide, narrow, size), size):
         narrow[i] = bf16_store(wide[i])

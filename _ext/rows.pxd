@@ -22,6 +22,14 @@ cdef enum:
     LINE = 64
 
 
+cdef extern from *:
+    """
+    static int dm_bfloat16_number = -1;
+    """
+    # NumPy's number for ml_dtypes' type once its name has been read, which takes longer than a small array.
+    int bfloat16_number "dm_bfloat16_number"
+
+
 cdef struct Matrix:
     Number number
     void *data
@@ -36,7 +44,11 @@ cdef inline Number number_of(str kernel, str name, cnp.ndarray array) except *:
         return FLOAT64
     if number == cnp.NPY_FLOAT16:
         return FLOAT16
-    if number == cnp.NPY_UINT16 or type_name(array) == "bfloat16":
+    if number == cnp.NPY_UINT16 or number == bfloat16_number:
+        return BFLOAT16
+    if type_name(array) == "bfloat16":
+        global bfloat16_number
+        bfloat16_number = number
         return BFLOAT16
     raise TypeError(
         f"For '{kernel}', '{name}' must be float32, float64, bfloat16 or float16, "

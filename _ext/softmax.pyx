@@ -10,11 +10,14 @@ cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange, threadid
 from libc.math cimport INFINITY, log
+from libc.stdint cimport uint16_t
 
+from arrays cimport type_name
 from blocks cimport (
     EXPONENTIAL_COST,
     PARALLEL_FROM,
     block_count,
+    block_length,
     last_row,
     maximum_of,
     rows_per_block,
@@ -22,17 +25,59 @@ from blocks cimport (
     sum_of_products,
 )
 from exponentials cimport lift, lifted_sum
-from rows cimport Matrix, is_narrow, matrix, padded, place_of, put_back, scratch_rows, widened, working_type
+from narrow cimport narrow_float16, widen_float16
+from rows cimport FLOAT16, Matrix, is_narrow, matrix, padded, place_of, put_back, scratch_rows, widened, working_type
 from tiles cimport TILE, put_rest, take_rest
 from transcendental cimport LIFT, LOWEST, hidden
 
 cnp.import_array()
 
 cdef enum Function:
-    SOFTMAX, LOG_SOFTMAX
+    SOFTMAX, LOG_SOFTMAX, STEPWISE_SOFTMAX
+
+cdef enum:
+    ROUNDED = 512
 
 
 # ---- one row
+cdef void round_to_float16(float *x, Py_ssize_t size) noexcept nogil:
+    """Round numbers to the nearest float16."""
+    cdef uint16_t narrow[ROUNDED]
+    cdef Py_ssize_t index, length
+    for index in range(block_count(size, ROUNDED)):
+        length = block_length(index, size, ROUNDED)
+        narrow_float16(x + index * ROUNDED, narrow, length)
+        widen_float16(narrow, x + index * ROUNDED, length)
+
+
+cdef void stepwise_row(const float *x, float *out, Py_ssize_t columns) noexcept nogil:
+    """Write one row's softmax, each step rounded to float16 but the sum one of float32; x may be `out`."""
+    cdef float lowest = hidden(LOWEST)
+    cdef float largest = maximum_of(x, columns)
+    cdef float scale = <float> 1.0 / LIFT
+    cdef float rest[TILE]
+    cdef float total
+    cdef Py_ssize_t i = 0
+    for i in range(columns):
+        out[i] = x[i] - largest
+    round_to_float16(out, columns)
+    i = 0
+    while i + TILE <= columns:
+        lift(<const float *> out + i, <float> 0.0, lowest, out + i)
+        i += TILE
+    if i < columns:
+        take_rest(<const float *> out + i, columns - i, <float> 0.0, rest)
+        lift(<const float *> rest, <float> 0.0, lowest, rest)
+        put_rest(<const float *> rest, columns - i, out + i)
+    for i in range(columns):
+        out[i] = out[i] * scale
+    round_to_float16(out, columns)
+    total = <float> sum_of(<const float *> out, columns)
+    round_to_float16(&total, 1)
+    for i in range(columns):
+        out[i] = out[i] / total
+
+
 cdef void forward_row(
     Function function, const floating *x, floating *out, Py_ssize_t columns
 ) noexcept nogil:
@@ -40,6 +85,10 @@ cdef void forward_row(
     cdef floating largest, factor, log_total
     cdef floating rest[TILE]
     cdef Py_ssize_t i
+    if floating is float:
+        if function == STEPWISE_SOFTMAX:
+            stepwise_row(x, out, columns)
+            return
     if columns < TILE:
         # What e^-inf adds changes nothing.
         take_rest(x, columns, <floating> -INFINITY, rest)
@@ -145,6 +194,10 @@ cdef int forward(str kernel, Function function, cnp.ndarray x, cnp.ndarray out) 
     cdef Matrix to = matrix(kernel, "out", out, True, "x", x)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(x, 1)
+    if function == STEPWISE_SOFTMAX and (source.number != FLOAT16 or to.number != FLOAT16):
+        raise TypeError(
+            f"For '{kernel}', 'x' and 'out' must be float16, but got {type_name(x)} and {type_name(out)}."
+        )
     if columns == 0:
         return 0
     cdef cnp.ndarray scratch = scratch_rows(
@@ -189,6 +242,19 @@ def softmax_forward(cnp.ndarray x not None, cnp.ndarray out not None):
     array([[0.25, 0.75]])
     """
     forward("softmax_forward", SOFTMAX, x, out)
+
+
+def stepwise_softmax_forward(cnp.ndarray x not None, cnp.ndarray out not None):
+    """Write the softmax of float16 numbers with every step rounded to float16, but a float32 sum.
+
+    That is how MindSpore rounds; `softmax_forward` rounds once.
+
+    >>> out = np.empty((1, 2), np.float16)
+    >>> stepwise_softmax_forward(np.log(np.array([[1.0, 3.0]], np.float16)), out)
+    >>> out.round(2)
+    array([[0.25, 0.75]], dtype=float16)
+    """
+    forward("stepwise_softmax_forward", STEPWISE_SOFTMAX, x, out)
 
 
 def softmax_backward(cnp.ndarray dy not None, cnp.ndarray y not None, cnp.ndarray dx not None):

@@ -5,16 +5,18 @@ A literal that meets a float32 is cast, as C takes a bare one for a float64 and 
 expression with it, which costs half the speed.
 
 A loop that calls libm stays scalar. For float32 these are a range reduction and a polynomial,
-without a branch or a call; float64 goes to libm. The coefficients are minimax fits of the
-relative error, made for this file with Lawson's iteration on Chebyshev nodes.
+without a branch or a call; so they are for float64 where `wide_exponential` is all that it takes,
+and the rest goes to libm. The float32 coefficients are minimax fits of the relative error, made for
+this file with Lawson's iteration on Chebyshev nodes.
 """
 
 from cython cimport floating
 from libc cimport math
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef enum:
     EXPONENT_BIAS = 127
+    WIDE_MANTISSA_BITS = 52
     MANTISSA_BITS = 23
     SIGN = -0x80000000
     # `lifted_exponential` is LIFT, a power of two, times the exponential, and takes no x below LOWEST.
@@ -35,14 +37,24 @@ cdef union Bits:
     float value
 
 
-cdef inline float exponential_near_zero(float r) noexcept nogil:
-    """Return e^r for |r| <= ln 2 / 2."""
+cdef union WideBits:
+    int64_t number
+    double value
+
+
+cdef inline float growth_near_zero(float r) noexcept nogil:
+    """Return e^r - 1 for |r| <= ln 2 / 2."""
     cdef float p = <float> 0.001381314454
     p = p * r + <float> 0.008369418832
     p = p * r + <float> 0.041668456787
     p = p * r + <float> 0.166665147914
     p = p * r + <float> 0.499999930507
-    return p * (r * r) + r + <float> 1.0
+    return p * (r * r) + r
+
+
+cdef inline float exponential_near_zero(float r) noexcept nogil:
+    """Return e^r for |r| <= ln 2 / 2."""
+    return growth_near_zero(r) + <float> 1.0
 
 
 cdef inline float size_up_to(float x, float most) noexcept nogil:
@@ -149,21 +161,113 @@ cdef inline floating falling_exponential(floating x) noexcept nogil:
         return <float> 0.0 if x < <float> -87.0 else p * scale.value
 
 
+cdef inline double wide_exponential(double x, double less) noexcept nogil:
+    """Return e^x - `less`, which is 0 or 1, right to 3e-16 of it; e^x is 0 below -708.7, infinite from 709.4 on."""
+    cdef double n, r, bounded
+    cdef double p = 1.6059043836821613e-10
+    cdef WideBits shifted
+    # Written such that a NaN stays one. At 710, 2^n is infinite and the polynomial positive; at -709, 2^n is 0.
+    bounded = 710.0 if x > 709.4 else x
+    bounded = -709.0 if -709.0 > bounded else bounded
+    # 1.5 * 2^52, to which the bias of an exponent comes: rounded as in normal_exponential.
+    shifted.value = bounded * 1.4426950408889634 + 6755399441056767.0
+    n = shifted.value - 6755399441056767.0
+    # ln 2 in two parts, of which the first one's product with n is exact.
+    r = bounded - n * 0.6931471803691238
+    r = r - n * 1.9082149292705877e-10
+    shifted.number = shifted.number << WIDE_MANTISSA_BITS
+    # Taylor's series of e^r - 1: for |r| <= ln 2 / 2 what is left out is below 1e-17 of it.
+    p = p * r + 2.08767569878681e-09
+    p = p * r + 2.505210838544172e-08
+    p = p * r + 2.755731922398589e-07
+    p = p * r + 2.7557319223985893e-06
+    p = p * r + 2.48015873015873e-05
+    p = p * r + 0.0001984126984126984
+    p = p * r + 0.001388888888888889
+    p = p * r + 0.008333333333333333
+    p = p * r + 0.041666666666666664
+    p = p * r + 0.16666666666666666
+    p = p * r + 0.5
+    p = p * (r * r) + r
+    return p * shifted.value + (shifted.value - less)
+
+
+cdef inline floating exponential_less_one(floating x, float lowest, float highest) noexcept nogil:
+    """Return e^x - 1, right to 2e-7 of it also near 0; in float32 infinite from 88.37 on.
+
+    The bounds are hidden(-88) and hidden(88.37).
+    """
+    cdef float n, r, bounded
+    cdef Bits shifted
+    if floating is double:
+        return wide_exponential(x, 1.0)
+    else:
+        # Written such that a NaN stays one. At 89, 2^n is infinite and the polynomial positive.
+        bounded = <float> 89.0 if x > highest else x
+        bounded = lowest if lowest > bounded else bounded
+        # Rounded as in normal_exponential.
+        shifted.value = bounded * <float> 1.4426950408889634 + <float> 12583039.0
+        n = shifted.value - <float> 12583039.0
+        r = bounded - n * <float> 0.693115234375
+        r = r - n * <float> 3.194618494528623e-05
+        shifted.number = shifted.number << MANTISSA_BITS
+        return growth_near_zero(r) * shifted.value + (shifted.value - <float> 1.0)
+
+
+cdef inline floating exponential_of_size(floating x, float lowest) noexcept nogil:
+    """Return e^-|x|; in float32 0 from 88 on. `lowest` is hidden(-88)."""
+    cdef Bits negative
+    if floating is double:
+        return wide_exponential(-math.fabs(x), 0.0)
+    else:
+        negative.value = x
+        negative.number = negative.number | <int32_t> SIGN
+        # Written such that a NaN stays one.
+        return normal_exponential(lowest if lowest > negative.value else negative.value)
+
+
+cdef inline floating log_of_one_plus(floating x) noexcept nogil:
+    """Return log(1 + x) for 0 <= x <= 1; in float32 right to 2e-7 of it."""
+    cdef floating p, z, q
+    if floating is double:
+        # 2 atanh(z), an odd polynomial.
+        z = x / (2.0 + x)
+        q = z * z
+        p = 0.170441635627813981
+        p = p * q + 0.0832450651186082058
+        p = p * q + 0.121101687280692177
+        p = p * q + 0.133003740326746243
+        p = p * q + 0.153866140423040078
+        p = p * q + 0.181817408325048045
+        p = p * q + 0.222222240807476732
+        p = p * q + 0.285714285454541145
+        p = p * q + 0.400000000001857475
+        p = p * q + 0.666666666666661496
+        return (p * q + 2.0) * z
+    else:
+        p = <float> 0.005232692704
+        p = p * x + <float> -0.02950523253
+        p = p * x + <float> 0.0782259417
+        p = p * x + <float> -0.1366324493
+        p = p * x + <float> 0.1910600635
+        p = p * x + <float> -0.2484298211
+        p = p * x + <float> 0.3331909679
+        p = p * x + <float> -0.4999949314
+        p = p * x + <float> 0.9999999699
+        return p * x
+
+
 cdef inline floating sigmoid(floating x, float lowest) noexcept nogil:
     """Return 1 / (1 + e^-x); in float32 with an error below 2 units in the last place.
 
     The exponential is taken of -|x|: added to 1 it is the smaller one, so that the sum's rounding
     error can be known and taken from the quotient. `lowest` is hidden(-88).
     """
-    cdef float e, part, whole, share, lost
-    cdef Bits negative
+    cdef floating e, part, whole, share, lost
+    e = exponential_of_size(x, lowest)
     if floating is double:
-        return 1 / (1 + math.exp(-x))
+        return (e if x < 0 else 1.0) / (1.0 + e)
     else:
-        negative.value = x
-        negative.number = negative.number | <int32_t> SIGN
-        # Written such that a NaN stays one.
-        e = normal_exponential(lowest if lowest > negative.value else negative.value)
         whole = <float> 1.0 + e
         part = e if x < 0 else <float> 1.0
         share = part / whole
@@ -177,10 +281,11 @@ cdef inline floating hyperbolic_tangent(floating x) noexcept nogil:
 
     Near zero, where 1 - e^-2x would cancel, an odd polynomial takes over.
     """
-    cdef float square, near, e
+    cdef floating square, near, e
     cdef Bits far, sign
     if floating is double:
-        return math.tanh(x)
+        e = wide_exponential(-2.0 * math.fabs(x), 1.0)
+        return math.copysign(e / (e + 2.0), x)
     else:
         square = x * x
         near = <float> -0.005704986926

@@ -50,6 +50,52 @@ def silu_gradient(dy, x):
     return dy * s * (1 + x * (1 - s))
 
 
+def softplus(x, a, b):
+    return np.where(a * x > b, x, (np.log1p(np.exp(-np.abs(a * x))) + np.maximum(a * x, 0)) / a)
+
+
+def mish(x):
+    return x * np.tanh(softplus(x, 1, np.inf))
+
+
+def mish_slope(x):
+    t = np.tanh(softplus(x, 1, np.inf))
+    return t + x * sigmoid(x) * (1 - t**2)
+
+
+def fast_gelu_slope(x, a):
+    return sigmoid(a * x) + a * x * sigmoid(a * x) * (1 - sigmoid(a * x))
+
+
+def hard_swish(x):
+    return np.where(x <= -3, 0, x * np.clip(x + 3, 0, 6) / 6)
+
+
+def clip_slope(x, a, b, c, d):
+    return np.select([x == a, x == b, (x > a) & (x < b)], [c, d, 1.0], 0.0)
+
+
+# Functions that the activation kernel knows by name: value and slope, of x and the options.
+ELEMENTWISE = {
+    "fast_gelu": (lambda x, a: x * sigmoid(a * x), fast_gelu_slope),
+    "mish": (mish, mish_slope),
+    "softplus": (softplus, lambda x, a, b: np.where(a * x > b, 1, sigmoid(a * x))),
+    "log_sigmoid": (lambda x: -softplus(-x, 1, np.inf), lambda x: sigmoid(-x)),
+    "exponential_linear": (
+        lambda x, a, b, c: np.where(x > 0, a * x, b * np.expm1(c * x)),
+        lambda x, a, b, c: np.where(x > 0, a, b * c * np.exp(c * x)),
+    ),
+    "softsign": (lambda x: x / (1 + np.abs(x)), lambda x: 1 / (1 + np.abs(x)) ** 2),
+    "leaky_relu": (lambda x, a: np.where(x > 0, x, a * x), lambda x, a: np.select([x > 0, x < 0], [1, a], (1 + a) / 2)),
+    "hard_sigmoid": (lambda x: np.clip(x / 6 + 0.5, 0, 1), lambda x: np.where(np.abs(x) < 3, 1 / 6, 0)),
+    "hard_swish": (hard_swish, lambda x: np.select([x < -3, x > 3], [0, 1], (2 * x + 3) / 6)),
+    "clip": (lambda x, a, b, c, d: np.minimum(np.maximum(x, a), b), clip_slope),
+    "hard_shrink": (lambda x, a: np.where(np.abs(x) > a, x, 0), lambda x, a: np.where(np.abs(x) > a, 1, 0)),
+    "soft_shrink": (lambda x, a: x - np.clip(x, -a, a), lambda x, a: np.where(np.abs(x) > a, 1, 0)),
+    "threshold": (lambda x, a, b: np.where(x > a, x, b), lambda x, a, b: np.where(x > a, 1, 0)),
+}
+
+
 def tanh_gradient(dy, y):
     return dy * (1 - y**2)
 

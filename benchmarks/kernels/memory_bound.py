@@ -12,6 +12,17 @@ from kernels import Case
 
 SHAPE = (3072, 2048)
 TABLE, IDS = (150_000, 64), 98_304
+# Activations that the kernel knows by name, with their options.
+NAMED = [
+    ("mish",),
+    ("softplus", 1, 20),
+    ("log_sigmoid",),
+    ("exponential_linear", 1, 1, 1),
+    ("softsign",),
+    ("leaky_relu", 0.2),
+    ("hard_sigmoid",),
+    ("hard_swish",),
+]
 
 
 def ours() -> Iterator[Case]:
@@ -47,6 +58,9 @@ def ours() -> Iterator[Case]:
     yield case("tanh_forward", activation.tanh_forward, x, out)
     yield case("silu_forward", activation.silu_forward, x, out)
     yield case("silu_backward", activation.silu_backward, dy, x, out)
+    for name, *options in NAMED:
+        yield case(f"{name}, forward", activation.forward, x, out, name, *options)
+        yield case(f"{name}, backward", activation.backward, dy, x, out, name, *options)
     yield case("dropout", dropout.dropout, x, out, np.empty(x.shape, np.uint8), 0.9, 1, 0)
     yield case("softmax_forward", softmax.softmax_forward, x, out)
     y = out.copy()
@@ -100,6 +114,20 @@ def torch() -> Iterator[Case]:
     yield Case("tanh_forward", lambda: torch.tanh(x))
     yield Case("silu_forward", lambda: f.silu(x))
     yield Case("silu_backward", lambda: aten.silu_backward(dy, x))
+    named = {
+        "mish": (lambda: f.mish(x), lambda: aten.mish_backward(dy, x)),
+        "softplus": (lambda: f.softplus(x), lambda: aten.softplus_backward(dy, x, 1, 20)),
+        "log_sigmoid": (lambda: f.logsigmoid(x), lambda: aten.log_sigmoid_backward(dy, x, x)),
+        "exponential_linear": (lambda: f.elu(x), lambda: aten.elu_backward(dy, 1, 1, 1, False, x)),
+        "softsign": (lambda: f.softsign(x), None),
+        "leaky_relu": (lambda: f.leaky_relu(x, 0.2), lambda: aten.leaky_relu_backward(dy, x, 0.2, False)),
+        "hard_sigmoid": (lambda: f.hardsigmoid(x), lambda: aten.hardsigmoid_backward(dy, x)),
+        "hard_swish": (lambda: f.hardswish(x), lambda: aten.hardswish_backward(dy, x)),
+    }
+    for name, (forward, backward) in named.items():
+        yield Case(f"{name}, forward", forward)
+        if backward is not None:  # PyTorch has no function of its own for it
+            yield Case(f"{name}, backward", backward)
     yield Case("dropout", lambda: aten.native_dropout(x, 0.1, True))
     yield Case("softmax_forward", lambda: torch.softmax(x, 1))
     y = torch.softmax(x, 1)

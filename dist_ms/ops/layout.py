@@ -13,6 +13,7 @@ import numpy as np
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+_FLOATS = (_F32, _BF16, _F16, _F64)
 
 # Casts of float16 that NumPy is done with before a kernel would be called.
 _LEAST_HALVES = 512
@@ -26,6 +27,11 @@ def working_type(dtype: np.dtype) -> np.dtype:
 def stored_type(dtype: np.dtype) -> np.dtype:
     """The type in which kernels that know bfloat16 take arrays: only float16 becomes float32."""
     return dtype if dtype == _BF16 else working_type(dtype)
+
+
+def kernel_type(dtype: np.dtype) -> np.dtype:
+    """The type in which elementwise kernels take arrays: floats as they are, float32 for all others."""
+    return dtype if dtype in _FLOATS else _F32
 
 
 def onednn_type(dtype: np.dtype) -> np.dtype | None:

@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import activation
 from dist_ms.ops.layers.postponed_norm import mask_later
-from dist_ms.ops.layout import converted, dense, laid_out_like, working_type
+from dist_ms.ops.layout import converted, dense, kernel_type, laid_out_like
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -20,16 +20,16 @@ __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 
 
 def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
-    """Apply an elementwise kernel in the working type, in the layout of `x`."""
-    work = dense(x, working_type(x.dtype))
+    """Apply an elementwise kernel in the layout of `x`; integers are computed with in float32."""
+    work = dense(x, kernel_type(x.dtype))
     out = np.empty_like(work)
     getattr(activation, kernel)(work, out, *options)
     return converted(out, x.dtype)
 
 
 def run_gradient(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
-    """Apply a gradient kernel in the working type, in the layout of `kept`."""
-    kept = dense(kept, working_type(kept.dtype))
+    """Apply a gradient kernel in the layout of `kept`."""
+    kept = dense(kept, kernel_type(kept.dtype))
     out = np.empty_like(kept)
     getattr(activation, kernel)(laid_out_like(dy, kept), kept, out, *options)
     return converted(out, dy.dtype)

@@ -1,4 +1,4 @@
-"""Base classes of the activations without a kernel of their own: NumPy values, gradients in operations."""
+"""Base class of the activations that are entries of one kernel (`_ext/activation`)."""
 
 from __future__ import annotations
 
@@ -8,56 +8,52 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import working_type
-from dist_ms.ops.primitive import Primitive, Undifferentiable, quiet
+from dist_ms.ops.activations.activation import run, run_gradient
+from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.vjp import formula_gradient
 
 
-class Smooth(Primitive):
-    """An activation given by `value` on arrays and `derivative` in operations.
+class Elementwise(Primitive):
+    """A function of each element that the kernel knows by name.
 
-    Integers are refused unless `integers` is set; 16-bit floats are computed in float32.
+    Integers are refused unless `integers` is set; they and 16-bit floats are computed with in float32.
+
+    Attributes:
+        function: the kernel's name for it.
+        options: the kernel's options.
+        integers: whether real numbers of any type are taken.
     """
 
+    function = ""
     integers = False
+    _options: tuple = ()
 
-    @quiet
     def forward(self, input: Any) -> np.ndarray:
         if self.integers:
             arguments.real(self.name, input)
         else:
             arguments.floating(self.name, input, complex_too=False)
-        out = self.value(input.astype(working_type(input.dtype), copy=False))
-        return out.astype(input.dtype, copy=False)
+        return run("forward", input, self.function, *self._options)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return dout * self.derivative(inputs[0])
+        return ElementwiseGrad(self)(dout, inputs[0])
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        """The function of a float32 or float64 array."""
-        raise NotImplementedError(f"For '{self.name}', value is not defined.")
-
-    def derivative(self, x: Tensor) -> Tensor:
-        """The derivative at `x`, made of operations."""
-        raise NotImplementedError(f"For '{self.name}', derivative is not defined.")
+    def derivative(self, x: Tensor) -> Tensor | None:
+        """The derivative at `x` in operations, None if it is constant but for jumps."""
+        return None
 
 
-class PiecewiseLinear(Smooth):
-    """An activation of straight pieces: `slope` on arrays is its derivative, which has none itself."""
+class ElementwiseGrad(Primitive):
+    """dy times the derivative of an activation at x."""
 
-    def derivative(self, x: Tensor) -> Tensor:
-        return _Slope(self)(x)
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        """The derivative of a float32 or float64 array."""
-        raise NotImplementedError(f"For '{self.name}', slope is not defined.")
-
-
-class _Slope(Undifferentiable):
-    """The derivative of a piecewise linear activation: constant but for jumps."""
-
-    def __init__(self, activation: PiecewiseLinear) -> None:
+    def __init__(self, activation: Elementwise) -> None:
         self._activation = activation
 
-    def forward(self, x: np.ndarray) -> np.ndarray:
-        slope = self._activation.slope(x.astype(working_type(x.dtype), copy=False))
-        return slope.astype(x.dtype, copy=False)
+    def forward(self, dy: np.ndarray, x: np.ndarray) -> np.ndarray:
+        return run_gradient("backward", dy, x, self._activation.function, *self._activation._options)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        dy, x = inputs
+        if type(self._activation).derivative is Elementwise.derivative:
+            return self(dout, x), None
+        return tuple(formula_gradient(lambda dy, x: dy * self._activation.derivative(x), (dy, x), dout))

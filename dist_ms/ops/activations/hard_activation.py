@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import tanh
-from dist_ms.ops.activations.elementwise import PiecewiseLinear, Smooth
+from dist_ms.ops.activations.elementwise import Elementwise
 
 __all__ = [
     "HShrink",
@@ -23,7 +21,7 @@ __all__ = [
 ]
 
 
-class HSigmoid(PiecewiseLinear):
+class HSigmoid(Elementwise):
     """min(max((input + 3) / 6, 0), 1), element by element.
 
     Call:
@@ -38,16 +36,11 @@ class HSigmoid(PiecewiseLinear):
         [0.  0.5 1. ]
     """
 
+    function = "hard_sigmoid"
     integers = True
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.clip(x / 6 + 0.5, 0, 1)
 
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        return np.where((x > -3) & (x < 3), 1 / 6, 0.0)
-
-
-class HSwish(Smooth):
+class HSwish(Elementwise):
     """input min(max(input + 3, 0), 6) / 6, element by element.
 
     Howard et al., "Searching for MobileNetV3", 2019.
@@ -61,13 +54,11 @@ class HSwish(Smooth):
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.HSwish()(ms.Tensor([-4.0, 0.0, 4.0])))
-        [-0.  0.  4.]
+        [0. 0. 4.]
     """
 
+    function = "hard_swish"
     integers = True
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return x * np.clip(x + 3, 0, 6) / 6
 
     def derivative(self, x: Tensor) -> Tensor:
         from dist_ms import ops
@@ -76,23 +67,18 @@ class HSwish(Smooth):
         return ops.select(x < -3, ops.zeros_like(x), ops.select(x > 3, ops.ones_like(x), inside))
 
 
-class Hardtanh(PiecewiseLinear):
+class Hardtanh(Elementwise):
     """min(max(x, min_val), max_val); at the two corners the slope is a half."""
 
+    function = "clip"
     integers = True
 
     def __init__(self, min_val: float, max_val: float) -> None:
         self.min_val, self.max_val = min_val, max_val
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.minimum(np.maximum(x, self.min_val), self.max_val)
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        inside = (x > self.min_val) & (x < self.max_val)
-        return np.where(inside, 1.0, np.where((x == self.min_val) | (x == self.max_val), 0.5, 0.0))
+        self._options = (min_val, max_val, 0.5, 0.5)
 
 
-class HShrink(PiecewiseLinear):
+class HShrink(Elementwise):
     """x where |x| > lambd, else 0, element by element.
 
     Args:
@@ -110,17 +96,14 @@ class HShrink(PiecewiseLinear):
         [-1.  0.]
     """
 
+    function = "hard_shrink"
+
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = arguments.number("HShrink", lambd, "lambd")
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.where((x > self.lambd) | (x < -self.lambd), x, np.zeros((), x.dtype))
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        return (x > self.lambd) | (x < -self.lambd)
+        self._options = (self.lambd,)
 
 
-class SoftShrink(PiecewiseLinear):
+class SoftShrink(Elementwise):
     """x moved toward 0 by `lambd`, not beyond it, element by element.
 
     Args:
@@ -139,19 +122,16 @@ class SoftShrink(PiecewiseLinear):
         [-0.5  0. ]
     """
 
+    function = "soft_shrink"
+
     def __init__(self, lambd: float = 0.5) -> None:
         self.lambd = arguments.number("SoftShrink", lambd, "lambd")
         if lambd < 0:
             raise RuntimeError(f"For 'SoftShrink', 'lambd' must be 0 or more, but got {lambd}.")
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return x - np.clip(x, -self.lambd, self.lambd)
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        return (x > self.lambd) | (x < -self.lambd)
+        self._options = (self.lambd,)
 
 
-_hsigmoid, _hswish = HSigmoid(), HSwish()
+_hsigmoid, _hswish, _hardtanh = HSigmoid(), HSwish(), Hardtanh(-1.0, 1.0)
 
 
 def hardsigmoid(input: Tensor) -> Tensor:
@@ -215,7 +195,8 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tens
     """
     arguments.tensor("hardtanh", input)
     arguments.number("hardtanh", min_val, "min_val")
-    return Hardtanh(min_val, arguments.number("hardtanh", max_val, "max_val"))(input)
+    arguments.number("hardtanh", max_val, "max_val")
+    return (_hardtanh if min_val == -1 and max_val == 1 else Hardtanh(min_val, max_val))(input)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:

@@ -7,7 +7,7 @@ import numpy as np
 from dist_ms.common import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.activations.elementwise import PiecewiseLinear, Smooth
+from dist_ms.ops.activations.elementwise import Elementwise
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
 _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
-class ReLU6(PiecewiseLinear):
+class ReLU6(Elementwise):
     """min(max(x, 0), 6), element by element.
 
     Call:
@@ -45,44 +45,34 @@ class ReLU6(PiecewiseLinear):
         [0. 2. 6.]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.clip(x, 0, 6)
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        return (x > 0) & (x <= 6)
+    function = "clip"
+    # From 0 to 6; the slope is 0 at 0 and 1 at 6.
+    _options = (0.0, 6.0, 0.0, 1.0)
 
 
-class LeakyReLU(PiecewiseLinear):
+class LeakyReLU(Elementwise):
     """x where positive, else alpha x; at 0 the slope is the mean of both sides."""
 
+    function = "leaky_relu"
     integers = True
 
     def __init__(self, alpha: float) -> None:
         self.alpha = alpha
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x > 0, x, self.alpha * x)
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x > 0, 1.0, np.where(x < 0, self.alpha, (1 + self.alpha) / 2))
+        self._options = (alpha,)
 
 
-class Threshold(PiecewiseLinear):
+class Threshold(Elementwise):
     """x above `thr`, else `value`."""
 
+    function = "threshold"
     integers = True
 
     def __init__(self, thr: float, value: float) -> None:
         self.thr, self.other = thr, value
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x > self.thr, x, np.asarray(self.other, x.dtype))
-
-    def slope(self, x: np.ndarray) -> np.ndarray:
-        return x > self.thr
+        self._options = (thr, value)
 
 
-class CeLU(Smooth):
+class CeLU(Elementwise):
     """max(x, 0) + min(alpha (exp(x / alpha) - 1), 0), element by element.
 
     Barron, "Continuously Differentiable Exponential Linear Units", 2017.
@@ -103,15 +93,15 @@ class CeLU(Smooth):
         [0. 2.]
     """
 
+    function = "exponential_linear"
+
     def __init__(self, alpha: float = 1.0) -> None:
         if not isinstance(alpha, float):
             raise TypeError(f"For 'CeLU', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
         if alpha == 0:
             raise ValueError("For 'CeLU', 'alpha' must not be 0, but got 0.0.")
         self.alpha = alpha
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0) / self.alpha))
+        self._options = (1.0, alpha, 1 / alpha)
 
     def derivative(self, x: Tensor) -> Tensor:
         from dist_ms import ops
@@ -119,7 +109,7 @@ class CeLU(Smooth):
         return ops.exp(ops.minimum(x, 0.0) / self.alpha)
 
 
-class Elu(Smooth):
+class Elu(Elementwise):
     """x where positive, else alpha (exp(x) - 1), element by element.
 
     Clevert, Unterthiner and Hochreiter, "Fast and Accurate Deep Network Learning by
@@ -140,13 +130,13 @@ class Elu(Smooth):
         [0. 2.]
     """
 
+    function = "exponential_linear"
+
     def __init__(self, alpha: float = 1.0) -> None:
         if not isinstance(alpha, float):
             raise TypeError(f"For 'Elu', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
         self.alpha = alpha
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return np.where(x > 0, x, self.alpha * np.expm1(np.minimum(x, 0)))
+        self._options = (1.0, alpha, 1.0)
 
     def derivative(self, x: Tensor) -> Tensor:
         from dist_ms import ops
@@ -154,7 +144,7 @@ class Elu(Smooth):
         return ops.select(x > 0, ops.ones_like(x), self.alpha * ops.exp(ops.minimum(x, 0.0)))
 
 
-class SeLU(Smooth):
+class SeLU(Elementwise):
     """scale x where positive, else scale alpha (exp(x) - 1), element by element.
 
     scale = 1.0507, alpha = 1.6733; Klambauer et al., "Self-Normalizing Neural Networks", 2017.
@@ -171,10 +161,9 @@ class SeLU(Smooth):
         [0.       1.050701]
     """
 
+    function = "exponential_linear"
     integers = True
-
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return _SELU_SCALE * np.where(x > 0, x, _SELU_ALPHA * np.expm1(np.minimum(x, 0)))
+    _options = (_SELU_SCALE, _SELU_SCALE * _SELU_ALPHA, 1.0)
 
     def derivative(self, x: Tensor) -> Tensor:
         from dist_ms import ops

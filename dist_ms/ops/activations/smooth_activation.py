@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
-from dist_ms.ops.activations.elementwise import Smooth
+from dist_ms.ops.activations.elementwise import Elementwise
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
@@ -32,12 +33,7 @@ __all__ = [
 ]
 
 
-def _softplus(x: np.ndarray) -> np.ndarray:
-    """log(1 + exp(x)) without overflow."""
-    return np.log1p(np.exp(-np.abs(x))) + np.maximum(x, 0)
-
-
-class Softplus(Smooth):
+class Softplus(Elementwise):
     """log(1 + exp(x)), element by element.
 
     Call:
@@ -52,14 +48,28 @@ class Softplus(Smooth):
         [100.]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return _softplus(x)
+    function = "softplus"
+    _options = (1.0, math.inf)
 
     def derivative(self, x: Tensor) -> Tensor:
         return sigmoid(x)
 
 
-class Softsign(Smooth):
+class SteepSoftplus(Softplus):
+    """log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`."""
+
+    def __init__(self, beta: float, threshold: float) -> None:
+        self.beta, self.threshold = beta, threshold
+        self._options = (beta, threshold)
+
+    def derivative(self, x: Tensor) -> Tensor:
+        from dist_ms import ops
+
+        scaled = x * self.beta
+        return ops.select(scaled > self.threshold, ops.ones_like(x), sigmoid(scaled))
+
+
+class Softsign(Elementwise):
     """x / (1 + |x|), element by element.
 
     Call:
@@ -74,8 +84,7 @@ class Softsign(Smooth):
         [-0.5   0.75]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return x / (1 + np.abs(x))
+    function = "softsign"
 
     def derivative(self, x: Tensor) -> Tensor:
         from dist_ms import ops
@@ -121,7 +130,7 @@ class SiLUGrad(Primitive):
         return dy * s * (1 + x * (1 - s))
 
 
-class Mish(Smooth):
+class Mish(Elementwise):
     """x tanh(softplus(x)), element by element.
 
     Misra, "Mish: A Self Regularized Non-Monotonic Activation Function", 2019.
@@ -138,15 +147,14 @@ class Mish(Smooth):
         [0.]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return x * np.tanh(_softplus(x))
+    function = "mish"
 
     def derivative(self, x: Tensor) -> Tensor:
         t = tanh(softplus(x))
         return t + x * sigmoid(x) * (1 - t * t)
 
 
-class FastGeLU(Smooth):
+class FastGeLU(Elementwise):
     """x sigmoid(1.702 x), element by element: an approximation of GELU.
 
     Call:
@@ -161,8 +169,8 @@ class FastGeLU(Smooth):
         [0.]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return x * run("sigmoid_forward", np.asarray(1.702 * x))
+    function = "fast_gelu"
+    _options = (1.702,)
 
     def derivative(self, x: Tensor) -> Tensor:
         s = sigmoid(1.702 * x)
@@ -172,7 +180,7 @@ class FastGeLU(Smooth):
 FastGelu = FastGeLU
 
 
-class LogSigmoid(Smooth):
+class LogSigmoid(Elementwise):
     """log(1 / (1 + exp(-x))), element by element.
 
     Call:
@@ -187,8 +195,7 @@ class LogSigmoid(Smooth):
         [-100.]
     """
 
-    def value(self, x: np.ndarray) -> np.ndarray:
-        return -_softplus(-x)
+    function = "log_sigmoid"
 
     def derivative(self, x: Tensor) -> Tensor:
         return sigmoid(-x)
@@ -228,7 +235,7 @@ class GLU(Primitive):
         return x[(*before, slice(0, half))] * sigmoid(x[(*before, slice(half, None))])
 
 
-_softplus_op, _softsign, _silu, _mish = Softplus(), Softsign(), SiLU(), Mish()
+_softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish()
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
@@ -251,13 +258,10 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
         >>> print(ms.ops.softplus(ms.Tensor([100.0])))
         [100.]
     """
-    from dist_ms import ops
-
     arguments.number("softplus", beta, "beta")
     arguments.number("softplus", threshold, "threshold")
-    scaled = arguments.tensor("softplus", input) * beta if beta != 1 else input
-    smooth = _softplus_op(scaled)
-    return ops.select(scaled > threshold, input, smooth / beta if beta != 1 else smooth)
+    arguments.tensor("softplus", input)
+    return (_softplus if beta == 1 and threshold == 20 else SteepSoftplus(beta, threshold))(input)
 
 
 def softsign(x: Tensor) -> Tensor:
