@@ -18,7 +18,7 @@ cimport openmp
 from cython cimport floating
 from cython.parallel cimport prange, threadid
 from libc.math cimport sqrt
-from libc.stdint cimport uint16_t
+from libc.stdint cimport int16_t, uint16_t
 
 import ml_dtypes
 import numpy as np
@@ -106,6 +106,7 @@ cdef int run(Kernel kernel, Arrays *of) except -1:
     cdef cnp.ndarray totals = np.zeros(2 * at.channels)
     cdef cnp.ndarray vectors = np.empty(max(at.blocks, 3) * at.channels)
     cdef Py_ssize_t numbers = max(<Py_ssize_t> CHUNK, QUAD * at.channels if at.last else 0)
+    of.copies = (after == BFLOAT16 or after == FLOAT16) and is_narrow(of.x)
     of.room = padded(numbers)
     cdef cnp.ndarray scratch = np.empty(openmp.omp_get_max_threads() * PIECES * of.room)
     of.table = <double *> cnp.PyArray_DATA(sums)
@@ -150,7 +151,7 @@ cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
     of.out.number = of.x.number
     of.gamma = of.beta = NULL
     of.mean = of.rstd = of.dgamma = of.dbeta = NULL
-    of.relu = False
+    of.relu = of.copies = False
     of.eps = 0
     of.least = 0
     return 0

@@ -17,6 +17,7 @@ cdef struct Arrays:
     void *dgamma
     void *dbeta
     bint relu
+    bint copies  # All arrays of the shape of x have 16 bits: the loops read and write copies.
     double eps
     double least  # The largest result that is stored as 0.
     double *table
@@ -92,6 +93,17 @@ cdef inline void mask_by_result(
     for i in range(size):
         given = dy[i]
         out[i] = 0 if real(y[i], like) <= 0 else given
+
+
+cdef inline void mask_halves(
+    const uint16_t *dy, const uint16_t *y, uint16_t *out, Py_ssize_t size, int16_t infinity
+) noexcept nogil:
+    """The same of 16-bit numbers by their bits, given those of minus infinity: NaNs lie behind them."""
+    cdef int16_t bits
+    cdef Py_ssize_t i
+    for i in range(size):
+        bits = <int16_t> y[i]
+        out[i] = 0 if (bits <= infinity) | (bits == 0) else dy[i]
 
 
 cdef inline void input_gradient_numbers(

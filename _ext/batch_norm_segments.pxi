@@ -65,11 +65,15 @@ cdef inline bint is_copied(Matrix x, const Chunk *chunk) noexcept nogil:
     return is_narrow(x) or is_joined(chunk)
 
 
-cdef inline Run run_of(const Chunk *chunk) noexcept nogil:
-    """Return what loops over a chunk run over."""
+cdef inline Run run_of(const Arrays *of, const Chunk *chunk, bint sums) noexcept nogil:
+    """Return what loops over a chunk run over: all of it at once where each array of it is copied.
+
+    Sums only where whole steps fill a piece, as then they are the same either way.
+    """
     cdef Run found
-    found.size = chunk.size * chunk.pieces if is_joined(chunk) else chunk.size
-    found.pieces = 1 if is_joined(chunk) else chunk.pieces
+    cdef bint at_once = is_joined(chunk) or (of.copies and (not sums or chunk.size % STEP == 0))
+    found.size = chunk.size * chunk.pieces if at_once else chunk.size
+    found.pieces = 1 if at_once else chunk.pieces
     return found
 
 
@@ -172,10 +176,10 @@ cdef const floating *statistics_of_segments(
     clear(&sums)
     for index in range(chunk_count(of, groups)):
         chunk = chunk_of(of, c, first, groups, index)
-        run = run_of(&chunk)
+        run = run_of(of, &chunk, True)
         x = numbers_of(of.x, &chunk, place)
         if index == 0:
-            center = <floating> average(x, min(run.size, <Py_ssize_t> FIRST_ROWS))
+            center = <floating> average(x, min(chunk.size, <Py_ssize_t> FIRST_ROWS))
         add_statistics(x, run.pieces, step_of(of.x, &chunk), run.size, center, &sums)
     mean[0] = lane_total(sums.lanes)
     squares[0] = lane_total(sums.second_lanes)
@@ -206,7 +210,7 @@ cdef void normalise_channel_by_batch(
             place = scratch_piece(of, 0, <const floating *> mean)
             x = numbers_of(of.x, &chunk, place)
         out = place_of_chunk(of.out, &chunk, scratch_piece(of, 1, <const floating *> mean))
-        run = run_of(&chunk)
+        run = run_of(of, &chunk, False)
         for piece in range(run.pieces):
             normalise_numbers(
                 x + piece * step_of(of.x, &chunk), mean[c], scale[c], beta[c], x,
@@ -265,17 +269,35 @@ cdef inline void normalise_segments(
     put_back(of.out, start, <const floating *> to, count * size)
 
 
+cdef void mask_narrow_chunk(const Arrays *of, const Chunk *chunk) noexcept nogil:
+    """Write what ReLU lets through of a chunk of dy, all of 16 bits."""
+    cdef const uint16_t *dy = <const uint16_t *> of.dy.data + chunk.start
+    cdef const uint16_t *y = <const uint16_t *> of.y.data + chunk.start
+    cdef uint16_t *masked = <uint16_t *> of.daddend.data + chunk.start
+    cdef int16_t infinity = <int16_t> (0xFF80 if of.y.number == BFLOAT16 else 0xFC00)
+    cdef Py_ssize_t _piece
+    for _piece in range(chunk.pieces):
+        mask_halves(dy, y, masked, chunk.size, infinity)
+        dy += chunk.step
+        y += chunk.step
+        masked += chunk.step
+
+
 cdef const floating *masked_chunk(
     const Arrays *of, const Chunk *chunk, const floating *kind
 ) noexcept nogil:
     """Return a chunk of dy; where a sum was ReLU's input, write and return what is let through."""
-    cdef const floating *dy = numbers_of(of.dy, chunk, scratch_piece(of, 0, kind))
+    cdef const floating *dy
     cdef const floating *y
     cdef floating *masked
-    cdef Run run = run_of(chunk)
+    cdef Run run = run_of(of, chunk, False)
     cdef Py_ssize_t piece
     if of.y.data == NULL:
-        return dy
+        return numbers_of(of.dy, chunk, scratch_piece(of, 0, kind))
+    if is_narrow(of.dy):
+        mask_narrow_chunk(of, chunk)
+        return numbers_of(of.daddend, chunk, scratch_piece(of, 0, kind))
+    dy = numbers_of(of.dy, chunk, scratch_piece(of, 0, kind))
     y = numbers_of(of.y, chunk, scratch_piece(of, 1, kind))
     masked = place_of_chunk(of.daddend, chunk, scratch_piece(of, 0, kind))
     for piece in range(run.pieces):
@@ -304,7 +326,7 @@ cdef void products_of_segments(
     clear(&sums)
     for index in range(chunk_count(of, groups)):
         chunk = chunk_of(of, c, first, groups, index)
-        run = run_of(&chunk)
+        run = run_of(of, &chunk, True)
         dy_step, step = step_of(given, &chunk), step_of(of.x, &chunk)
         dy = masked_chunk(of, &chunk, mean)
         x = numbers_of(of.x, &chunk, scratch_piece(of, 1, mean))
@@ -341,7 +363,7 @@ cdef void input_gradient_of_segments(
     cdef Run run
     for index in range(chunk_count(of, groups) - 1, -1, -1):
         chunk = chunk_of(of, c, first, groups, index)
-        run = run_of(&chunk)
+        run = run_of(of, &chunk, False)
         dy = numbers_of(given, &chunk, scratch_piece(of, 0, mean))
         x = numbers_of(of.x, &chunk, scratch_piece(of, 1, mean))
         dx = place_of_chunk(of.out, &chunk, scratch_piece(of, 2, mean))
