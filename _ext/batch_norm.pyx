@@ -1,11 +1,11 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Batch normalisation over all axes but the second, what may follow it, and the gradient.
 
-x is float32, float64 or bfloat16, (N, C, *spatial), in NCHW or NHWC memory; all arrays of its
-shape share its type and layout. Where x is bfloat16, what comes after it (the result, an addend, the
-gradients of both) may be float32, as if x were cast before and its gradient after. gamma, beta and
-the statistics are (C,), in float32 if x is bfloat16, else in x's type. Source: Ioffe and Szegedy,
-"Batch normalization", 2015.
+x is float32, float64, bfloat16 or float16, (N, C, *spatial), in NCHW or NHWC memory; all arrays of
+its shape share its type and layout. Where x has 16 bits, what comes after it (the result, an addend,
+the gradients of both) may be float32, as if x were cast before and its gradient after. gamma, beta and
+the statistics are (C,), in float32 unless x is float64. Source: Ioffe and Szegedy, "Batch
+normalization", 2015.
 
 Statistics are made block by block, and the blocks' figures are merged in float64, so neither a
 large mean nor a large batch costs accuracy. x comes from memory once for the statistics and once
@@ -14,18 +14,29 @@ memory each channel is finished before the next, so that its second use finds it
 """
 
 cimport numpy as cnp
+cimport openmp
 from cython cimport floating
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.math cimport sqrt
-from libc.stdint cimport uint16_t
+from libc.stdint cimport int16_t, uint16_t
 
 import ml_dtypes
 import numpy as np
 
 from arrays cimport check_memory, check_same_layout, check_same_shape, check_vector, type_name
-from blocks cimport PARALLEL_FROM
+from blocks cimport LANES, PARALLEL_FROM, QUAD, block_count, block_length, lane_total
 from channels cimport (
+    FIRST_ROWS,
+    STEP,
     Channels,
+    Sums,
+    add_products,
+    add_row_statistics,
+    add_statistics,
+    average,
+    begin_row_statistics,
+    clear,
+    end_statistics,
     find_channels,
     groups_in_block,
     let_through,
@@ -33,19 +44,33 @@ from channels cimport (
     positive_part,
     real,
     row_products,
-    row_statistics,
-    segment_products,
-    segment_statistics,
     storage,
     store,
+)
+from rows cimport (
+    BFLOAT16,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    LINE,
+    Matrix,
+    Number,
+    is_narrow,
+    padded,
+    place_of,
+    put_back,
+    widened,
 )
 
 cnp.import_array()
 
-cdef int BFLOAT16 = np.dtype(ml_dtypes.bfloat16).num
+cdef int BFLOAT16_TYPE = np.dtype(ml_dtypes.bfloat16).num
 
 
 include "batch_norm_blocks.pxi"
+include "batch_norm_rows.pxi"
+include "batch_norm_segments.pxi"
+include "batch_norm_passes.pxi"
 
 
 cdef enum Kernel:
@@ -53,98 +78,119 @@ cdef enum Kernel:
 
 
 cdef void run_as(
-    Kernel kernel, const Arrays *of, const storage *x, floating *mean, passed *after
+    Kernel kernel, const Arrays *of, const storage *kind, const passed *after, floating *mean
 ) noexcept nogil:
-    """Run one kernel in the types of `x`, `mean` and `after`: dy for gradients, else the result."""
+    """Run one kernel with statistics of the type of `mean`, rows of x and after it of those of `kind` and `after`."""
     cdef floating *rstd = <floating *> of.rstd
     if kernel == STATISTICS:
-        find_statistics(of, x, mean, rstd, <floating *> of.vectors)
+        find_statistics(of, kind, mean, rstd)
     elif kernel == NORMALISE_BY_BATCH:
-        normalise_by_batch(of, x, mean, rstd, after)
+        normalise_by_batch(of, kind, after, mean, rstd)
     elif kernel == GRADIENTS:
         find_gradients(
-            of, x, <const floating *> mean, <const floating *> rstd, <floating *> of.dgamma,
-            <floating *> of.dbeta, <const passed *> after,
+            of, kind, after, <const floating *> mean, <const floating *> rstd,
+            <floating *> of.dgamma, <floating *> of.dbeta,
         )
     else:
         normalise(
-            of, x, <const floating *> mean, <const floating *> rstd,
-            kernel == NORMALISE_BY_VARIANCE, after,
+            of, kind, after, <const floating *> mean, <const floating *> rstd,
+            kernel == NORMALISE_BY_VARIANCE,
         )
 
 
-cdef int run(Kernel kernel, Arrays *of, int number) except -1:
-    """Run one kernel on arrays of the type `number`, with memory for what it needs."""
+cdef int run(Kernel kernel, Arrays *of) except -1:
+    """Run one kernel, with memory for what it needs."""
     cdef Channels *at = &of.at
+    cdef Number after = of.dy.number if kernel == GRADIENTS else of.out.number
     cdef cnp.ndarray sums = np.empty(2 * at.blocks * at.channels)
     cdef cnp.ndarray totals = np.zeros(2 * at.channels)
     cdef cnp.ndarray vectors = np.empty(max(at.blocks, 3) * at.channels)
-    cdef void *after = <void *> of.dy if kernel == GRADIENTS else of.out
+    cdef Py_ssize_t numbers = max(<Py_ssize_t> CHUNK, QUAD * at.channels if at.last else 0)
+    of.copies = (after == BFLOAT16 or after == FLOAT16) and is_narrow(of.x)
+    of.room = padded(numbers)
+    cdef cnp.ndarray scratch = np.empty(openmp.omp_get_max_threads() * PIECES * of.room)
     of.table = <double *> cnp.PyArray_DATA(sums)
     of.totals = <double *> cnp.PyArray_DATA(totals)
     of.vectors = cnp.PyArray_DATA(vectors)
+    of.scratch = cnp.PyArray_DATA(scratch)
     with nogil:
-        if number == cnp.NPY_FLOAT32:
-            run_as(kernel, of, <const float *> of.x, <float *> of.mean, <float *> after)
-        elif number == cnp.NPY_FLOAT64:
-            run_as(
-                kernel, of, <const double *> of.x, <double *> of.mean, <double *> after
-            )
-        elif of.widens:
-            run_as(kernel, of, <const uint16_t *> of.x, <float *> of.mean, <float *> after)
+        if of.x.number == FLOAT64:
+            run_as(kernel, of, <const double *> NULL, <const double *> NULL, <double *> of.mean)
+        elif of.x.number != BFLOAT16:
+            run_as(kernel, of, <const float *> NULL, <const float *> NULL, <float *> of.mean)
+        elif after == FLOAT32:
+            run_as(kernel, of, <const uint16_t *> NULL, <const float *> NULL, <float *> of.mean)
         else:
-            run_as(kernel, of, <const uint16_t *> of.x, <float *> of.mean, <uint16_t *> after)
+            run_as(kernel, of, <const uint16_t *> NULL, <const uint16_t *> NULL, <float *> of.mean)
     return 0
 
 
-cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
-    """Check x, find its channels, forget everything else, and return its type number."""
+cdef Number number_of(str kernel, cnp.ndarray x) except *:
+    """Return how the numbers of x are stored."""
     cdef int number = cnp.PyArray_TYPE(x)
-    if number != cnp.NPY_FLOAT32 and number != cnp.NPY_FLOAT64 and number != BFLOAT16:
-        raise TypeError(
-            f"For '{kernel}', 'x' must be float32 or float64 or bfloat16, but got {type_name(x)}."
-        )
+    if number == cnp.NPY_FLOAT32:
+        return FLOAT32
+    if number == cnp.NPY_FLOAT64:
+        return FLOAT64
+    if number == cnp.NPY_FLOAT16:
+        return FLOAT16
+    if number == BFLOAT16_TYPE:
+        return BFLOAT16
+    raise TypeError(
+        f"For '{kernel}', 'x' must be float32, float64, bfloat16 or float16, but got {type_name(x)}."
+    )
+
+
+cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
+    """Check x, find its channels, and forget everything else."""
+    of.x.number = number_of(kernel, x)
     check_memory(kernel, "x", x, False)
     of.at = find_channels(kernel, "x", x)
-    of.x = cnp.PyArray_DATA(x)
-    of.addend = of.y = of.dy = NULL
+    of.x.data = cnp.PyArray_DATA(x)
+    of.addend.data = of.y.data = of.dy.data = of.out.data = of.daddend.data = NULL
+    of.out.number = of.x.number
     of.gamma = of.beta = NULL
-    of.mean = of.rstd = of.out = of.daddend = of.dgamma = of.dbeta = NULL
-    of.relu = of.widens = False
+    of.mean = of.rstd = of.dgamma = of.dbeta = NULL
+    of.relu = of.copies = False
     of.eps = 0
-    return number
+    of.least = 0
+    return 0
 
 
 cdef void *vector(
-    const Arrays *of, int number, str kernel, str name, cnp.ndarray array, bint written
+    const Arrays *of, str kernel, str name, cnp.ndarray array, bint written
 ) except? NULL:
     """Check a vector of the statistics' type and return its data."""
-    cdef int kind = cnp.NPY_FLOAT64 if number == cnp.NPY_FLOAT64 else cnp.NPY_FLOAT32
+    cdef int kind = cnp.NPY_FLOAT64 if of.x.number == FLOAT64 else cnp.NPY_FLOAT32
     check_vector(kernel, name, array, kind, of.at.channels, written)
     return cnp.PyArray_DATA(array)
 
 
-cdef void *like_x(
-    int number, str kernel, str name, cnp.ndarray array, cnp.ndarray x, bint written
-) except? NULL:
-    """Check that the array has x's type, shape and layout, and return its data."""
-    if cnp.PyArray_TYPE(array) != number:
+cdef Matrix like_x(
+    const Arrays *of, str kernel, str name, cnp.ndarray array, cnp.ndarray x, bint written
+) except *:
+    """Check that the array has x's type, shape and layout, and return it."""
+    cdef Matrix found
+    if cnp.PyArray_TYPE(array) != cnp.PyArray_TYPE(x):
         raise TypeError(
             f"For '{kernel}', '{name}' must be {type_name(x)}, but got {type_name(array)}."
         )
     check_memory(kernel, name, array, written)
     check_same_layout(kernel, name, array, "x", x)
-    return cnp.PyArray_DATA(array)
+    found.number = of.x.number
+    found.data = cnp.PyArray_DATA(array)
+    return found
 
 
-cdef void *after_x(
-    const Arrays *of, int number, str kernel, str name, cnp.ndarray array, cnp.ndarray x,
+cdef Matrix after_x(
+    const Arrays *of, bint widens, str kernel, str name, cnp.ndarray array, cnp.ndarray x,
     bint written
-) except? NULL:
-    """Check an array that comes after x, in its type or the wider one, and return its data."""
+) except *:
+    """Check an array that comes after x, in its type or the wider one, and return it."""
+    cdef Matrix found
     cdef bint last
-    if not of.widens:
-        return like_x(number, kernel, name, array, x, written)
+    if not widens:
+        return like_x(of, kernel, name, array, x, written)
     if cnp.PyArray_TYPE(array) != cnp.NPY_FLOAT32:
         raise TypeError(f"For '{kernel}', '{name}' must be float32, but got {type_name(array)}.")
     check_memory(kernel, name, array, written)
@@ -155,12 +201,21 @@ cdef void *after_x(
             f"For '{kernel}', '{name}' must have its channels {'last' if of.at.last else 'first'} "
             f"in memory, as 'x', but got strides {(<object> array).strides}; copy it."
         )
-    return cnp.PyArray_DATA(array)
+    found.number = FLOAT32
+    found.data = cnp.PyArray_DATA(array)
+    return found
 
 
-cdef bint is_wider(int number, cnp.ndarray array):
-    """Tell whether an array that comes after x is float32 while x is bfloat16."""
-    return number == BFLOAT16 and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT32
+cdef bint is_wider(const Arrays *of, cnp.ndarray array):
+    """Tell whether an array that comes after x is float32 while x has 16 bits."""
+    return is_narrow(of.x) and cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT32
+
+
+cdef double least_stored(Number number):
+    """Return the largest number that is stored as 0: half the least positive one."""
+    if number == BFLOAT16:
+        return 2.0 ** -134
+    return 2.0 ** -25 if number == FLOAT16 else 0.0
 
 
 def statistics(
@@ -175,11 +230,11 @@ def statistics(
     """
     cdef str kernel = "batch_norm.statistics"
     cdef Arrays of
-    cdef int number = read_x(&of, kernel, x)
-    of.mean = vector(&of, number, kernel, "mean", mean, True)
-    of.rstd = vector(&of, number, kernel, "rstd", rstd, True)
+    read_x(&of, kernel, x)
+    of.mean = vector(&of, kernel, "mean", mean, True)
+    of.rstd = vector(&of, kernel, "rstd", rstd, True)
     of.eps = eps
-    run(STATISTICS, &of, number)
+    run(STATISTICS, &of)
 
 
 def normalised(
@@ -197,17 +252,17 @@ def normalised(
     """
     cdef str kernel = "batch_norm.normalised"
     cdef Arrays of
-    cdef int number = read_x(&of, kernel, x)
-    of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
-    of.beta = vector(&of, number, kernel, "beta", beta, False)
-    of.mean = vector(&of, number, kernel, "mean", mean, False)
-    of.rstd = vector(&of, number, kernel, "rstd", rstd, False)
-    of.widens = is_wider(number, out)
+    read_x(&of, kernel, x)
+    of.gamma = vector(&of, kernel, "gamma", gamma, False)
+    of.beta = vector(&of, kernel, "beta", beta, False)
+    of.mean = vector(&of, kernel, "mean", mean, False)
+    of.rstd = vector(&of, kernel, "rstd", rstd, False)
+    cdef bint widens = is_wider(&of, out)
     if addend is not None:
-        of.addend = after_x(&of, number, kernel, "addend", addend, x, False)
-    of.out = after_x(&of, number, kernel, "out", out, x, True)
+        of.addend = after_x(&of, widens, kernel, "addend", addend, x, False)
+    of.out = after_x(&of, widens, kernel, "out", out, x, True)
     of.relu = relu
-    run(NORMALISE, &of, number)
+    run(NORMALISE, &of)
 
 
 def forward_train(
@@ -227,15 +282,15 @@ def forward_train(
     """
     cdef str kernel = "batch_norm.forward_train"
     cdef Arrays of
-    cdef int number = read_x(&of, kernel, x)
-    of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
-    of.beta = vector(&of, number, kernel, "beta", beta, False)
-    of.widens = is_wider(number, out)
-    of.out = after_x(&of, number, kernel, "out", out, x, True)
-    of.mean = vector(&of, number, kernel, "mean", mean, True)
-    of.rstd = vector(&of, number, kernel, "rstd", rstd, True)
+    read_x(&of, kernel, x)
+    of.gamma = vector(&of, kernel, "gamma", gamma, False)
+    of.beta = vector(&of, kernel, "beta", beta, False)
+    cdef bint widens = is_wider(&of, out)
+    of.out = after_x(&of, widens, kernel, "out", out, x, True)
+    of.mean = vector(&of, kernel, "mean", mean, True)
+    of.rstd = vector(&of, kernel, "rstd", rstd, True)
     of.eps = eps
-    run(NORMALISE_BY_BATCH, &of, number)
+    run(NORMALISE_BY_BATCH, &of)
 
 
 def forward_eval(
@@ -255,18 +310,18 @@ def forward_eval(
     """
     cdef str kernel = "batch_norm.forward_eval"
     cdef Arrays of
-    cdef int number = read_x(&of, kernel, x)
-    of.gamma = vector(&of, number, kernel, "gamma", gamma, False)
-    of.beta = vector(&of, number, kernel, "beta", beta, False)
-    of.mean = vector(&of, number, kernel, "mean", mean, False)
-    of.rstd = vector(&of, number, kernel, "var", var, False)
-    of.widens = is_wider(number, out)
+    read_x(&of, kernel, x)
+    of.gamma = vector(&of, kernel, "gamma", gamma, False)
+    of.beta = vector(&of, kernel, "beta", beta, False)
+    of.mean = vector(&of, kernel, "mean", mean, False)
+    of.rstd = vector(&of, kernel, "var", var, False)
+    cdef bint widens = is_wider(&of, out)
     if addend is not None:
-        of.addend = after_x(&of, number, kernel, "addend", addend, x, False)
-    of.out = after_x(&of, number, kernel, "out", out, x, True)
+        of.addend = after_x(&of, widens, kernel, "addend", addend, x, False)
+    of.out = after_x(&of, widens, kernel, "out", out, x, True)
     of.relu = relu
     of.eps = eps
-    run(NORMALISE_BY_VARIANCE, &of, number)
+    run(NORMALISE_BY_VARIANCE, &of)
 
 
 def backward(
@@ -287,11 +342,11 @@ def backward(
            [0.]]), array([0.]), array([2.]))
     """
     cdef Arrays of
-    cdef int number = read_x(&of, "batch_norm.backward", x)
+    read_x(&of, "batch_norm.backward", x)
     read_gradients(
-        &of, number, "batch_norm.backward", dy, x, gamma, mean, rstd, dx, dgamma, dbeta
+        &of, "batch_norm.backward", dy, x, gamma, mean, rstd, dx, dgamma, dbeta
     )
-    run(GRADIENTS, &of, number)
+    run(GRADIENTS, &of)
 
 
 def backward_of_relu(
@@ -310,10 +365,10 @@ def backward_of_relu(
     """
     cdef str kernel = "batch_norm.backward_of_relu"
     cdef Arrays of
-    cdef int number = read_x(&of, kernel, x)
-    read_gradients(&of, number, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
-    of.beta = vector(&of, number, kernel, "beta", beta, False)
-    run(GRADIENTS, &of, number)
+    read_x(&of, kernel, x)
+    read_gradients(&of, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
+    of.beta = vector(&of, kernel, "beta", beta, False)
+    run(GRADIENTS, &of)
 
 
 def backward_of_sum(
@@ -334,24 +389,26 @@ def backward_of_sum(
     """
     cdef str kernel = "batch_norm.backward_of_sum"
     cdef Arrays of
-    cdef int number = read_x(&of, kernel, x)
-    read_gradients(&of, number, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
-    of.y = after_x(&of, number, kernel, "y", y, x, False)
-    of.daddend = after_x(&of, number, kernel, "daddend", daddend, x, True)
-    run(GRADIENTS, &of, number)
+    read_x(&of, kernel, x)
+    read_gradients(&of, kernel, dy, x, gamma, mean, rstd, dx, dgamma, dbeta)
+    cdef bint widens = is_wider(&of, dy)
+    of.y = after_x(&of, widens, kernel, "y", y, x, False)
+    of.daddend = after_x(&of, widens, kernel, "daddend", daddend, x, True)
+    run(GRADIENTS, &of)
 
 
 cdef int read_gradients(
-    Arrays *of, int number, str kernel, cnp.ndarray dy, cnp.ndarray x, cnp.ndarray gamma,
+    Arrays *of, str kernel, cnp.ndarray dy, cnp.ndarray x, cnp.ndarray gamma,
     cnp.ndarray mean, cnp.ndarray rstd, cnp.ndarray dx, cnp.ndarray dgamma, cnp.ndarray dbeta
 ) except -1:
     """Check and take what all gradients read and write."""
-    of.widens = is_wider(number, dy)
-    of.dy = after_x(of, number, kernel, "dy", dy, x, False)
-    of.gamma = vector(of, number, kernel, "gamma", gamma, False)
-    of.mean = vector(of, number, kernel, "mean", mean, False)
-    of.rstd = vector(of, number, kernel, "rstd", rstd, False)
-    of.out = like_x(number, kernel, "dx", dx, x, True)
-    of.dgamma = vector(of, number, kernel, "dgamma", dgamma, True)
-    of.dbeta = vector(of, number, kernel, "dbeta", dbeta, True)
+    cdef bint widens = is_wider(of, dy)
+    of.dy = after_x(of, widens, kernel, "dy", dy, x, False)
+    of.least = least_stored(of.dy.number)
+    of.gamma = vector(of, kernel, "gamma", gamma, False)
+    of.mean = vector(of, kernel, "mean", mean, False)
+    of.rstd = vector(of, kernel, "rstd", rstd, False)
+    of.out = like_x(of, kernel, "dx", dx, x, True)
+    of.dgamma = vector(of, kernel, "dgamma", dgamma, True)
+    of.dbeta = vector(of, kernel, "dbeta", dbeta, True)
     return 0

@@ -1,11 +1,11 @@
 # cython: cdivision=True
-"""Where the channels of an (N, C, *spatial) array lie, and sums per channel over a block of it.
+"""Where the channels of an (N, C, *spatial) array lie, and sums per channel over a part of it.
 
 Channels last (NHWC memory): `groups` rows of C numbers. Channels first (NCHW memory): `groups`
 samples of C segments of `spatial` numbers. Sums add four numbers in the type of the statistics, the
 rest in float64, like those of blocks.pxd.
 
-Numbers may be stored as bfloat16 (its bits as uint16_t), with statistics in float32.
+Rows may be stored as bfloat16 (its bits as uint16_t), with statistics in float32.
 """
 
 cimport numpy as cnp
@@ -20,13 +20,6 @@ ctypedef fused storage:
     double
     uint16_t
 
-cdef extern from *:
-    """
-    /* Half the least positive bfloat16. */
-    #define DM_LEAST_STORED 0x1p-134f
-    """
-    float LEAST_STORED "DM_LEAST_STORED"
-
 # Arrays that an operation is given beside x, or gives on: where x is bfloat16 they may be float32.
 ctypedef fused passed:
     float
@@ -34,10 +27,12 @@ ctypedef fused passed:
     uint16_t
 
 cdef enum:
-    # Rows, or numbers of a segment, whose average is the first guess of a mean.
+    # Rows, or numbers of a channel, whose average is the first guess of a mean.
     FIRST_ROWS = 16
     # A block leaves figures per channel behind; of fewer numbers, and they would outgrow the data.
     LEAST_NUMBERS = 128
+    # Numbers that sums take at a time.
+    STEP = 64
 
 
 cdef struct Channels:
@@ -105,6 +100,19 @@ cdef inline Py_ssize_t groups_in_block(const Channels *at, Py_ssize_t block) noe
     return block_length(block, at.groups, at.block_groups)
 
 
+cdef struct Sums:
+    # Of numbers and of a second figure that each has: in as many lanes as a vector has numbers.
+    double lanes[LANES]
+    double second_lanes[LANES]
+
+
+cdef inline void clear(Sums *sums) noexcept nogil:
+    cdef int lane
+    for lane in range(LANES):
+        sums.lanes[lane] = 0
+        sums.second_lanes[lane] = 0
+
+
 cdef inline floating real(storage x, floating like) noexcept nogil:
     """Return a stored number in the type of `like`, which is that of the statistics."""
     if storage is uint16_t:
@@ -126,130 +134,124 @@ cdef inline floating positive_part(floating value) noexcept nogil:
     return (<floating> 0 if value < 0 else value) + <floating> 0
 
 
-cdef inline floating least_stored(const passed *kind, floating like) noexcept nogil:
-    """Return the largest number that is stored as 0."""
-    return <floating> LEAST_STORED if passed is uint16_t else <floating> 0
-
-
 cdef inline floating let_through(
-    passed dy, storage x, floating center, floating scale, floating beta, bint relu
+    floating dy, floating x, floating center, floating scale, floating beta, floating least,
+    bint relu
 ) noexcept nogil:
-    """Return dy; with `relu`, 0 where its input, made from x again, gave a 0."""
-    cdef floating given = real(dy, center)
-    if relu and (real(x, center) - center) * scale + beta <= least_stored(&dy, center):
-        given = 0
-    return given
+    """Return dy; with `relu`, 0 where its input, made from x again, is stored as 0: up to `least`."""
+    if relu and (x - center) * scale + beta <= least:
+        return 0
+    return dy
 
 
-cdef inline void row_statistics(
-    const storage *x, Py_ssize_t rows, Py_ssize_t channels, double *mean, double *squares,
+cdef inline double average(const floating *x, Py_ssize_t size) noexcept nogil:
+    """Return the average of a few numbers."""
+    cdef double total = 0
+    cdef Py_ssize_t i
+    for i in range(size):
+        total += <double> x[i]
+    return total / max(size, 1)
+
+
+cdef inline void begin_row_statistics(
+    const storage *x, Py_ssize_t rows, Py_ssize_t channels, double *sums, double *squares,
     floating *center
 ) noexcept nogil:
-    """Write each channel's mean over the rows and sum of squares around it.
-
-    Sums distances from `center`, the average of the first rows: small numbers, hardly rounded.
-    """
+    """Clear the sums that `add_row_statistics` adds to, and guess the means from the first rows."""
     cdef Py_ssize_t first = min(rows, <Py_ssize_t> FIRST_ROWS)
-    cdef const storage *x0 = x
+    cdef Py_ssize_t row, c
+    for c in range(channels):
+        sums[c] = 0
+        squares[c] = 0
+    for row in range(first):
+        for c in range(channels):
+            sums[c] += <double> real(x[row * channels + c], center[c])
+    for c in range(channels):
+        center[c] = <floating> (sums[c] / first)
+        sums[c] = 0
+
+
+cdef inline void add_row_statistics(
+    const storage *x, Py_ssize_t rows, Py_ssize_t channels, double *sums, double *squares,
+    const floating *center
+) noexcept nogil:
+    """Add each channel's distances from `center` and their squares: small numbers, hardly rounded."""
     cdef const storage *x1
     cdef const storage *x2
     cdef const storage *x3
     cdef floating d0, d1, d2, d3
-    cdef floating like = 0
-    cdef Py_ssize_t row, c
-    for c in range(channels):
-        mean[c] = 0
-        squares[c] = 0
-    for row in range(first):
-        for c in range(channels):
-            mean[c] += <double> real(x[row * channels + c], like)
-    for c in range(channels):
-        center[c] = <floating> (mean[c] / first)
-        mean[c] = 0
-    row = 0
+    cdef Py_ssize_t row = 0
+    cdef Py_ssize_t c
     while row + QUAD <= rows:
-        x1 = x0 + channels
+        x1 = x + channels
         x2 = x1 + channels
         x3 = x2 + channels
         for c in range(channels):
-            d0 = real(x0[c], like) - center[c]
-            d1 = real(x1[c], like) - center[c]
-            d2 = real(x2[c], like) - center[c]
-            d3 = real(x3[c], like) - center[c]
-            mean[c] += <double> ((d0 + d1) + (d2 + d3))
+            d0 = real(x[c], center[c]) - center[c]
+            d1 = real(x1[c], center[c]) - center[c]
+            d2 = real(x2[c], center[c]) - center[c]
+            d3 = real(x3[c], center[c]) - center[c]
+            sums[c] += <double> ((d0 + d1) + (d2 + d3))
             squares[c] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
-        x0 = x3 + channels
+        x = x3 + channels
         row += QUAD
     while row < rows:
         for c in range(channels):
-            d0 = real(x0[c], like) - center[c]
-            mean[c] += <double> d0
+            d0 = real(x[c], center[c]) - center[c]
+            sums[c] += <double> d0
             squares[c] += <double> (d0 * d0)
-        x0 = x0 + channels
+        x = x + channels
         row += 1
-    for c in range(channels):
-        squares[c] -= mean[c] * mean[c] / rows
-        mean[c] = center[c] + mean[c] / rows
 
 
-cdef inline void segment_statistics(
-    const storage *x, Py_ssize_t segments, Py_ssize_t step, Py_ssize_t size, double *mean,
-    double *squares, floating like
+cdef inline void end_statistics(
+    double *sums, double *squares, const floating *center, double numbers, Py_ssize_t channels
 ) noexcept nogil:
-    """Write one channel's mean over its segments, `step` apart, and sum of squares around it.
+    """Turn sums of distances and of squares into means and sums of squares around them."""
+    cdef Py_ssize_t c
+    for c in range(channels):
+        squares[c] -= sums[c] * sums[c] / numbers
+        sums[c] = center[c] + sums[c] / numbers
 
-    Sums distances from the average of the first numbers, as `row_statistics` does: lane by lane,
-    four numbers at a time where a segment has as many.
-    """
-    cdef double lanes[LANES]
-    cdef double square_lanes[LANES]
-    cdef double numbers = <double> segments * size
-    cdef double total = 0
-    cdef double total_squares = 0
-    cdef floating center, d0, d1, d2, d3
-    cdef Py_ssize_t first = min(size, <Py_ssize_t> FIRST_ROWS)
-    cdef Py_ssize_t _segment, i
+
+cdef inline void add_step_statistics(const floating *x, floating center, Sums *sums) noexcept nogil:
+    """Add the distances from `center` of a step of numbers, and their squares."""
+    cdef floating d0, d1, d2, d3
     cdef int lane
-    for i in range(first):
-        total += <double> real(x[i], like)
-    center = <floating> (total / max(first, 1))
-    total = 0
     for lane in range(LANES):
-        lanes[lane] = 0
-        square_lanes[lane] = 0
-    for _segment in range(segments):
+        d0 = x[lane] - center
+        d1 = x[lane + LANES] - center
+        d2 = x[lane + 2 * LANES] - center
+        d3 = x[lane + 3 * LANES] - center
+        sums.lanes[lane] += <double> ((d0 + d1) + (d2 + d3))
+        sums.second_lanes[lane] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
+
+
+cdef inline void add_statistics(
+    const floating *x, Py_ssize_t pieces, Py_ssize_t step, Py_ssize_t size, floating center,
+    Sums *sums
+) noexcept nogil:
+    """Add one channel's distances from `center` and their squares, of pieces that are `step` apart."""
+    cdef Sums now = sums[0]
+    cdef floating rest[STEP]
+    cdef Py_ssize_t _piece, i, k
+    for _piece in range(pieces):
         i = 0
-        while i + QUAD * LANES <= size:
-            for lane in range(LANES):
-                d0 = real(x[i + lane], center) - center
-                d1 = real(x[i + lane + LANES], center) - center
-                d2 = real(x[i + lane + 2 * LANES], center) - center
-                d3 = real(x[i + lane + 3 * LANES], center) - center
-                lanes[lane] += <double> ((d0 + d1) + (d2 + d3))
-                square_lanes[lane] += <double> ((d0 * d0 + d1 * d1) + (d2 * d2 + d3 * d3))
-            i += QUAD * LANES
-        while i + LANES <= size:
-            for lane in range(LANES):
-                d0 = real(x[i + lane], center) - center
-                lanes[lane] += <double> d0
-                square_lanes[lane] += <double> (d0 * d0)
-            i += LANES
-        while i < size:
-            d0 = real(x[i], center) - center
-            total += <double> d0
-            total_squares += <double> (d0 * d0)
-            i += 1
+        while i + STEP <= size:
+            add_step_statistics(x + i, center, &now)
+            i += STEP
+        if i < size:
+            for k in range(STEP):
+                rest[k] = x[i + k] if i + k < size else center
+            add_step_statistics(<const floating *> rest, center, &now)
         x += step
-    total += lane_total(lanes)
-    total_squares += lane_total(square_lanes)
-    squares[0] = total_squares - total * total / numbers
-    mean[0] = center + total / numbers
+    sums[0] = now
 
 
 cdef inline void row_products(
     const passed *dy, const storage *x, const floating *center, const floating *scale,
-    const floating *beta, Py_ssize_t rows, Py_ssize_t channels, double *weights, double *products,
-    bint relu
+    const floating *beta, floating least, Py_ssize_t rows, Py_ssize_t channels, double *weights,
+    double *products, bint relu
 ) noexcept nogil:
     """Add to each channel's sums of v and of v (x - center) over the rows, v = dy let through."""
     cdef const storage *x1
@@ -258,7 +260,8 @@ cdef inline void row_products(
     cdef const passed *dy1
     cdef const passed *dy2
     cdef const passed *dy3
-    cdef floating v0, v1, v2, v3
+    cdef floating v0, v1, v2, v3, n0, n1, n2, n3
+    cdef floating like = 0
     cdef Py_ssize_t row = 0
     cdef Py_ssize_t c
     while row + QUAD <= rows:
@@ -269,88 +272,78 @@ cdef inline void row_products(
         dy2 = dy1 + channels
         dy3 = dy2 + channels
         for c in range(channels):
-            v0 = let_through(dy[c], x[c], center[c], scale[c], beta[c], relu)
-            v1 = let_through(dy1[c], x1[c], center[c], scale[c], beta[c], relu)
-            v2 = let_through(dy2[c], x2[c], center[c], scale[c], beta[c], relu)
-            v3 = let_through(dy3[c], x3[c], center[c], scale[c], beta[c], relu)
+            n0 = real(x[c], like)
+            n1 = real(x1[c], like)
+            n2 = real(x2[c], like)
+            n3 = real(x3[c], like)
+            v0 = let_through(real(dy[c], like), n0, center[c], scale[c], beta[c], least, relu)
+            v1 = let_through(real(dy1[c], like), n1, center[c], scale[c], beta[c], least, relu)
+            v2 = let_through(real(dy2[c], like), n2, center[c], scale[c], beta[c], least, relu)
+            v3 = let_through(real(dy3[c], like), n3, center[c], scale[c], beta[c], least, relu)
             weights[c] += <double> ((v0 + v1) + (v2 + v3))
             products[c] += <double> (
-                (v0 * (real(x[c], v0) - center[c]) + v1 * (real(x1[c], v0) - center[c]))
-                + (v2 * (real(x2[c], v0) - center[c]) + v3 * (real(x3[c], v0) - center[c]))
+                (v0 * (n0 - center[c]) + v1 * (n1 - center[c]))
+                + (v2 * (n2 - center[c]) + v3 * (n3 - center[c]))
             )
         x = x3 + channels
         dy = dy3 + channels
         row += QUAD
     while row < rows:
         for c in range(channels):
-            v0 = let_through(dy[c], x[c], center[c], scale[c], beta[c], relu)
+            n0 = real(x[c], like)
+            v0 = let_through(real(dy[c], like), n0, center[c], scale[c], beta[c], least, relu)
             weights[c] += <double> v0
-            products[c] += <double> (v0 * (real(x[c], v0) - center[c]))
+            products[c] += <double> (v0 * (n0 - center[c]))
         x = x + channels
         dy = dy + channels
         row += 1
 
 
-cdef inline void segment_products(
-    const passed *dy, const storage *x, floating center, floating scale, floating beta,
-    Py_ssize_t segments, Py_ssize_t step, Py_ssize_t size, double *weights, double *products,
-    bint relu
+cdef inline void add_step_products(
+    const floating *dy, const floating *x, floating center, floating scale, floating beta,
+    floating least, Sums *sums, bint relu
 ) noexcept nogil:
-    """Write one channel's sums, as `row_products` has them, over its segments, `step` apart."""
-    cdef double lanes[LANES]
-    cdef double product_lanes[LANES]
-    cdef double total = 0
-    cdef double total_products = 0
-    cdef const storage *x1
-    cdef const storage *x2
-    cdef const storage *x3
-    cdef const passed *dy1
-    cdef const passed *dy2
-    cdef const passed *dy3
-    cdef floating v0, v1, v2, v3
-    cdef Py_ssize_t _segment, i
+    """Add v and v (x - center), v = dy let through, of a step of numbers."""
+    cdef floating v0, v1, v2, v3, x0, x1, x2, x3
     cdef int lane
     for lane in range(LANES):
-        lanes[lane] = 0
-        product_lanes[lane] = 0
-    for _segment in range(segments):
+        x0 = x[lane]
+        x1 = x[lane + LANES]
+        x2 = x[lane + 2 * LANES]
+        x3 = x[lane + 3 * LANES]
+        v0 = let_through(dy[lane], x0, center, scale, beta, least, relu)
+        v1 = let_through(dy[lane + LANES], x1, center, scale, beta, least, relu)
+        v2 = let_through(dy[lane + 2 * LANES], x2, center, scale, beta, least, relu)
+        v3 = let_through(dy[lane + 3 * LANES], x3, center, scale, beta, least, relu)
+        sums.lanes[lane] += <double> ((v0 + v1) + (v2 + v3))
+        sums.second_lanes[lane] += <double> (
+            (v0 * (x0 - center) + v1 * (x1 - center)) + (v2 * (x2 - center) + v3 * (x3 - center))
+        )
+
+
+cdef inline void add_products(
+    const floating *dy, Py_ssize_t dy_step, const floating *x, Py_ssize_t step, Py_ssize_t pieces,
+    Py_ssize_t size, floating center, floating scale, floating beta, floating least, Sums *sums,
+    bint relu
+) noexcept nogil:
+    """Add one channel's v and v (x - center), v = dy let through, of pieces that are `step` apart."""
+    cdef Sums now = sums[0]
+    cdef floating rest[STEP]
+    cdef floating rest_dy[STEP]
+    cdef Py_ssize_t _piece, i, k
+    for _piece in range(pieces):
         i = 0
-        while i + QUAD * LANES <= size:
-            x1 = x + LANES
-            x2 = x1 + LANES
-            x3 = x2 + LANES
-            dy1 = dy + LANES
-            dy2 = dy1 + LANES
-            dy3 = dy2 + LANES
-            for lane in range(LANES):
-                v0 = let_through(dy[i + lane], x[i + lane], center, scale, beta, relu)
-                v1 = let_through(dy1[i + lane], x1[i + lane], center, scale, beta, relu)
-                v2 = let_through(dy2[i + lane], x2[i + lane], center, scale, beta, relu)
-                v3 = let_through(dy3[i + lane], x3[i + lane], center, scale, beta, relu)
-                lanes[lane] += <double> ((v0 + v1) + (v2 + v3))
-                product_lanes[lane] += <double> (
-                    (
-                        v0 * (real(x[i + lane], center) - center)
-                        + v1 * (real(x1[i + lane], center) - center)
-                    )
-                    + (
-                        v2 * (real(x2[i + lane], center) - center)
-                        + v3 * (real(x3[i + lane], center) - center)
-                    )
-                )
-            i += QUAD * LANES
-        while i + LANES <= size:
-            for lane in range(LANES):
-                v0 = let_through(dy[i + lane], x[i + lane], center, scale, beta, relu)
-                lanes[lane] += <double> v0
-                product_lanes[lane] += <double> (v0 * (real(x[i + lane], center) - center))
-            i += LANES
-        while i < size:
-            v0 = let_through(dy[i], x[i], center, scale, beta, relu)
-            total += <double> v0
-            total_products += <double> (v0 * (real(x[i], center) - center))
-            i += 1
-        dy += step
+        while i + STEP <= size:
+            add_step_products(dy + i, x + i, center, scale, beta, least, &now, relu)
+            i += STEP
+        if i < size:
+            for k in range(STEP):
+                rest[k] = x[i + k] if i + k < size else center
+                rest_dy[k] = dy[i + k] if i + k < size else 0
+            add_step_products(
+                <const floating *> rest_dy, <const floating *> rest, center, scale, beta, least,
+                &now, relu,
+            )
+        dy += dy_step
         x += step
-    weights[0] = total + lane_total(lanes)
-    products[0] = total_products + lane_total(product_lanes)
+    sums[0] = now

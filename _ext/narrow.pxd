@@ -49,7 +49,12 @@ cdef extern from *:
 
     static inline void dm_f16_widen_block(const uint16_t *in, float *out, Py_ssize_t n) {
         Py_ssize_t i = 0;
-    #ifdef __F16C__
+    #if defined(__AVX512BW__) && defined(__AVX512VL__)
+        for (; i < n; i += 16) {
+            __mmask16 kept = n - i < 16 ? (__mmask16) ((1u << (n - i)) - 1) : 0xffffu;
+            _mm512_mask_storeu_ps(out + i, kept, _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(kept, in + i)));
+        }
+    #elif defined(__F16C__)
         for (; i + 8 <= n; i += 8)
             _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *) (in + i))));
     #endif
@@ -58,41 +63,80 @@ cdef extern from *:
 
     static inline void dm_f16_narrow_block(const float *in, uint16_t *out, Py_ssize_t n) {
         Py_ssize_t i = 0;
-    #ifdef __F16C__
+    #if defined(__AVX512BW__) && defined(__AVX512VL__)
+        for (; i < n; i += 16) {
+            __mmask16 kept = n - i < 16 ? (__mmask16) ((1u << (n - i)) - 1) : 0xffffu;
+            _mm256_mask_storeu_epi16(out + i, kept, _mm512_cvtps_ph(_mm512_maskz_loadu_ps(kept, in + i), 0));
+        }
+    #elif defined(__F16C__)
         for (; i + 8 <= n; i += 8)
             _mm_storeu_si128((__m128i *) (out + i), _mm256_cvtps_ph(_mm256_loadu_ps(in + i), 0));
     #endif
         for (; i < n; i++) out[i] = dm_f16_narrow(in[i]);
     }
 
-    /* What vectors narrow at once, and how many numbers those are; bf16_store does the rest. */
-    static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) {
+    /* The next two return how many numbers they have done: all with AVX-512, none without. */
+    #if defined(__AVX512BW__) && defined(__AVX512VL__)
+    static inline Py_ssize_t dm_bf16_widen_vectors(const uint16_t *in, float *out, Py_ssize_t n) {
         Py_ssize_t i = 0;
-    #ifdef __AVX512F__
         for (; i + 16 <= n; i += 16) {
-            __m512 x = _mm512_loadu_ps(in + i);
-            __m512i bits = _mm512_castps_si512(x);
-            __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
-            __m512i rounded = _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), odd);
-            rounded = _mm512_mask_or_epi32(rounded, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), bits,
-                                           _mm512_set1_epi32(0x400000));
-            _mm256_storeu_si256((__m256i *) (out + i), _mm512_cvtepi32_epi16(_mm512_srli_epi32(rounded, 16)));
+            __m256i x = _mm256_loadu_si256((const __m256i *) (in + i));
+            _mm512_storeu_si512(out + i, _mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
         }
-    #endif
-        return i;
+        if (i < n) {
+            __mmask16 kept = (__mmask16) ((1u << (n - i)) - 1);
+            __m256i x = _mm256_maskz_loadu_epi16(kept, in + i);
+            _mm512_mask_storeu_epi32(out + i, kept, _mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+        }
+        return n;
     }
+
+    static inline __m512i dm_bf16_rounded(__m512 x) {
+        /* The upper half of each number is its bfloat16: as in bfloat16.pxd, with masks for its choices. */
+        __m512i bits = _mm512_castps_si512(x);
+        __mmask16 is_odd = _mm512_test_epi32_mask(bits, _mm512_set1_epi32(0x10000));
+        __mmask16 is_nan = _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q);
+        __m512i rounded = _mm512_add_epi32(
+            bits, _mm512_mask_mov_epi32(_mm512_set1_epi32(0x7fff), is_odd, _mm512_set1_epi32(0x8000)));
+        return _mm512_mask_or_epi32(rounded, is_nan, bits, _mm512_set1_epi32(0x400000));
+    }
+
+    static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) {
+        static const uint16_t order[32] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30,
+                                           1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+        const __m512i places = _mm512_loadu_si512(order);
+        Py_ssize_t i = 0;
+        for (; i + 32 <= n; i += 32) {
+            __m512i first = _mm512_srli_epi32(dm_bf16_rounded(_mm512_loadu_ps(in + i)), 16);
+            __m512i second = dm_bf16_rounded(_mm512_loadu_ps(in + i + 16));
+            first = _mm512_mask_blend_epi16(0xaaaaaaaau, first, second);
+            _mm512_storeu_si512(out + i, _mm512_permutexvar_epi16(places, first));
+        }
+        for (; i < n; i += 16) {
+            __mmask16 kept = n - i < 16 ? (__mmask16) ((1u << (n - i)) - 1) : 0xffffu;
+            __m512i x = _mm512_srli_epi32(dm_bf16_rounded(_mm512_maskz_loadu_ps(kept, in + i)), 16);
+            _mm256_mask_storeu_epi16(out + i, kept, _mm512_cvtepi32_epi16(x));
+        }
+        return n;
+    }
+    #else
+    static inline Py_ssize_t dm_bf16_widen_vectors(const uint16_t *in, float *out, Py_ssize_t n) { return 0; }
+    static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) { return 0; }
+    #endif
     """
-    Py_ssize_t narrow_vectors "dm_bf16_narrow_vectors"(
-        const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
     void widen_float16 "dm_f16_widen_block"(
         const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
     void narrow_float16 "dm_f16_narrow_block"(
+        const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
+    Py_ssize_t widen_vectors "dm_bf16_widen_vectors"(
+        const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil
+    Py_ssize_t narrow_vectors "dm_bf16_narrow_vectors"(
         const float *wide, uint16_t *narrow, Py_ssize_t size) noexcept nogil
 
 
 cdef inline void widen_bfloat16(const uint16_t *narrow, float *wide, Py_ssize_t size) noexcept nogil:
     cdef Py_ssize_t i
-    for i in range(size):
+    for i in range(widen_vectors(narrow, wide, size), size):
         wide[i] = bf16_load(narrow[i])
 
 

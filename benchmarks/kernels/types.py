@@ -11,6 +11,7 @@ OPERATIONS = {
     "matrix product 1024": (((1024, 1024), (1024, 1024)), 6 * 1024**3),
     "convolution 3x3 128": (((32, 128, 16, 16), (128, 128, 3, 3)), 6 * 32 * 128 * 16 * 16 * 128 * 9),
     "batch norm": (((32, 128, 16, 16), (128,), (128,)), 0),
+    "layer norm": (((4096, 1024), (1024,), (1024,)), 0),
     "softmax": (((4096, 1024),), 0),
 }
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2, "float64": 8}
@@ -52,6 +53,7 @@ def ours() -> Iterator[Case]:
             function = {
                 "matrix product 1024": ops.matmul,
                 "convolution 3x3 128": lambda x, w: ops.conv2d(x, w, pad_mode="pad", padding=1),
+                "layer norm": lambda x, g, b: ops.layer_norm(x, (1024,), g, b),
                 "softmax": lambda x: ops.softmax(x, -1),
             }[name]
         dy = function(*inputs)
@@ -68,6 +70,7 @@ def torch() -> Iterator[Case]:
         "matrix product 1024": torch.matmul,
         "convolution 3x3 128": lambda x, w: torch.nn.functional.conv2d(x, w, padding=1),
         "batch norm": lambda x, g, b: torch.nn.functional.batch_norm(x, None, None, g, b, training=True),
+        "layer norm": lambda x, g, b: torch.nn.functional.layer_norm(x, (1024,), g, b),
         "softmax": lambda x: torch.softmax(x, -1),
     }
 

@@ -24,11 +24,6 @@ def working_type(dtype: np.dtype) -> np.dtype:
     return _F64 if dtype == _F64 else _F32
 
 
-def stored_type(dtype: np.dtype) -> np.dtype:
-    """The type in which kernels that know bfloat16 take arrays: only float16 becomes float32."""
-    return dtype if dtype == _BF16 else working_type(dtype)
-
-
 def kernel_type(dtype: np.dtype) -> np.dtype:
     """The type in which elementwise kernels take arrays: floats as they are, float32 for all others."""
     return dtype if dtype in _FLOATS else _F32
@@ -39,7 +34,9 @@ def onednn_type(dtype: np.dtype) -> np.dtype | None:
 
     None for float64, which it has no code for.
     """
-    return None if dtype == _F64 else stored_type(dtype)
+    if dtype == _F64:
+        return None
+    return dtype if dtype == _BF16 else _F32
 
 
 @functools.lru_cache

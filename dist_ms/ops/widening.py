@@ -16,8 +16,8 @@ from dist_ms.ops.losses.cross_entropy import LabelCrossEntropy
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _LOW = (mstype.bfloat16, mstype.float16)
 _READS: dict[type, tuple] = {
-    BatchNormTrain: (mstype.bfloat16,),
-    BatchNormInfer: (mstype.bfloat16,),
+    BatchNormTrain: _LOW,
+    BatchNormInfer: _LOW,
     LabelCrossEntropy: _LOW,
     LogSoftmax: _LOW,
     RowNorm: _LOW,

@@ -12,7 +12,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.layers.postponed_norm import InferLater, MaskLater, NormLater, can_wait
-from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, stored_type, working_type
+from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -20,8 +20,8 @@ __all__ = ["BatchNorm", "batch_norm"]
 
 
 def _readable(x: np.ndarray) -> np.ndarray:
-    """`x` in a type the kernels read, in channels-first or channels-last memory."""
-    x = dense(x, stored_type(x.dtype))
+    """`x` as the kernels read it, in channels-first or channels-last memory."""
+    x = dense(x)
     return x if x.flags.c_contiguous or is_channels_last(x) else contiguous(x)
 
 
@@ -53,7 +53,7 @@ class BatchNormTrain(Primitive):
         self._eps, self._widens, self._waits = eps, widens, waits
 
     def widening(self) -> BatchNormTrain:
-        """The same with a float32 result of bfloat16: a cast before it is part of it."""
+        """The same with a float32 result of 16-bit numbers: a cast before it is part of it."""
         return BatchNormTrain(self._eps, True, self._waits)
 
     def forward(
@@ -140,7 +140,7 @@ class BatchNormInfer(Primitive):
         self._eps, self._widens, self._waits = eps, widens, waits
 
     def widening(self) -> BatchNormInfer:
-        """The same with a float32 result of bfloat16: a cast before it is part of it."""
+        """The same with a float32 result of 16-bit numbers: a cast before it is part of it."""
         return BatchNormInfer(self._eps, True, self._waits)
 
     def forward(

@@ -21,7 +21,7 @@ from dist_ms.ops.layout import contiguous, converted, laid_out_like, working_typ
 
 # Elements from which on a saved pass over memory outweighs what postponing costs.
 LEAST = 32768
-_KINDS = ("float32", "bfloat16")
+_KINDS = ("float32", "bfloat16", "float16")
 
 
 def can_wait(given: Any, x: np.ndarray) -> bool:

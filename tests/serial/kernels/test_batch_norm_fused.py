@@ -1,4 +1,4 @@
-"""Batch normalisation with what follows it, and in bfloat16, against its parts."""
+"""Batch normalisation with what follows it, and in 16-bit numbers, against its parts."""
 
 import ml_dtypes
 import numpy as np
@@ -9,8 +9,20 @@ from tests import reference
 from tests.serial.kernels.calls import assert_close, call, channels_last, wide
 
 BF16 = ml_dtypes.bfloat16
-SHAPES = [(1, 1), (5, 3), (70, 40), (3, 5, 1, 1), (4, 17, 9, 7), (9, 64, 14, 15), (2, 3, 2, 3, 4)]
-DTYPES = pytest.mark.parametrize("dtype", (np.float32, np.float64, BF16))
+SHAPES = [
+    (1, 1),
+    (5, 3),
+    (70, 40),
+    (3, 5, 1, 1),
+    (4, 17, 9, 7),
+    (9, 64, 14, 15),
+    (2, 3, 2, 3, 4),
+    (41, 8, 3, 3),
+    (2, 9, 48, 50),
+    (3, 2, 47, 48),
+]
+DTYPES = pytest.mark.parametrize("dtype", (np.float32, np.float64, BF16, np.float16))
+HALVES = pytest.mark.parametrize("half", (BF16, np.float16))
 LAYOUTS = pytest.mark.parametrize("layout", (np.ascontiguousarray, channels_last))
 EACH_SHAPE = pytest.mark.parametrize("shape", SHAPES)
 
@@ -44,8 +56,9 @@ def other_axes(x):
 
 def compare(found, wanted, scale=1.0):
     """Compare as exactly as the type of `found` can hold it."""
-    if found.dtype == BF16:
-        np.testing.assert_allclose(wide(found), wanted, rtol=2**-8, atol=1e-5 * scale)
+    if found.dtype.itemsize == 2:
+        rtol = 2**-8 if found.dtype == BF16 else 2**-11
+        np.testing.assert_allclose(wide(found), wanted, rtol=rtol, atol=1e-5 * scale)
     else:
         assert_close(found, wanted, scale)
 
@@ -127,9 +140,10 @@ def test_gradients_of_a_sum(shape, layout, dtype):
         np.testing.assert_array_equal(found, wanted)
 
 
+@HALVES
 @LAYOUTS
-def test_bfloat16_forward_and_backward(layout):
-    x, dy, gamma, beta = arrays((9, 20, 14, 15), BF16, layout, 2)
+def test_forward_and_backward_of_halves(layout, half):
+    x, dy, gamma, beta = arrays((9, 20, 14, 15), half, layout, 2)
     out, dx, (mean, rstd, dgamma, dbeta) = np.empty_like(x), np.empty_like(x), np.empty((4, 20), np.float32)
     call(batch_norm.forward_train, (x, gamma, beta, 1e-5, out, mean, rstd), [out, mean, rstd])
     kept = [column(v, x) for v in (mean, rstd, gamma)]
@@ -146,10 +160,11 @@ def test_bfloat16_forward_and_backward(layout):
 
 @pytest.mark.parametrize("relu", (True, False))
 @pytest.mark.parametrize("adds", (True, False))
+@HALVES
 @LAYOUTS
 @EACH_SHAPE
-def test_what_follows_bfloat16_may_be_float32(shape, layout, adds, relu):
-    x, dy, addend, gamma, beta = arrays(shape, BF16, layout, 3)
+def test_what_follows_halves_may_be_float32(shape, layout, half, adds, relu):
+    x, dy, addend, gamma, beta = arrays(shape, half, layout, 3)
     dy, addend, wider = (array.astype(np.float32) for array in (dy, addend, x))
     mean, rstd = statistics(x)
     vectors_of = gamma, beta, mean, rstd
@@ -172,9 +187,10 @@ def test_what_follows_bfloat16_may_be_float32(shape, layout, adds, relu):
         assert one.tobytes() == other.astype(one.dtype).tobytes()
 
 
+@HALVES
 @LAYOUTS
-def test_forward_to_float32(layout):
-    x, _, gamma, beta = arrays((4, 7, 5, 6), BF16, layout, 2)
+def test_forward_to_float32(layout, half):
+    x, _, gamma, beta = arrays((4, 7, 5, 6), half, layout, 2)
     wider = x.astype(np.float32)
     out, wanted = np.empty_like(wider), np.empty_like(wider)
     figures = np.empty((2, 7), np.float32)
@@ -184,6 +200,24 @@ def test_forward_to_float32(layout):
     batch_norm.forward_eval(x, gamma, beta, beta, gamma**2, 1e-5, out)
     batch_norm.forward_eval(wider, gamma, beta, beta, gamma**2, 1e-5, wanted)
     assert out.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("bits", (1, 2**-14, 2**-24))
+@LAYOUTS
+def test_a_gradient_passes_where_the_stored_result_is_positive(layout, bits):
+    # Results of all sizes around what float16 stores as 0; gamma makes them of numbers of size 1.
+    x, dy, gamma, beta = arrays((6, 9, 7, 5), np.float16, layout, 2)
+    gamma, beta = gamma * np.float32(bits), beta * 0
+    mean, rstd = statistics(x)
+    y, masked = np.empty_like(x), np.empty_like(x)
+    batch_norm.normalised(x, gamma, beta, mean, rstd, None, True, y)
+    masked[...] = np.where(y > 0, dy, np.float16(0))
+    outputs = np.empty_like(x), np.empty_like(gamma), np.empty_like(gamma)
+    parts = [np.empty_like(array) for array in outputs]
+    batch_norm.backward(masked, x, gamma, mean, rstd, *parts)
+    batch_norm.backward_of_relu(dy, x, gamma, beta, mean, rstd, *outputs)
+    for found, wanted in zip(outputs, parts):
+        assert found.tobytes() == wanted.tobytes()
 
 
 def test_arrays_after_bfloat16_agree():
