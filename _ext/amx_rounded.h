@@ -101,8 +101,9 @@ INLINED void round_panel(const char *data, long row_step, long inner_step, long 
         for (int tile = 0; tile < 2; tile++, to += TILE_BYTES) {
             const char *from = data + (16 * tile * row_step + k * inner_step) * size;
             double *of_tile = totals ? totals + 16 * tile : NULL;
-            /* The tile after the next one in this place comes from far away meanwhile. */
-            const char *next = from + 64 * inner_step * size;
+            /* What is packed next but one comes from far away meanwhile: further inner indices or, where they lie
+             * apart, further rows, as panels are packed side by side. */
+            const char *next = kind & INNER_CONTIGUOUS ? from + 64 * size : from + 256;
             for (int i = 0; far && i < (kind & INNER_CONTIGUOUS ? 16 : 32); i++) {
                 __builtin_prefetch(next + i * step * size, 0, 3);
                 if ((kind & INNER_CONTIGUOUS) && (kind & FLOAT_SOURCE))

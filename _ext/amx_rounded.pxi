@@ -55,21 +55,33 @@ cdef void note_next(
         amx_note_next(&m.a, next_row, k, min(PANEL, row_stop - next_row), length, strip)
 
 
+cdef void pack_columns(
+    const Rounded *m, Py_ssize_t k, Py_ssize_t length, Py_ssize_t column, Py_ssize_t columns, uint8_t *to
+) noexcept nogil:
+    """Pack panels of B one after the other, in the order in which their numbers lie in memory."""
+    cdef Py_ssize_t blocks = block_count(length, PANEL), j, i
+    cdef Py_ssize_t together = blocks if m.b.row_step != 1 else 1
+    i = 0
+    while i < blocks:
+        for j in range(block_count(columns, PANEL)):
+            amx_round_panel(
+                &m.b, column + j * PANEL, k + i * PANEL, min(PANEL, columns - j * PANEL),
+                min(together * PANEL, length - i * PANEL), 1, to + (j * blocks + i) * ROUNDED_BLOCK_BYTES, NULL,
+            )
+        i += together
+
+
 cdef void round_block(
     const Rounded *m, Py_ssize_t row, Py_ssize_t row_stop, Py_ssize_t column, Py_ssize_t columns,
     const RoundedScratch *scratch, double *totals
 ) noexcept nogil:
     """Compute some rows of up to ROUNDED_COLUMNS panels of columns; add up the rows of A where `totals` are."""
     cdef RoundedStrip strip
-    cdef Py_ssize_t k = 0, length, blocks, i, j, item = 4 if m.wide else 2
+    cdef Py_ssize_t k = 0, length, blocks, i, item = 4 if m.wide else 2
     while k < m.inner:
         length = min(SLICE, m.inner - k)
         blocks = block_count(length, PANEL)
-        for j in range(block_count(columns, PANEL)):
-            amx_round_panel(
-                &m.b, column + j * PANEL, k, min(PANEL, columns - j * PANEL), length, 1,
-                scratch.b_panels + j * blocks * ROUNDED_BLOCK_BYTES, NULL,
-            )
+        pack_columns(m, k, length, column, columns, scratch.b_panels)
         strip.columns = columns
         strip.bias = m.bias + column if m.bias != NULL else NULL
         strip.is_float, strip.adds, strip.ends = m.wide, k > 0, k + length == m.inner
