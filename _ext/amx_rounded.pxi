@@ -15,6 +15,13 @@ cdef struct Rounded:
     const float *bias
     float *row_sums
     bint wide  # The result is float32.
+    # Leading dimensions: their sizes, and the bytes from one index to the next.
+    int lead
+    Py_ssize_t products
+    Py_ssize_t sizes[MAX_RANK]
+    Py_ssize_t a_steps[MAX_RANK]
+    Py_ssize_t b_steps[MAX_RANK]
+    Py_ssize_t out_steps[MAX_RANK]
     Py_ssize_t rows, columns, inner, out_row
     Py_ssize_t row_panels, column_panels
 
@@ -105,8 +112,29 @@ cdef void round_block(
         k += length
 
 
-cdef void rounded_task(const Rounded *m, Py_ssize_t task, uint8_t *memory) noexcept nogil:
-    """Compute one task."""
+cdef void rounded_task(const Rounded *first, Py_ssize_t task, uint8_t *memory) noexcept nogil:
+    """Compute one task of one product."""
+    cdef Rounded here = first[0]
+    cdef const Rounded *m = &here
+    cdef Py_ssize_t tasks = tasks_of(m), product = task // tasks
+    cdef int axis = m.lead
+    task %= tasks
+    while axis:
+        axis -= 1
+        here.a.data += product % m.sizes[axis] * m.a_steps[axis]
+        here.b.data += product % m.sizes[axis] * m.b_steps[axis]
+        here.out += product % m.sizes[axis] * m.out_steps[axis]
+        product //= m.sizes[axis]
+    block_task(m, task, memory)
+
+
+cdef inline Py_ssize_t tasks_of(const Rounded *m) noexcept nogil:
+    """The tasks of one product."""
+    return block_count(m.rows, m.row_panels * PANEL) * block_count(m.columns, m.column_panels * PANEL)
+
+
+cdef void block_task(const Rounded *m, Py_ssize_t task, uint8_t *memory) noexcept nogil:
+    """Compute one task of a product whose matrices begin where `m` says."""
     cdef Py_ssize_t across = block_count(m.columns, m.column_panels * PANEL)
     cdef Py_ssize_t row = task // across * m.row_panels * PANEL
     cdef Py_ssize_t row_stop = min(m.rows, row + m.row_panels * PANEL)
@@ -139,8 +167,8 @@ cdef int read_rounded(
     check_rounded(name, array, False)
     operand.data = <const char *> cnp.PyArray_DATA(array)
     operand.is_float = cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT32
-    operand.row_step = axis_step(array, row_axis)
-    operand.inner_step = axis_step(array, 1 - row_axis)
+    operand.row_step = axis_step(array, cnp.PyArray_NDIM(array) - 2 + row_axis)
+    operand.inner_step = axis_step(array, cnp.PyArray_NDIM(array) - 1 - row_axis)
     if operand.row_step != 1 and operand.inner_step != 1:
         raise ValueError(
             f"For 'amx.matmul_rounded', rows or columns of '{name}' must be contiguous, but got strides "
@@ -150,16 +178,16 @@ cdef int read_rounded(
 
 
 cdef int check_rounded(str name, cnp.ndarray array, bint written) except -1:
-    """Raise unless the array is a matrix of float32 or bfloat16."""
+    """Raise unless the array is a matrix, or several, of float32 or bfloat16."""
     cdef int number = cnp.PyArray_TYPE(array)
     if number != cnp.NPY_FLOAT32 and number != _bfloat16:
         raise TypeError(
             f"For 'amx.matmul_rounded', '{name}' must be float32 or bfloat16, but got {(<object> array).dtype}."
         )
     check_memory("amx.matmul_rounded", name, array, written)
-    if cnp.PyArray_NDIM(array) != 2:
+    if not 2 <= cnp.PyArray_NDIM(array) <= MAX_RANK:
         raise ValueError(
-            f"For 'amx.matmul_rounded', '{name}' must be a matrix, but got shape {(<object> array).shape}."
+            f"For 'amx.matmul_rounded', '{name}' must have 2 to 8 dimensions, but got {cnp.PyArray_NDIM(array)}."
         )
     return 0
 
@@ -171,6 +199,16 @@ cdef inline Py_ssize_t axis_step(cnp.ndarray array, int axis) noexcept:
     return cnp.PyArray_STRIDE(array, axis) // cnp.PyArray_ITEMSIZE(array)
 
 
+cdef void read_lead(Py_ssize_t *steps, cnp.ndarray array, int lead) noexcept:
+    """Fill in the bytes from one index to the next of each leading dimension of the result; 0 to broadcast."""
+    cdef int axis, of_array
+    for axis in range(lead):
+        of_array = axis + cnp.PyArray_NDIM(array) - 2 - lead
+        steps[axis] = 0
+        if of_array >= 0 and cnp.PyArray_DIM(array, of_array) != 1:
+            steps[axis] = cnp.PyArray_STRIDE(array, of_array)
+
+
 def matmul_rounded(
     cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None, bias=None, row_sums=None
 ) -> None:
@@ -179,12 +217,12 @@ def matmul_rounded(
     Sums over 256 inner indices are made apart, then added in order: the same bits for any number of threads.
 
     Args:
-        a: float32 or bfloat16 (M, K); rows or columns are contiguous.
-        b: float32 or bfloat16 (K, N), likewise.
-        out: float32 or bfloat16 (M, N), rows contiguous; written. It shares no memory with the others.
+        a: float32 or bfloat16 (..., M, K); rows or columns are contiguous.
+        b: float32 or bfloat16 (..., K, N), likewise; leading sizes broadcast.
+        out: float32 or bfloat16 (..., M, N), rows contiguous; written. It shares no memory with the others.
         bias: float32 (N,), added to every row, or None.
-        row_sums: float32 (M,), gets the sums of a's rows as they were before rounding, or None; columns of `a`
-            are contiguous then.
+        row_sums: float32 (M,), gets the sums of a's rows as they were before rounding, or None; for one product whose
+            `a` has contiguous columns.
 
     Raises:
         TypeError: an array has another type.
@@ -201,23 +239,31 @@ def matmul_rounded(
     cdef Py_ssize_t task, tasks
     cdef size_t size
     cdef uint8_t *memory
-    cdef int threads = omp_get_max_threads()
+    cdef int threads = omp_get_max_threads(), axis
     if not _permitted:
         raise RuntimeError("For 'amx.matmul_rounded', the CPU must have AMX and allow it; ask available().")
     read_rounded(&m.a, "a", a, 0)
     read_rounded(&m.b, "b", b, 1)
     check_rounded("out", out, True)
     check_shapes("amx.matmul_rounded", a, b, out)
-    m.rows, m.columns = cnp.PyArray_DIM(out, 0), cnp.PyArray_DIM(out, 1)
-    m.inner = cnp.PyArray_DIM(a, 1)
+    m.lead = cnp.PyArray_NDIM(out) - 2
+    m.rows, m.columns = cnp.PyArray_DIM(out, m.lead), cnp.PyArray_DIM(out, m.lead + 1)
+    m.inner = cnp.PyArray_DIM(a, cnp.PyArray_NDIM(a) - 1)
     m.wide = cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT32
     m.out = <char *> cnp.PyArray_DATA(out)
-    m.out_row = m.columns if m.rows == 1 else axis_step(out, 0)
-    if axis_step(out, 1) != 1:
+    m.out_row = m.columns if m.rows == 1 else axis_step(out, m.lead)
+    if axis_step(out, m.lead + 1) != 1:
         raise ValueError(
             f"For 'amx.matmul_rounded', rows of 'out' must be contiguous, but got strides "
             f"{(<object> out).strides}; copy it."
         )
+    m.products = 1
+    for axis in range(m.lead):
+        m.sizes[axis] = cnp.PyArray_DIM(out, axis)
+        m.products *= m.sizes[axis]
+    read_lead(m.a_steps, a, m.lead)
+    read_lead(m.b_steps, b, m.lead)
+    read_lead(m.out_steps, out, m.lead)
     m.bias, m.row_sums = NULL, NULL
     if bias is not None:
         check_vector("amx.matmul_rounded", "bias", bias, cnp.NPY_FLOAT32, m.columns, False)
@@ -225,26 +271,26 @@ def matmul_rounded(
     if row_sums is not None:
         check_vector("amx.matmul_rounded", "row_sums", row_sums, cnp.NPY_FLOAT32, m.rows, True)
         m.row_sums = <float *> cnp.PyArray_DATA(row_sums)
-        if m.a.row_step != 1:
+        if m.a.row_step != 1 or m.lead:
             raise ValueError(
-                f"For 'amx.matmul_rounded', columns of 'a' must be contiguous if there are 'row_sums', but got "
-                f"strides {(<object> a).strides}; sum them otherwise."
+                f"For 'amx.matmul_rounded', 'a' must be one matrix with contiguous columns if there are 'row_sums', "
+                f"but got shape {(<object> a).shape} with strides {(<object> a).strides}; sum them otherwise."
             )
-    if m.inner == 0 or m.rows == 0 or m.columns == 0:
+    if m.inner == 0 or cnp.PyArray_SIZE(out) == 0:
         out[...] = 0 if bias is None else bias
         if row_sums is not None:
             np.sum(a, 1, np.float32, row_sums)
         return
     sizes.rows, sizes.columns, sizes.inner = m.rows, m.columns, m.inner
-    cut(&sizes, 1, threads)
+    cut(&sizes, m.products, threads)
     m.row_panels, m.column_panels = sizes.row_panels, sizes.column_panels
-    tasks = block_count(m.rows, m.row_panels * PANEL) * block_count(m.columns, m.column_panels * PANEL)
+    tasks = m.products * tasks_of(&m)
     rounded_scratch(&m, NULL, &size)
     size = block_count(size, LINE) * LINE
     memory = take_scratch(size * threads)
     with nogil:
         for task in prange(
-            tasks, schedule="static", use_threads_if=m.rows * m.columns * m.inner >= SHARED_FROM
+            tasks, schedule="static", use_threads_if=m.products * m.rows * m.columns * m.inner >= SHARED_FROM
         ):
             rounded_task(&m, task, memory + threadid() * size)
     give_back(memory, size * threads)

@@ -34,9 +34,9 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
         return out if bias is None else np.add(out, bias, out=out)
     if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST and (lead or m * n * k >= _FEW):
         if amx.available() and not dnnl.rounds_factors():
-            a, b = _with_unit_step(a), _with_unit_step(b)
+            a, b = with_unit_step(a), with_unit_step(b)
             if out is None:
-                out = _laid_out(a, b, lead) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
+                out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
             if amx.matmul(a, b, out, bias):
                 return out
     if out is None or not out.flags.c_contiguous:
@@ -49,8 +49,8 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
     return out
 
 
-def _laid_out(a: np.ndarray, b: np.ndarray, lead: tuple) -> np.ndarray:
-    """An array for the product whose axes lie in memory as those of the operand that gives its last axis.
+def laid_out(a: np.ndarray, b: np.ndarray, lead: tuple, dtype: np.dtype) -> np.ndarray:
+    """An array of this type for the product whose axes lie in memory as those of the operand that gives its last axis.
 
     So the heads of an attention, a view into rows of all heads, give a result that is such a
     view too, and joining the heads again moves nothing.
@@ -60,12 +60,12 @@ def _laid_out(a: np.ndarray, b: np.ndarray, lead: tuple) -> np.ndarray:
         if x.shape[:-2] == lead and x.strides[inner] == x.itemsize and not x.flags.c_contiguous:
             last, other = x.ndim + inner, x.ndim + outer
             axes = sorted((*range(len(lead)), other), key=lambda axis: -x.strides[axis])
-            memory = np.empty([*(shape[axis] for axis in axes), shape[last]], x.dtype)
+            memory = np.empty([*(shape[axis] for axis in axes), shape[last]], dtype)
             return memory.transpose(np.argsort([*axes, last]))
-    return np.empty(shape, a.dtype)
+    return np.empty(shape, dtype)
 
 
-def _with_unit_step(x: np.ndarray) -> np.ndarray:
+def with_unit_step(x: np.ndarray) -> np.ndarray:
     """The array itself if rows or columns of its matrices are contiguous, else a copy."""
     return x if x.itemsize in x.strides[-2:] or 1 in x.shape[-2:] else np.ascontiguousarray(x)
 

@@ -52,6 +52,32 @@ def test_values_sums_and_bits(shape, turned, types):
         assert sums is None or sums_of.tobytes() == sums.tobytes()
 
 
+@pytest.mark.parametrize(
+    "lead", [((3,), (3,)), ((2, 4), (2, 4)), ((2, 1), (4,)), ((), (5,)), ((2, 3), ()), ((0,), (0,))]
+)
+@pytest.mark.parametrize("turned", [(False, True), (True, False)], ids=str)
+def test_batches_broadcast(lead, turned):
+    rng = np.random.default_rng(2)
+    a, b = rng.standard_normal((*lead[0], 40, 300)).astype(F32), rng.standard_normal((*lead[1], 300, 37)).astype(BF16)
+    a, b = (np.ascontiguousarray(x.swapaxes(-1, -2)).swapaxes(-1, -2) if t else x for x, t in zip((a, b), turned))
+    wanted = a.astype(BF16).astype(float) @ b.astype(float)
+    out = np.empty(wanted.shape, BF16)
+    amx.matmul_rounded(a, b, out)
+    np.testing.assert_allclose(out.astype(float), wanted, rtol=2**-8, atol=1e-4)
+
+
+def test_views_of_heads():
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((2, 48, 3 * 64)).astype(F32)
+    q, k = (rows[..., i : i + 64].reshape(2, 48, 2, 32).swapaxes(1, 2) for i in (0, 64))
+    low = [x.astype(BF16).astype(float) for x in (q, k)]
+    scores, out = np.empty((2, 2, 48, 48), F32), np.empty((2, 48, 2, 32), F32).swapaxes(1, 2)
+    amx.matmul_rounded(q, k.swapaxes(2, 3), scores)
+    np.testing.assert_allclose(scores, low[0] @ low[1].swapaxes(2, 3), atol=1e-4)
+    amx.matmul_rounded(scores, k, out)
+    np.testing.assert_allclose(out, scores.astype(BF16).astype(float) @ low[1], atol=1e-3)
+
+
 def test_float32_is_rounded_as_a_cast_rounds():
     rng = np.random.default_rng(1)
     a, b = (rng.standard_normal(shape).astype(F32) for shape in ((64, 96), (96, 32)))
