@@ -9,9 +9,9 @@ import numpy as np
 from dist_ms.autograd.tape import apply, as_given
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.linear_algebra.matmul import BatchMatMul, MatMul
-from dist_ms.ops.linear_algebra.matrix_product import laid_out
+from dist_ms.ops.linear_algebra.matrix_product import laid_out, rounds_itself
 from dist_ms.ops.linear_algebra.mixed_products import BF16, FLOAT32, MixedProduct, gradient_place
-from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded, rounds_itself
+from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import wanted
 

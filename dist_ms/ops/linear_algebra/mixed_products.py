@@ -23,7 +23,8 @@ from dist_ms.ops.creating.casting import cast
 from dist_ms.ops.layers.bias_add import row_sum
 from dist_ms.ops.layers.dense import Dense
 from dist_ms.ops.layout import channels_last, contiguous, converted
-from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded, rounds_itself
+from dist_ms.ops.linear_algebra.matrix_product import rounds_itself
+from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import wanted
 
