@@ -1,7 +1,7 @@
 # cython: language_level=3, cdivision=True, boundscheck=False, wraparound=False
-"""Matrix products of float32 on AMX, with float32's accuracy.
+"""Matrix products on AMX: of float32 with its accuracy, and of numbers rounded to bfloat16.
 
-Each number is the exact sum of three bfloat16 numbers, of 8 bits each. Of the nine products of
+For the first, each number is the exact sum of three bfloat16 numbers, of 8 bits each. Of the nine products of
 parts the six that float32 could tell from nothing are added up in float32, the small ones first:
 Henry, Tang and Heinecke, "Leveraging the bfloat16 artificial intelligence datatype for
 higher-precision computations", 2019. AMX makes sixteen bfloat16 products in the time of one of
@@ -14,6 +14,7 @@ cimport numpy as cnp
 from cython.parallel cimport prange, threadid
 from libc.stdint cimport uint8_t, uint32_t
 from libc.stdlib cimport free
+from libc.string cimport memset
 from openmp cimport omp_get_max_threads
 
 from arrays cimport check_memory, check_type, check_vector
@@ -21,6 +22,7 @@ from blocks cimport block_count
 
 import os
 
+import ml_dtypes
 import numpy as np
 
 cdef extern from "stdlib.h" nogil:
@@ -46,6 +48,31 @@ cdef extern from "amx.h" nogil:
     void amx_multiply_panels(
         const uint8_t *a_panels, long a_size, const uint8_t *b_panel, long blocks, float *out,
         long out_step, long rows, long columns, const float *bias, int add
+    )
+
+cdef extern from "amx_rounded.h" nogil:
+    enum:
+        ROUNDED_BLOCK_BYTES
+    ctypedef struct RoundedOperand:
+        const char *data
+        long row_step, inner_step
+        int is_float
+    ctypedef struct RoundedStrip:
+        long next_count
+        char *out
+        float *sums
+        const float *bias
+        long out_step, sums_step, rows, columns
+        int is_float, adds, ends
+    void amx_round_panel(
+        const RoundedOperand *x, long row, long k, long rows, long inner, int pairs_are_rows,
+        uint8_t *to, double *totals
+    )
+    void amx_note_next(
+        const RoundedOperand *x, long row, long k, long rows, long inner, RoundedStrip *strip
+    )
+    void amx_multiply_rounded(
+        const uint8_t *a_panel, const uint8_t *b, long blocks, const RoundedStrip *to
     )
 
 cnp.import_array()
@@ -259,18 +286,18 @@ cdef int check_operand(str name, cnp.ndarray array, bint written) except -1:
 
 
 @cython.wraparound(True)
-cdef int check_shapes(cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
+cdef int check_shapes(str kernel, cnp.ndarray a, cnp.ndarray b, cnp.ndarray out) except -1:
     """Raise unless the shapes are those of a product."""
     left, right, result = (<object> a).shape, (<object> b).shape, (<object> out).shape
     lead = left[:-2] if left[:-2] == right[:-2] else np.broadcast_shapes(left[:-2], right[:-2])
     wanted = (*lead, left[-2], right[-1])
     if left[-1] != right[-2]:
         raise ValueError(
-            f"For 'amx.matmul', the last size of 'a' must equal the last but one of 'b', but got "
+            f"For '{kernel}', the last size of 'a' must equal the last but one of 'b', but got "
             f"shapes {left} and {right}."
         )
     if wanted != result:
-        raise ValueError(f"For 'amx.matmul', 'out' must have shape {wanted}, but got {result}.")
+        raise ValueError(f"For '{kernel}', 'out' must have shape {wanted}, but got {result}.")
     return 0
 
 
@@ -332,7 +359,7 @@ def matmul(
     check_operand("a", a, False)
     check_operand("b", b, False)
     check_operand("out", out, True)
-    check_shapes(a, b, out)
+    check_shapes("amx.matmul", a, b, out)
     if cnp.PyArray_SIZE(out) == 0:
         return True
     if step("out", out, rank - 1) != 1:
@@ -371,3 +398,6 @@ def matmul(
         accurate = multiply(&m, start, products, memory, size)
     give_back(memory, size * threads)
     return accurate
+
+
+include "amx_rounded.pxi"

@@ -15,6 +15,7 @@ from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.creating.casting import cast
+from dist_ms.ops.linear_algebra.mixed_matmul import mixed_matmul
 from dist_ms.ops.linear_algebra.mixed_products import mixed
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.widening import widened
@@ -115,6 +116,9 @@ class Region:
             return inputs
         if rule == "bias" and to is mstype.bfloat16 and (out := mixed(primitive, *inputs[:2])) is not None:
             return out
+        if rule == "low" and to is mstype.bfloat16 and len(inputs) == 2:
+            if (out := mixed_matmul(primitive, *inputs)) is not None:
+                return out
         return tuple([cast(x, to) if isinstance(x, Tensor) and x.dtype in _FLOATS else x for x in inputs])
 
     def _with_bias(self, primitive: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:

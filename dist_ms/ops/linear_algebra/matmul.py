@@ -52,6 +52,8 @@ class MatMul(Primitive):
          [11. 25.]]
     """
 
+    batched = False
+
     def __init__(self, transpose_a: bool = False, transpose_b: bool = False) -> None:
         self.transpose_a, self.transpose_b = transpose_a, transpose_b
 
@@ -133,6 +135,8 @@ class BatchMatMul(MatMul):
         >>> ms.ops.BatchMatMul(transpose_b=True)(a, a).shape
         (3, 2, 2)
     """
+
+    batched = True
 
     def check_ranks(self, first: int, second: int) -> None:
         """Raise ValueError if an input is less than a matrix."""

@@ -23,17 +23,19 @@ from dist_ms.ops.creating.casting import cast
 from dist_ms.ops.layers.bias_add import row_sum
 from dist_ms.ops.layers.dense import Dense
 from dist_ms.ops.layout import channels_last, contiguous, converted
+from dist_ms.ops.linear_algebra.matrix_product import rounds_itself
+from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import wanted
 
-_BF16, _FLOAT32 = bfloat16.np, np.dtype(np.float32)
+BF16, FLOAT32 = bfloat16.np, np.dtype(np.float32)
 
 
 def mixed(primitive: Primitive, x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor | None:
     """Run the mixed form of a layer's operation; None if it has none for these operands."""
-    if any(t._element not in (_FLOAT32, _BF16) for t in (x, weight)):
+    if any(t._element not in (FLOAT32, BF16) for t in (x, weight)):
         return None
-    if bias is not None and bias._element != _FLOAT32:
+    if bias is not None and bias._element != FLOAT32:
         return None
     forms = ((Dense, MixedDense), (Convolution, MixedConvolution))
     made = next((made for kind, made in forms if isinstance(primitive, kind)), None)
@@ -69,37 +71,39 @@ class MixedProduct(Primitive):
         self.weight_low: np.ndarray | None = None
 
     def rounded(self, x: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The factors in bfloat16; those of the last call are kept for the gradient."""
+        """The factors in bfloat16, x perhaps as it is; those of the last call are kept for the gradient."""
         kept = self._rounded
         if kept is None or kept[0] is not x or kept[1] is not weight:
             low, self.weight_low = self.weight_low, None
-            low = converted(weight, _BF16) if low is None else low
-            kept = self._rounded = x, weight, converted(x, _BF16), low
+            low = converted(weight, BF16) if low is None else low
+            kept = self._rounded = x, weight, x if self.rounds_input(x, weight) else converted(x, BF16), low
         return kept[2:]
+
+    def rounds_input(self, x: np.ndarray, weight: np.ndarray) -> bool:
+        """Whether the kernels of both directions take the input in float32."""
+        return False
 
     def ask_for_copy(self, weight: Tensor) -> None:
         """Have the optimizer write the rounded weight beside the weight, as the next call needs it."""
         low = self._rounded[3]
-        if type(weight) is Parameter and weight._element == _FLOAT32 and low.flags.c_contiguous:
+        if type(weight) is Parameter and weight._element == FLOAT32 and low.flags.c_contiguous:
             ask_for_low_copy(weight, low)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]
         if recording.tape is None:
             factors = self.rounded(x.array(), weight.array())
-            return self.array_gradient(inputs, *factors, converted(dout.array(), _BF16), dout.array())
+            return self.array_gradient(inputs, *factors, dout.array())
         low = (cast(x, bfloat16), cast(weight, bfloat16), *inputs[2:])
         found = self.plain.gradient(low, output, cast(dout, bfloat16))
         return tuple(None if g is None else cast(g, from_numpy(t.dtype.np)) for g, t in zip(found, inputs))
 
-    def array_gradient(
-        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
-    ) -> tuple:
-        """The gradients of the inputs from arrays of bfloat16, and from `dout` before it was rounded."""
+    def array_gradient(self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray) -> tuple:
+        """The gradients of the inputs from the factors as `rounded` gives them and from `dout`, not yet rounded."""
         raise NotImplementedError
 
 
-def _place(x: Any, shape: tuple, dtype: np.dtype) -> np.ndarray:
+def gradient_place(x: Any, shape: tuple, dtype: np.dtype) -> np.ndarray:
     """Where the gradient of an input goes: where it is wanted, else anywhere."""
     place = taken(x, dtype)
     return np.empty(shape, dtype) if place is None else place
@@ -108,37 +112,44 @@ def _place(x: Any, shape: tuple, dtype: np.dtype) -> np.ndarray:
 class MixedDense(MixedProduct):
     """A fully connected product of bfloat16, perhaps with a float32 bias and result."""
 
-    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        from dist_ms._ext import dnnl
+    def rounds_input(self, x: np.ndarray, weight: np.ndarray) -> bool:
+        return rounds_itself(math.prod(x.shape[:-1]), min(weight.shape))
 
+    def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         x_low, weight_low = self.rounded(x, weight)
-        self.plain._check(x_low, weight_low, None)
-        if bias is not None and bias.shape != weight.shape[:1]:
-            self.plain._check(x_low, weight_low, bias.astype(_BF16))
-        out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), _BF16 if bias is None else _FLOAT32)
-        dnnl.matmul(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, None if bias is None else contiguous(bias))
+        if (
+            weight.ndim != 2
+            or x.shape[-1:] != weight.shape[1:]
+            or (bias is not None and bias.shape != weight.shape[:1])
+        ):
+            self.plain._check(converted(x, BF16), weight_low, None if bias is None else bias.astype(BF16))
+        out = np.empty((math.prod(x.shape[:-1]), weight.shape[0]), BF16 if bias is None else FLOAT32)
+        bias = None if bias is None else contiguous(bias)
+        multiply_rounded(x_low.reshape(-1, x.shape[-1]), weight_low.T, out, bias)
         return out.reshape(*x.shape[:-1], -1)
 
-    def array_gradient(
-        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
-    ) -> tuple:
-        from dist_ms._ext import dnnl
-
-        dx = dw = db = None
-        rows = dout.reshape(-1, dout.shape[-1])
-        if wanted(inputs[0]):
-            dx = np.empty((rows.shape[0], weight.shape[1]), inputs[0].dtype.np)
-            dnnl.matmul(rows, weight, dx)
+    def array_gradient(self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray) -> tuple:
+        rows, matrix = dout.reshape(-1, dout.shape[-1]), x.reshape(-1, x.shape[-1])
+        of_x, of_weight, of_bias = (i < len(inputs) and wanted(inputs[i]) for i in range(3))
+        dx = dw = db = low = None
+        if of_x:
+            if not rounds_itself(rows.shape[0], weight.shape[1]):
+                low = converted(rows, BF16)
+            dx = np.empty(matrix.shape, inputs[0].dtype.np)
+            multiply_rounded(rows if low is None else low, weight, dx)
             dx = wrap(dx.reshape(x.shape))
-        if wanted(inputs[1]):
-            dw = _place(inputs[1], weight.shape, inputs[1].dtype.np)
-            dnnl.matmul(rows.T, x.reshape(rows.shape[0], -1), dw)
+        if of_weight and rounds_itself(*weight.shape, few=True):
+            dw = gradient_place(inputs[1], weight.shape, inputs[1].dtype.np)
+            db = gradient_place(inputs[2], weight.shape[:1], FLOAT32) if of_bias else None
+            multiply_rounded(contiguous(rows).T, matrix, dw, sums=db)
+            dw, db = wrap(dw), None if db is None else wrap(db)
+        elif of_weight:
+            dw = gradient_place(inputs[1], weight.shape, inputs[1].dtype.np)
+            multiply_rounded((rows if low is None else low).T, matrix, dw)
             dw = wrap(dw)
-        if len(inputs) == 2:
-            return dx, dw
-        if wanted(inputs[2]):
-            db = wrap(row_sum(converted(full, _FLOAT32).reshape(rows.shape), taken(inputs[2], _FLOAT32)))
-        return dx, dw, db
+        if of_bias and db is None:
+            db = wrap(row_sum(contiguous(rows, FLOAT32), taken(inputs[2], FLOAT32)))
+        return (dx, dw, db)[: len(inputs)]
 
 
 class MixedConvolution(MixedProduct):
@@ -149,8 +160,8 @@ class MixedConvolution(MixedProduct):
         x_low, weight_low = self.rounded(x, weight)
         sizes = plain.checked_sizes(x_low, weight_low, None)
         if bias is not None and bias.shape != weight.shape[:1]:
-            plain.checked_sizes(x_low, weight_low, bias.astype(_BF16))
-        out = channels_last((x.shape[0], weight.shape[0], *sizes), _BF16 if bias is None else _FLOAT32)
+            plain.checked_sizes(x_low, weight_low, bias.astype(BF16))
+        out = channels_last((x.shape[0], weight.shape[0], *sizes), BF16 if bias is None else FLOAT32)
         return conv_kernels.forward(x_low, weight_low, bias, out, *self._numbers(x, weight))
 
     def _numbers(self, x: Any, weight: Any) -> tuple:
@@ -158,18 +169,17 @@ class MixedConvolution(MixedProduct):
         padding = plain.resolved_padding(x.shape[2:], weight.shape[2:])
         return plain._stride, padding, plain._dilation, plain._group
 
-    def array_gradient(
-        self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray, full: np.ndarray
-    ) -> tuple:
+    def array_gradient(self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray) -> tuple:
         dx = dw = db = None
+        dout = converted(dout, BF16)
         with_bias = len(inputs) == 3 and wanted(inputs[2])
         numbers = self._numbers(x, weight)
         if wanted(inputs[0]):
             dx = channels_last(x.shape, inputs[0].dtype.np)
             dx = wrap(conv_kernels.backward_data(dout, weight, dx, *numbers))
         if wanted(inputs[1]) or with_bias:
-            dw = _place(inputs[1], weight.shape, inputs[1].dtype.np)
-            db = _place(inputs[2], weight.shape[:1], _FLOAT32) if with_bias else None
+            dw = gradient_place(inputs[1], weight.shape, inputs[1].dtype.np)
+            db = gradient_place(inputs[2], weight.shape[:1], FLOAT32) if with_bias else None
             conv_kernels.backward_weights(x, dout, dw, db, *numbers)
             dw, db = wrap(dw), db if db is None else wrap(db)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)

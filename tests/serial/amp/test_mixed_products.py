@@ -11,6 +11,8 @@ from dist_ms.ops.linear_algebra import mixed_products
 LAYERS = {
     "dense": (lambda: nn.Dense(24, 10), (6, 24)),
     "dense 3-D": (lambda: nn.Dense(24, 10), (2, 3, 24)),
+    "dense of few rows": (lambda: nn.Dense(40, 48), (20, 40)),
+    "dense of many rows": (lambda: nn.Dense(40, 300), (4, 50, 40)),
     "conv2d": (lambda: nn.Conv2d(3, 8, 3, stride=2, pad_mode="same", has_bias=True), (2, 3, 9, 7)),
     "conv2d groups": (lambda: nn.Conv2d(4, 8, 3, pad_mode="pad", padding=1, group=2, has_bias=True), (2, 4, 6, 6)),
     "conv1d": (lambda: nn.Conv1d(3, 5, 3, has_bias=True), (2, 3, 11)),
@@ -18,6 +20,7 @@ LAYERS = {
 WITHOUT_BIAS = {
     "dense": (lambda: nn.Dense(24, 10, has_bias=False), (6, 24)),
     "dense 3-D": (lambda: nn.Dense(24, 10, has_bias=False), (2, 3, 24)),
+    "dense of few rows": (lambda: nn.Dense(40, 48, has_bias=False), (20, 40)),
     "conv2d": (lambda: nn.Conv2d(3, 8, 3, stride=2, pad_mode="same"), (2, 3, 9, 7)),
     "conv2d of many channels": (lambda: nn.Conv2d(256, 256, 3, pad_mode="pad", padding=1), (2, 256, 4, 4)),
     "conv1d": (lambda: nn.Conv1d(3, 5, 3), (2, 3, 11)),
