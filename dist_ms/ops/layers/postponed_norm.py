@@ -131,9 +131,6 @@ class MaskLater(Later):
     def array(self) -> np.ndarray:
         return self._make(self._dy, self._y)
 
-    def joined(self, primitive: Any, inputs: tuple) -> None:
-        return None
-
     def gradients(self, given: Tensor, x: np.ndarray, vectors: tuple) -> tuple | None:
         """(dx, dgamma, dbeta) of BatchNorm, given this for its `dout`; None if this has to be made first.
 
