@@ -42,7 +42,7 @@ cdef class Later:
         self.shape, self.dtype = shape, dtype
 
     def joined(self, primitive, inputs):
-        """What a primitive that `joins` makes of inputs, this one not made: an array, a Later; None: it must be made."""
+        """What a primitive that `joins` makes of inputs, this one not made: an array, a Later; None: make it first."""
         return None
 
 
