@@ -306,7 +306,7 @@ def matmul(
     cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None, bias=None,
     bint relu=False
 ) -> bool:
-    """Compute out = a @ b + bias, with `relu` ReLU of that, and return True, or return False where that is not accurate.
+    """Compute out = a @ b + bias and return True, or return False where that is not accurate.
 
     The error is that of a float32 product. It would not be for operands with infinities, NaNs or
     magnitudes of which none reaches 2^-90: then `out` holds nothing useful and the caller takes
@@ -317,6 +317,7 @@ def matmul(
         b: float32 (..., K, N), likewise; leading sizes broadcast.
         out: float32 (..., M, N), likewise; written. It shares no memory with the others.
         bias: float32 (N,), added to every row, or None.
+        relu: whether `out` is to be ReLU of that.
 
     >>> if available():
     ...     a, out = np.array([[1, 2], [3, 4]], np.float32), np.empty((2, 2), np.float32)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -14,7 +13,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed, takes_relu
 from dist_ms.ops.convolutions.windows import Pairs, output_sizes, same_padding
-from dist_ms.ops.layers.postponed_product import ProductLater, can_wait
+from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
@@ -76,10 +75,11 @@ class Convolution(Primitive):
 
     @quiet
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        shape = (x.shape[0], weight.shape[0], *self.checked_sizes(x, weight, bias))
+        sizes = self.checked_sizes(x, weight, bias)
+        shape = (x.shape[0], weight.shape[0], *sizes)
         numbers = (self._stride, self.resolved_padding(x.shape[2:], weight.shape[2:]), self._dilation, self._group)
-        if self.waits and x.dtype == _F32 and takes_relu(x.shape, weight.shape, shape, *numbers):
-            if can_wait(math.prod(shape), x, weight) if bias is None else can_wait(math.prod(shape), x, weight, bias):
+        if self.waits and x.dtype == _F32 and is_large(shape):
+            if takes_relu(x.shape, weight.shape, shape, *numbers) and can_wait(x, weight, bias):
                 return ProductLater(partial(convolve, x, weight, bias, *numbers), shape, _F32, weight)
         return convolve(x, weight, bias, *numbers)
 

@@ -15,7 +15,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
-from dist_ms.ops.layers.postponed_product import ProductLater, can_wait
+from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.layout import onednn_type
 from dist_ms.ops.linear_algebra.matmul import SMALL, product
 from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
@@ -59,10 +59,8 @@ class Dense(Primitive):
             if bias is not None:
                 np.add(out, bias, out=out)
             return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
-        elif self.waits and suits_amx(input.size // input.shape[-1], *weight.shape):
-            shape = (*input.shape[:-1], weight.shape[0])
-            size = math.prod(shape)
-            if can_wait(size, input, weight) if bias is None else can_wait(size, input, weight, bias):
+        elif self.waits and is_large(shape := (*input.shape[:-1], weight.shape[0])):
+            if suits_amx(input.size // input.shape[-1], *weight.shape) and can_wait(input, weight, bias):
                 return ProductLater(partial(self._product, input, weight, bias), shape, _F32, weight)
         return self._product(input, weight, bias)
 

@@ -7,6 +7,7 @@ was read by anything but one ReLU is remembered, and its results do not wait any
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -17,25 +18,26 @@ from dist_ms._ext.tape import Later
 from dist_ms.autograd.tape import recording
 from dist_ms.ops.layers.postponed_norm import has_one_owner
 
-# Elements from which on a saved pass over memory outweighs what postponing costs.
-LEAST = 32768
+# Elements from which on a saved pass over memory shows in a step: 1 MB, half of what a core's cache holds.
+LEAST = 1 << 18
 _read: dict[int, weakref.ref] = {}  # weights whose results others read, by their arrays' identity
 
 
-def can_wait(size: int, *operands: np.ndarray) -> bool:
-    """Whether a result of so many elements may be written later; for the `forward` of an operation, which is `quiet`.
+def is_large(shape: tuple) -> bool:
+    """Whether a result of this shape is worth waiting."""
+    return math.prod(shape) >= LEAST
 
-    Args:
-        size: the number of elements.
-        operands: the input, the weight and perhaps the bias, each in one variable of the caller.
-    """
-    if size < LEAST or id(operands[1]) in _read:
+
+def can_wait(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None) -> bool:
+    """Whether a result may be written later; for the `forward`, which is `quiet`, of an operation on these alone."""
+    if id(weight) in _read:
         return False
     # A recording keeps its inputs, so who writes there past `Tensor` has wrong gradients anyway.
     if recording.tape is not None:
         return True
+    operands = (x, weight) if bias is None else (x, weight, bias)
     # The gate's loop over the inputs still has the last one in a variable.
-    return all(has_one_owner(x, 5 + (x is operands[-1])) for x in operands)
+    return all(has_one_owner(a, 6 + (a is operands[-1])) for a in operands)
 
 
 class ProductLater(Later):
