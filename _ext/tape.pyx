@@ -6,6 +6,7 @@ the tensors is known, told by `know`: a subclass of `Value`.
 """
 
 import weakref
+from os import register_at_fork
 from threading import RLock
 
 import numpy

@@ -16,13 +16,14 @@
 #     lent to tensors counts as nobody's, as its owner calls `make_lent` before writing there.
 # What is recorded: the operation that was called, with its own inputs. So gradients of any order,
 #     hooks and recomputed calls know nothing of this. A saved value has its array.
-# Threads: one that comes while another makes arrays waits until they are there.
+# Threads: one that comes while another makes arrays waits until they are there; so does a fork.
 #
 # A new use is a subclass with `array()`, perhaps `joined()`, which `forward` returns or `postponed`
 # takes. `array()` reads arrays and no tensors.
 
 cdef list waiting = None
 cdef object making = RLock()
+register_at_fork(before=making.acquire, after_in_parent=making.release, after_in_child=making.release)
 cdef object on_lent_memory = weakref.WeakSet()
 
 

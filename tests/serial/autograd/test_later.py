@@ -2,8 +2,11 @@
 
 import copy
 import gc
+import os
 import pickle
 import threading
+import time
+import warnings
 
 import numpy as np
 import pytest
@@ -180,3 +183,32 @@ def test_another_thread_waits_until_it_is_made(lasting):
     for thread in (first, second):
         thread.join(10)
     assert t.asnumpy().tolist() == (-X).tolist() and x.asnumpy().tolist() == [0, 0, 0]
+
+
+def test_a_fork_finds_nothing_half_made():
+    begun = threading.Event()
+
+    class Slow(Negated):
+        def array(self):
+            begun.set()
+            time.sleep(0.2)
+            return super().array()
+
+    x = Tensor(X)
+    t = postponed(Slow(x._held))
+    maker = threading.Thread(target=t.asnumpy)
+    maker.start()
+    assert begun.wait(10)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer Pythons warn of forks beside threads
+        child = os.fork()
+    if child == 0:
+        os._exit(0 if t._later is None and Negate()(x).asnumpy().tolist() == (-X).tolist() else 1)
+    deadline = time.monotonic() + 10
+    while (found := os.waitpid(child, os.WNOHANG))[0] == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    if found[0] == 0:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+    maker.join(10)
+    assert found == (child, 0)
