@@ -6,6 +6,8 @@ the tensors is known, told by `know`: a subclass of `Value`.
 """
 
 import weakref
+from os import register_at_fork
+from threading import RLock
 
 import numpy
 
@@ -42,21 +44,7 @@ def know(type tensor):
     Tensor = tensor
 
 
-@cython.auto_pickle(False)
-cdef class Later:
-    """How the array of a tensor is made once it is needed, or joined to what reads it first.
-
-    A subclass has `array()`, and `joined(primitive, inputs)`: what a primitive that says it `joins`
-    makes of its inputs, this one not made (an array, or a Later), or None if it needs the array.
-
-    Attributes:
-        shape, dtype: of the array.
-    """
-
-    cdef readonly object shape, dtype
-
-    def __init__(self, shape, dtype):
-        self.shape, self.dtype = shape, dtype
+cdef class Later
 
 
 @cython.auto_pickle(False)
@@ -71,7 +59,7 @@ cdef class Value:
         _shape, _dtype: shape and dtype of a tensor without data.
         _node: the graph node that made this value; None outside gradients.
         _index: which of the node's outputs it is.
-        _later: how its array will be made; None if it is there.
+        _later: how its array will be made (see tape_later.pxi); None if it is there.
         _part: a RankPart if other ranks have other parts of the value, or values of their own; None
             if it is the same on all ranks. What operations make of it has it too.
 

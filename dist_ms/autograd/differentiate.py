@@ -159,7 +159,6 @@ class Graph:
         """
         taken = set()
         for d in tensors(douts):
-            d._made()
             taken.add(id(d._data))
         target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
         return (

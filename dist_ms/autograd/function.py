@@ -129,7 +129,6 @@ class _Function:
             if any(c is r for c in self._constant):
                 made.append(r)
                 continue
-            r._made()
             out = tensor_at(r._data, node, i)
             made.append(overwrite(r, out) if any(d is r for d in self._dirty) else out)
         each = iter(made)

@@ -94,7 +94,6 @@ def overwrite(target: Tensor, value: Tensor) -> Tensor:
 
     Arrays saved for gradients keep what they hold: `target` gets another array.
     """
-    value._made()
     target._data = value._data if value._held is None else value._held
     target._part = value._part
     target._node = value._node
@@ -153,8 +152,6 @@ def call_node(primitive: Any, saved: Sequence, results: Sequence[Tensor], tape: 
 
 def tied(results: Sequence[Tensor], node: Node) -> list[Tensor]:
     """The results as new tensors whose history is the node."""
-    for r in results:
-        r._made()
     return [tensor_at(r._data, node, i) for i, r in enumerate(results)]
 
 

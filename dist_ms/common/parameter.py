@@ -119,7 +119,6 @@ class Parameter(ParameterFlags, Tensor):
     def _take(self, source: Any) -> None:
         """Copy the data of the constructor's input, or remember how to make it."""
         if isinstance(source, Tensor):
-            source._made()
             if source._data is None:
                 self._take_lazy(source)
             else:

@@ -1,73 +1,38 @@
 """Tensors that are another's array times a factor, and are not made unless somebody reads them.
 
 What clips gradients or takes a loss scale off them gives such tensors; an optimizer takes array and factor,
-and they are never made. Nobody can tell them from tensors made at once, because they are made before the
-array can change:
-
-- reading the source first makes what depends on it;
-- an array that somebody else holds, or has a view of, is multiplied at once;
-- the owner of lent memory calls `settle` before writing there.
+and they are never made. Why nobody can tell them from tensors made at once stands in `_ext/tape_later.pxi`.
 """
 
 from __future__ import annotations
 
 import math
-import weakref
 
 import numpy as np
 
-from dist_ms._ext.tape import formless, is_only, wrap
+from dist_ms._ext.tape import Later, Source, postponed, source_of, wrap
 from dist_ms.common.tensor import Tensor
 
-__all__ = ["lend", "pending", "readable", "scaled", "settle"]
+__all__ = ["pending", "readable", "scaled"]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_on_lent_memory: weakref.WeakSet = weakref.WeakSet()
 
 
-class _Source:
-    """Gives a tensor its array back, after what depends on its values is made.
+class Product(Later):
+    """The array of a Source times a factor, in the array's type."""
 
-    Attributes:
-        array: the array, which nobody else has.
-        lent: whether its memory is somebody's who calls `settle`.
-        products: the tensors that depend on it.
-    """
-
-    remade, plain = True, False
-
-    def __init__(self, array: np.ndarray, lent: bool) -> None:
-        self.array, self.lent = array, lent
-        self.products: weakref.WeakSet = weakref.WeakSet()
-
-    def create(self, shape: tuple, dtype: np.dtype) -> np.ndarray:
-        """Return the array."""
-        for product in tuple(self.products):
-            product.array()
-        return self.array
-
-    def times(self, factor: float) -> Tensor:
-        """A tensor that is the array times a factor when somebody reads it."""
-        product = formless(self.array.shape, self.array.dtype)
-        product.init = _Product(self, factor)
-        self.products.add(product)
-        if self.lent:
-            _on_lent_memory.add(product)
-        return product
-
-
-class _Product:
-    """Makes a source's array times a factor."""
-
-    __slots__ = ("factor", "source")
-    remade, plain = True, False
-
-    def __init__(self, source: _Source, factor: float) -> None:
+    def __init__(self, source: Source, factor: float) -> None:
+        super().__init__(source.shape, source.dtype)
         self.source, self.factor = source, factor
 
-    def create(self, shape: tuple, dtype: np.dtype) -> np.ndarray:
-        """Return the product, in the array's type."""
-        return _times(self.source.array, self.factor)
+    def array(self) -> np.ndarray:
+        return _times(self.source.values, self.factor)
+
+    def times(self, factor: float) -> Product | None:
+        """This times another factor, if one rounding gives the bits of two in turn; else None."""
+        if _is_power_of_two(factor) or _is_power_of_two(self.factor):
+            return Product(self.source, self.factor * factor)
+        return None
 
 
 def scaled(x: Tensor, factor: float) -> Tensor:
@@ -88,34 +53,16 @@ def scaled(x: Tensor, factor: float) -> Tensor:
         >>> pending(half) is None
         True
     """
-    made = x.init if x._data is None else None
-    times = None
-    if type(made) is _Product:
-        factor = float(made.source.array.dtype.type(factor))
-        if _is_power_of_two(factor) or _is_power_of_two(made.factor):  # one rounding, as two in turn give
-            times = made.source.times(made.factor * factor)
-    else:
-        source = made if type(made) is _Source else _source_of(x)
-        if source is not None:
-            times = source.times(float(source.array.dtype.type(factor)))
-    if times is None:
-        times = wrap(_times(x.array(), factor))
-    times._part = x._part
-    return times
-
-
-def _source_of(x: Tensor) -> _Source | None:
-    """Take the array of a tensor that nobody else can write to; None if there is none such."""
-    if type(x) is not Tensor or x._data is None or x._data.dtype not in _FLOATS:
-        return None
-    lent = x.__dict__.get("lent")
-    if not is_only(x, lent):
-        return None
-    array = x._data
-    x._shape, x._dtype = array.shape, array.dtype
-    x.init = _Source(array, lent is not None)
-    x._data = None
-    return x.init
+    times, kind = None, x._element
+    if kind in _FLOATS:
+        factor = float(kind.type(factor))
+        if type(x._later) is Product:
+            times = x._later.times(factor)
+        elif (source := source_of(x)) is not None:
+            times = Product(source, factor)
+    result = wrap(_times(x.array(), factor)) if times is None else postponed(times, times.source)
+    result._part = x._part
+    return result
 
 
 def _times(array: np.ndarray, factor: float) -> np.ndarray:
@@ -133,8 +80,8 @@ def pending(x: Tensor) -> tuple[np.ndarray, float] | None:
     Args:
         x: a tensor. The array is only to be read, and before anything else happens.
     """
-    made = x.init if x._data is None else None
-    return (made.source.array, made.factor) if type(made) is _Product else None
+    later = x._later
+    return (later.source.values, later.factor) if type(later) is Product else None
 
 
 def readable(x: Tensor) -> np.ndarray:
@@ -143,21 +90,4 @@ def readable(x: Tensor) -> np.ndarray:
     Args:
         x: a tensor. The array is only to be read, and before anything else happens.
     """
-    return x.init.array if x._data is None and type(x.init) is _Source else x.array()
-
-
-def lend(x: Tensor) -> Tensor:
-    """Say that a tensor's array is a view of memory whose owner calls `settle` before writing there.
-
-    Args:
-        x: the tensor, which is returned.
-    """
-    x.lent = x._data.base
-    return x
-
-
-def settle() -> None:
-    """Make all tensors that depend on lent memory and wait for somebody to read them."""
-    for product in tuple(_on_lent_memory):
-        product.array()
-    _on_lent_memory.clear()
+    return x._later.values if type(x._later) is Source else x.array()

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import formless, has_data, know, wrap
+from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
 from dist_ms.common import slices
 from dist_ms.common.checks import check_bool
@@ -131,14 +131,8 @@ class Tensor(TensorForm):
             )
             raise RuntimeError(f"This tensor has a shape, {self._shape}, and a dtype but no data: {why}.")
         self._data = self.init.create(self._shape, self._dtype)
-        if self.init.plain:
-            self._plain_text = True
+        self._plain_text = True
         self.init = None
-
-    def _made(self) -> None:
-        """Make values that only wait to be read, not those an Initializer is to make."""
-        if not has_data(self) and self.init is not None and not self.init.plain:
-            self._materialise()
 
     def init_data(
         self, slice_index: int | None = None, shape: Any = None, opt_shard_group: str | None = None
@@ -162,7 +156,6 @@ class Tensor(TensorForm):
             >>> print(initializer("ones", [2]).init_data())
             [1. 1.]
         """
-        self._made()
         if self._data is not None or self.init is None:
             if self._shape is None:
                 raise TypeError("For 'Tensor.init_data', the tensor must be made with 'init', but it was not.")
@@ -274,7 +267,6 @@ class Tensor(TensorForm):
         """
         if not isinstance(dtype, mstype.Number):
             raise TypeError(f"For 'set_dtype', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}.")
-        self._made()
         if self._data is None:
             self._dtype = dtype.np
         else:
@@ -312,7 +304,6 @@ class Tensor(TensorForm):
 
     def _state(self) -> dict:
         """What a copy takes along: everything but the place in a gradient."""
-        self._made()
         state = {key: value for key in _FORM if (value := getattr(self, key)) is not None}
         state.update((key, value) for key, value in self.__dict__.items() if key not in _GRAPH)
         return state

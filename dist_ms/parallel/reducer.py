@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import lend, make_lent
 from dist_ms.common.rank_part import RankPart
-from dist_ms.common.scaled import lend, settle
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, Handle
@@ -181,7 +181,7 @@ class Reducer:
                 f"finished: {len(self._handles)} of {len(self._buckets)} buckets are on their "
                 "way."
             )
-        settle()
+        make_lent()
         if self._open or not self._holding:
             self._forget()
         self.samples.begin()

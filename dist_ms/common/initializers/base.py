@@ -30,7 +30,6 @@ class Initializer:
 
     elementwise = True  # a slice can be filled by itself, without its neighbours
     remade = False  # see `Again`
-    plain = True  # what it makes looks, in `repr`, as if it came from NumPy
     _whole_shape: tuple[int, ...] | None = None
 
     def __init__(self, **kwargs: Any) -> None:

@@ -250,7 +250,7 @@ def check_gradients(owner: str, gradients: Any, parameters: Sequence[Parameter])
             f"but got {len(gradients)}."
         )
     for g, p in zip(gradients, parameters):
-        data, weights = getattr(g, "_data", None), p._data
+        data, weights = getattr(g, "_held", None), p._data
         if data is not None and weights is not None and data.shape == weights.shape and weights.dtype == np.float32:
             continue
         if not isinstance(g, (Tensor, RowTensor)):

@@ -101,10 +101,8 @@ def update_all(
             grad = grad.to_dense()
         copy = wants_low_copy(param)
         data = param._data
-        g, factor = grad._data, 1.0
-        if g is None:
-            later = pending(grad)
-            g, factor = (grad.array(), 1.0) if later is None or later[0].dtype != data.dtype else later
+        later = pending(grad)
+        g, factor = (grad.array(), 1.0) if later is None or later[0].dtype != data.dtype else later
         if g.dtype != data.dtype or data.dtype.itemsize < 4:
             update_alone(optimizer, i, param, grad, numbers)
             continue

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import make_lent
 from dist_ms.common import parallel_context
 from dist_ms.common.parameter import Parameter, ParameterTuple
-from dist_ms.common.scaled import settle
 from dist_ms.common.tensor import from_array
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import Bucket, Sharding, Slot, SyncPlan
@@ -190,13 +190,13 @@ class DividedUpdate:
         self._gathers = [Gather(b, self._reducer.lent(b), self._comm) for b in self._buckets]
         if any(gather.shared for gather in self._gathers):
             yield places
-            settle()
+            make_lent()
             for gather in self._gathers:
                 gather.start([part.array() for part in self._parts])
             return
         for bucket, gather in zip(self._buckets, self._gathers, strict=True):
             yield [slot.weight for slot in bucket.slots if slot.weight in places]
-            settle()
+            make_lent()
             gather.start([part.array() for part in self._parts])
         yield [i for i in places if self._places[i] is None]
 

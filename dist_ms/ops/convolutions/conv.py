@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,15 @@ from dist_ms.autograd.places import taken
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
+from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed, takes_relu
 from dist_ms.ops.convolutions.windows import Pairs, output_sizes, same_padding
+from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
 __all__ = []
+
+_F32 = np.dtype(np.float32)
 
 
 class Convolution(Primitive):
@@ -29,9 +33,13 @@ class Convolution(Primitive):
             make the output ceil(size / stride) long.
         group: number of groups the channels fall into.
         owner: the name used in errors.
+
+    Attributes:
+        waits: leave writing the result to a ReLU that follows, where that can be.
     """
 
     keeps = (0, 1)
+    waits = False
 
     def __init__(
         self, stride: tuple, padding: Pairs | None, dilation: tuple, group: int, owner: str = "Convolution"
@@ -67,9 +75,13 @@ class Convolution(Primitive):
 
     @quiet
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        self.checked_sizes(x, weight, bias)
-        padding = self.resolved_padding(x.shape[2:], weight.shape[2:])
-        return convolve(x, weight, bias, self._stride, padding, self._dilation, self._group)
+        sizes = self.checked_sizes(x, weight, bias)
+        shape = (x.shape[0], weight.shape[0], *sizes)
+        numbers = (self._stride, self.resolved_padding(x.shape[2:], weight.shape[2:]), self._dilation, self._group)
+        if self.waits and x.dtype == _F32 and is_large(shape):
+            if takes_relu(x.shape, weight.shape, shape, *numbers) and can_wait(x, weight, bias):
+                return ProductLater(partial(convolve, x, weight, bias, *numbers), shape, _F32, weight)
+        return convolve(x, weight, bias, *numbers)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]

@@ -9,29 +9,50 @@ import math
 
 import numpy as np
 
-from dist_ms.ops.convolutions import conv_kernels, winograd
+from dist_ms.ops.convolutions import conv_columns, conv_kernels, winograd
 from dist_ms.ops.convolutions.windows import Pairs, add_windows, output_sizes, windows
 from dist_ms.ops.layout import channels_last, contiguous, converted, dense, onednn_type
 
 _F32 = np.dtype(np.float32)
 
 
+def takes_relu(x: tuple, w: tuple, y: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int) -> bool:
+    """Whether ReLU can be the last step of a float32 convolution of these shapes."""
+    if winograd.suits(x, w, stride, padding, dilation, group):
+        return True
+    return conv_columns.suits(_F32, y, w, group) and conv_columns.is_tiled(y, w)
+
+
 def convolve(
-    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, stride: tuple, padding: Pairs, dilation: tuple, group: int
+    x: np.ndarray,
+    w: np.ndarray,
+    bias: np.ndarray | None,
+    stride: tuple,
+    padding: Pairs,
+    dilation: tuple,
+    group: int,
+    relu: bool = False,
 ) -> np.ndarray:
-    """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel)."""
+    """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel).
+
+    `relu` gives ReLU of it, where `takes_relu` says so.
+    """
     work = onednn_type(x.dtype)
     sizes = output_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation)
     shape = (x.shape[0], w.shape[0], *sizes)
     if work is not None:
         if work == _F32 and winograd.suits(x.shape, w.shape, stride, padding, dilation, group):
             out = winograd.convolve(
-                dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work), padding, sizes
+                dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work), padding, sizes, relu
             )
             return converted(out, x.dtype)
         out = channels_last(shape, work)
         bias = None if bias is None else converted(bias, work)
-        conv_kernels.forward(converted(x, work), converted(w, work), bias, out, stride, padding, dilation, group)
+        numbers = (stride, padding, dilation)
+        if relu:
+            conv_columns.convolve(dense(x), dense(w), None if bias is None else contiguous(bias), *numbers, out, relu)
+        else:
+            conv_kernels.forward(converted(x, work), converted(w, work), bias, out, *numbers, group)
         return converted(out, x.dtype)
     view = windows(x, w.shape[2:], stride, padding, dilation)
     parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, group), _matrices(w, group))]

@@ -13,7 +13,7 @@ import numpy as np
 from dist_ms.ops.convolutions.windows import Pairs
 from dist_ms.ops.kernels import amx, dnnl
 from dist_ms.ops.layout import contiguous
-from dist_ms.ops.linear_algebra.matrix_product import multiply
+from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
 from dist_ms.ops.scratch import scratch
 
 _F32 = np.dtype(np.float32)
@@ -39,6 +39,11 @@ def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = Fal
     return of_weight and pixels <= _FEW_FOR_GRADIENT and w[1] >= _LEAST_CHANNELS
 
 
+def is_tiled(y: tuple, w: tuple) -> bool:
+    """Whether the float32 product is made in AMX tiles."""
+    return suits_amx(y[0] * math.prod(y[2:]), w[0], math.prod(w[1:]))
+
+
 def convolve(
     x: np.ndarray,
     w: np.ndarray,
@@ -47,10 +52,11 @@ def convolve(
     padding: Pairs,
     dilation: tuple,
     out: np.ndarray,
+    relu: bool = False,
 ) -> np.ndarray:
-    """Write the convolution of x (N, C, *spatial) with w (O, C, *kernel) into `out`, channels-last memory."""
+    """Write the convolution of x (N, C, *spatial) with w (O, C, *kernel), or ReLU of it, into `out`, channels-last."""
     rows = _rows(x, w.shape[2:], stride, padding, dilation, out.shape[2:])
-    multiply(rows, _kernels(w).T, bias, _images(out).reshape(-1, out.shape[1]))
+    multiply(rows, _kernels(w).T, bias, _images(out).reshape(-1, out.shape[1]), relu)
     return out
 
 

@@ -38,6 +38,7 @@ def _convolve(
         check_positive_int(groups, "groups", owner),
         owner,
     )
+    op.waits = True
     return op(input, weight) if bias is None else op(input, weight, tensor(owner, bias, "bias"))
 
 

@@ -93,6 +93,7 @@ class Conv2D(Convolution):
     """
 
     _rank = 2
+    waits = True
 
     def __init__(
         self,

@@ -66,13 +66,15 @@ def suits(x: tuple, w: tuple, stride: tuple, padding: Pairs, dilation: tuple, gr
     )
 
 
-def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pairs, sizes: tuple) -> np.ndarray:
-    """The convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3)."""
+def convolve(
+    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pairs, sizes: tuple, relu: bool = False
+) -> np.ndarray:
+    """The convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3), or ReLU of it."""
     from dist_ms._ext import winograd
 
     kernels = _planes("kernels", *w.shape[:2])
     winograd.kernel_tiles(np.ascontiguousarray(w), False, kernels)
-    return _multiplied(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), sizes)
+    return _multiplied(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), sizes, relu)
 
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, padding: Pairs) -> np.ndarray:
@@ -84,7 +86,9 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, padding: Pa
     return _multiplied(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), shape[2:])
 
 
-def _multiplied(x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, before: tuple, sizes: tuple) -> np.ndarray:
+def _multiplied(
+    x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, before: tuple, sizes: tuple, relu: bool = False
+) -> np.ndarray:
     """The convolution of x with transformed kernels (36, channels of x, channels of the result)."""
     from dist_ms._ext import dnnl, winograd
 
@@ -100,7 +104,7 @@ def _multiplied(x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, bef
         products = _planes("products", count, outputs)
         winograd.input_tiles(part, *before, rows, columns, inputs)
         dnnl.matmul(inputs, kernels, products)
-        winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once])
+        winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once], relu)
     return out
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,10 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
+from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.layout import onednn_type
 from dist_ms.ops.linear_algebra.matmul import SMALL, product
-from dist_ms.ops.linear_algebra.matrix_product import multiply
+from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import reshaping, transposing
 from dist_ms.ops.vjp import wanted
@@ -45,6 +47,7 @@ class Dense(Primitive):
     """
 
     keeps = (0, 1)
+    waits = True  # leaves writing the result to a ReLU that follows, where that can be
 
     @quiet
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
@@ -56,6 +59,14 @@ class Dense(Primitive):
             if bias is not None:
                 np.add(out, bias, out=out)
             return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
+        elif self.waits and is_large(shape := (*input.shape[:-1], weight.shape[0])):
+            if suits_amx(input.size // input.shape[-1], *weight.shape) and can_wait(input, weight, bias):
+                return ProductLater(partial(self._product, input, weight, bias), shape, _F32, weight)
+        return self._product(input, weight, bias)
+
+    @staticmethod
+    def _product(input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool = False) -> np.ndarray:
+        """The result; of float32, perhaps ReLU of it."""
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
         work = onednn_type(input.dtype)
         if work is None:
@@ -63,7 +74,10 @@ class Dense(Primitive):
             return out if bias is None else np.add(out, bias, out=out)
         matrix = input.reshape(rows, input.shape[-1]).astype(work, copy=False)
         out = multiply(
-            matrix, weight.T.astype(work, copy=False), None if bias is None else bias.astype(work, copy=False)
+            matrix,
+            weight.T.astype(work, copy=False),
+            None if bias is None else bias.astype(work, copy=False),
+            relu=relu,
         )
         return out.reshape(*input.shape[:-1], columns).astype(input.dtype, copy=False)
 
@@ -122,7 +136,8 @@ class Dense(Primitive):
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
 
 
-_dense = Dense()
+_dense, _layer = Dense(), Dense()
+_dense.waits = False  # gradients
 
 
 def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -145,7 +160,7 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> print(ms.ops.dense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]])))
         [[3.]]
     """
-    return apply(_dense, input, weight) if bias is None else apply(_dense, input, weight, bias)
+    return apply(_layer, input, weight) if bias is None else apply(_layer, input, weight, bias)
 
 
 def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

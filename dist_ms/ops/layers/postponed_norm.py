@@ -26,10 +26,10 @@ _KINDS = ("float32", "bfloat16", "float16")
 
 def can_wait(given: Any, x: np.ndarray) -> bool:
     """Whether BatchNorm of `given`, whose array `x` the caller has in one variable, may write its result later."""
-    return type(given) is Tensor and x.size >= LEAST and x.dtype.name in _KINDS and _has_one_owner(x, 2)
+    return type(given) is Tensor and x.size >= LEAST and x.dtype.name in _KINDS and has_one_owner(x, 2)
 
 
-def _has_one_owner(x: np.ndarray, variables: int) -> bool:
+def has_one_owner(x: np.ndarray, variables: int) -> bool:
     """Whether nobody but a tensor and so many variables of callers holds an array or its memory.
 
     Others could write into it while it is still to be read, past `Tensor`.
@@ -74,7 +74,7 @@ class NormLater(Later):
             or addend.dtype != self.dtype
             or addend.shape != self.shape
             or not _lie_alike(self._x, addend)
-            or (recording.tape is None and not _has_one_owner(addend, 1))
+            or (recording.tape is None and not has_one_owner(addend, 1))
         ):
             return None
         return self._with(addend)
@@ -130,9 +130,6 @@ class MaskLater(Later):
 
     def array(self) -> np.ndarray:
         return self._make(self._dy, self._y)
-
-    def joined(self, primitive: Any, inputs: tuple) -> None:
-        return None
 
     def gradients(self, given: Tensor, x: np.ndarray, vectors: tuple) -> tuple | None:
         """(dx, dgamma, dbeta) of BatchNorm, given this for its `dout`; None if this has to be made first.

@@ -7,7 +7,7 @@ import math
 import ml_dtypes
 import numpy as np
 
-from dist_ms.ops.kernels import amx, dnnl
+from dist_ms.ops.kernels import activation, amx, dnnl
 
 _BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
@@ -20,11 +20,18 @@ _FEW = 1 << 20
 _MANY_ROWS = 128
 
 
-def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: np.ndarray | None = None) -> np.ndarray:
+def multiply(
+    a: np.ndarray,
+    b: np.ndarray,
+    bias: np.ndarray | None = None,
+    out: np.ndarray | None = None,
+    relu: bool = False,
+) -> np.ndarray:
     """The product (..., m, n) of two float32 or two bfloat16 arrays (..., m, k) and (..., k, n).
 
-    Leading dimensions broadcast; `bias` (n,) is added to every row. Views are read in place as
-    long as their rows or columns are contiguous. `out`, contiguous and of the result's shape and type, gets it.
+    Leading dimensions broadcast; `bias` (n,) is added to every row; `relu`, of float32, gives ReLU of that. Views
+    are read in place as long as their rows or columns are contiguous. `out`, contiguous and of the result's shape
+    and type, gets it.
     """
     lead = a.shape[:-2]
     if lead != b.shape[:-2]:
@@ -36,14 +43,14 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
     if not k or not m or not n or 0 in lead:
         out = np.empty((*lead, m, n), a.dtype) if out is None else out
         out[...] = 0
-        return out if bias is None else np.add(out, bias, out=out)
-    if a.dtype == _F32 and m >= _LEAST and n >= _LEAST and k >= _LEAST and (lead or m * n * k >= _FEW):
-        if amx.available() and not dnnl.rounds_factors():
-            a, b = with_unit_step(a), with_unit_step(b)
-            if out is None:
-                out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
-            if amx.matmul(a, b, out, bias):
-                return out
+        out = out if bias is None else np.add(out, bias, out=out)
+        return _relu(out) if relu else out
+    if a.dtype == _F32 and suits_amx(m, n, k, lead):
+        a, b = with_unit_step(a), with_unit_step(b)
+        if out is None:
+            out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
+        if amx.matmul(a, b, out, bias, relu):
+            return out
     if out is None or not out.flags.c_contiguous:
         out = np.empty((*lead, m, n), a.dtype)
     if a.dtype == _BF16 and not lead and bias is None and lies_in_columns(a) and rounds_itself(m, n, True):
@@ -53,7 +60,19 @@ def multiply(a: np.ndarray, b: np.ndarray, bias: np.ndarray | None = None, out: 
         dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
     else:
         dnnl.matmul(_readable(a), _readable(b), out, bias)
-    return out
+    return _relu(out) if relu else out
+
+
+def suits_amx(m: int, n: int, k: int, lead: tuple = ()) -> bool:
+    """Whether a float32 product (m, k) (k, n), or several, is made in AMX tiles."""
+    enough = m >= _LEAST and n >= _LEAST and k >= _LEAST and (lead or m * n * k >= _FEW)
+    return bool(enough) and amx.available() and not dnnl.rounds_factors()
+
+
+def _relu(x: np.ndarray) -> np.ndarray:
+    """Replace a float32 array by ReLU of it."""
+    activation.relu_forward(x, x)
+    return x
 
 
 def rounds_itself(rows: int, columns: int, few: bool = False) -> bool:
