@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.remember import remembered
+from dist_ms._ext.tape import have_shape
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
@@ -249,10 +250,8 @@ class BatchNorm(Primitive):
         shape = x.shape
         if not 2 <= len(shape) <= 5:
             raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {shape}.")
-        channels = shape[1:2]
-        for vector in (scale, bias, mean, variance):
-            if not isinstance(vector, Tensor) or vector.shape != channels:
-                self._refuse(x, scale=scale, bias=bias, mean=mean, variance=variance)
+        if not have_shape(shape[1:2], scale, bias, mean, variance):
+            self._refuse(x, scale=scale, bias=bias, mean=mean, variance=variance)
         return x
 
     def _refuse(self, x: np.ndarray, **vectors: Any) -> None:

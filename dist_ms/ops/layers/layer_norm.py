@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import have_shape
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -191,18 +192,23 @@ class LayerNorm(Primitive):
         ndim = len(shape)
         first = self._axis("begin_norm_axis", self.begin_norm_axis, ndim)
         params = self._axis("begin_params_axis", self.begin_params_axis, ndim)
-        wanted = shape[params:]
-        for given, name in ((gamma, "gamma"), (beta, "beta")):
-            if not isinstance(given, Tensor) or given.shape != wanted:
-                raise ValueError(
-                    f"For '{self.name}', '{name}' must have the shape {wanted} of 'input_x' "
-                    f"{shape} from axis {params} on, but got {arguments.tensor(self.name, given, name).shape}."
-                )
+        if not have_shape(shape[params:], gamma, beta):
+            self._refuse(shape, params, gamma=gamma, beta=beta)
         if first == params:
             return normalised_rows(self.name, x, gamma, beta, self.epsilon, first, kept), first
         lengths, d = shape[first:], x.array().dtype
         one, zero = wrap(np.ones(lengths, d)), wrap(np.zeros(lengths, d))
         return normalised_rows(self.name, x, one, zero, self.epsilon, first, kept) * gamma + beta, first
+
+    def _refuse(self, shape: tuple, first: int, **vectors: Any) -> None:
+        """Raise the error of the first of them that has another shape than `shape` from an axis on."""
+        for name, given in vectors.items():
+            found = arguments.tensor(self.name, given, name).shape
+            if found != shape[first:]:
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape {shape[first:]} of 'input_x' "
+                    f"{shape} from axis {first} on, but got {found}."
+                )
 
     def _axis(self, name: str, axis: int, ndim: int) -> int:
         if not -1 <= axis < ndim:
@@ -244,10 +250,11 @@ def layer_norm(
         raise ValueError(
             f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
         )
-    if weight is None or weight.shape != shape:
-        weight = _filled_vector("weight", weight, shape, 1, input)
-    if bias is None or bias.shape != shape:
-        bias = _filled_vector("bias", bias, shape, 0, input)
+    if not have_shape(shape, weight, bias):
+        if weight is None or weight.shape != shape:
+            weight = _filled_vector("weight", weight, shape, 1, input)
+        if bias is None or bias.shape != shape:
+            bias = _filled_vector("bias", bias, shape, 0, input)
     return normalised_rows("layer_norm", input, weight, bias, eps, first, Kept())
 
 
