@@ -29,9 +29,20 @@ C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-
 # fused kernels must give the bits of the kernels they stand for.
 MODULE_FLAGS = {"batch_norm": ["-ffp-contract=off"]}
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate
-# of operations, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
-SINGLE_MODULES = ("amx", "cpu", "dnnl", "memory", "quiet", "small", "tape")
+# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate of operations and
+# other code without long loops, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
+SINGLE_MODULES = (
+    "amx",
+    "cpu",
+    "dnnl",
+    "memory",
+    "moving_statistics",
+    "quiet",
+    "registries",
+    "remember",
+    "small",
+    "tape",
+)
 
 
 def load_onednn_library():

@@ -177,16 +177,20 @@ cdef void weighted_rows(
 
 # ---- arrays
 cdef int check_labels(
-    str kernel, cnp.ndarray labels, int64_t ignore_index, Py_ssize_t rows, Py_ssize_t columns
+    str kernel, cnp.ndarray labels, int64_t ignore_index, Py_ssize_t rows, Py_ssize_t columns, Py_ssize_t *counted
 ) except -1:
-    """Raise unless each label is a column or `ignore_index`; return the bytes per label."""
+    """Raise unless each label is a column or `ignore_index`, and count the former; return the bytes per label."""
     cdef int item_size = check_indices(kernel, "labels", labels, rows)
     cdef const void *data = cnp.PyArray_DATA(labels)
     cdef int64_t label
     cdef Py_ssize_t row
+    counted[0] = 0
     for row in range(rows):
         label = index_at(data, item_size, row)
-        if label != ignore_index and not 0 <= label < columns:
+        if label == ignore_index:
+            continue
+        counted[0] += 1
+        if not 0 <= label < columns:
             raise ValueError(
                 f"For '{kernel}', 'labels' must be in [0, {columns}) or the ignore_index "
                 f"{ignore_index}, but got {label} at position {row}."
@@ -217,11 +221,13 @@ def cross_entropy_forward(
     """Write minus the log softmax of logits (rows, columns) at each row's label into `loss`.
 
     Rows whose label is `ignore_index` have loss 0. Labels are int32 or int64 (rows,). `totals`
-    (rows, 2) becomes each row's largest logit and log(sum(exp(logits - largest))).
+    (rows, 2) becomes each row's largest logit and log(sum(exp(logits - largest))). Returns how many
+    rows are not ignored.
 
     >>> loss, totals = np.empty(2), np.empty((2, 2))
     >>> labels = np.array([1, -100])
     >>> cross_entropy_forward(np.zeros((2, 2)), labels, -100, loss, totals)
+    1
     >>> loss.round(4) + 0
     array([0.6931, 0.    ])
     """
@@ -230,7 +236,8 @@ def cross_entropy_forward(
     cdef int number = working_type(source.number)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(logits, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
-    cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns)
+    cdef Py_ssize_t counted
+    cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns, &counted)
     check_vector(kernel, "loss", loss, number, rows, True)
     check_totals(kernel, totals, number, rows, True)
     cdef void *label_data = cnp.PyArray_DATA(labels)
@@ -239,7 +246,7 @@ def cross_entropy_forward(
     if columns == 0:
         loss[...] = 0
         totals[...] = 0
-        return
+        return counted
     cdef cnp.ndarray scratch = scratch_rows(1, columns, is_narrow(source))
     cdef void *place = cnp.PyArray_DATA(scratch)
     with nogil:
@@ -253,6 +260,7 @@ def cross_entropy_forward(
                 source, label_data, item_size, ignore_index, <double *> loss_data,
                 <double *> total_data, <double *> place, rows, columns,
             )
+    return counted
 
 
 def cross_entropy_backward(
@@ -279,7 +287,8 @@ def cross_entropy_backward(
     cdef int number = working_type(source.number)
     cdef Py_ssize_t rows = cnp.PyArray_DIM(logits, 0)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(logits, 1)
-    cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns)
+    cdef Py_ssize_t counted
+    cdef int item_size = check_labels(kernel, labels, ignore_index, rows, columns, &counted)
     check_vector(kernel, "dloss", dloss, number, rows, False)
     check_totals(kernel, totals, number, rows, False)
     cdef Matrix to = matrix(kernel, "dlogits", dlogits, True, "logits", logits)

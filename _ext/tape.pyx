@@ -305,6 +305,25 @@ def ask_for_low_copy(Value x, copy):
     x.low, x.asked, x.reached = copy, True, True
 
 
+def have_shape(tuple shape, *values):
+    """Whether all values are tensors of a shape.
+
+    >>> have_shape((2,), formless((2,), None), formless((2,), None)), have_shape((2,), formless((3,), None))
+    (True, False)
+    >>> have_shape((2,), numpy.zeros(2))
+    False
+    """
+    cdef object x
+    cdef Value value
+    for x in values:
+        if not isinstance(x, Value):
+            return False
+        value = <Value> x
+        if (value._shape if value.held is None else value.held.shape) != shape:
+            return False
+    return True
+
+
 def formless(shape, dtype):
     """A tensor that has a shape and a dtype, but no data."""
     cdef Value t = bare()

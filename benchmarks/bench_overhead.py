@@ -5,7 +5,8 @@ kernel with the making of its output, and the primitive's `forward` called direc
 The table shows medians in microseconds, with a gradient recording and without: what the call costs
 above its kernel (the limit is 4 recorded), and how much of that lies outside the functions that do
 the operation's own work, which is the call less `forward` (gate: the tape; the limit is 1.5). From
-transpose on the kernel is what `forward` does; those of images reshape as well.
+transpose on the kernel is what `forward` does; that of batch_norm makes the arrays of the batch's
+statistics and moves the moving ones, too. The last rows are calls of layers.
 With --torch PYTHON the same operations are timed in that interpreter's PyTorch for comparison.
 
     python benchmarks/bench_overhead.py [--repeat 2000] [--torch PYTHON] [--png FILE]
@@ -49,6 +50,11 @@ print(json.dumps(found))
 """
 
 
+# Operations on images, and the shape of theirs.
+IMAGES = ("conv2d", "batch_norm", "max_pool", "nn.Conv2d", "nn.BatchNorm2d", "nn.MaxPool2d")
+IMAGE = (1, 1, 4, 4)
+
+
 def medians(calls, repeat):
     """Medians in microseconds of some calls, timed in turns."""
     times = [[] for _ in calls]
@@ -72,6 +78,7 @@ def operations(ms):
     ops = ms.ops
     mean, rstd = np.empty(4, np.float32), np.empty(4, np.float32)
     from dist_ms.ops.layers.layer_norm import RowNorm
+    from dist_ms.ops.vjp import Kept
 
     norm = RowNorm(1e-5)
 
@@ -89,7 +96,7 @@ def operations(ms):
         layer_norm.forward(a, v, v, 1e-5, np.empty_like(a), np.empty_like(mean), np.empty_like(rstd))
 
     def norm_forward():
-        norm.forward(a, v, v, np.empty(4, np.float32), np.empty(4, np.float32))
+        norm.forward(a, v, v, Kept())
 
     return a, {
         "add": (lambda t: ops.add(t, y), lambda: np.add(a, b), _forward(ops.Add(), a, b)),
@@ -101,15 +108,16 @@ def operations(ms):
         "sum": (lambda t: ops.sum(t), lambda: np.add.reduce(a, None), _forward(ops.ReduceSum(), a)),
         "layer_norm": (lambda t: ops.layer_norm(t, (4,), w, w), norm_kernel, norm_forward),
         "linear": (lambda t: ops.dense(t, y, w), linear_kernel, _forward(ops.Dense(), a, b, v)),
-        **_further_operations(ms, ms.Tensor(a), y),
+        **_further_operations(ms, ms.Tensor(a), ms.Tensor(a.reshape(IMAGE)), y),
     }
 
 
-def _further_operations(ms, t, y):
+def _further_operations(ms, t, image, y):
     """The operations layers are made of besides; what their `forward` does counts as their kernel."""
     ops, nn = ms.ops, ms.nn
     ids, weight = ms.Tensor(np.array([0, 3, 1, 2], np.int32)), ms.Tensor(np.ones((2, 1, 3, 3), np.float32))
-    norm = nn.BatchNorm2d(1).set_train()
+    norm, dropout = nn.BatchNorm2d(1).set_train(), nn.Dropout(p=0.5).set_train()
+    loss = nn.CrossEntropyLoss()
     calls = {
         "transpose": lambda t: ops.transpose(t, (1, 0)),
         "concat": lambda t: ops.concat((t, y), 1),
@@ -117,11 +125,39 @@ def _further_operations(ms, t, y):
         "embedding": lambda t: ops.embedding(ids, t),
         "cross_entropy": lambda t: ops.cross_entropy(t, ids),
         "dropout": lambda t: ops.dropout(t, 0.5),
-        "conv2d": lambda t: ops.conv2d(ops.reshape(t, (1, 1, 4, 4)), weight),
-        "batch_norm": lambda t: norm(ops.reshape(t, (1, 1, 4, 4))),
-        "max_pool": lambda t: ops.max_pool2d(ops.reshape(t, (1, 1, 4, 4)), 2, 2),
+        "conv2d": lambda t: ops.conv2d(t, weight),
+        "batch_norm": lambda t: ops.batch_norm(t, mean, variance, one, zero, True),
+        "max_pool": lambda t: ops.max_pool2d(t, 2, 2),
+        "nn.Dense": nn.Dense(4, 4),
+        "nn.LayerNorm": nn.LayerNorm((4,)),
+        "nn.Dropout": dropout,
+        "nn.CrossEntropyLoss": lambda t: loss(t, ids),
+        "nn.Conv2d": nn.Conv2d(1, 2, 3, pad_mode="valid"),
+        "nn.BatchNorm2d": norm,
+        "nn.MaxPool2d": nn.MaxPool2d(2, 2),
     }
-    return {name: (call, *[_forwards(call, t)] * 2) for name, call in calls.items()}
+    zero, one, mean, variance = (ms.Tensor(np.full(1, n, np.float32)) for n in (0, 1, 0, 1))
+    found = {}
+    for name, call in calls.items():
+        work = _forwards(call, image if name in IMAGES else t)
+        if name in ("batch_norm", "nn.BatchNorm2d"):
+            work = _with_statistics(work)
+        found[name] = (call, work, work)
+    return found
+
+
+def _with_statistics(forward):
+    """BatchNorm's forward, the making of the batch's statistics, and the moving of others toward them."""
+    from dist_ms._ext import moving_statistics
+
+    mean, variance = np.zeros(1, np.float32), np.ones(1, np.float32)
+
+    def run():
+        forward()
+        batch_mean, rstd = np.empty(1, np.float32), np.empty(1, np.float32)
+        moving_statistics.follow_batch(mean, variance, batch_mean, rstd, 1e-5, 0.1, 1.0)
+
+    return run
 
 
 def _forwards(call, t):
@@ -159,7 +195,7 @@ def draw(rows, path):
     import matplotlib.pyplot as plt
 
     names = list(rows)
-    figure, axes = plt.subplots(figsize=(9, 4.5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(14, 4.5), layout="constrained")
     axes.bar(names, [rows[n][0] - rows[n][1] for n in names], label="above the kernel")
     axes.bar(names, [rows[n][0] - rows[n][2] for n in names], width=0.4, label="of it outside the operation's forward")
     axes.axhline(4, color="black", linewidth=1, linestyle="--", label="limit, recorded")
@@ -182,8 +218,10 @@ def main():
     rows = {}
 
     def measure(t, suffix=""):
+        image = ms.ops.reshape(t, IMAGE)
         for name, (call, kernel, forward) in table.items():
-            rows[name + suffix] = medians([lambda c=call: c(t), kernel, forward], options.repeat)
+            given = image if name in IMAGES else t
+            rows[name + suffix] = medians([lambda c=call, x=given: c(x), kernel, forward], options.repeat)
         return t
 
     measure(ms.Tensor(a))
@@ -193,9 +231,9 @@ def main():
         command = [options.torch, "-c", TORCH, str(options.repeat)]
         peer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     heads = ("dist_ms us", "kernel us", "above us", "ratio", "gate us", "torch us", "dist/torch")
-    print(f"{'operation':20}" + "".join(f"{head:>11}" for head in heads))
+    print(f"{'operation':28}" + "".join(f"{head:>11}" for head in heads))
     for name, (ours, kernel, forward) in rows.items():
-        line = f"{name:20}{ours:11.2f}{kernel:11.2f}{ours - kernel:11.2f}{ours / kernel:11.1f}{ours - forward:11.2f}"
+        line = f"{name:28}{ours:11.2f}{kernel:11.2f}{ours - kernel:11.2f}{ours / kernel:11.1f}{ours - forward:11.2f}"
         print(line + (f"{peer[name]:11.2f}{ours / peer[name]:11.2f}" if name in peer else ""))
     draw(rows, options.png)
 

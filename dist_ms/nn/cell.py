@@ -13,6 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dist_ms._ext.registries import registered
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell_call import CellCall
@@ -71,22 +72,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
             self.add_flags(**flags)
 
     # ---- attributes
-    def __getattr__(self, name: str) -> Any:
-        state = self.__dict__
-        if "_params" in state:
-            if name in state["_params"]:
-                value = state["_params"][name]
-                return value if self._cell_read_hooks is None else self._cell_read(name, value)
-            if name in state["_cells"]:
-                return state["_cells"][name]
-            if name in state["_buffers"]:
-                return state["_buffers"][name]
-        elif name != "__setstate__":
-            raise AttributeError(
-                f"The '{type(self).__name__}' object has no attribute '{name}'. If it is set in __init__: call "
-                "super().__init__() as the first line there."
-            )
-        raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+    __getattr__ = registered
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor):

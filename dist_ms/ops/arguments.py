@@ -50,6 +50,20 @@ def floating(name: str, value: Any, argument: str = "input", complex_too: bool =
     )
 
 
+def floating_tensor(name: str, value: Any, argument: str = "input") -> Tensor:
+    """Return a Tensor of real floats; its array is not asked for, so one that is made later still waits.
+
+    Raises:
+        TypeError: if it is no Tensor, or holds anything else.
+    """
+    kind = tensor(name, value, argument)._element.kind
+    if kind == "f" or kind == "V":
+        return value
+    raise TypeError(
+        f"For '{name}', the dtype of '{argument}' must be float, but got {from_numpy(value._element)}; cast it first."
+    )
+
+
 def real(name: str, value: Any, argument: str = "input") -> np.ndarray:
     """Return an array of anything but complex numbers.
 

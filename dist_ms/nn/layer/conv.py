@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from dist_ms._ext.registries import parameter
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
@@ -68,6 +69,10 @@ class _Conv(Cell):
             if bias_init is None:
                 self.bias_init = Uniform(1 / math.sqrt(math.prod(shape[1:])))
             self.bias = Parameter(initializer(self.bias_init, (self.out_channels,), dtype), name="bias")
+
+    def _convolved(self, op: Conv2D, x: Tensor) -> Tensor:
+        weight = parameter(self, "weight")
+        return op(x, weight, parameter(self, "bias")) if self.has_bias else op(x, weight)
 
     def extend_repr(self) -> str:
         return (
@@ -144,7 +149,7 @@ class Conv2d(_Conv):
         self._make((out_channels, in_channels // group), weight_init, bias_init, dtype)
 
     def construct(self, x: Tensor) -> Tensor:
-        return self.conv2d(x, self.weight, self.bias) if self.has_bias else self.conv2d(x, self.weight)
+        return self._convolved(self.conv2d, x)
 
 
 class Conv3d(_Conv):
@@ -200,7 +205,7 @@ class Conv3d(_Conv):
         self._make((out_channels, in_channels // group), weight_init, bias_init, dtype)
 
     def construct(self, x: Tensor) -> Tensor:
-        return self.conv3d(x, self.weight, self.bias) if self.has_bias else self.conv3d(x, self.weight)
+        return self._convolved(self.conv3d, x)
 
 
 def read_row(
@@ -297,5 +302,5 @@ class Conv1d(_Conv):
 
     def construct(self, x: Tensor) -> Tensor:
         x = check_row(self, x)
-        out = self.conv2d(x, self.weight, self.bias) if self.has_bias else self.conv2d(x, self.weight)
+        out = self._convolved(self.conv2d, x)
         return squeeze(out, 2)

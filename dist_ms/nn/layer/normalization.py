@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.registries import parameter
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import (
     check_bool,
@@ -87,15 +88,19 @@ class _BatchNorm(Cell):
         self.bn_infer = BatchNorm(False, eps)
 
     def construct(self, x: Tensor) -> Tensor:
-        if tensor(self.cls_name, x, "x").ndim not in self._ranks:
+        if not isinstance(x, Tensor) or x.ndim not in self._ranks:
+            shape = tensor(self.cls_name, x, "x").shape
             raise ValueError(
                 f"For '{self.cls_name}', 'x' must have {' or '.join(map(str, self._ranks))} dimensions, "
-                f"but got shape {x.shape}."
+                f"but got shape {shape}."
             )
         follow = self.training if self.use_batch_statistics is None else self.use_batch_statistics
-        op = self.bn_train if follow else self.bn_infer
+        gamma, beta = parameter(self, "gamma"), parameter(self, "beta")
         params = self._params  # the statistics are written: never those cast for mixed precision
-        return op.normalised(x, self.gamma, self.beta, params["moving_mean"], params["moving_variance"])[0]
+        mean, variance = params["moving_mean"], params["moving_variance"]
+        if follow:
+            return self.bn_train.trained(x, gamma, beta, mean, variance)[0]
+        return self.bn_infer.normalised(x, gamma, beta, mean, variance)
 
     def extend_repr(self) -> str:
         return (
@@ -259,7 +264,7 @@ class LayerNorm(Cell):
         self.layer_norm = LayerNormPrimitive(begin_norm_axis, begin_params_axis, epsilon)
 
     def construct(self, input_x: Tensor) -> Tensor:
-        return self.layer_norm.normalised(input_x, self.gamma, self.beta)
+        return self.layer_norm.normalised(input_x, parameter(self, "gamma"), parameter(self, "beta"))
 
     def extend_repr(self) -> str:
         # "gamma" without "=": as MindSpore prints it.

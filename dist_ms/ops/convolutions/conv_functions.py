@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
@@ -31,6 +32,15 @@ def _convolve(
 ) -> Tensor:
     tensor(owner, input)
     tensor(owner, weight, "weight")
+    op = _convolution(owner, rank, stride, pad_mode, padding, dilation, groups)
+    return op(input, weight) if bias is None else op(input, weight, tensor(owner, bias, "bias"))
+
+
+@remembered
+def _convolution(
+    owner: str, rank: int, stride: Any, pad_mode: Any, padding: Any, dilation: Any, groups: Any
+) -> Convolution:
+    """The operation with these options."""
     op = Convolution(
         per_dimension(stride, rank, "stride", owner, ValueError),
         mode_padding(pad_mode, padding, rank, "padding", owner, symmetric=True),
@@ -39,7 +49,7 @@ def _convolve(
         owner,
     )
     op.waits = True
-    return op(input, weight) if bias is None else op(input, weight, tensor(owner, bias, "bias"))
+    return op
 
 
 def conv1d(

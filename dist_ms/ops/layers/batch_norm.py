@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.remember import remembered
+from dist_ms._ext.tape import have_shape
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import batch_norm as kernels
+from dist_ms.ops.kernels import moving_statistics
 from dist_ms.ops.layers.postponed_norm import InferLater, MaskLater, NormLater, can_wait
 from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive
@@ -62,16 +66,14 @@ class BatchNormTrain(Primitive):
         if x.size == 0:
             mean[...], rstd[...] = 0, 1 / np.sqrt(self._eps)
             return x.astype(_result_type(x, self._widens))
-        from dist_ms._ext import batch_norm
-
         work = mean.dtype
         readable = _readable(x)
         if self._waits and readable is x:
-            batch_norm.statistics(x, self._eps, mean, rstd)
+            kernels.statistics(x, self._eps, mean, rstd)
             vectors = np.array(gamma, work), np.array(beta, work), mean, rstd
             return NormLater(x, vectors, _result_type(x, self._widens))
         out = np.empty_like(readable, _result_type(readable, self._widens))
-        batch_norm.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
+        kernels.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
         return converted(out, _result_type(x, self._widens))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -100,13 +102,11 @@ class BatchNormGrad(Primitive):
         dgamma, dbeta = np.zeros(mean.shape, work), np.zeros(mean.shape, work)
         if x.size == 0:
             return x.copy(), dgamma.astype(gamma.dtype), dbeta.astype(gamma.dtype)
-        from dist_ms._ext import batch_norm
-
         readable = _readable(x)
         dx = np.empty_like(readable)
         wider = dy.dtype == work != readable.dtype
         dy = laid_out_like(dy, np.empty_like(readable, work) if wider else readable)
-        batch_norm.backward(dy, readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta)
+        kernels.backward(dy, readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta)
         return (
             converted(dx, x.dtype),
             converted(dgamma, gamma.dtype),
@@ -148,15 +148,13 @@ class BatchNormInfer(Primitive):
     ) -> np.ndarray | NormLater:
         if x.size == 0:
             return x.astype(_result_type(x, self._widens))
-        from dist_ms._ext import batch_norm
-
         work = working_type(x.dtype)
         readable = _readable(x)
         if self._waits and readable is x:
             vectors = tuple([np.array(a, work) for a in (gamma, beta, mean, variance)])
             return InferLater(self._eps, x, vectors, _result_type(x, self._widens))
         out = np.empty_like(readable, _result_type(readable, self._widens))
-        batch_norm.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
+        kernels.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
         return converted(out, _result_type(x, self._widens))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -221,56 +219,103 @@ class BatchNorm(Primitive):
 
     def __call__(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         if not self.is_training:
-            return self.normalised(input_x, scale, bias, mean, variance)[0], mean, variance, mean, variance
-        out, *batch = self.normalised(input_x, scale, bias, mean, variance)
+            return self.normalised(input_x, scale, bias, mean, variance), mean, variance, mean, variance
+        out, batch_mean, rstd = self.trained(input_x, scale, bias, mean, variance)
+        batch = batch_mean, _biased_variance(rstd, self.epsilon), rstd
         batch_mean, biased, rstd = [Tensor(a.astype(out.array().dtype, copy=False)) for a in batch]
         return out, batch_mean, biased, batch_mean, rstd
 
-    def normalised(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
-        """The result and, in training, the arrays of the batch's mean, biased variance and rstd."""
-        x = arguments.floating(
-            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
-        )
-        if not 2 <= x.ndim <= 5:
-            raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {x.shape}.")
-        for given, name in ((scale, "scale"), (bias, "bias"), (mean, "mean"), (variance, "variance")):
+    def normalised(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+        """The result alone."""
+        if self.is_training:
+            return self.trained(input_x, scale, bias, mean, variance)[0]
+        x = self._checked(input_x, scale, bias, mean, variance)
+        waits = can_wait(input_x, x)
+        return (self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance)
+
+    def trained(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
+        """The result, and the arrays of the batch's mean and rstd."""
+        x = self._checked(input_x, scale, bias, mean, variance)
+        waits = can_wait(input_x, x)
+        channels, work = x.shape[1], working_type(x.dtype)
+        batch_mean, rstd = np.empty(channels, work), np.empty(channels, work)
+        out = (self._train_later if waits else self._train)(input_x, scale, bias, batch_mean, rstd)
+        count = x.size // channels if channels else 0
+        follow_batch(mean, variance, batch_mean, rstd, self.epsilon, self.momentum, count)
+        return out, batch_mean, rstd
+
+    def _checked(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> np.ndarray:
+        """Check the inputs; returns the array of the first."""
+        x = arguments.floating_tensor(self.name, input_x, "input_x").array()
+        shape = x.shape
+        if not 2 <= len(shape) <= 5:
+            raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {shape}.")
+        if not have_shape(shape[1:2], scale, bias, mean, variance):
+            self._refuse(x, scale=scale, bias=bias, mean=mean, variance=variance)
+        return x
+
+    def _refuse(self, x: np.ndarray, **vectors: Any) -> None:
+        """Raise the error of the first vector that does not fit."""
+        for name, given in vectors.items():
             vector = arguments.tensor(self.name, given, name)
             if vector.shape != x.shape[1:2]:
                 raise ValueError(
                     f"For '{self.name}', '{name}' must have an element for each of the {x.shape[1]} "
                     f"channels of 'input_x' {x.shape}, but got shape {vector.shape}."
                 )
-        waits = can_wait(input_x, x)
-        if not self.is_training:
-            return ((self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance),)
-        work = working_type(x.dtype)
-        batch_mean, rstd = np.empty(x.shape[1], work), np.empty(x.shape[1], work)
-        train = self._train_later if waits else self._train
-        out = train(input_x, scale, bias, batch_mean, rstd)
-        # float64: the variance is a small difference when it is near epsilon.
-        biased = np.maximum(1.0 / np.square(rstd, dtype=np.float64) - self.epsilon, 0)
-        count = x.size // x.shape[1] if x.shape[1] else 0
-        self._update(mean, batch_mean)
-        self._update(variance, biased * (count / (count - 1)) if count > 1 else biased * 0)
-        return out, batch_mean, biased, rstd
 
-    def _update(self, moving: Tensor, batch: np.ndarray) -> None:
-        """Move a statistic toward the batch's, in place."""
-        follow(moving, batch, self.momentum)
+
+def _biased_variance(rstd: np.ndarray, eps: float) -> np.ndarray:
+    """The variance in 1 / sqrt(variance + eps), in float64: it is a small difference when it is near eps."""
+    return np.maximum(1.0 / np.square(rstd, dtype=np.float64) - eps, 0)
+
+
+def follow_batch(
+    mean: Tensor, variance: Tensor, batch_mean: np.ndarray, rstd: np.ndarray, eps: float, weight: float, count: int
+) -> None:
+    """Move statistics toward a batch's, with its unbiased variance, by a weight, in place and outside gradients.
+
+    Args:
+        mean, variance: (C,), the statistics.
+        batch_mean, rstd: (C,), the batch's mean and 1 / sqrt(biased variance + eps).
+        eps: the same.
+        weight: of the batch.
+        count: the batch's elements per channel.
+    """
+    correction = count / (count - 1) if count > 1 else 0.0
+    to_mean, to_variance = _written(mean), _written(variance)
+    if not moving_statistics.follow_batch(to_mean, to_variance, batch_mean, rstd, eps, weight, correction):
+        _move(to_mean, batch_mean, weight)
+        _move(to_variance, _biased_variance(rstd, eps) * correction, weight)
 
 
 def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
     """Move a statistic toward a batch's by a weight, in place and outside gradients."""
+    _move(_written(moving), batch, weight)
+
+
+def _written(moving: Tensor) -> np.ndarray:
+    """The array of a statistic, which is about to be written."""
     if isinstance(moving, Parameter):
         moving.before_write()
         moving.__dict__.pop("_plain_text", None)
     there = moving._held  # what reads `_data` ends the wait of the batch's result
-    array = moving.array() if there is None else there
+    return moving.array() if there is None else there
+
+
+def _move(array: np.ndarray, batch: np.ndarray, weight: float) -> None:
+    """array = (1 - weight) array + weight batch."""
     if array.dtype == batch.dtype:
         array *= 1 - weight
         array += batch * weight
     else:
         np.copyto(array, array * (1 - weight) + batch * weight, casting="same_kind")
+
+
+@remembered
+def _batch_norm(training: Any, eps: Any, momentum: Any) -> BatchNorm:
+    """The operation with these options."""
+    return BatchNorm(training, eps, momentum)
 
 
 def batch_norm(
@@ -307,4 +352,4 @@ def batch_norm(
         [[-0.999995]
          [ 0.999995]]
     """
-    return BatchNorm(training, eps, momentum)(input_x, weight, bias, running_mean, running_var)[0]
+    return _batch_norm(training, eps, momentum).normalised(input_x, weight, bias, running_mean, running_var)

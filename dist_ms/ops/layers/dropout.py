@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.remember import remembered
 from dist_ms.common import seed
 from dist_ms.common.checks import check_bool, check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import contiguous, is_channels_last, working_type
+from dist_ms.ops.kernels import dropout as kernels
+from dist_ms.ops.layout import contiguous, converted, is_channels_last, working_type
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["Dropout", "Dropout2D", "Dropout3D", "dropout", "dropout1d", "dropout2d", "dropout3d"]
@@ -51,8 +53,8 @@ class Drop(Primitive):
 
     Call:
         x: floats.
-        key, offset: what the draw follows from.
-        last: whether the elements are counted with the channels last.
+        draw: a tuple of the key and the offset that the numbers follow from, and of whether the
+            elements are counted with the channels last.
     """
 
     keeps = ()
@@ -60,22 +62,21 @@ class Drop(Primitive):
     def __init__(self, keep_prob: float) -> None:
         self._keep_prob = keep_prob
 
-    def forward(self, x: np.ndarray, key: int, offset: int, last: bool) -> np.ndarray:
-        return self.masked(x, key, offset, last)[0]
+    def forward(self, x: np.ndarray, draw: tuple) -> np.ndarray:
+        return self.masked(x, draw)[0]
 
-    def masked(self, x: np.ndarray, key: int, offset: int, last: bool) -> tuple[np.ndarray, np.ndarray]:
+    def masked(self, x: np.ndarray, draw: tuple) -> tuple[np.ndarray, np.ndarray]:
         """The result and the mask (uint8) of what was kept."""
-        from dist_ms._ext import dropout as kernel
-
+        key, offset, last = draw
         memory = contiguous(np.moveaxis(x, 1, -1) if last else x, working_type(x.dtype))
         out, mask = np.empty_like(memory), np.empty(memory.shape, np.uint8)
-        kernel.dropout(memory, out, mask, self._keep_prob, key, offset)
+        kernels.dropout(memory, out, mask, self._keep_prob, key, offset)
         if last:
             out, mask = np.moveaxis(out, -1, 1), np.moveaxis(mask, -1, 1)
-        return out.astype(x.dtype, copy=False), mask
+        return converted(out, x.dtype), mask
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        return (self(dout, *inputs[1:]), None, None, None)
+        return self(dout, inputs[1]), None
 
 
 def _counted_last(x: np.ndarray) -> bool:
@@ -83,15 +84,20 @@ def _counted_last(x: np.ndarray) -> bool:
     return x.ndim > 2 and not x.flags.c_contiguous and is_channels_last(x)
 
 
+@remembered
+def _drop(keep_prob: float) -> Drop:
+    return Drop(keep_prob)
+
+
 class DropMasked(Drop):
     """`Drop` that returns the mask as well, in the type of `x`."""
 
-    def forward(self, x: np.ndarray, key: int, offset: int, last: bool) -> tuple:
-        out, mask = self.masked(x, key, offset, last)
+    def forward(self, x: np.ndarray, draw: tuple) -> tuple:
+        out, mask = self.masked(x, draw)
         return out, mask.astype(x.dtype)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
-        return (Drop(self._keep_prob)(dout[0], *inputs[1:]), None, None, None)
+        return _drop(self._keep_prob)(dout[0], inputs[1]), None
 
 
 class Dropout(Primitive):
@@ -127,17 +133,20 @@ class Dropout(Primitive):
         self.Seed1 = arguments.integer("Dropout", Seed1, "Seed1")
 
     def __call__(self, x: Tensor) -> tuple:
-        return DropMasked(self.keep_prob)(x, *self._draw(x, self.keep_prob))
+        return DropMasked(self.keep_prob)(x, self._draw(x))
 
     def dropped(self, x: Tensor) -> Tensor:
         """The result alone."""
-        return Drop(self.keep_prob)(x, *self._draw(x, self.keep_prob))
+        return _drop(self.keep_prob)(x, self._draw(x))
 
-    def _draw(self, x: Any, keep_prob: float) -> tuple[int, int, bool]:
-        data = arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
-        if keep_prob == 0:
+    def _draw(self, x: Any) -> tuple[int, int, bool]:
+        data = arguments.floating_tensor(self.name, x, "x").array()
+        if self.keep_prob == 0:
             raise RuntimeError(f"For '{self.name}', 'keep_prob' must be in (0, 1], but got 0.")
-        return *_key((self.Seed0 % 2**31) << 32 | self.Seed1 % 2**32), _counted_last(data)
+        last = _counted_last(data)
+        if self.Seed0 or self.Seed1:
+            return *_key((self.Seed0 % 2**31) << 32 | self.Seed1 % 2**32), last
+        return seed.next_key(), 0, last
 
 
 class _ChannelDropout(Primitive):
@@ -224,12 +233,19 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
         >>> print(ms.ops.dropout(ms.Tensor([1.0, 2.0]), training=False))
         [1. 2.]
     """
+    op = _dropping(p, training, seed)
+    return op.dropped(input) if training else input
+
+
+@remembered
+def _dropping(p: Any, training: Any, seed: Any) -> Dropout | None:
+    """The operation that `dropout` runs with these options, None when not training."""
     check_bool(training, "training", "dropout")
     if not 0 <= arguments.number("dropout", p, "p") < 1:
         raise RuntimeError(f"For 'dropout', 'p' must be in [0, 1), but got {p}.")
     if not training:
-        return input
-    return Dropout(1.0 - p, 0 if seed is None else arguments.integer("dropout", seed, "seed")).dropped(input)
+        return None
+    return Dropout(1.0 - p, 0 if seed is None else arguments.integer("dropout", seed, "seed"))
 
 
 def _drop_channels(owner: str, input: Tensor, p: float, training: bool, ranks: tuple) -> Tensor:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.autograd.tape import apply
+from dist_ms._ext.tape import have_shape
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import layer_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient, wanted
+from dist_ms.ops.vjp import Kept, formula_gradient, wanted
 
 __all__ = ["LayerNorm", "layer_norm"]
 
@@ -31,9 +31,9 @@ class RowNorm(Primitive):
     Ba, Kiros and Hinton, "Layer Normalization", 2016.
 
     Call:
-        x: (..., *shape).
+        x: (..., *shape), not empty.
         gamma, beta: `shape`.
-        mean, rstd: arrays of the working type with an element per row, written.
+        kept: gets the arrays (mean, rstd) of the working type with an element per row.
     """
 
     keeps = (0, 1)
@@ -45,16 +45,16 @@ class RowNorm(Primitive):
         """The same with a float32 result of 16-bit numbers: a cast before it is part of it."""
         return _row_norm(self._eps, True)
 
-    def forward(
-        self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, mean: np.ndarray, rstd: np.ndarray
-    ) -> np.ndarray:
-        work = mean.dtype
-        if x.dtype is work and x.ndim == 2 and x.shape[1] == gamma.size and x.flags.c_contiguous:
+    def forward(self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, kept: Kept) -> np.ndarray:
+        work, columns = working_type(x.dtype), gamma.size
+        count = x.size // columns
+        mean, rstd = kept.value = np.empty(count, work), np.empty(count, work)
+        if x.dtype is work and x.ndim == 2 and x.shape[1] == columns and x.flags.c_contiguous:
             if gamma.ndim == beta.ndim == 1 and gamma.dtype is beta.dtype is work:
                 out = np.empty_like(x)
                 kernels.forward(x, contiguous(gamma), contiguous(beta), self._eps, out, mean, rstd)
                 return out
-        rows = _rows_for(x, work).reshape(mean.size, gamma.size)
+        rows = _rows_for(x, work).reshape(count, columns)
         out = np.empty(rows.shape, work if self._widens else rows.dtype)
         kernels.forward(
             rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
@@ -62,9 +62,9 @@ class RowNorm(Primitive):
         return (out if self._widens else converted(out, x.dtype)).reshape(x.shape)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        x, gamma, beta, mean, rstd = inputs
-        dx, dgamma, dbeta = RowNormGrad(self._eps)(dout, x, gamma, mean, rstd)
-        return dx, dgamma, dbeta if wanted(beta) else None, None, None
+        x, gamma, beta, kept = inputs
+        dx, dgamma, dbeta = RowNormGrad(self._eps)(dout, x, gamma, *kept.value)
+        return dx, dgamma, dbeta if wanted(beta) else None, None
 
 
 class RowNormGrad(Primitive):
@@ -121,14 +121,16 @@ class RowNormGrad(Primitive):
         return dx, ops.ReduceSum()(dy * xhat, rows), ops.ReduceSum()(dy, rows)
 
 
-def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: float, first: int) -> tuple:
-    """Normalise over the axes from `first` on; the result, and the arrays of means and rstds."""
-    data = arguments.floating(name, x.array(), complex_too=False)
-    rows, work = math.prod(data.shape[:first]), working_type(data.dtype)
-    if data.size == 0:
-        return x + 0, np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
-    mean, rstd = np.empty(rows, work), np.empty(rows, work)
-    return apply(_row_norm(eps), x, gamma, beta, mean, rstd), mean, rstd
+def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: float, first: int, kept: Kept) -> Tensor:
+    """Normalise over the axes from `first` on; `kept` gets the arrays of means and rstds."""
+    if x._element.kind not in "fV":
+        arguments.floating_tensor(name, x)
+    shape = x.shape
+    if 0 not in shape:
+        return _row_norm(eps)(x, gamma, beta, kept)
+    rows, work = math.prod(shape[:first]), working_type(x._element)
+    kept.value = np.zeros(rows, work), np.full(rows, 1 / math.sqrt(eps) if eps else 1, work)
+    return x + 0
 
 
 @functools.lru_cache(16)
@@ -172,7 +174,9 @@ class LayerNorm(Primitive):
         self.epsilon = check_number_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
 
     def __call__(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:
-        out, mean, rstd, first = self._run(input_x, gamma, beta)
+        kept = Kept()
+        out, first = self._run(input_x, gamma, beta, kept)
+        mean, rstd = kept.value
         shape = (*input_x.shape[:first], *(1,) * (input_x.ndim - first))
         variance = np.maximum(1.0 / np.square(rstd, dtype=np.float64) - self.epsilon, 0)
         d = out.array().dtype
@@ -180,25 +184,31 @@ class LayerNorm(Primitive):
 
     def normalised(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
         """The result alone."""
-        return self._run(input_x, gamma, beta)[0]
+        return self._run(input_x, gamma, beta, Kept())[0]
 
-    def _run(self, x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:
-        ndim = arguments.tensor(self.name, x, "input_x").ndim
+    def _run(self, x: Tensor, gamma: Tensor, beta: Tensor, kept: Kept) -> tuple[Tensor, int]:
+        """The result, and the first axis normalised over; `kept` as of `normalised_rows`."""
+        shape = arguments.tensor(self.name, x, "input_x").shape
+        ndim = len(shape)
         first = self._axis("begin_norm_axis", self.begin_norm_axis, ndim)
         params = self._axis("begin_params_axis", self.begin_params_axis, ndim)
-        for given, name in ((gamma, "gamma"), (beta, "beta")):
-            if arguments.tensor(self.name, given, name).shape != x.shape[params:]:
-                raise ValueError(
-                    f"For '{self.name}', '{name}' must have the shape {x.shape[params:]} of 'input_x' "
-                    f"{x.shape} from axis {params} on, but got {given.shape}."
-                )
+        if not have_shape(shape[params:], gamma, beta):
+            self._refuse(shape, params, gamma=gamma, beta=beta)
         if first == params:
-            return *normalised_rows(self.name, x, gamma, beta, self.epsilon, first), first
-        shape, d = x.shape[first:], x.array().dtype
-        plain, mean, rstd = normalised_rows(
-            self.name, x, wrap(np.ones(shape, d)), wrap(np.zeros(shape, d)), self.epsilon, first
-        )
-        return plain * gamma + beta, mean, rstd, first
+            return normalised_rows(self.name, x, gamma, beta, self.epsilon, first, kept), first
+        lengths, d = shape[first:], x.array().dtype
+        one, zero = wrap(np.ones(lengths, d)), wrap(np.zeros(lengths, d))
+        return normalised_rows(self.name, x, one, zero, self.epsilon, first, kept) * gamma + beta, first
+
+    def _refuse(self, shape: tuple, first: int, **vectors: Any) -> None:
+        """Raise the error of the first of them that has another shape than `shape` from an axis on."""
+        for name, given in vectors.items():
+            found = arguments.tensor(self.name, given, name).shape
+            if found != shape[first:]:
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape {shape[first:]} of 'input_x' "
+                    f"{shape} from axis {first} on, but got {found}."
+                )
 
     def _axis(self, name: str, axis: int, ndim: int) -> int:
         if not -1 <= axis < ndim:
@@ -240,11 +250,12 @@ def layer_norm(
         raise ValueError(
             f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
         )
-    if weight is None or weight.shape != shape:
-        weight = _filled_vector("weight", weight, shape, 1, input)
-    if bias is None or bias.shape != shape:
-        bias = _filled_vector("bias", bias, shape, 0, input)
-    return normalised_rows("layer_norm", input, weight, bias, eps, first)[0]
+    if not have_shape(shape, weight, bias):
+        if weight is None or weight.shape != shape:
+            weight = _filled_vector("weight", weight, shape, 1, input)
+        if bias is None or bias.shape != shape:
+            bias = _filled_vector("bias", bias, shape, 0, input)
+    return normalised_rows("layer_norm", input, weight, bias, eps, first, Kept())
 
 
 def _filled_vector(name: str, given: Tensor | None, shape: tuple, fill: int, like: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.layers.layer_norm import normalised_rows
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
+from dist_ms.ops.vjp import Kept
 
 __all__ = ["L2Normalize", "LRN", "RmsNorm", "group_norm", "instance_norm", "lrn", "rms_norm"]
 
@@ -65,7 +66,7 @@ def group_norm(
     data = arguments.floating("group_norm", input.array(), complex_too=False)
     rows = reshaping.reshape(input, (shape[0] * num_groups, data.size // max(shape[0] * num_groups, 1)))
     one, zero = np.ones(rows.shape[1:], data.dtype), np.zeros(rows.shape[1:], data.dtype)
-    out = normalised_rows("group_norm", rows, wrap(one), wrap(zero), eps, 1)[0]
+    out = normalised_rows("group_norm", rows, wrap(one), wrap(zero), eps, 1, Kept())
     out = reshaping.reshape(out, shape)
     column = (shape[1], *(1,) * (len(shape) - 2))
     if weight is not None:

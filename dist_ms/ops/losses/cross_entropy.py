@@ -6,58 +6,73 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
 from dist_ms.ops.kernels import cross_entropy as kernels
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping, transposing
 from dist_ms.ops.vjp import Kept, formula_gradient
 
 __all__ = ["cross_entropy", "nll_loss"]
 
+LABEL_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
+
 
 class LabelCrossEntropy(Primitive):
-    """-log softmax(logits) at each row's label, times a weight per row; added up or not.
+    """-log softmax(logits) at each row's label, times a weight per row; added up, averaged or neither.
+
+    Args:
+        owner: the name used in errors.
+        ignore_index: the label whose rows do not count.
+        reduction: "mean" divides the sum by the number of rows that count, NaN if none does.
+        widens: give a float32 result of 16-bit logits.
 
     Call:
         logits: (rows, columns).
         labels: int32 or int64 (rows,).
-        scale: an array (rows,) in the type of the logits.
-        summed: whether to add the rows up.
+        scale: an array (rows,) in the working type of the logits, or None for ones.
+        kept: gets the kernel's array (rows, 2), and the number that all losses are multiplied by.
     """
 
     keeps = (0, 1)
 
-    def __init__(self, owner: str, ignore_index: int, widens: bool = False) -> None:
-        self.name, self._ignore, self._widens = owner, ignore_index, widens
+    def __init__(self, owner: str, ignore_index: int, reduction: str, widens: bool = False) -> None:
+        self.name, self._ignore, self._reduction, self._widens = owner, ignore_index, reduction, widens
 
     def widening(self) -> LabelCrossEntropy:
         """The same with a float32 result of 16-bit logits: a cast before it is part of it."""
-        return LabelCrossEntropy(self.name, self._ignore, True)
+        return LabelCrossEntropy(self.name, self._ignore, self._reduction, True)
 
-    def forward(
-        self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, summed: bool, kept: Kept
-    ) -> np.ndarray:
+    def forward(self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray | None, kept: Kept) -> np.ndarray:
+        arguments.floating(self.name, logits, complex_too=False)
+        _check_labels(self.name, labels, logits.shape)
         work = working_type(logits.dtype)
         rows, labels = contiguous(logits), contiguous(labels)
-        loss, kept.value = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
+        loss, totals = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
         try:
-            kernels.cross_entropy_forward(rows, labels, self._ignore, loss, kept.value)
+            counted = kernels.cross_entropy_forward(rows, labels, self._ignore, loss, totals)
         except ValueError as error:
             raise RuntimeError(str(error).replace("cross_entropy_forward", self.name)) from None
-        loss *= scale
-        return np.asarray(np.add.reduce(loss) if summed else loss).astype(
-            work if self._widens else logits.dtype, copy=False
-        )
+        if scale is not None:
+            loss *= scale
+        factor = 1.0
+        if self._reduction == "mean":
+            factor = 1.0 / counted if counted else float("nan")
+        if self._reduction != "none":
+            loss = np.asarray(np.add.reduce(loss) * factor)
+        kept.value = totals, factor
+        return loss if self._widens or logits.dtype is work else converted(loss, logits.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        logits, labels, scale, _, kept = inputs
-        dlogits = LabelCrossEntropyGrad(self._ignore)(dout, logits, labels.array(), scale, kept.value)
-        return dlogits, None, None, None, None
+        logits, labels, scale, kept = inputs
+        totals, factor = kept.value
+        scale = factor if scale is None else scale * factor
+        return LabelCrossEntropyGrad(self._ignore)(dout, logits, labels.array(), scale, totals), None, None, None
 
 
 class LabelCrossEntropyGrad(Primitive):
@@ -73,7 +88,8 @@ class LabelCrossEntropyGrad(Primitive):
     ) -> np.ndarray:
         rows = contiguous(logits)
         out = np.empty_like(rows)
-        per_row = contiguous(dy.astype(totals.dtype) * scale)
+        per_row = np.empty(rows.shape[0], totals.dtype)
+        np.multiply(dy, scale, out=per_row, dtype=totals.dtype)
         kernels.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
         return out
 
@@ -135,6 +151,15 @@ def one_hot_rows(labels: np.ndarray, ignore_index: int, columns: int, dtype: np.
     return (labels[:, None] == np.arange(columns)).astype(dtype) * (labels != ignore_index)[:, None].astype(dtype)
 
 
+@remembered
+def _label_cross_entropy(owner: str, reduction: Any, ignore_index: Any, smoothing: Any) -> LabelCrossEntropy:
+    """The operation on rows of logits, with its options checked."""
+    check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
+    check_int(ignore_index, "ignore_index", owner)
+    check_number(smoothing, "label_smoothing", owner)
+    return LabelCrossEntropy(owner, ignore_index, reduction)
+
+
 def cross_entropy(
     input: Tensor,
     target: Tensor,
@@ -173,19 +198,23 @@ def cross_entropy(
         0.6931472
     """
     owner = "cross_entropy"
-    check_options(owner, input, target, reduction, ignore_index, label_smoothing)
-    data = arguments.floating(owner, input.array(), complex_too=False)
-    if target.array().dtype.kind in "fV":
+    lengths = _check_tensors(owner, input, target)
+    op = _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)
+    if len(lengths) == 2 and weight is None and not label_smoothing and target._element in LABEL_TYPES:
+        return op(input, wrap(target.array()), None, Kept())
+    arguments.floating_tensor(owner, input)
+    if target._element.kind in "fV":
         return _of_probabilities(owner, input, target, weight, reduction, label_smoothing)
     rows, labels, shape = _rows(owner, input, target)
     if label_smoothing:
         return _of_labels(owner, log_softmax(rows, -1), labels, shape, weight, ignore_index, reduction, label_smoothing)
-    scale, total = _label_weights(owner, labels, rows.shape[1], weight, ignore_index, working_type(data.dtype))
-    if reduction == "mean":
-        scale = _divided(scale, total)
-    loss = LabelCrossEntropy(owner, ignore_index)(rows, wrap(labels), scale, reduction != "none", Kept())
-    if reduction == "mean" and total == 0:
-        return loss * float("nan")
+    scale = None
+    if weight is not None:
+        scale, total = _label_weights(owner, labels, rows.shape[1], weight, ignore_index, working_type(input._element))
+        if reduction == "mean":
+            loss = LabelCrossEntropy(owner, ignore_index, "sum")(rows, wrap(labels), _divided(scale, total), Kept())
+            return loss if total else loss * float("nan")
+    loss = op(rows, wrap(labels), scale, Kept())
     return reshaping.reshape(loss, shape) if reduction == "none" else loss
 
 
@@ -221,23 +250,22 @@ def nll_loss(
         1.0
     """
     owner = "nll_loss"
-    check_options(owner, inputs, target, reduction, ignore_index, label_smoothing)
-    arguments.floating(owner, inputs.array(), "inputs", complex_too=False)
+    _check_tensors(owner, inputs, target)
+    _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)
+    arguments.floating_tensor(owner, inputs, "inputs")
     rows, labels, shape = _rows(owner, inputs, target)
     return _of_labels(owner, rows, labels, shape, weight, ignore_index, reduction, label_smoothing)
 
 
-def check_options(owner: str, input: Any, target: Any, reduction: Any, ignore_index: Any, smoothing: Any) -> None:
-    """Check what is common to the losses of labels."""
-    arguments.tensor(owner, input)
+def _check_tensors(owner: str, input: Any, target: Any) -> tuple[int, ...]:
+    """Require tensors, the first with classes; returns its shape."""
+    shape = arguments.tensor(owner, input).shape
     arguments.tensor(owner, target, "target")
-    if input.ndim == 0 or input.shape[min(1, input.ndim - 1)] == 0:
+    if not shape or shape[1 if len(shape) > 1 else 0] == 0:
         raise ValueError(
-            f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape {input.shape}."
+            f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape {shape}."
         )
-    check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
-    check_int(ignore_index, "ignore_index", owner)
-    check_number(smoothing, "label_smoothing", owner)
+    return shape
 
 
 def _matrix(x: Tensor) -> Tensor:
@@ -253,18 +281,23 @@ def _matrix(x: Tensor) -> Tensor:
 def _rows(owner: str, input: Tensor, target: Tensor) -> tuple[Tensor, np.ndarray, tuple]:
     """Logits as (rows, C), labels as (rows,), and the shape of the labels."""
     labels = target.array()
-    if labels.dtype not in (np.int32, np.int64):
+    if labels.dtype not in LABEL_TYPES:
         raise TypeError(
             f"For '{owner}', 'target' must be Int32 or Int64 labels, or probabilities of the dtype of "
             f"'input', but got {from_numpy(labels.dtype)}; cast it first."
         )
-    shape = input.shape[:1] + input.shape[2:] if input.ndim > 1 else ()
-    if input.ndim == 0 or labels.shape != shape:
+    _check_labels(owner, labels, input.shape)
+    return _matrix(input), labels.reshape(-1), labels.shape
+
+
+def _check_labels(owner: str, labels: np.ndarray, lengths: tuple) -> None:
+    """Require one label per row of logits of the shape `lengths`."""
+    shape = lengths[:1] + lengths[2:] if len(lengths) > 1 else ()
+    if labels.shape != shape:
         raise ValueError(
             f"For '{owner}', 'target' must have shape {shape}, one label per row of 'input' "
-            f"{input.shape}, but got {labels.shape}."
+            f"{lengths}, but got {labels.shape}."
         )
-    return _matrix(input), labels.reshape(-1), shape
 
 
 def _label_weights(

@@ -13,7 +13,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import softmax
 from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, working_type
-from dist_ms.ops.losses.cross_entropy import LabelCrossEntropy, LabelCrossEntropyGrad
+from dist_ms.ops.losses.cross_entropy import LABEL_TYPES, LabelCrossEntropy, LabelCrossEntropyGrad
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
 from dist_ms.ops.vjp import Kept, formula_gradient
@@ -113,9 +113,9 @@ class SparseSoftmaxCrossEntropyWithLogits(Primitive):
         loss, kept = label_losses(self.name, logits, labels, mean=True)
         if not self.is_grad:
             return loss
+        totals, share = kept.value
         one = wrap(np.ones((), logits.array().dtype))
-        scale = np.full(logits.shape[0], 1 / max(logits.shape[0], 1), kept.value.dtype)
-        return LabelCrossEntropyGrad(_NONE_IGNORED)(one, logits, labels.array(), scale, kept.value)
+        return LabelCrossEntropyGrad(_NONE_IGNORED)(one, logits, labels.array(), share, totals)
 
 
 # No label may be ignored here, so one no table can have stands for it.
@@ -126,7 +126,7 @@ def label_losses(owner: str, logits: Tensor, labels: Tensor, mean: bool) -> tupl
     """-log softmax of each row at its label, one per row or their mean, and the log softmax."""
     data = arguments.floating(owner, arguments.tensor(owner, logits, "logits").array(), "logits", complex_too=False)
     ids = arguments.tensor(owner, labels, "labels").array()
-    if ids.dtype not in (np.int32, np.int64):
+    if ids.dtype not in LABEL_TYPES:
         raise TypeError(
             f"For '{owner}', 'labels' must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast them first."
         )
@@ -135,6 +135,5 @@ def label_losses(owner: str, logits: Tensor, labels: Tensor, mean: bool) -> tupl
             f"For '{owner}', 'logits' must be (N, C) and 'labels' (N,), but got shapes {data.shape} and {ids.shape}."
         )
     kept = Kept()
-    share = 1 / max(data.shape[0], 1) if mean else 1
-    scale = np.full(data.shape[0], share, working_type(data.dtype))
-    return LabelCrossEntropy(owner, _NONE_IGNORED)(logits, labels, scale, mean, kept), kept
+    reduction = "none" if not mean else "mean" if data.shape[0] else "sum"  # the mean of no rows is 0 here
+    return LabelCrossEntropy(owner, _NONE_IGNORED, reduction)(logits, labels, None, kept), kept

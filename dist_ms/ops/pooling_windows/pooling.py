@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.tape import apply
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.windows import (
@@ -92,7 +93,7 @@ class MaxPooling(Primitive):
         self.name, self._pool = pool.owner, pool
 
     def __call__(self, x: Tensor) -> Tensor:
-        return super().__call__(x, Kept())
+        return apply(self, x, Kept())
 
     def forward(self, x: Any, kept: Kept) -> np.ndarray:
         arguments.floating(self.name, x, complex_too=False)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_bool, check_non_negative_int, check_number
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
-from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices, Pool
+from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices
 from dist_ms.ops.pooling_windows.pooling_primitives import pool_of
 from dist_ms.ops.shaping.reshaping import expand_dims, squeeze
 
@@ -22,18 +23,23 @@ def batched(op: Any, x: Tensor, rank: int) -> Any:
     return tuple([squeeze(o, 0) for o in out]) if isinstance(out, tuple) else squeeze(out, 0)
 
 
-def max_pool(pool: Pool, x: Tensor, return_indices: bool) -> Any:
-    """The maxima of windows over `x`, with or without batch dimension, and their indices if asked."""
-    check_bool(return_indices, "return_indices", pool.owner)
-    op = MaxPoolingWithIndices(pool) if return_indices else MaxPooling(pool)
-    return batched(op, x, len(pool.kernel))
+@remembered
+def _max_pooling(
+    owner: str, rank: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any, indices: Any
+) -> MaxPooling | MaxPoolingWithIndices:
+    """The operation with these options; with `indices` it returns those of the maxima as well."""
+    pool = pool_of(owner, rank, kernel_size, stride, padding, dilation, ceil_mode)
+    return MaxPoolingWithIndices(pool) if check_bool(indices, "return_indices", owner) else MaxPooling(pool)
 
 
-def avg_pool(pool: Pool, x: Tensor, count_include_pad: bool, divisor_override: int | None) -> Tensor:
-    """The means of windows over `x`, with or without batch dimension."""
-    check_bool(count_include_pad, "count_include_pad", pool.owner)
-    divisor = check_non_negative_int(divisor_override or 0, "divisor_override", pool.owner)
-    return batched(AvgPooling(pool, count_include_pad, divisor), x, len(pool.kernel))
+@remembered
+def _avg_pooling(
+    owner: str, rank: int, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, count: Any, divisor: Any
+) -> AvgPooling:
+    """The operation with these options."""
+    pool = pool_of(owner, rank, kernel_size, stride, padding, 1, ceil_mode)
+    check_bool(count, "count_include_pad", owner)
+    return AvgPooling(pool, count, check_non_negative_int(divisor or 0, "divisor_override", owner))
 
 
 def max_pool2d(
@@ -68,7 +74,8 @@ def max_pool2d(
         >>> print(ms.ops.max_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
         [[[[4.]]]]
     """
-    return max_pool(pool_of("max_pool2d", 2, kernel_size, stride, padding, dilation, ceil_mode), x, return_indices)
+    op = _max_pooling("max_pool2d", 2, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return batched(op, x, 2)
 
 
 def max_pool3d(
@@ -87,7 +94,8 @@ def max_pool3d(
         >>> ms.ops.max_pool3d(ms.ops.ones((1, 1, 4, 4, 4)), 2).shape
         (1, 1, 2, 2, 2)
     """
-    return max_pool(pool_of("max_pool3d", 3, kernel_size, stride, padding, dilation, ceil_mode), x, return_indices)
+    op = _max_pooling("max_pool3d", 3, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+    return batched(op, x, 3)
 
 
 def avg_pool1d(
@@ -120,8 +128,8 @@ def avg_pool1d(
         >>> print(ms.ops.avg_pool1d(ms.Tensor([[[1.0, 2.0, 6.0]]]), 2))
         [[[1.5 4. ]]]
     """
-    pool = pool_of("avg_pool1d", 1, kernel_size, stride, padding, 1, ceil_mode)
-    return avg_pool(pool, input_x, count_include_pad, 0)
+    op = _avg_pooling("avg_pool1d", 1, kernel_size, stride, padding, ceil_mode, count_include_pad, 0)
+    return batched(op, input_x, 1)
 
 
 def avg_pool2d(
@@ -156,8 +164,8 @@ def avg_pool2d(
         >>> print(ms.ops.avg_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 2))
         [[[[2.5]]]]
     """
-    pool = pool_of("avg_pool2d", 2, kernel_size, stride, padding, 1, ceil_mode)
-    return avg_pool(pool, input_x, count_include_pad, divisor_override)
+    op = _avg_pooling("avg_pool2d", 2, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return batched(op, input_x, 2)
 
 
 def avg_pool3d(
@@ -176,8 +184,8 @@ def avg_pool3d(
         >>> print(ms.ops.avg_pool3d(ms.ops.ones((1, 1, 2, 2, 2)), 2))
         [[[[[1.]]]]]
     """
-    pool = pool_of("avg_pool3d", 3, kernel_size, stride, padding, 1, ceil_mode)
-    return avg_pool(pool, input_x, count_include_pad, divisor_override)
+    op = _avg_pooling("avg_pool3d", 3, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+    return batched(op, input_x, 3)
 
 
 def _lp_pool(
@@ -188,8 +196,8 @@ def _lp_pool(
     check_number(norm_type, "norm_type", owner)
     if norm_type == 0:
         raise ValueError(f"For '{owner}', 'norm_type' must not be 0, but got 0.")
-    pool = pool_of(owner, rank, kernel_size, stride, 0, 1, ceil_mode)
-    mean = batched(AvgPooling(pool, True, 1), ops.pow(tensor(owner, x), norm_type), rank)
+    op = _avg_pooling(owner, rank, kernel_size, stride, 0, ceil_mode, True, 1)
+    mean = batched(op, ops.pow(tensor(owner, x), norm_type), rank)
     return ops.pow(mean, 1.0 / norm_type)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.remember import remembered
 from dist_ms.common.dtype import bfloat16
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
@@ -173,7 +174,8 @@ def sequence(name: str, tensors: Any, argument: str = "tensors") -> Any:
     if not tensors:
         raise ValueError(f"For '{name}', '{argument}' must hold at least one Tensor, but got none.")
     for t in tensors:
-        tensor(name, t, f"elements of {argument}")
+        if not isinstance(t, Tensor):
+            tensor(name, t, f"elements of {argument}")
     return tensors
 
 
@@ -229,7 +231,12 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
         >>> print(ms.ops.cat((ms.Tensor([1, 2]), ms.Tensor([3]))))
         [1 2 3]
     """
-    return Concat(axis)(tensors)
+    return _concat(axis)(tensors)
+
+
+@remembered
+def _concat(axis: Any) -> Concat:
+    return Concat(axis)
 
 
 cat = concat

@@ -46,6 +46,20 @@ def test_keys_and_generators_differ_and_repeat():
     assert [seeds.generator().random() for _ in range(3)] == drawn
 
 
+@pytest.mark.parametrize("kind", [np.random.MT19937, np.random.PCG64])
+def test_keys_are_numbers_of_the_global_generator(kind):
+    before = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(kind(5))
+        keys, after = [seeds.next_key() for _ in range(100)], np.random.random()
+        np.random.set_bit_generator(kind(5))
+        pairs = [np.random.randint(0, 2**31, size=2).tolist() for _ in range(100)]
+        assert keys == [(high << 31) | low for high, low in pairs]
+        assert np.random.random() == after
+    finally:
+        np.random.set_bit_generator(before)
+
+
 def test_a_seeded_region_depends_on_its_words_alone():
     ms.set_seed(0)
     before = np.random.random()

@@ -79,6 +79,17 @@ def test_dense_cross_entropy_of_narrow_numbers(kinds):
     assert gradient.tobytes() == plain.astype(kinds[2]).tobytes()
 
 
+@pytest.mark.parametrize("columns", [0, 4])
+def test_the_rows_that_count_are_counted(columns):
+    labels = np.array([-1, 2, 3, -1, 0])[: 5 if columns else 0]
+    loss, totals = np.empty(len(labels)), np.empty((len(labels), 2))
+    logits = np.zeros((len(labels), columns))
+    assert cross_entropy.cross_entropy_forward(logits, labels, -1, loss, totals) == (3 if columns else 0)
+    if columns:
+        assert cross_entropy.cross_entropy_forward(logits, labels % 4, -1, loss, totals) == 5
+        assert cross_entropy.cross_entropy_forward(logits, np.full(5, -7), -7, loss, totals) == 0
+
+
 def test_a_label_out_of_range():
     logits = np.zeros((3, 4), np.float32)
     loss, totals = np.empty(3, np.float32), np.zeros((3, 2), np.float32)
