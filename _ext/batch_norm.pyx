@@ -20,7 +20,6 @@ from cython.parallel cimport prange, threadid
 from libc.math cimport sqrt
 from libc.stdint cimport int16_t, uint16_t
 
-import ml_dtypes
 import numpy as np
 
 from arrays cimport check_memory, check_same_layout, check_same_shape, check_vector, type_name
@@ -56,6 +55,7 @@ from rows cimport (
     Matrix,
     Number,
     is_narrow,
+    number_of,
     padded,
     place_of,
     put_back,
@@ -63,8 +63,6 @@ from rows cimport (
 )
 
 cnp.import_array()
-
-cdef int BFLOAT16_TYPE = np.dtype(ml_dtypes.bfloat16).num
 
 
 include "batch_norm_blocks.pxi"
@@ -125,25 +123,9 @@ cdef int run(Kernel kernel, Arrays *of) except -1:
     return 0
 
 
-cdef Number number_of(str kernel, cnp.ndarray x) except *:
-    """Return how the numbers of x are stored."""
-    cdef int number = cnp.PyArray_TYPE(x)
-    if number == cnp.NPY_FLOAT32:
-        return FLOAT32
-    if number == cnp.NPY_FLOAT64:
-        return FLOAT64
-    if number == cnp.NPY_FLOAT16:
-        return FLOAT16
-    if number == BFLOAT16_TYPE:
-        return BFLOAT16
-    raise TypeError(
-        f"For '{kernel}', 'x' must be float32, float64, bfloat16 or float16, but got {type_name(x)}."
-    )
-
-
 cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
     """Check x, find its channels, and forget everything else."""
-    of.x.number = number_of(kernel, x)
+    of.x.number = number_of(kernel, "x", x)
     check_memory(kernel, "x", x, False)
     of.at = find_channels(kernel, "x", x)
     of.x.data = cnp.PyArray_DATA(x)
