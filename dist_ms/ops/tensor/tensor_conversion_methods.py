@@ -12,6 +12,7 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.layout import copied
 
 
 def astype(self: Tensor, dtype: Any, copy: builtins.bool = True) -> Tensor:
@@ -148,7 +149,7 @@ def contiguous(self: Tensor) -> Tensor:
     if self.array().flags.c_contiguous:
         return self
     out = clone(self)
-    out._data = np.ascontiguousarray(out._data)
+    out._data = copied(out._data)
     return out
 
 
