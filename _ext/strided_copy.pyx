@@ -180,7 +180,7 @@ cdef void copy_units(
 ) noexcept nogil:
     """Copy `count` units from number `first` on; the last dimension's number runs fastest."""
     cdef Py_ssize_t places[DIMENSIONS]
-    cdef Py_ssize_t unit, rest, run, run_start, across_start
+    cdef Py_ssize_t _unit, rest, run, run_start, across_start
     cdef Py_ssize_t run_block = first % plan.run_pieces
     cdef Py_ssize_t across_block = first // plan.run_pieces % plan.across_pieces
     cdef int i
@@ -190,7 +190,7 @@ cdef void copy_units(
         rest //= plan.dims[i].length
         source += places[i] * plan.dims[i].source
         target += places[i] * plan.dims[i].target
-    for unit in range(count):
+    for _unit in range(count):
         run_start = run_block * plan.run_piece
         run = block_length(run_block, plan.run.length, plan.run_piece)
         if plan.across.length:

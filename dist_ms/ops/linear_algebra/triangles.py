@@ -11,6 +11,7 @@ from dist_ms.common.dtype import Number, bool_, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.layout import copied, copy_into
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import movedim
@@ -36,6 +37,10 @@ __all__ = [
 ]
 
 
+# Rows that are cut at once.
+_ROWS = 64
+
+
 class Tril(Primitive):
     """The lower triangle of each matrix, zeros elsewhere.
 
@@ -57,7 +62,7 @@ class Tril(Primitive):
     """
 
     keeps = ()
-    keep = staticmethod(np.tril)
+    is_lower = True
 
     def __init__(self, diagonal: int = 0) -> None:
         self.diagonal = integer(self.name, diagonal, "diagonal")
@@ -65,7 +70,16 @@ class Tril(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).ndim < 2:
             raise ValueError(f"For '{self.name}', 'input' must have at least 2 dimensions, but got {input.ndim}.")
-        return self.keep(input, self.diagonal)
+        out, empty = copied(input), np.zeros((), input.dtype)
+        rows, columns = input.shape[-2:]
+        for first in range(0, rows, _ROWS):
+            block = out[..., first : first + _ROWS, :]
+            start = first + self.diagonal + self.is_lower
+            low, high = [min(max(column, 0), columns) for column in (start, start + block.shape[-2] - 1)]
+            part = block[..., low:high]  # Of the columns before and behind it these rows keep all or none.
+            part[...] = (np.tril if self.is_lower else np.triu)(part, first + self.diagonal - low)
+            copy_into(empty, block[..., high:] if self.is_lower else block[..., :low])
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return self(dout)
@@ -91,7 +105,7 @@ class Triu(Tril):
          [0 4]]
     """
 
-    keep = staticmethod(np.triu)
+    is_lower = False
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:

@@ -16,6 +16,7 @@ from dist_ms.autograd.tape import overwrite, recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.picking.along import take_slices
 from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
 
 __all__: list[str] = []
@@ -34,8 +35,11 @@ class GetItem(Primitive):
         self.index = index
 
     def forward(self, x: np.ndarray) -> np.ndarray:
+        index = self.index
         try:
-            out = x[self.index]
+            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and x.ndim:
+                return take_slices(x, index, 0)
+            out = x[index]
         except IndexError as error:
             raise IndexError(f"For 'Tensor.__getitem__', {error}; the shape is {x.shape}.") from None
         return np.asarray(out)

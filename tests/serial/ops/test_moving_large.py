@@ -52,3 +52,43 @@ def test_no_elements_to_mirror():
     with pytest.raises(ValueError, match="length 0"):
         ops.pad(ms.Tensor(np.zeros((2, 0), np.float32)), (1, 1), "replicate")
     assert ops.pad(ms.Tensor(np.zeros((2, 0), np.float32)), (1, 1)).shape == (2, 2)
+
+
+@pytest.mark.parametrize("shape", [(3, 200, 150), (150, 200), (2, 1), (0, 3), (130, 130)])
+@pytest.mark.parametrize("diagonal", [-300, -70, -1, 0, 1, 64, 100, 300])
+def test_triangles(shape, diagonal):
+    x = np.random.default_rng(1).standard_normal(shape)
+    same(ops.tril(ms.Tensor(x), diagonal), np.tril(x, diagonal))
+    same(ops.triu(ms.Tensor(x), diagonal), np.triu(x, diagonal))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_one_hot(axis):
+    places = np.random.default_rng(1).integers(-2, 60, (70, 80))
+    wanted = np.moveaxis(np.where(places[..., None] == np.arange(50), 3, -1), -1, axis)
+    same(ops.one_hot(ms.Tensor(places), 50, ms.Tensor(3), ms.Tensor(-1), axis), wanted)
+    assert ops.one_hot(ms.Tensor(places), 0, ms.Tensor(3), ms.Tensor(-1), axis).size == 0
+
+
+@pytest.mark.parametrize("x", ARRAYS)
+def test_picking(x):
+    rng, t = np.random.default_rng(1), ms.Tensor(x)
+    for axis in range(3):
+        index = rng.integers(-x.shape[axis], x.shape[axis], (4, 33))
+        same(ops.gather(t, ms.Tensor(index), axis), np.take(x, index, axis))
+        index = rng.integers(0, x.shape[axis], (*x.shape[:axis], 77, *x.shape[axis + 1 :]))
+        same(ops.gather_elements(t, axis, ms.Tensor(index)), np.take_along_axis(x, index, axis))
+        shorter = index[:3, :4, :5]
+        wanted = np.take_along_axis(
+            x[tuple(slice(None if d == axis else n) for d, n in enumerate((3, 4, 5)))], shorter, axis
+        )
+        same(ops.gather_elements(t, axis, ms.Tensor(shorter)), wanted)
+        sums, values = x.copy(), rng.standard_normal(index.shape).astype(np.float32)
+        grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+        grid[axis] = index
+        np.add.at(sums, tuple(grid), values)
+        same(ops.tensor_scatter_elements(t, ms.Tensor(index), ms.Tensor(values), axis, "add"), sums)
+        line = rng.integers(0, x.shape[axis], 77)
+        sums = x.copy()
+        np.add.at(sums, (slice(None),) * axis + (line,), values)
+        same(ms.mint.index_add(t, axis, ms.Tensor(line), ms.Tensor(values)), sums)
