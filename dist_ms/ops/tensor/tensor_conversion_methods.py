@@ -12,7 +12,6 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.creating.casting import cast_array
-from dist_ms.ops.layout import copied
 
 
 def astype(self: Tensor, dtype: Any, copy: builtins.bool = True) -> Tensor:
@@ -146,11 +145,9 @@ def contiguous(self: Tensor) -> Tensor:
         >>> ms.ops.zeros((2, 3)).T.contiguous().is_contiguous()
         True
     """
-    if self.array().flags.c_contiguous:
-        return self
-    out = clone(self)
-    out._data = copied(out._data)
-    return out
+    from dist_ms.ops.flow.debugging import row_major
+
+    return self if self.array().flags.c_contiguous else row_major(self)
 
 
 def is_contiguous(self: Tensor) -> builtins.bool:
