@@ -106,6 +106,18 @@ def copied(x: np.ndarray) -> np.ndarray:
     return copy
 
 
+def surrounded(x: np.ndarray, starts: tuple, shape: tuple, value: np.ndarray) -> np.ndarray:
+    """An array of this shape with `x` from `starts` on and one value of its type around it."""
+    out = inner = np.empty(shape, x.dtype)
+    for axis, (start, length) in enumerate(zip(starts, x.shape)):
+        before = (slice(None),) * axis
+        copy_into(value, inner[(*before, slice(start))])
+        copy_into(value, inner[(*before, slice(start + length, None))])
+        inner = inner[(*before, slice(start, start + length))]
+    copy_into(x, inner)
+    return out
+
+
 def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` itself if its elements fill one piece of memory and have the type, else a copy."""
     if dtype is not None and x.dtype != dtype:

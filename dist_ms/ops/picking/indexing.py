@@ -16,6 +16,7 @@ from dist_ms.autograd.tape import overwrite, recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.layout import surrounded
 from dist_ms.ops.picking.along import take_slices
 from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
 
@@ -48,6 +49,16 @@ class GetItem(Primitive):
         return PutBack(self.index, inputs[0].shape)(dout)
 
 
+def _corner(index: Any, shape: tuple) -> list[int] | None:
+    """Where the part that slices name begins, dimension by dimension; None if the index is more than plain slices."""
+    starts = []
+    for part, length in zip(index if type(index) is tuple else (index,), shape):
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            return None
+        starts.append(part.indices(length)[0])
+    return starts
+
+
 class PutBack(Primitive):
     """Zeros of a shape with values added at a NumPy index: the gradient of reading.
 
@@ -62,6 +73,10 @@ class PutBack(Primitive):
         self.index, self.shape = index, shape
 
     def forward(self, values: np.ndarray) -> np.ndarray:
+        starts = _corner(self.index, self.shape)
+        if starts is not None:
+            whole = (*starts, *(0,) * (len(self.shape) - len(starts)))
+            return surrounded(values, whole, self.shape, np.zeros((), values.dtype))
         out = np.zeros(self.shape, values.dtype)
         add_at(out, self.index, values)
         return out

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
-from dist_ms.ops.layout import copy_into
+from dist_ms.ops.layout import copy_into, surrounded
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["MirrorPad", "Pad", "PadV3", "Padding", "mirror_pad", "pad", "padding"]
@@ -33,16 +33,8 @@ class Border(Primitive):
     def forward(self, x: np.ndarray) -> np.ndarray:
         x = x[self._cut(x.shape)]
         grow = [(max(a, 0), max(b, 0)) for a, b in self.widths]
-        out = np.empty([n + a + b for n, (a, b) in zip(x.shape, grow)], x.dtype)
-        inner = out
-        value = np.array(self.value).astype(x.dtype)
-        for axis, (a, b) in enumerate(grow):
-            before = (slice(None),) * axis
-            copy_into(value, inner[(*before, slice(a))])
-            copy_into(value, inner[(*before, slice(inner.shape[axis] - b, None))])
-            inner = inner[(*before, slice(a, inner.shape[axis] - b))]
-        copy_into(x, inner)
-        return out
+        shape = tuple([n + a + b for n, (a, b) in zip(x.shape, grow)])
+        return surrounded(x, tuple([a for a, _ in grow]), shape, np.array(self.value).astype(x.dtype))
 
     def _cut(self, shape: tuple) -> tuple:
         """The part of the input that stays."""

@@ -92,3 +92,13 @@ def test_picking(x):
         sums = x.copy()
         np.add.at(sums, (slice(None),) * axis + (line,), values)
         same(ms.mint.index_add(t, axis, ms.Tensor(line), ms.Tensor(values)), sums)
+
+
+def test_gradient_of_slices():
+    x = _whole
+    for index in (slice(3, 20), (slice(None), slice(-5, None)), (slice(2, 30), slice(0, 0), slice(1, 9)), slice(30, 5)):
+        dout = np.random.default_rng(1).standard_normal(x[index].shape).astype(np.float32)
+        wanted = np.zeros_like(x)
+        wanted[index] = dout
+        found = ops.GradOperation(sens_param=True)(lambda t, index=index: t[index])(ms.Tensor(x), ms.Tensor(dout))
+        same(found, wanted)
