@@ -11,7 +11,8 @@ from dist_ms.common.dtype import Number, bool_, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
-from dist_ms.ops.layout import copied, copy_into
+from dist_ms.ops.kernels import triangles
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import movedim
@@ -35,10 +36,6 @@ __all__ = [
     "triu",
     "triu_indices",
 ]
-
-
-# Rows that are cut at once.
-_ROWS = 64
 
 
 class Tril(Primitive):
@@ -70,15 +67,9 @@ class Tril(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).ndim < 2:
             raise ValueError(f"For '{self.name}', 'input' must have at least 2 dimensions, but got {input.ndim}.")
-        out, empty = copied(input), np.zeros((), input.dtype)
-        rows, columns = input.shape[-2:]
-        for first in range(0, rows, _ROWS):
-            block = out[..., first : first + _ROWS, :]
-            start = first + self.diagonal + self.is_lower
-            low, high = [min(max(column, 0), columns) for column in (start, start + block.shape[-2] - 1)]
-            part = block[..., low:high]  # Of the columns before and behind it these rows keep all or none.
-            part[...] = (np.tril if self.is_lower else np.triu)(part, first + self.diagonal - low)
-            copy_into(empty, block[..., high:] if self.is_lower else block[..., :low])
+        out = np.empty(input.shape, input.dtype)
+        shape = (-1 if input.size else 0, *input.shape[-2:])
+        triangles.cut(contiguous(input).reshape(shape), self.diagonal, self.is_lower, out.reshape(shape))
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:

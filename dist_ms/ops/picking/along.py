@@ -60,8 +60,11 @@ def add_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int)
     Raises:
         IndexError: if an index is out of range; `out` is then undefined.
     """
+    line = _line(index, axis)
     if out.dtype not in _ADDED or values.dtype != out.dtype or not _same_but_for(axis, out, index):
         np.add.at(out, places(index, axis), values)
+    elif line is not None:
+        add_slices(out, line, values, axis)
     else:
         index_along.add(_folded(out, axis), _indices(index, axis), _folded(contiguous(values), axis))
 
@@ -72,11 +75,27 @@ def add_slices(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int
     Raises:
         IndexError: if an index is out of range; `out` is then undefined.
     """
+    if axis == 0:
+        add_rows(out, index, values)
+        return
     if out.dtype not in _ADDED or values.dtype != out.dtype:
         np.add.at(out, (slice(None),) * axis + (index,), values)
         return
     folded = _folded(contiguous(values), axis)
     index_along.add(_folded(out, axis), _for_slices(index, folded.shape), folded)
+
+
+def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
+    """Add values to the rows (first dimension) with these numbers, in the given order."""
+    flat = values.reshape(rows.size, *out.shape[1:])
+    rows = rows.reshape(-1)
+    if out.dtype in (np.float32, np.float64) and out.ndim > 1 and out.flags.c_contiguous and flat.size:
+        from dist_ms._ext import embedding
+
+        ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
+        embedding.scatter_add(contiguous(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
+    else:
+        np.add.at(out, rows, flat)
 
 
 def places(index: np.ndarray, axis: int) -> tuple:
@@ -101,16 +120,21 @@ def _wide(index: np.ndarray) -> np.ndarray:
     return index if index.dtype.kind == "i" and index.itemsize >= 4 else index.astype(np.int64)
 
 
+def _line(index: np.ndarray, axis: int) -> np.ndarray | None:
+    """The vector that `index` is broadcast from, if it names whole slices along `axis`."""
+    if not index.size or any(
+        n > 1 and step for i, (n, step) in enumerate(zip(index.shape, index.strides)) if i != axis
+    ):
+        return None
+    return index[tuple([slice(None) if i == axis else 0 for i in range(index.ndim)])]
+
+
 def _indices(index: np.ndarray, axis: int) -> np.ndarray:
-    """`index` with three dimensions like `_folded`; one that is broadcast along the last of them stays a view."""
+    """`index` with three dimensions like `_folded`; one that names whole slices stays a view of a vector."""
     index = _wide(index)
     shape = (math.prod(index.shape[:axis]), index.shape[axis], math.prod(index.shape[axis + 1 :]))
-    steps = [step for n, step in zip(index.shape, index.strides) if n > 1]
-    if index.size and not index.flags.c_contiguous and steps.count(0) >= len(steps) - 1:
-        line = index[tuple([slice(None) if i == axis else slice(1) for i in range(index.ndim)])]
-        if all(step == 0 for i, (n, step) in enumerate(zip(index.shape, index.strides)) if i != axis and n > 1):
-            return np.broadcast_to(line.reshape(1, -1, 1), shape)
-    return np.ascontiguousarray(index).reshape(shape)
+    line = _line(index, axis)
+    return contiguous(index).reshape(shape) if line is None else _for_slices(line, shape)
 
 
 def _for_slices(index: np.ndarray, shape: tuple) -> np.ndarray:

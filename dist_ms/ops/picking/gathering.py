@@ -12,8 +12,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integral, one_axis, one_of, tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, index_type, known_rows, looked_up, sparse_now
-from dist_ms.ops.picking.along import add_along, add_slices, take_along, take_slices
-from dist_ms.ops.picking.indexing import add_rows
+from dist_ms.ops.picking.along import add_along, add_rows, add_slices, take_along, take_slices
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import reshape
 

@@ -17,7 +17,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.layout import surrounded
-from dist_ms.ops.picking.along import take_slices
+from dist_ms.ops.picking.along import add_rows, take_slices
 from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
 
 __all__: list[str] = []
@@ -135,19 +135,6 @@ def add_at(out: np.ndarray, index: Any, values: np.ndarray) -> None:
         add_rows(out, arrays[0], values)
     else:
         np.add.at(out, index, values)
-
-
-def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
-    """Add values to the rows (first dimension) with these numbers, in the given order."""
-    flat = values.reshape(rows.size, *out.shape[1:])
-    rows = rows.reshape(-1)
-    if out.dtype in (np.float32, np.float64) and out.ndim > 1 and out.flags.c_contiguous and flat.size:
-        from dist_ms._ext import embedding
-
-        ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
-        embedding.scatter_add(np.ascontiguousarray(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
-    else:
-        np.add.at(out, rows, flat)
 
 
 def store(out: np.ndarray, index: Any, value: Any) -> None:
