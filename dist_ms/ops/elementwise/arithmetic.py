@@ -8,9 +8,10 @@ import numpy as np
 
 from dist_ms._ext import small
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
-from dist_ms.ops.elementwise.combining import combine
+from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = [
@@ -46,20 +47,17 @@ __all__ = [
 ]
 
 
-@quiet
 def _sum(x: Any, y: Any) -> np.ndarray:
-    return combine("add", *promote(x, y))
+    return apply(np.add, *promote(x, y))
 
 
-@quiet
 def _difference(x: Any, y: Any) -> np.ndarray:
     x, y = promote(x, y)
-    return combine("subtract", x, y) if x.dtype.kind != "b" else np.logical_xor(x, y)
+    return apply(np.subtract, x, y) if x.dtype.kind != "b" else apply(np.logical_xor, x, y)
 
 
-@quiet
 def _product(x: Any, y: Any) -> np.ndarray:
-    return combine("multiply", *promote(x, y))
+    return apply(np.multiply, *promote(x, y))
 
 
 class Add(Binary):
@@ -167,7 +165,7 @@ class Neg(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
             raise TypeError("For 'Neg', the dtype of 'input' must be a number type, but got Bool.")
-        return np.negative(input)
+        return apply(np.negative, input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(dout)
@@ -185,9 +183,8 @@ class Abs(Primitive):
         [1.5 2. ]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.absolute(array(self.name, input)).astype(input.dtype, copy=False)
+        return apply(np.absolute, array(self.name, input)).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, sgn(inputs[0]))
@@ -220,7 +217,7 @@ class Sign(Primitive):
             np.divide(input.real, size, out=out.real, where=there)
             np.divide(input.imag, size, out=out.imag, where=there)
             return out
-        return np.sign(input)
+        return pointwise.sign(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, 0)
@@ -241,11 +238,10 @@ class Square(Primitive):
         [ 9. 16.]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
             raise TypeError("For 'Square', the dtype of 'input' must be a number type, but got Bool.")
-        return np.square(input)
+        return apply(np.square, input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(mul(dout, conjugate(inputs[0])), 2)
@@ -264,10 +260,9 @@ class SquaredDifference(Binary):
         [4. 1.]
     """
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
-        return np.square(np.subtract(input, other))
+        return apply(np.square, apply(np.subtract, input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -288,10 +283,10 @@ class MulNoNan(Binary):
         [2. 0.]
     """
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
-        return np.where(other == 0, np.zeros((), input.dtype), np.multiply(input, other))
+        zero = np.zeros((), input.dtype)
+        return select(apply(np.equal, other, zero), zero, apply(np.multiply, input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
