@@ -10,9 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef ptrdiff_t dm_size;
+#include "pointwise_tiles.h"
 
-#define DM_AT(type, i, step) (*(const type *) (places[i] + at * (step)))
+/* The places are local: a result that is a byte could lie over the list of them. */
+#define DM_AT(type, i, step) (*(const type *) (place_##i + at * (step)))
+#define DM_PUT(i, step) *(DM_OUT *) (place_##i + at * (step)) = DM_FORMULA;
 
 /* One number is read before the loop: for all that the compiler knows the results could lie over it. */
 #define DM_OR_ONE(type, i, step, one) ((step) == 0 ? (one) : DM_AT(type, i, step))
@@ -20,10 +22,11 @@ typedef ptrdiff_t dm_size;
 #define DM_UNARY_LOOP(s0, s1)                                   \
     for (dm_size at = 0; at < size; at++) {                     \
         const DM_X x = DM_AT(DM_X, 0, s0);                      \
-        *(DM_OUT *) (places[1] + at * (s1)) = DM_FORMULA;       \
+        DM_PUT(1, s1)       \
     }
 
 #define DM_UNARY                                                                        \
+    char *const place_0 = places[0], *const place_1 = places[1];                        \
     const dm_size size = sizes[0];                                                      \
     (void) options;                                                                     \
     if (steps[0] == sizeof(DM_X) && steps[1] == sizeof(DM_OUT))                         \
@@ -31,15 +34,36 @@ typedef ptrdiff_t dm_size;
     else                                                                                \
         DM_UNARY_LOOP(steps[0], steps[1])
 
+#define DM_BINARY_LOOP(s0, s1, s2)                              \
+    for (dm_size at = 0; at < size; at++) {                     \
+        const DM_X x = DM_AT(DM_X, 0, s0);                      \
+        const DM_OUT y = DM_OR_ONE(DM_OUT, 1, s1, first_y);     \
+        DM_PUT(2, s2)       \
+    }
+
+#define DM_BINARY                                                                   \
+    char *const place_0 = places[0], *const place_1 = places[1], *const place_2 = places[2]; \
+    const dm_size size = sizes[0], in = sizeof(DM_X), one = sizeof(DM_OUT);         \
+    const DM_OUT first_y = *(const DM_OUT *) places[1];                             \
+    (void) options;                                                                 \
+    if (steps[0] == in && steps[1] == one && steps[2] == one)                       \
+        DM_BINARY_LOOP(in, one, one)                                                \
+    else if (steps[0] == in && steps[1] == 0 && steps[2] == one)                    \
+        DM_BINARY_LOOP(in, 0, one)                                                  \
+    else                                                                            \
+        DM_BINARY_LOOP(steps[0], steps[1], steps[2])
+
 #define DM_TERNARY_LOOP(s0, s1, s2, s3)                         \
     for (dm_size at = 0; at < size; at++) {                     \
         const DM_X x = DM_AT(DM_X, 0, s0);                      \
         const DM_OUT y = DM_OR_ONE(DM_OUT, 1, s1, first_y);     \
         const DM_OUT z = DM_OR_ONE(DM_OUT, 2, s2, first_z);     \
-        *(DM_OUT *) (places[3] + at * (s3)) = DM_FORMULA;       \
+        DM_PUT(3, s3)       \
     }
 
 #define DM_TERNARY                                                                              \
+    char *const place_0 = places[0], *const place_1 = places[1];                                \
+    char *const place_2 = places[2], *const place_3 = places[3];                                \
     const dm_size size = sizes[0], in = sizeof(DM_X), one = sizeof(DM_OUT);                     \
     const DM_OUT first_y = *(const DM_OUT *) places[1], first_z = *(const DM_OUT *) places[2];  \
     (void) options;                                                                             \
@@ -171,6 +195,187 @@ DM_LOOP(dm_cube_double) { DM_UNARY }
 #undef DM_OUT
 #undef DM_FORMULA
 
+/* Losses of differences, and their gradients with respect to x for a gradient z of the loss. */
+#define DM_FORMULA ((x - y) * (x - y))
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_squared_difference_float) { DM_BINARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_squared_difference_double) { DM_BINARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#define DM_FORMULA ((x - y) * z * 2)
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_squared_difference_gradient_float) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_squared_difference_gradient_double) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#define DM_FORMULA (x > y ? x - y : y - x)
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_absolute_difference_float) { DM_BINARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_absolute_difference_double) { DM_BINARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#define DM_FORMULA (x > y ? z : x < y ? -z : (x - y) * z)
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_absolute_difference_gradient_float) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_absolute_difference_gradient_double) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+
+/* The parabola d^2 / (2 z) of the difference d where it is below z, else |d| - z / 2; and its slope, d / z, but at most
+ * 1 and at least -1. */
+#define DM_SIZE (x > y ? x - y : y - x)
+#define DM_FORMULA (DM_SIZE < z ? DM_SIZE * DM_SIZE * ((DM_X) 0.5 / z) : DM_SIZE - (DM_X) 0.5 * z)
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_smooth_l1_float) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_smooth_l1_double) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#define DM_FORMULA (((x - y) / z < -1 ? -1 : (x - y) / z) > 1 ? 1 : ((x - y) / z < -1 ? -1 : (x - y) / z))
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_smooth_l1_slope_float) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_smooth_l1_slope_double) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#undef DM_SIZE
+
+/* x where it is positive, else y x; and the gradient for a gradient z of it. */
+#define DM_FORMULA (x > 0 ? x : y * x)
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_parametric_relu_float) { DM_BINARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_parametric_relu_double) { DM_BINARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#define DM_FORMULA (x > 0 ? z : y * z)
+#define DM_X float
+#define DM_OUT float
+DM_LOOP(dm_parametric_relu_gradient_float) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_X double
+#define DM_OUT double
+DM_LOOP(dm_parametric_relu_gradient_double) { DM_TERNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+
+/* The number in another type; whether it is not 0. */
+#define DM_FORMULA ((DM_OUT) x)
+#define DM_OUT float
+#define DM_X int32_t
+DM_LOOP(dm_cast_int_float) { DM_UNARY }
+#undef DM_X
+#define DM_X int64_t
+DM_LOOP(dm_cast_long_float) { DM_UNARY }
+#undef DM_X
+#define DM_X uint8_t
+DM_LOOP(dm_cast_byte_float) { DM_UNARY }
+#undef DM_X
+#define DM_X double
+DM_LOOP(dm_cast_double_float) { DM_UNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_OUT double
+#define DM_X int32_t
+DM_LOOP(dm_cast_int_double) { DM_UNARY }
+#undef DM_X
+#define DM_X int64_t
+DM_LOOP(dm_cast_long_double) { DM_UNARY }
+#undef DM_X
+#define DM_X uint8_t
+DM_LOOP(dm_cast_byte_double) { DM_UNARY }
+#undef DM_X
+#define DM_X float
+DM_LOOP(dm_cast_float_double) { DM_UNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_OUT int32_t
+#define DM_X float
+DM_LOOP(dm_cast_float_int) { DM_UNARY }
+#undef DM_X
+#define DM_X double
+DM_LOOP(dm_cast_double_int) { DM_UNARY }
+#undef DM_X
+#define DM_X int64_t
+DM_LOOP(dm_cast_long_int) { DM_UNARY }
+#undef DM_X
+#define DM_X uint8_t
+DM_LOOP(dm_cast_byte_int) { DM_UNARY }
+#undef DM_X
+#undef DM_OUT
+#define DM_OUT int64_t
+#define DM_X float
+DM_LOOP(dm_cast_float_long) { DM_UNARY }
+#undef DM_X
+#define DM_X double
+DM_LOOP(dm_cast_double_long) { DM_UNARY }
+#undef DM_X
+#define DM_X int32_t
+DM_LOOP(dm_cast_int_long) { DM_UNARY }
+#undef DM_X
+#define DM_X uint8_t
+DM_LOOP(dm_cast_byte_long) { DM_UNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+#define DM_FORMULA (x != 0)
+#define DM_OUT uint8_t
+#define DM_X float
+DM_LOOP(dm_cast_float_bool) { DM_UNARY }
+#undef DM_X
+#define DM_X double
+DM_LOOP(dm_cast_double_bool) { DM_UNARY }
+#undef DM_X
+#define DM_X int32_t
+DM_LOOP(dm_cast_int_bool) { DM_UNARY }
+#undef DM_X
+#define DM_X int64_t
+DM_LOOP(dm_cast_long_bool) { DM_UNARY }
+#undef DM_X
+#undef DM_OUT
+#undef DM_FORMULA
+
 /* By the C library, whose float64 functions are right to a unit. */
 #define DM_X double
 #define DM_OUT double
@@ -190,138 +395,93 @@ DM_LOOP(dm_erfc_float) { DM_UNARY }
 #undef DM_X
 #undef DM_OUT
 
-enum { DM_TILE = 64 };
-
-typedef union { double value; uint64_t bits; } dm_double;
-
-/* log2 |x| to 2e-12 of it, x not 0: of a mantissa m between sqrt(1/2) and sqrt(2) it is 2 atanh((m - 1) / (m + 1)) / ln 2. */
-static inline double dm_log2_size(double x)
-{
-    dm_double m = {fabs(x)}, shifted;
-    /* From this mantissa on the exponent is one more. */
-    const uint64_t lift = 0x3ff0000000000000 - 0x3fe6a09e667f3bcd;
-    const uint64_t exponent = (m.bits + lift) >> 52;
-    m.bits -= (exponent - 1023) << 52;
-    /* An integer below 2^51 as a double, without an instruction that only AVX-512 has. */
-    shifted.bits = exponent + 0x4338000000000000;
-    const double s = (m.value - 1.0) / (m.value + 1.0), q = s * s;
-    double p = 0.22195308321368667;
-    p = p * q + 0.2623081892525388;
-    p = p * q + 0.3205988979753252;
-    p = p * q + 0.4121985831111324;
-    p = p * q + 0.5770780163555854;
-    p = p * q + 0.9617966939259756;
-    p = p * q + 2.8853900817779268;
-    return p * s + ((shifted.value - 6755399441055744.0) - 1023.0);
-}
-
-/* 2^t for |t| <= 1000, to 3e-11 of it. */
-static inline double dm_exp2(double t)
-{
-    dm_double n = {t + 6755399441055744.0};
-    const double f = t - (n.value - 6755399441055744.0);
-    double p = 1.3215486790144305e-06;
-    p = p * f + 1.5252733804059838e-05;
-    p = p * f + 0.00015403530393381606;
-    p = p * f + 0.0013333558146428441;
-    p = p * f + 0.009618129107628477;
-    p = p * f + 0.055504108664821576;
-    p = p * f + 0.2402265069591007;
-    p = p * f + 0.6931471805599453;
-    p = p * f + 1.0;
-    n.bits = (n.bits + 1023) << 52;
-    return p * n.value;
-}
-
-/* x^y by way of float64, so right to little more than half a unit. Returns whether NaN and infinite exponents are right
- * too: that all are numbers. */
-static inline int dm_power_tile(const float *x, const float *y, float *out, int count)
-{
-    int numbers = 1;
-    for (int i = 0; i < count; i++) {
-        const double base = x[i], exponent = y[i], size = fabs(base), whole = trunc(exponent), half = 0.5 * whole;
-        /* Far enough for the result to be 0, 1 or infinite as it has to. */
-        double log = dm_log2_size(size), power;
-        log = size == 0 ? -1e60 : log;
-        log = size > 1e300 ? 1e60 : log;
-        power = exponent * log;
-        power = power > 200.0 ? 200.0 : power;
-        power = power < -200.0 ? -200.0 : power;
-        power = dm_exp2(power);
-        /* An odd exponent keeps the sign; of negative numbers only whole powers exist. */
-        power *= (whole == exponent) & (trunc(half) != half) ? copysign(1.0, base) : 1.0;
-        power = (base < 0) & (size <= 1e300) & (whole != exponent) ? NAN : power;
-        numbers &= (base == base) & (fabs(exponent) <= 1e300);
-        out[i] = (float) power;
-    }
-    return numbers;
-}
-
-static inline void dm_power_all(const float *x, const float *y, float *out, int count, int unused)
-{
-    (void) unused;
-    if (!dm_power_tile(x, y, out, count))
-        for (int i = 0; i < count; i++)
-            if (x[i] != x[i] || !(fabsf(y[i]) <= 3e38f)) out[i] = powf(x[i], y[i]);
-}
-
-/* Quotients from here on have too many digits for their product with y to be exact in float64. */
-#define DM_LARGEST_QUOTIENT 268435456.0
-
-/* x - trunc(x / y) y, exactly: both are float32, so that a quotient below 2^28 that is no whole number is further from
- * one than float64 rounds, and the product is exact. Returns whether all quotients were of that size. */
-static inline int dm_fmod_tile(const float *x, const float *y, float *out, int count)
-{
-    int fits = 1;
-    for (int i = 0; i < count; i++) {
-        const double q = trunc((double) x[i] / y[i]);
-        const float rest = (float) (x[i] - q * y[i]);
-        fits &= !(fabs(q) >= DM_LARGEST_QUOTIENT && fabs(q) <= 1e300);
-        out[i] = copysignf(q == 0 ? x[i] : rest, x[i]);
-    }
-    return fits;
-}
-
-static inline void dm_remainder_tile(const float *x, const float *y, float *out, int count, int floored)
-{
-    if (!dm_fmod_tile(x, y, out, count))
-        for (int i = 0; i < count; i++) out[i] = fmodf(x[i], y[i]);
-    if (floored)
-        for (int i = 0; i < count; i++) {
-            const float rest = out[i], up = (y[i] < 0) != (rest < 0) ? rest + y[i] : rest;
-            out[i] = rest == 0 ? copysignf(0.0f, y[i]) : up;
-        }
-}
-
-typedef void (*dm_tile_function)(const float *x, const float *y, float *out, int count, int choice);
-
-/* Calls a function of two operands for tiles of them, where they lie or, at odd steps and at the end, copied. */
-static inline __attribute__((always_inline)) void dm_by_tiles(
-    char **places, const dm_size *sizes, const dm_size *steps, dm_tile_function function, int choice)
-{
-    float x[DM_TILE], y[DM_TILE], out[DM_TILE];
-    const dm_size size = sizes[0], one = sizeof(float);
-    const int plain = steps[0] == one && steps[2] == one;
-    if (steps[1] == 0)
-        for (int i = 0; i < DM_TILE; i++) y[i] = *(const float *) places[1];
-    for (dm_size start = 0; start < size; start += DM_TILE) {
-        const int count = (int) (size - start < DM_TILE ? size - start : DM_TILE);
-        if (plain && count == DM_TILE && (steps[1] == one || steps[1] == 0)) {
-            function((const float *) places[0] + start, steps[1] ? (const float *) places[1] + start : y,
-                     (float *) places[2] + start, DM_TILE, choice);
-            continue;
-        }
-        for (int i = 0; i < count; i++) {
-            x[i] = *(const float *) (places[0] + (start + i) * steps[0]);
-            y[i] = *(const float *) (places[1] + (start + i) * steps[1]);
-        }
-        function(x, y, out, count, choice);
-        for (int i = 0; i < count; i++) *(float *) (places[2] + (start + i) * steps[2]) = out[i];
-    }
-}
-
 DM_LOOP(dm_fmod_float) { (void) options; dm_by_tiles(places, sizes, steps, dm_remainder_tile, 0); }
 DM_LOOP(dm_remainder_float) { (void) options; dm_by_tiles(places, sizes, steps, dm_remainder_tile, 1); }
 DM_LOOP(dm_power_float) { (void) options; dm_by_tiles(places, sizes, steps, dm_power_all, 0); }
+
+/* All loops by the function that they belong to, with NumPy's letters for the types. */
+typedef struct {
+    const char *name;
+    void (*loop)(char **, const dm_size *, const dm_size *, void *);
+    const char *types;
+} dm_entry;
+
+static const dm_entry dm_entries[] = {
+    {"select", dm_select_8, "????"},
+    {"select", dm_select_8, "?bbb"},
+    {"select", dm_select_8, "?BBB"},
+    {"select", dm_select_16, "?hhh"},
+    {"select", dm_select_16, "?HHH"},
+    {"select", dm_select_32, "?iii"},
+    {"select", dm_select_32, "?III"},
+    {"select", dm_select_64, "?lll"},
+    {"select", dm_select_64, "?LLL"},
+    {"select", dm_select_64, "?qqq"},
+    {"select", dm_select_64, "?QQQ"},
+    {"select", dm_select_32, "?fff"},
+    {"select", dm_select_64, "?ddd"},
+    {"clamp", dm_clamp_int, "iiii"},
+    {"clamp", dm_clamp_long, "llll"},
+    {"clamp", dm_clamp_float, "ffff"},
+    {"clamp", dm_clamp_double, "dddd"},
+    {"lerp", dm_lerp_float, "ffff"},
+    {"lerp", dm_lerp_double, "dddd"},
+    {"multiply_add", dm_multiply_add_float, "ffff"},
+    {"multiply_add", dm_multiply_add_double, "dddd"},
+    {"sign", dm_sign_float, "ff"},
+    {"sign", dm_sign_double, "dd"},
+    {"rsqrt", dm_rsqrt_float, "ff"},
+    {"rsqrt", dm_rsqrt_double, "dd"},
+    {"cube", dm_cube_float, "ff"},
+    {"cube", dm_cube_double, "dd"},
+    {"erf", dm_erf_double, "dd"},
+    {"erfc", dm_erfc_float, "ff"},
+    {"erfc", dm_erfc_double, "dd"},
+    {"power", dm_power_float, "fff"},
+    {"fmod", dm_fmod_float, "fff"},
+    {"remainder", dm_remainder_float, "fff"},
+    {"squared_difference", dm_squared_difference_float, "fff"},
+    {"squared_difference", dm_squared_difference_double, "ddd"},
+    {"absolute_difference", dm_absolute_difference_float, "fff"},
+    {"absolute_difference", dm_absolute_difference_double, "ddd"},
+    {"parametric_relu", dm_parametric_relu_float, "fff"},
+    {"parametric_relu", dm_parametric_relu_double, "ddd"},
+    {"squared_difference_gradient", dm_squared_difference_gradient_float, "ffff"},
+    {"squared_difference_gradient", dm_squared_difference_gradient_double, "dddd"},
+    {"absolute_difference_gradient", dm_absolute_difference_gradient_float, "ffff"},
+    {"absolute_difference_gradient", dm_absolute_difference_gradient_double, "dddd"},
+    {"smooth_l1", dm_smooth_l1_float, "ffff"},
+    {"smooth_l1", dm_smooth_l1_double, "dddd"},
+    {"smooth_l1_slope", dm_smooth_l1_slope_float, "ffff"},
+    {"smooth_l1_slope", dm_smooth_l1_slope_double, "dddd"},
+    {"parametric_relu_gradient", dm_parametric_relu_gradient_float, "ffff"},
+    {"parametric_relu_gradient", dm_parametric_relu_gradient_double, "dddd"},
+    {"to_float", dm_cast_int_float, "if"},
+    {"to_float", dm_cast_long_float, "lf"},
+    {"to_float", dm_cast_byte_float, "Bf"},
+    {"to_float", dm_cast_byte_float, "?f"},
+    {"to_float", dm_cast_double_float, "df"},
+    {"to_double", dm_cast_int_double, "id"},
+    {"to_double", dm_cast_long_double, "ld"},
+    {"to_double", dm_cast_byte_double, "Bd"},
+    {"to_double", dm_cast_byte_double, "?d"},
+    {"to_double", dm_cast_float_double, "fd"},
+    {"to_int", dm_cast_float_int, "fi"},
+    {"to_int", dm_cast_double_int, "di"},
+    {"to_int", dm_cast_long_int, "li"},
+    {"to_int", dm_cast_byte_int, "Bi"},
+    {"to_int", dm_cast_byte_int, "?i"},
+    {"to_long", dm_cast_float_long, "fl"},
+    {"to_long", dm_cast_double_long, "dl"},
+    {"to_long", dm_cast_int_long, "il"},
+    {"to_long", dm_cast_byte_long, "Bl"},
+    {"to_long", dm_cast_byte_long, "?l"},
+    {"to_bool", dm_cast_float_bool, "f?"},
+    {"to_bool", dm_cast_double_bool, "d?"},
+    {"to_bool", dm_cast_int_bool, "i?"},
+    {"to_bool", dm_cast_long_bool, "l?"},
+};
+
+enum { DM_ENTRY_COUNT = sizeof dm_entries / sizeof dm_entries[0] };
 
 #endif

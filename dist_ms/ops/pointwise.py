@@ -20,6 +20,16 @@ _CLAMPED = (_F32, _F64, np.dtype(np.int32), np.dtype(np.int64), _F16, _BF16)
 _U16 = np.dtype(np.uint16)
 
 
+def exp(x: np.ndarray) -> np.ndarray:
+    """e^x of floats or complex numbers."""
+    return apply(own.exp if x.dtype in _SINGLE else np.exp, x)
+
+
+def log(x: np.ndarray) -> np.ndarray:
+    """The natural logarithm of floats or complex numbers."""
+    return apply(own.log if x.dtype in _SINGLE else np.log, x)
+
+
 def select(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`np.where` of bools and two arrays of one dtype.
 

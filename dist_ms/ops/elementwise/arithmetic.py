@@ -11,6 +11,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
+from dist_ms.ops.kernels import pointwise as kernels
 from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
@@ -262,12 +263,32 @@ class SquaredDifference(Binary):
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
+        if input.dtype.kind in "fV":
+            return apply(kernels.squared_difference, input, other)
         return apply(np.square, apply(np.subtract, input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        dx = mul(mul(dout, conjugate(sub(x, y))), 2)
+        if dout._element.kind == "c":
+            dx = mul(mul(dout, conjugate(sub(x, y))), 2)
+        else:
+            dx = _squared_difference_grad(x, y, dout)
         return reduce_to(dx, x), reduce_to(neg(dx), y) if wanted(y) else None
+
+
+class SquaredDifferenceGrad(Primitive):
+    """2 (x - y) dout."""
+
+    def forward(self, x: Any, y: Any, dout: np.ndarray) -> np.ndarray:
+        x, y = promote(x, y)
+        if x.dtype.kind in "fV":
+            return apply(kernels.squared_difference_gradient, x, y, dout)
+        return apply(np.multiply, apply(np.multiply, apply(np.subtract, x, y), dout), np.asarray(2, dout.dtype))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y, given = inputs
+        dx = mul(mul(given, dout), 2)
+        return reduce_to(dx, x), reduce_to(neg(dx), y), reduce_to(self(x, y, dout), given)
 
 
 class MulNoNan(Binary):
@@ -349,6 +370,7 @@ def conjugate(x: Any) -> Any:
 
 add, sub, mul, neg = Add(), Sub(), Mul(), Neg()
 abs, sign, square, squared_difference = Abs(), Sign(), Square(), SquaredDifference()
+_squared_difference_grad = SquaredDifferenceGrad()
 addn = AddN()
 absolute, accumulate_n, multiply, negative, sgn = abs, addn, mul, neg, sign
 tensor_add, tensor_mul, tensor_sub = add, mul, sub

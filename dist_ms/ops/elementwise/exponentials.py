@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, sub
@@ -59,7 +60,7 @@ class Exp(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.exp, floating(self.name, input))
+        return pointwise.exp(floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, conjugate(output))
@@ -128,7 +129,7 @@ class Log(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log, floating(self.name, input))
+        return pointwise.log(floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, conjugate(inputs[0]))
@@ -227,7 +228,7 @@ class Xlogy(Binary):
         floating(self.name, x)
         zero = np.zeros((), x.dtype)
         none = apply(np.logical_and, apply(np.equal, x, zero), apply(np.equal, y, y))
-        return select(none, zero, apply(np.multiply, x, apply(np.log, y)))
+        return select(none, zero, apply(np.multiply, x, pointwise.log(y)))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -262,7 +263,7 @@ class Logit(Primitive):
         x = floating(self.name, input, complex_too=False)
         if self.eps >= 0:
             x = np.clip(x, x.dtype.type(self.eps), x.dtype.type(1 - self.eps))
-        return apply(np.log, apply(np.divide, x, apply(np.subtract, np.ones((), x.dtype), x)))
+        return pointwise.log(apply(np.divide, x, apply(np.subtract, np.ones((), x.dtype), x)))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]

@@ -131,3 +131,64 @@ def test_lerp_and_multiply_add(dtype):
         ):
             assert found.dtype == dtype
             np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=10 * tolerance)
+
+
+def test_exp_and_log():
+    x = np.concatenate([np.linspace(-110, 100, 30_001), SPECIAL, random(1000, np.float64)]).astype(np.float32)
+    for part in (x, x[::2], x[:37], random(40_001, np.float32)):
+        with np.errstate(all="ignore"):
+            assert_units(run(pointwise.exp, part), np.exp(part.astype(np.float64)), 1.1)
+    x = np.concatenate([np.exp(np.linspace(-103, 88, 30_001)), SPECIAL, np.abs(random(1000, np.float64))])
+    x = x.astype(np.float32)
+    for part in (x, x[::2], x[:37], np.abs(random(40_001, np.float32)) + np.float32(1e-3)):
+        with np.errstate(all="ignore"):
+            assert_units(run(pointwise.log, part), np.log(part.astype(np.float64)), 0.9)
+
+
+CASTS = {"to_float": "f4", "to_double": "f8", "to_int": "i4", "to_long": "i8", "to_bool": "?"}
+
+
+@pytest.mark.parametrize("found", ["f4", "f8", "i4", "i8", "u1", "?"])
+@pytest.mark.parametrize("name", CASTS)
+def test_casts(name, found):
+    wanted = np.dtype(CASTS[name])
+    if found == wanted.str[1:] or (name, found) in {("to_bool", "?"), ("to_bool", "u1")}:
+        return
+    x = (40 * random((300, 211), np.float64)).astype(found)
+    if x.dtype.kind == "f" and wanted.kind in "fb":
+        x[0, :4] = np.nan, np.inf, -np.inf, -0.0
+    if x.dtype.kind == "f" and wanted.kind == "i":
+        x[0, :4] = np.nan, np.inf, -np.inf, 3e38
+    with np.errstate(all="ignore"):
+        for part in (x, x.T, x[:, ::2], x[:0], x[:, :1]):
+            assert_same(run(getattr(pointwise, name), part), part.astype(wanted))
+
+
+LOSSES = {
+    "squared_difference": lambda x, y: (x - y) ** 2,
+    "absolute_difference": lambda x, y: np.abs(x - y),
+    "parametric_relu": lambda x, y: np.where(x > 0, x, y * x),
+    "squared_difference_gradient": lambda x, y, z: 2 * (x - y) * z,
+    "absolute_difference_gradient": lambda x, y, z: np.sign(x - y) * z,
+    "parametric_relu_gradient": lambda x, y, z: np.where(x > 0, z, y * z),
+    "smooth_l1": lambda x, y, z: np.where(
+        np.abs(x - y) < z, (x - y) ** 2 * 0.5 / np.where(z == 0, 1, z), np.abs(x - y) - 0.5 * z
+    ),
+    "smooth_l1_slope": lambda x, y, z: np.clip((x - y) / z, -1, 1),
+}
+
+
+@pytest.mark.parametrize("dtype", [*FLOATS, BF16])
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_of_differences(name, dtype):
+    x, y = random((300, 211), dtype), random((300, 211), dtype, 1)
+    x[0, 0], x[1] = np.nan, y[1]
+    tolerance = {2: 0.02, 4: 1e-5, 8: 1e-13}[dtype.itemsize]
+    for shape in ((300, 211), (), (300, 1)):
+        z = np.abs(random(shape, dtype, 2)) + dtype.type(0.1)
+        arguments = (x, y, z) if LOSSES[name].__code__.co_argcount == 3 else (x, z)
+        found = run(getattr(pointwise, name), *arguments)
+        wanted = LOSSES[name](*[a.astype(np.float64) for a in arguments])
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance)
+        assert_same(run(getattr(pointwise, name), *[a.T for a in arguments]), found.T)
