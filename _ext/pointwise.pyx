@@ -195,6 +195,7 @@ cdef void erf_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, voi
 # What each of them computes of x, y and z.
 FUNCTIONS = {
     "select": "y where x is true, else z.",
+    "logical_not": "Whether x is false.",
     "clamp": "min(max(x, y), z) of limits that are no NaN; an x that is one stays.",
     "lerp": "x + z (y - x).",
     "multiply_add": "x + y z.",

@@ -376,6 +376,15 @@ DM_LOOP(dm_cast_long_bool) { DM_UNARY }
 #undef DM_OUT
 #undef DM_FORMULA
 
+/* Whether a bool is false. */
+#define DM_X uint8_t
+#define DM_OUT uint8_t
+#define DM_FORMULA (x == 0)
+DM_LOOP(dm_logical_not) { DM_UNARY }
+#undef DM_FORMULA
+#undef DM_X
+#undef DM_OUT
+
 /* By the C library, whose float64 functions are right to a unit. */
 #define DM_X double
 #define DM_OUT double
@@ -420,6 +429,7 @@ static const dm_entry dm_entries[] = {
     {"select", dm_select_64, "?QQQ"},
     {"select", dm_select_32, "?fff"},
     {"select", dm_select_64, "?ddd"},
+    {"logical_not", dm_logical_not, "??"},
     {"clamp", dm_clamp_int, "iiii"},
     {"clamp", dm_clamp_long, "llll"},
     {"clamp", dm_clamp_float, "ffff"},

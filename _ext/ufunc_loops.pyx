@@ -43,14 +43,20 @@ cdef enum:
     # Elements below which dropping the GIL costs more than it gives.
     LEAST_FREE = 4096
 
-# Functions whose loops take no longer than their memory. An element of another one is worth two of these.
+# Functions whose loops take no longer than their memory. An element of another one is worth two of these, in float64
+# and of those in `DEAR` four times as many.
 CHEAP = {
     "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "conjugate", "copysign", "divide", "equal",
     "fabs", "floor", "fmax", "fmin", "greater", "greater_equal", "invert", "isfinite", "isinf", "isnan", "less",
     "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
     "negative", "not_equal", "positive", "reciprocal", "rint", "sign", "signbit", "sqrt", "square", "subtract", "trunc",
-    "select", "clamp", "lerp", "multiply_add", "rsqrt",
+    # Of our own.
+    "absolute_difference", "absolute_difference_gradient", "clamp", "cube", "lerp", "multiply_add", "parametric_relu",
+    "parametric_relu_gradient", "rsqrt", "select", "smooth_l1", "smooth_l1_slope", "squared_difference",
+    "squared_difference_gradient", "to_bool", "to_double", "to_float", "to_int", "to_long",
 }
+
+DEAR = {"arctan2", "erfc", "float_power", "logaddexp", "logaddexp2", "power"}
 
 ctypedef void (*InnerLoop)(
     char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *data
@@ -84,7 +90,7 @@ cdef class Loops:
         cdef int index, kind, i
         cdef const char *types = function.types
         self.function = function
-        self.cost = 1 if function.__name__ in CHEAP else 2
+        self.cost = 1 if function.__name__ in CHEAP else 8 if function.__name__ in DEAR else 2
         for kind in range(TYPES):
             self.uniform[kind] = -1
         for index in range(function.ntypes):
@@ -355,7 +361,7 @@ cdef object run(Loops loops, PyObject **inputs, int count):
     cdef int i, index, kind, narrow_kind = -1
     cdef bint flat = True
     cdef cnp.ndarray x, like = None, out
-    cdef Py_ssize_t size
+    cdef Py_ssize_t size, cost
     if count != loops.function.nin:
         return None
     plan.narrow = False
@@ -420,11 +426,12 @@ cdef object run(Loops loops, PyObject **inputs, int count):
     size = cnp.PyArray_SIZE(out)
     if not size:
         return out
-    if size < LEAST_FREE:
+    cost = loops.cost * (4 if loops.cost > 1 and kinds[0] == cnp.NPY_DOUBLE else 1)
+    if size * cost < LEAST_FREE:
         run_rows(&plan, 0, plan.rows, 0, plan.inner)
     else:
         with nogil:
-            run_all(&plan, BLOCK // loops.cost, size * loops.cost >= PARALLEL_FROM)
+            run_all(&plan, BLOCK // cost, size * cost >= PARALLEL_FROM)
     return out
 
 

@@ -45,8 +45,8 @@ def select(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def clamp(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """min(max(x, low), high) of real numbers and two 0-dimensional limits of one dtype; NaN where one of them is."""
-    if x.dtype in _CLAMPED and low == low and high == high:
+    """min(max(x, low), high) of real numbers and limits of one dtype that are no NaN; an x that is one stays."""
+    if x.dtype in _CLAMPED:
         return apply(own.clamp, x, low, high)
     return apply(np.minimum, apply(np.maximum, x, low), high)
 

@@ -169,7 +169,8 @@ class Clamp(Primitive):
 
     def forward(self, input: np.ndarray) -> np.ndarray:
         real(self.name, input)
-        if self.low is not None and self.high is not None:
+        # Limits that are NaN, unlike themselves, make all elements NaN.
+        if self.low is not None and self.high is not None and self.low == self.low and self.high == self.high:
             low, high = promote(input, self.low)[1], promote(input, self.high)[1]
             if low.dtype == high.dtype == input.dtype:
                 return clamp_array(input, low, high)

@@ -20,8 +20,10 @@ class Interpolation(Primitive):
     def forward(self, start: np.ndarray, end: np.ndarray, weight: Any) -> np.ndarray:
         if not isinstance(weight, np.ndarray):
             weight = number_array(weight, start.dtype)
-        check_shapes("lerp", input=start, end=end, weight=weight)
-        return apply(pointwise.lerp, start, end, weight)
+        try:
+            return apply(pointwise.lerp, start, end, weight)
+        except ValueError as error:
+            raise mismatch("lerp", error, input=start, end=end, weight=weight) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         start, end, weight = inputs
@@ -39,10 +41,12 @@ class MultiplyAdd(Primitive):
     keeps = (1, 2)
 
     def forward(self, input: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-        check_shapes("addcmul", input=input, tensor1=first, tensor2=second)
-        if input.dtype.kind in "fV":
-            return apply(pointwise.multiply_add, input, first, second)
-        return apply(np.add, input, apply(np.multiply, first, second))
+        try:
+            if input.dtype.kind in "fV":
+                return apply(pointwise.multiply_add, input, first, second)
+            return apply(np.add, input, apply(np.multiply, first, second))
+        except ValueError as error:
+            raise mismatch("addcmul", error, input=input, tensor1=first, tensor2=second) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         input, first, second = inputs
@@ -53,16 +57,17 @@ class MultiplyAdd(Primitive):
         )
 
 
-def check_shapes(name: str, **arrays: np.ndarray) -> None:
-    """Require shapes that broadcast."""
+def mismatch(name: str, error: ValueError, **arrays: np.ndarray) -> ValueError:
+    """The error to raise when operands do not broadcast (or `error` if that is not the trouble)."""
     try:
         np.broadcast_shapes(*[a.shape for a in arrays.values()])
     except ValueError:
         found = ", ".join(f"'{argument}' {a.shape}" for argument, a in arrays.items())
-        raise ValueError(
+        return ValueError(
             f"For '{name}', the shapes of the operands must broadcast: each pair of dimensions must be equal or hold "
             f"a 1, but got {found}."
-        ) from None
+        )
+    return error
 
 
 interpolation, multiply_add = Interpolation(), MultiplyAdd()

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.dtype import from_numpy
 from dist_ms.ops.arguments import array, integral
 from dist_ms.ops.broadcasting import Binary, promote
+from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Undifferentiable
 
@@ -112,7 +113,7 @@ class LogicalNot(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.logical_not, array(self.name, input))
+        return apply(pointwise.logical_not if array(self.name, input).dtype.kind == "b" else np.logical_not, input)
 
 
 class _Bits(Binary):

@@ -145,6 +145,12 @@ def test_exp_and_log():
             assert_units(run(pointwise.log, part), np.log(part.astype(np.float64)), 0.9)
 
 
+def test_logical_not():
+    x = random((300, 211), np.float32) > 0
+    for part in (x, x.T, x[:, ::2], x[:0]):
+        assert_same(run(pointwise.logical_not, part), ~part)
+
+
 CASTS = {"to_float": "f4", "to_double": "f8", "to_int": "i4", "to_long": "i8", "to_bool": "?"}
 
 
