@@ -31,7 +31,6 @@ def ours() -> Iterator[Case]:
         activation,
         cross_entropy,
         dropout,
-        elementwise,
         embedding,
         layer_norm,
         optimizer,
@@ -48,7 +47,6 @@ def ours() -> Iterator[Case]:
         return Case(name, lambda: kernel(*arguments), traffic)
 
     x, out, dy = random(*SHAPE), random(*SHAPE), random(*SHAPE)
-    yield case("add", elementwise.add, x, dy, out)
     yield case("relu_forward", activation.relu_forward, x, out)
     yield case("relu_backward", activation.relu_backward, dy, x, out)
     for kind in ("tanh", "erf"):
@@ -103,7 +101,6 @@ def torch() -> Iterator[Case]:
 
     f, aten = torch.nn.functional, torch.ops.aten
     x, dy = torch.randn(SHAPE), torch.randn(SHAPE)
-    yield Case("add", lambda: x + dy)
     yield Case("relu_forward", lambda: f.relu(x))
     yield Case("relu_backward", lambda: aten.threshold_backward(dy, x, 0))
     for kind in ("tanh", "erf"):

@@ -11,7 +11,8 @@ import functools
 import ml_dtypes
 import numpy as np
 
-from dist_ms.ops.kernels import strided_copy
+from dist_ms.ops.kernels import pointwise, strided_copy
+from dist_ms.ops.pointwise import apply
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
@@ -21,6 +22,11 @@ _FLOATS = (_F32, _BF16, _F16, _F64)
 _LEAST_COPIED = 8192
 # Casts of float16 that NumPy is done with before a kernel would be called.
 _LEAST_HALVES = 512
+# Casts that NumPy is done with before a second thread would help.
+_LEAST_CAST = 32768
+# Other types between which a kernel casts: the functions by what they return.
+_CAST_FROM = tuple(np.dtype(t) for t in ("f4", "f8", "i4", "i8", "u1", "?"))
+_CASTS = dict(zip(_CAST_FROM, ("to_float", "to_double", "to_int", "to_long"))) | {np.dtype(bool): "to_bool"}
 
 
 def working_type(dtype: np.dtype) -> np.dtype:
@@ -153,6 +159,8 @@ def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return array
     narrow = dtype if found == _F32 else found
     if not array.size or (found != _F32 and dtype != _F32) or (narrow != _BF16 and narrow != _F16):
+        if array.size >= _LEAST_CAST and found in _CAST_FROM and dtype in _CASTS:
+            return apply(getattr(pointwise, _CASTS[dtype]), array)
         return array.astype(dtype, copy=False)
     if narrow == _F16 and array.size < _LEAST_HALVES:
         return array.astype(dtype)

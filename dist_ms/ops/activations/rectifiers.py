@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dist_ms.common import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.elementwise import Elementwise
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.broadcasting import promote, reduce_to
+from dist_ms.ops.kernels import pointwise
+from dist_ms.ops.picking.selection import Select
+from dist_ms.ops.pointwise import apply
+from dist_ms.ops.primitive import Primitive, wanted
 
 __all__ = [
     "CeLU",
@@ -203,10 +209,37 @@ class PReLU(Primitive):
                 f"{x.shape}, but got shape {weight.shape}."
             )
         column = ops.reshape(weight, (weight.shape[0], *(1,) * max(x.ndim - 2, 0)) if x.ndim else ())
-        return ops.select(x > 0, x, column * x)
+        return _parametric_relu(x, column)
+
+
+class ParametricReLU(Primitive):
+    """x where positive, else weight x, with broadcasting."""
+
+    def forward(self, x: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        return apply(pointwise.parametric_relu, *promote(x, weight))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, weight = inputs
+        return (
+            reduce_to(_parametric_relu_grad(x, weight, dout), x) if wanted(x) else None,
+            reduce_to(dout * _select(x > 0, 0.0, x), weight) if wanted(weight) else None,
+        )
+
+
+class ParametricReLUGrad(Primitive):
+    """dout where x is positive, else weight dout."""
+
+    def forward(self, x: np.ndarray, weight: np.ndarray, dout: np.ndarray) -> np.ndarray:
+        return apply(pointwise.parametric_relu_gradient, *promote(x, weight), dout)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, weight, given = inputs
+        passed = _select(x > 0, 0.0, given) * dout if wanted(weight) else None
+        return None, None if passed is None else reduce_to(passed, weight), reduce_to(self(x, weight, dout), given)
 
 
 _relu6, _selu, _prelu = ReLU6(), SeLU(), PReLU()
+_parametric_relu, _parametric_relu_grad, _select = ParametricReLU(), ParametricReLUGrad(), Select()
 
 
 def relu6(x: Tensor) -> Tensor:

@@ -8,9 +8,11 @@ import numpy as np
 
 from dist_ms._ext import small
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
-from dist_ms.ops.elementwise.combining import combine
+from dist_ms.ops.kernels import pointwise as kernels
+from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = [
@@ -46,20 +48,17 @@ __all__ = [
 ]
 
 
-@quiet
 def _sum(x: Any, y: Any) -> np.ndarray:
-    return combine("add", *promote(x, y))
+    return apply(np.add, *promote(x, y))
 
 
-@quiet
 def _difference(x: Any, y: Any) -> np.ndarray:
     x, y = promote(x, y)
-    return combine("subtract", x, y) if x.dtype.kind != "b" else np.logical_xor(x, y)
+    return apply(np.subtract, x, y) if x.dtype.kind != "b" else apply(np.logical_xor, x, y)
 
 
-@quiet
 def _product(x: Any, y: Any) -> np.ndarray:
-    return combine("multiply", *promote(x, y))
+    return apply(np.multiply, *promote(x, y))
 
 
 class Add(Binary):
@@ -167,7 +166,7 @@ class Neg(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
             raise TypeError("For 'Neg', the dtype of 'input' must be a number type, but got Bool.")
-        return np.negative(input)
+        return apply(np.negative, input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(dout)
@@ -185,9 +184,8 @@ class Abs(Primitive):
         [1.5 2. ]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.absolute(array(self.name, input)).astype(input.dtype, copy=False)
+        return apply(np.absolute, array(self.name, input)).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, sgn(inputs[0]))
@@ -220,7 +218,7 @@ class Sign(Primitive):
             np.divide(input.real, size, out=out.real, where=there)
             np.divide(input.imag, size, out=out.imag, where=there)
             return out
-        return np.sign(input)
+        return pointwise.sign(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, 0)
@@ -241,11 +239,10 @@ class Square(Primitive):
         [ 9. 16.]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
             raise TypeError("For 'Square', the dtype of 'input' must be a number type, but got Bool.")
-        return np.square(input)
+        return apply(np.square, input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(mul(dout, conjugate(inputs[0])), 2)
@@ -264,15 +261,34 @@ class SquaredDifference(Binary):
         [4. 1.]
     """
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
-        return np.square(np.subtract(input, other))
+        if input.dtype.kind in "fV":
+            return apply(kernels.squared_difference, input, other)
+        return apply(np.square, apply(np.subtract, input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
-        dx = mul(mul(dout, conjugate(sub(x, y))), 2)
+        if dout._element.kind == "c":
+            dx = mul(mul(dout, conjugate(sub(x, y))), 2)
+        else:
+            dx = _squared_difference_grad(x, y, dout)
         return reduce_to(dx, x), reduce_to(neg(dx), y) if wanted(y) else None
+
+
+class SquaredDifferenceGrad(Primitive):
+    """2 (x - y) dout."""
+
+    def forward(self, x: Any, y: Any, dout: np.ndarray) -> np.ndarray:
+        x, y = promote(x, y)
+        if x.dtype.kind in "fV":
+            return apply(kernels.squared_difference_gradient, x, y, dout)
+        return apply(np.multiply, apply(np.multiply, apply(np.subtract, x, y), dout), np.asarray(2, dout.dtype))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y, given = inputs
+        dx = mul(mul(given, dout), 2)
+        return reduce_to(dx, x), reduce_to(neg(dx), y), reduce_to(self(x, y, dout), given)
 
 
 class MulNoNan(Binary):
@@ -288,10 +304,10 @@ class MulNoNan(Binary):
         [2. 0.]
     """
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
-        return np.where(other == 0, np.zeros((), input.dtype), np.multiply(input, other))
+        zero = np.zeros((), input.dtype)
+        return select(apply(np.equal, other, zero), zero, apply(np.multiply, input, other))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -354,6 +370,7 @@ def conjugate(x: Any) -> Any:
 
 add, sub, mul, neg = Add(), Sub(), Mul(), Neg()
 abs, sign, square, squared_difference = Abs(), Sign(), Square(), SquaredDifference()
+_squared_difference_grad = SquaredDifferenceGrad()
 addn = AddN()
 absolute, accumulate_n, multiply, negative, sgn = abs, addn, mul, neg, sign
 tensor_add, tensor_mul, tensor_sub = add, mul, sub

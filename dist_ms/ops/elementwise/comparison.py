@@ -10,6 +10,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import Binary, promote
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Undifferentiable, quiet
 
 __all__ = [
@@ -75,7 +76,7 @@ class _Order(_Comparison):
         x, y = promote(input, other)
         if x.dtype.kind == "c":
             raise TypeError(f"For '{self.name}', the operands must be real, but got {from_numpy(x.dtype)}.")
-        return self.compare(x, y)
+        return apply(self.compare, x, y)
 
 
 class Equal(_Comparison):
@@ -92,7 +93,7 @@ class Equal(_Comparison):
     """
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        return np.equal(*promote(input, other))
+        return apply(np.equal, *promote(input, other))
 
 
 class NotEqual(_Comparison):
@@ -109,7 +110,7 @@ class NotEqual(_Comparison):
     """
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        return np.not_equal(*promote(input, other))
+        return apply(np.not_equal, *promote(input, other))
 
 
 class Less(_Order):
@@ -201,7 +202,7 @@ class IsNan(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.isnan(array(self.name, input))
+        return apply(np.isnan, array(self.name, input))
 
 
 class IsInf(Undifferentiable):
@@ -217,7 +218,7 @@ class IsInf(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.isinf(array(self.name, input))
+        return apply(np.isinf, array(self.name, input))
 
 
 class IsFinite(Undifferentiable):
@@ -233,7 +234,7 @@ class IsFinite(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.isfinite(array(self.name, input))
+        return apply(np.isfinite, array(self.name, input))
 
 
 class IsPosInf(Undifferentiable):
@@ -249,7 +250,7 @@ class IsPosInf(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.isinf(array(self.name, input)) & (input > 0)
+        return apply(np.isinf, array(self.name, input)) & (input > 0)
 
 
 class IsNegInf(Undifferentiable):
@@ -265,7 +266,7 @@ class IsNegInf(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.isinf(array(self.name, input)) & (input < 0)
+        return apply(np.isinf, array(self.name, input)) & (input < 0)
 
 
 class IsReal(Undifferentiable):

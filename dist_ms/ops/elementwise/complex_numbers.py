@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating
 from dist_ms.ops.broadcasting import promote, reduce_to
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -162,7 +163,7 @@ class ComplexAbs(Primitive):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.absolute(_complex(self.name, x))
+        return apply(np.absolute, _complex(self.name, x))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return ops.mul(ops.sgn(inputs[0]), dout)

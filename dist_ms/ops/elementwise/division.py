@@ -8,9 +8,11 @@ import numpy as np
 
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import one_of
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg
+from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.primitive import quiet, wanted
 
 __all__ = [
@@ -62,12 +64,11 @@ class Div(Binary):
         [0.5 0.5]
     """
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
         if input.dtype.kind in "biu":
             input, other = input.astype(_FLOAT32), other.astype(_FLOAT32)
-        return np.divide(input, other)
+        return apply(np.divide, input, other)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -91,7 +92,7 @@ class RealDiv(Div):
     @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:
         x, y = promote(x, y)
-        return _truncated(x, y) if x.dtype.kind in "biu" else np.divide(x, y)
+        return _truncated(x, y) if x.dtype.kind in "biu" else apply(np.divide, x, y)
 
 
 class DivNoNan(Div):
@@ -110,10 +111,10 @@ class DivNoNan(Div):
     @quiet
     def forward(self, x1: Any, x2: Any) -> np.ndarray:
         x1, x2 = promote(x1, x2)
-        zero = x2 == 0
+        zero = apply(np.equal, x2, np.zeros((), x2.dtype))
         if x1.dtype.kind in "biu":
             return np.where(zero, np.zeros((), x1.dtype), _truncated(x1, np.where(zero, np.ones((), x2.dtype), x2)))
-        return np.where(zero, np.zeros((), x1.dtype), np.divide(x1, x2))
+        return select(zero, np.zeros((), x1.dtype), apply(np.divide, x1, x2))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -142,7 +143,8 @@ class Xdivy(Div):
         x, y = promote(x, y)
         if x.dtype.kind in "biu":
             x, y = x.astype(_FLOAT32), y.astype(_FLOAT32)
-        return np.where(x == 0, np.zeros((), x.dtype), np.divide(x, y))
+        zero = np.zeros((), x.dtype)
+        return select(apply(np.equal, x, zero), zero, apply(np.divide, x, y))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         from dist_ms.ops.elementwise.comparison import not_equal
@@ -167,12 +169,12 @@ class FloorDiv(Binary):
 
     keeps = ()
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)
         if input.dtype.kind in "biu":
-            return np.floor_divide(input, other).astype(input.dtype, copy=False)
-        return np.floor(np.divide(input, other)) if input.dtype.kind != "c" else np.divide(input, other)
+            return apply(np.floor_divide, input, other).astype(input.dtype, copy=False)
+        quotient = apply(np.divide, input, other)
+        return quotient if quotient.dtype.kind == "c" else apply(np.floor, quotient)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dx = mul(dout, 0)
@@ -195,7 +197,7 @@ class TruncateDiv(FloorDiv):
     @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:
         x, y = promote(x, y)
-        return _truncated(x, y) if x.dtype.kind in "biu" else np.trunc(np.divide(x, y))
+        return _truncated(x, y) if x.dtype.kind in "biu" else apply(np.trunc, apply(np.divide, x, y))
 
 
 class FloorMod(Binary):
@@ -214,9 +216,8 @@ class FloorMod(Binary):
         [2 1]
     """
 
-    @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:
-        return np.remainder(*self._numbers(x, y))
+        return pointwise.floor_mod(*self._numbers(x, y))
 
     def _numbers(self, x: Any, y: Any) -> tuple:
         x, y = promote(x, y)
@@ -253,9 +254,8 @@ class TruncateMod(FloorMod):
         [-1  1]
     """
 
-    @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:
-        return np.fmod(*self._numbers(x, y))
+        return pointwise.truncate_mod(*self._numbers(x, y))
 
     @staticmethod
     def quotient(x: Any, y: Any) -> Tensor:

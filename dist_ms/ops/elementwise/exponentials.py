@@ -9,11 +9,13 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.powers import as_float
+from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = [
@@ -57,9 +59,8 @@ class Exp(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.exp(floating(self.name, input))
+        return pointwise.exp(floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, conjugate(output))
@@ -80,9 +81,8 @@ class Exp2(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.exp2(as_float(self.name, input))
+        return apply(np.exp2, as_float(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return reduce_to(mul(mul(dout, conjugate(output)), math.log(2)), inputs[0])
@@ -106,9 +106,8 @@ class Expm1(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.expm1(floating(self.name, input))
+        return apply(np.expm1, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, add(conjugate(output), 1))
@@ -129,9 +128,8 @@ class Log(Primitive):
         [0.     0.6931]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.log(floating(self.name, input))
+        return pointwise.log(floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, conjugate(inputs[0]))
@@ -152,9 +150,8 @@ class Log1p(Primitive):
         [0.     0.6931]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.log1p(floating(self.name, input))
+        return apply(np.log1p, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, add(conjugate(inputs[0]), 1))
@@ -184,9 +181,8 @@ class Log2(_LogBase):
 
     scale = math.log(2)
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.log2(floating(self.name, input))
+        return apply(np.log2, floating(self.name, input))
 
 
 class Log10(_LogBase):
@@ -206,9 +202,8 @@ class Log10(_LogBase):
 
     scale = math.log(10)
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.log10(floating(self.name, input))
+        return apply(np.log10, floating(self.name, input))
 
 
 class Xlogy(Binary):
@@ -231,7 +226,9 @@ class Xlogy(Binary):
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
         floating(self.name, x)
-        return np.where((x == 0) & ~np.isnan(y), np.zeros((), x.dtype), np.multiply(x, np.log(y)))
+        zero = np.zeros((), x.dtype)
+        none = apply(np.logical_and, apply(np.equal, x, zero), apply(np.equal, y, y))
+        return select(none, zero, apply(np.multiply, x, pointwise.log(y)))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -266,7 +263,7 @@ class Logit(Primitive):
         x = floating(self.name, input, complex_too=False)
         if self.eps >= 0:
             x = np.clip(x, x.dtype.type(self.eps), x.dtype.type(1 - self.eps))
-        return np.log(x / (1 - x))
+        return pointwise.log(apply(np.divide, x, apply(np.subtract, np.ones((), x.dtype), x)))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -304,7 +301,7 @@ class LogAddExp(Binary):
         for argument, value in (("input", input), ("other", other)):
             floating(self.name, value, argument, complex_too=False)
         x, y = promote(input, other)
-        return np.logaddexp(x, y) if self.base == math.e else np.logaddexp2(x, y)
+        return apply(np.logaddexp, x, y) if self.base == math.e else apply(np.logaddexp2, x, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs

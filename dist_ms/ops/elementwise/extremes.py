@@ -13,7 +13,10 @@ from dist_ms.ops.arguments import real
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, sub
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
+from dist_ms.ops.layout import converted
+from dist_ms.ops.pointwise import apply, select
+from dist_ms.ops.pointwise import clamp as clamp_array
+from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
 
 __all__ = [
     "Fmax",
@@ -39,13 +42,18 @@ class _Extreme(Binary):
         x, y = promote(input, other)
         if x.dtype.kind == "c":
             raise TypeError(f"For '{self.name}', the operands must be real, but got {from_numpy(x.dtype)}.")
-        return self.choose(x, y)
+        return apply(self.choose, x, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
         share = Share(self.wins)(x, y, numpy_dtype(dout))
         dx = mul(dout, share)
         return reduce_to(dx, x), reduce_to(sub(dout, dx), y) if wanted(y) else None
+
+
+def _wins(compare: Any, x: np.ndarray, y: np.ndarray, nan: np.ndarray) -> np.ndarray:
+    """Whether x compares to y so, or `nan`, which is one of them, is NaN."""
+    return apply(np.logical_or, apply(compare, x, y), apply(np.isnan, nan))
 
 
 class Share(Primitive):
@@ -58,7 +66,8 @@ class Share(Primitive):
 
     def forward(self, x: Any, y: Any, dtype: np.dtype) -> np.ndarray:
         x, y = promote(x, y)
-        return np.where(x == y, dtype.type(0.5), self.wins(x, y)).astype(dtype)
+        half = np.asarray(0.5, dtype)
+        return select(apply(np.equal, x, y), half, self.wins(x, y).astype(dtype))
 
 
 class Maximum(_Extreme):
@@ -79,7 +88,7 @@ class Maximum(_Extreme):
     """
 
     choose = staticmethod(np.maximum)
-    wins = staticmethod(lambda x, y: (x > y) | np.isnan(x))
+    wins = staticmethod(lambda x, y: _wins(np.greater, x, y, x))
 
 
 class Minimum(_Extreme):
@@ -100,7 +109,7 @@ class Minimum(_Extreme):
     """
 
     choose = staticmethod(np.minimum)
-    wins = staticmethod(lambda x, y: (x < y) | np.isnan(x))
+    wins = staticmethod(lambda x, y: _wins(np.less, x, y, x))
 
 
 class Fmax(_Extreme):
@@ -117,7 +126,7 @@ class Fmax(_Extreme):
     """
 
     choose = staticmethod(np.fmax)
-    wins = staticmethod(lambda x, y: (x > y) | np.isnan(y))
+    wins = staticmethod(lambda x, y: _wins(np.greater, x, y, y))
 
 
 class Fmin(_Extreme):
@@ -134,7 +143,7 @@ class Fmin(_Extreme):
     """
 
     choose = staticmethod(np.fmin)
-    wins = staticmethod(lambda x, y: (x < y) | np.isnan(y))
+    wins = staticmethod(lambda x, y: _wins(np.less, x, y, y))
 
 
 class Clamp(Primitive):
@@ -158,13 +167,17 @@ class Clamp(Primitive):
     def __init__(self, low: Any, high: Any) -> None:
         self.low, self.high = low, high
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
         real(self.name, input)
+        # Limits that are NaN, unlike themselves, make all elements NaN.
+        if self.low is not None and self.high is not None and self.low == self.low and self.high == self.high:
+            low, high = promote(input, self.low)[1], promote(input, self.high)[1]
+            if low.dtype == high.dtype == input.dtype:
+                return clamp_array(input, low, high)
         if self.low is not None:
-            input = np.maximum(*promote(input, self.low))
+            input = apply(np.maximum, *promote(input, self.low))
         if self.high is not None:
-            input = np.minimum(*promote(input, self.high))
+            input = apply(np.minimum, *promote(input, self.high))
         return input
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -184,7 +197,7 @@ class Inside(Primitive):
         inside = np.ones(input.shape, bool) if self.low is None else input >= self.low
         if self.high is not None:
             inside = inside & (input <= self.high)
-        return inside.astype(dtype)
+        return converted(inside, dtype)
 
 
 class NanToNum(Primitive):
@@ -213,7 +226,7 @@ class NanToNum(Primitive):
             return input.copy()
         d = input.dtype.type
         largest = np.finfo(input.dtype).max if input.dtype.kind == "f" else d(3.3895314e38)
-        out = np.where(np.isnan(input), d(self.nan or 0), input)
+        out = np.where(apply(np.isnan, input), d(self.nan or 0), input)
         out = np.where(out == np.inf, d(largest if self.posinf is None else self.posinf), out)
         return np.where(out == -np.inf, d(-largest if self.neginf is None else self.neginf), out)
 

@@ -9,6 +9,8 @@ import numpy as np
 from dist_ms.common.dtype import from_numpy
 from dist_ms.ops.arguments import array, integral
 from dist_ms.ops.broadcasting import Binary, promote
+from dist_ms.ops.kernels import pointwise
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Undifferentiable
 
 __all__ = [
@@ -47,7 +49,7 @@ class _Logic(Binary):
         for argument, value in (("input", input), ("other", other)):
             if not isinstance(value, bool):
                 array(self.name, value, argument)
-        return self.combine(input, other)
+        return apply(self.combine, input, other)
 
 
 class LogicalAnd(_Logic):
@@ -111,7 +113,7 @@ class LogicalNot(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.logical_not(array(self.name, input))
+        return apply(pointwise.logical_not if array(self.name, input).dtype.kind == "b" else np.logical_not, input)
 
 
 class _Bits(Binary):
@@ -128,7 +130,7 @@ class _Bits(Binary):
                 f"integers{' or bools' if 'b' in self.kinds else ''}, "
                 f"but their common dtype is {from_numpy(x.dtype)}."
             )
-        return self.combine(x, y)
+        return apply(self.combine, x, y)
 
 
 class BitwiseAnd(_Bits):
@@ -244,7 +246,7 @@ class Invert(Undifferentiable):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.invert(integral(self.name, x, "x", bool_too=True))
+        return apply(np.invert, integral(self.name, x, "x", bool_too=True))
 
 
 class PopulationCount(Undifferentiable):

@@ -9,10 +9,12 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import float64
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array, floating
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg, square
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, as_tensor, quiet, wanted
 
 __all__ = [
@@ -56,16 +58,17 @@ class Pow(Binary):
     def __call__(self, input: Any, exponent: Any) -> Tensor:
         return super().__call__(input, exponent)
 
-    @quiet
     def forward(self, input: Any, exponent: Any) -> np.ndarray:
         x, y = promote(input, exponent)
-        if x.dtype.kind == "f" and not isinstance(exponent, np.ndarray) and exponent in (2, 0.5):
-            return np.square(x) if exponent == 2 else np.sqrt(x)
+        if x.dtype.kind in "fV" and not isinstance(exponent, np.ndarray):
+            out = pointwise.power_of_number(x, exponent)
+            if out is not None:
+                return out
         if x.dtype.kind in "iu":
             return _integer_power(x, y)
         if x.dtype.kind == "b":
             return np.logical_or(x, np.logical_not(y))
-        return np.power(x, y)
+        return pointwise.power(x, y)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -87,6 +90,7 @@ class Pow(Binary):
         return dx, dy
 
 
+@quiet
 def _integer_power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Integer powers; a negative exponent gives the quotient cut toward zero."""
     below = y < 0
@@ -112,9 +116,8 @@ class Sqrt(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.sqrt(as_float(self.name, x))
+        return apply(np.sqrt, as_float(self.name, x))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return reduce_to(true_divide(dout, mul(conjugate(output), 2)), inputs[0])
@@ -138,10 +141,8 @@ class Rsqrt(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        root = np.sqrt(floating(self.name, input))
-        return np.divide(root.dtype.type(1), root, out=root if root.ndim else None)
+        return pointwise.rsqrt(floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         y = conjugate(output)
@@ -163,10 +164,8 @@ class Reciprocal(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        input = as_float(self.name, input)
-        return np.divide(input.dtype.type(1), input)
+        return pointwise.reciprocal(as_float(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return reduce_to(neg(mul(dout, square(conjugate(output)))), inputs[0])
@@ -184,11 +183,10 @@ class Inv(Reciprocal):
         [2.   0.25]
     """
 
-    @quiet
     def forward(self, x: np.ndarray) -> np.ndarray:
         if array(self.name, x, "x").dtype.kind in "iu":
             return np.where(np.abs(x) == 1, x, np.zeros((), x.dtype))
-        return np.divide(x.dtype.type(1), floating(self.name, x, "x"))
+        return pointwise.reciprocal(floating(self.name, x, "x"))
 
 
 class Hypot(Binary):
@@ -206,10 +204,9 @@ class Hypot(Binary):
 
     keeps_output = True
 
-    @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        return np.hypot(floating(self.name, x, complex_too=False), y)
+        return apply(np.hypot, floating(self.name, x, complex_too=False), y)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, y = inputs

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, integer, real
 from dist_ms.ops.elementwise.arithmetic import mul, sub
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = ["Ceil", "Floor", "Rint", "Round", "Trunc", "ceil", "floor", "frac", "rint", "round", "trunc"]
@@ -39,7 +40,7 @@ class Floor(_Step):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.floor(floating(self.name, input, complex_too=False))
+        return apply(np.floor, floating(self.name, input, complex_too=False))
 
 
 class Ceil(_Step):
@@ -58,7 +59,7 @@ class Ceil(_Step):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.ceil(floating(self.name, input, complex_too=False))
+        return apply(np.ceil, floating(self.name, input, complex_too=False))
 
 
 class Trunc(_Step):
@@ -77,7 +78,7 @@ class Trunc(_Step):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.trunc(input) if real(self.name, input).dtype.kind in "fV" else input.copy()
+        return apply(np.trunc, input) if real(self.name, input).dtype.kind in "fV" else input.copy()
 
 
 class Rint(_Step):
@@ -96,7 +97,7 @@ class Rint(_Step):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.rint(floating(self.name, x, "x", complex_too=False))
+        return apply(np.rint, floating(self.name, x, "x", complex_too=False))
 
 
 class Round(Primitive):
@@ -123,6 +124,8 @@ class Round(Primitive):
         if kind in "bc":
             raise TypeError(f"For '{self.name}', 'input' must hold integers or floats, but got {input.dtype.name}.")
         decimals = integer(self.name, decimals, "decimals")
+        if not decimals and kind in "fV":
+            return apply(np.rint, input)
         if kind == "V":
             return np.round(input.astype(np.float32), decimals).astype(input.dtype)
         return np.round(input, decimals)

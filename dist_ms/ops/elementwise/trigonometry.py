@@ -12,6 +12,7 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, square, sub
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
 from dist_ms.ops.elementwise.powers import as_float, rsqrt
+from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, quiet, wanted
 
 __all__ = [
@@ -68,9 +69,8 @@ class Sin(Primitive):
         [0.     0.8415]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.sin(floating(self.name, input))
+        return apply(np.sin, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, cos(conjugate(inputs[0])))
@@ -91,9 +91,8 @@ class Cos(Primitive):
         [1.     0.5403]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.cos(floating(self.name, input))
+        return apply(np.cos, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(mul(dout, sin(conjugate(inputs[0]))))
@@ -117,9 +116,8 @@ class Tan(Primitive):
     keeps = ()
     keeps_output = True
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.tan(floating(self.name, input))
+        return apply(np.tan, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, add(square(conjugate(output)), 1))
@@ -140,9 +138,8 @@ class Asin(Primitive):
         [0.     1.5708]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.arcsin(floating(self.name, input))
+        return apply(np.arcsin, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, rsqrt(sub(1, square(conjugate(inputs[0])))))
@@ -163,9 +160,8 @@ class ACos(Primitive):
         [1.5708 0.    ]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.arccos(floating(self.name, input))
+        return apply(np.arccos, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(mul(dout, rsqrt(sub(1, square(conjugate(inputs[0]))))))
@@ -186,9 +182,8 @@ class Atan(Primitive):
         [0.     0.7854]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.arctan(floating(self.name, input))
+        return apply(np.arctan, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, add(square(conjugate(inputs[0])), 1))
@@ -209,9 +204,8 @@ class Sinh(Primitive):
         [0.     1.1752]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.sinh(floating(self.name, input))
+        return apply(np.sinh, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, cosh(conjugate(inputs[0])))
@@ -232,9 +226,8 @@ class Cosh(Primitive):
         [1.     1.5431]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.cosh(floating(self.name, input))
+        return apply(np.cosh, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, sinh(conjugate(inputs[0])))
@@ -255,9 +248,8 @@ class Asinh(Primitive):
         [0.     0.8814]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.arcsinh(floating(self.name, input))
+        return apply(np.arcsinh, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, rsqrt(add(square(conjugate(inputs[0])), 1)))
@@ -278,9 +270,8 @@ class Acosh(Primitive):
         [0.    1.317]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.arccosh(floating(self.name, input))
+        return apply(np.arccosh, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, mul(rsqrt(sub(conjugate(inputs[0]), 1)), rsqrt(add(conjugate(inputs[0]), 1))))
@@ -301,9 +292,8 @@ class Atanh(Primitive):
         [0.     0.5493]
     """
 
-    @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.arctanh(floating(self.name, input))
+        return apply(np.arctanh, floating(self.name, input))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, sub(1, square(conjugate(inputs[0]))))
@@ -329,7 +319,7 @@ class Atan2(Binary):
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        return np.arctan2(as_float(self.name, x), as_float(self.name, y))
+        return apply(np.arctan2, as_float(self.name, x), as_float(self.name, y))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -360,7 +350,7 @@ class Sinc(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         x = as_float(self.name, input) * np.pi
         x = x.astype(input.dtype, copy=False) if input.dtype.kind in "fcV" else x.astype(np.float32, copy=False)
-        return np.where(x == 0, np.ones((), x.dtype), np.sin(x) / np.where(x == 0, np.ones((), x.dtype), x))
+        return np.where(x == 0, np.ones((), x.dtype), apply(np.sin, x) / np.where(x == 0, np.ones((), x.dtype), x))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         x = inputs[0]

@@ -12,6 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.elementwise.fused import interpolation, multiply_add
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import expand_dims, reshape
@@ -232,7 +233,10 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     one_dtype("lerp", "fV", input=input, end=end)
     if not isinstance(weight, (Tensor, float)):
         raise TypeError(f"For 'lerp', 'weight' must be a Tensor or a float, but got {type(weight).__name__}.")
-    return add(tensor("lerp", input), mul(sub(tensor("lerp", end, "end"), input), weight))
+    input, end = tensor("lerp", input), tensor("lerp", end, "end")
+    if isinstance(weight, float) or weight._element == input._element:
+        return interpolation(input, end, weight)
+    return add(input, mul(sub(end, input), weight))
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:
@@ -253,8 +257,11 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         [4.]
     """
     one_dtype("addcmul", "iufVc", input=input, tensor1=tensor1, tensor2=tensor2)
-    product = mul(tensor("addcmul", tensor1, "tensor1"), tensor("addcmul", tensor2, "tensor2"))
-    return add(tensor("addcmul", input), product if type(value) is int and value == 1 else mul(product, value))
+    input, tensor1 = tensor("addcmul", input), tensor("addcmul", tensor1, "tensor1")
+    tensor2 = tensor("addcmul", tensor2, "tensor2")
+    if type(value) is int or (type(value) is float and input._element.kind in "fV"):
+        return multiply_add(input, tensor1, tensor2 if value == 1 else mul(tensor2, value))
+    return add(input, mul(mul(tensor1, tensor2), value))
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> Tensor:

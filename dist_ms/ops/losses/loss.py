@@ -11,6 +11,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
 from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.losses.differences import absolute_difference, smooth_l1
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import wanted
 
@@ -73,7 +74,11 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         >>> print(ms.ops.mse_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
         2.0
     """
+    from dist_ms import ops
+
     check_pair("mse_loss", input, target, reduction)
+    if arguments.is_float(input._element) and arguments.is_float(target._element):
+        return reduced(ops.squared_difference(input, target), reduction)
     difference = input - target
     return reduced(difference * difference, reduction)
 
@@ -101,6 +106,8 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     from dist_ms import ops
 
     check_pair("l1_loss", input, target, reduction)
+    if arguments.is_float(input._element) and arguments.is_float(target._element):
+        return reduced(absolute_difference(input, target), reduction)
     return reduced(ops.abs(input - target), reduction)
 
 
@@ -129,18 +136,14 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         [0.125 1.5  ]
     """
     one_dtype("smooth_l1_loss", "fV", input=input, target=target)
-    from dist_ms import ops
-
     owner = "smooth_l1_loss"
     check_pair(owner, input, target, reduction)
     check_same_shape(owner, input, target)
     if arguments.number(owner, beta, "beta") < 0:
         raise RuntimeError(complaint("beta", owner, "0 or more", beta))
-    difference = ops.abs(input - target)
     if beta == 0:
-        return reduced(difference, reduction)
-    inner = difference * difference * (0.5 / beta)
-    return reduced(ops.select(difference < beta, inner, difference - 0.5 * beta), reduction)
+        return reduced(absolute_difference(input, target), reduction)
+    return reduced(smooth_l1(input, target, beta), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:

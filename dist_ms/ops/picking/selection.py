@@ -12,6 +12,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import number_array, promote, reduce_to
 from dist_ms.ops.picking.indexing import GetItem, SetItem
+from dist_ms.ops.pointwise import select as select_array
 from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype, wanted
 
 __all__ = [
@@ -70,7 +71,7 @@ class Select(Primitive):
         else:
             input, other = promote(as_tensor(input).array(), as_tensor(other).array())
         try:
-            return np.where(condition, input, other)
+            return select_array(condition, input, other)
         except ValueError:
             raise ValueError(
                 f"For '{self.name}', the shapes of 'condition', 'input' and 'other' must broadcast, "
@@ -174,7 +175,7 @@ class MaskedFill(Primitive):
                 )
             value = number_array(value, x.dtype)
         try:
-            return np.where(mask, value, x)
+            return select_array(mask, value, x)
         except ValueError:
             raise ValueError(
                 f"For '{self.name}', the shapes of 'input_x' and 'mask' must broadcast, "

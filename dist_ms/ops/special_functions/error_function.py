@@ -1,8 +1,5 @@
-"""erf, erfc and erfinv of float64 arrays.
-
-erf and erfc: rational approximations in three ranges, W. J. Cody, "Rational Chebyshev
-approximation for the error function", Math. Comp. 23 (1969), relative error below 1e-16.
-erfinv: M. Giles, "Approximating the erfinv function" (2010), then Halley's method.
+"""erf and erfc of arrays, and erfinv of float64 arrays: M. Giles, "Approximating the erfinv function" (2010), then
+Halley's method.
 """
 
 from __future__ import annotations
@@ -11,77 +8,18 @@ import math
 
 import numpy as np
 
-_A = (3.16112374387056560, 113.864154151050156, 377.485237685302021, 3209.37758913846947, 0.185777706184603153)
-_B = (23.6012909523441209, 244.024637934444173, 1282.61652607737228, 2844.23683343917062)
-_C = (
-    0.564188496988670089,
-    8.88314979438837594,
-    66.1191906371416295,
-    298.635138197400131,
-    881.952221241769090,
-    1712.04761263407058,
-    2051.07837782607147,
-    1230.33935479799725,
-    2.15311535474403846e-8,
-)
-_D = (
-    15.7449261107098347,
-    117.693950891312499,
-    537.181101862009858,
-    1621.38957456669019,
-    3290.79923573345963,
-    4362.61909014324716,
-    3439.36767414372164,
-    1230.33935480374942,
-)
-_P = (
-    0.305326634961232344,
-    0.360344899949804439,
-    0.125781726111229246,
-    0.0160837851487422766,
-    6.58749161529837803e-4,
-    0.0163153871373020978,
-)
-_Q = (2.56852019228982242, 1.87295284992346725, 0.527905102951428412, 0.0605183413124413191, 0.00233520497626869185)
-
-
-def _ratio(numerator: tuple, denominator: tuple, t: np.ndarray) -> np.ndarray:
-    """A quotient of polynomials in the form of Cody's tables: the numerator's last entry leads."""
-    top, bottom = numerator[-1] * t, t
-    for n, d in zip(numerator[:-2], denominator[:-1]):
-        top, bottom = (top + n) * t, (bottom + d) * t
-    return (top + numerator[-2]) / (bottom + denominator[-1])
-
-
-def _erfc_positive(y: np.ndarray) -> np.ndarray:
-    """erfc for y > 0.46875."""
-    middle = np.minimum(y, 4.0)
-    near = _ratio(_C, _D, middle)
-    far_y = np.maximum(y, 4.0)
-    z = 1 / np.square(far_y)
-    far = (1 / math.sqrt(math.pi) - z * _ratio(_P, _Q, z)) / far_y
-    # exp(-y²) with the square split, so that its rounding error does not grow.
-    whole = np.trunc(np.minimum(y, 1e4) * 16) / 16
-    rest = (y - whole) * (y + whole)
-    return np.exp(-whole * whole) * np.exp(-rest) * np.where(y <= 4, near, far)
+from dist_ms.ops.kernels import pointwise
+from dist_ms.ops.pointwise import apply
 
 
 def erf_array(x: np.ndarray) -> np.ndarray:
     """The error function."""
-    y = np.abs(x)
-    small = np.minimum(y, 0.46875)
-    inner = x * _ratio(_A, _B, np.square(small))
-    outer = np.sign(x) * (1 - _erfc_positive(np.maximum(y, 0.46875)))
-    return np.where(np.isnan(x), x, np.where(y <= 0.46875, inner, outer))
+    return apply(pointwise.erf, x)
 
 
 def erfc_array(x: np.ndarray) -> np.ndarray:
     """1 minus the error function."""
-    y = np.abs(x)
-    small = np.minimum(y, 0.46875)
-    inner = 1 - x * _ratio(_A, _B, np.square(small))
-    tail = _erfc_positive(np.maximum(y, 0.46875))
-    return np.where(np.isnan(x), x, np.where(y <= 0.46875, inner, np.where(x < 0, 2 - tail, tail)))
+    return apply(pointwise.erfc, x)
 
 
 _CENTRAL = (

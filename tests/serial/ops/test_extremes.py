@@ -45,6 +45,9 @@ def test_clamp():
     equal(ops.clip(x, 6, 2), [2, 2, 2])
     equal(ops.clamp(x, tensor([2.0, 6.0, 2.0], "float32"), tensor(7.0, "float32")), [2, 6, 7])
     same(ops.clamp(tensor([1, 9], "int32"), 2.5, 6), np.array([2.5, 6], "float32"))
+    equal(ops.clamp(tensor([1.0, NAN, 9.0], "float32"), 2, 6), [2, NAN, 6])
+    equal(ops.clamp(x, NAN, 6), [NAN] * 3)
+    equal(ops.clamp(x, 2, NAN), [NAN] * 3)
     with pytest.raises(ValueError, match="For 'clamp', 'min' or 'max' must be given"):
         ops.clamp(x)
     with pytest.raises(TypeError, match="For 'clamp'"):

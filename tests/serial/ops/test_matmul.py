@@ -238,3 +238,12 @@ def test_elementwise_products():
     equal(ops.ldexp(x, tensor([1, 2])), [2, 8])
     with pytest.raises(TypeError, match="For 'lerp'"):
         ops.lerp(x, y, "a")
+    equal(ops.lerp(x, tensor([[1.0], [2.0]]), 0.5), [[1, 1.5], [1.5, 2]])
+    equal(ops.lerp(x, y, ms.Tensor([0.5, 0.25], ms.float64)), [2, 2.75])
+    equal(ops.addcmul(x, y, tensor([[1.0], [2.0]]), 0.5), [[2.5, 4.5], [4, 7]])
+    equal(ops.addcmul(tensor([1, 2]), tensor([3, 4]), tensor([5, 6]), 0.5), [8.5, 14])
+    assert ops.addcmul(tensor([1, 2]), tensor([3, 4]), tensor([5, 6]), 2).dtype == ms.int64
+    with pytest.raises(ValueError, match="For 'lerp', the shapes of the operands must broadcast"):
+        ops.lerp(x, tensor([1.0, 2.0, 3.0]), 0.5)
+    with pytest.raises(ValueError, match="For 'addcmul', the shapes of the operands must broadcast"):
+        ops.addcmul(x, y, tensor([1.0, 2.0, 3.0]))

@@ -1,0 +1,268 @@
+# cython: cdivision=True
+"""Functions of each element that NumPy has not, or has slower: universal functions, for `ufunc_loops.apply`.
+
+16-bit floats have no loops here: `apply` widens them. `fmod` and `remainder` are exact, `power` right to
+0.51 units in the last place, erf to 1.6, a float64 `cube` to 1.5.
+
+>>> from dist_ms._ext.ufunc_loops import apply
+>>> apply(power, np.array([2, -2], np.float32), np.array(3, np.float32))
+array([ 8., -8.], dtype=float32)
+"""
+
+cimport numpy as cnp
+from libc.math cimport INFINITY, NAN
+
+from blocks cimport block_count, block_length
+from transcendental cimport (
+    EXPONENT_BIAS, MANTISSA_BITS, SIGN, Bits, bell, exponential_near_zero, normal_exponential, normal_share,
+    size_up_to
+)
+
+import numpy
+
+cnp.import_array()
+cnp.import_ufunc()
+
+cdef extern from "pointwise_loops.h" nogil:
+    ctypedef struct Entry "dm_entry":
+        const char *name
+        void (*loop)(char **, cnp.npy_intp *, cnp.npy_intp *, void *) noexcept
+        const char *types
+    Entry[0] ENTRIES "dm_entries"
+    int ENTRY_COUNT "DM_ENTRY_COUNT"
+
+ctypedef void (*TileFunction)(const float *x, float *out, int size) noexcept nogil
+
+cdef enum:
+    TILE = 256
+
+cdef float ROOT_TWO = 1.4142135623730951
+
+
+cdef inline float erf_of(float x) noexcept nogil:
+    """Return the error function to 1.6 units in the last place.
+
+    Below 0.9 an odd polynomial, a fit of the relative error (Lawson's iteration on Chebyshev nodes);
+    from there on 1 less what is left beyond |x|.
+    """
+    cdef float square = x * x, near
+    cdef float size = size_up_to(x * ROOT_TWO, <float> 13.27)
+    cdef Bits far, sign
+    near = <float> -0.0006090360254189027
+    near = near * square + <float> 0.005011962872724191
+    near = near * square + <float> -0.026778908951578247
+    near = near * square + <float> 0.11282140812845458
+    near = near * square + <float> -0.3761252327628915
+    near = near * square + <float> 0.1283791537972883
+    far.value = <float> 1.0 - <float> 2.0 * normal_share(-size, bell(size))
+    sign.value = x
+    far.number = far.number | (sign.number & <int> SIGN)
+    # square, unlike the size, is NaN where x is.
+    return far.value if square >= <float> 0.81 else near * x + x
+
+
+cdef inline float exponential(float x) noexcept nogil:
+    """Return e^x to 1.1 units in the last place, below the normal range gradually 0."""
+    cdef float bounded, n, r
+    cdef Bits shifted, first, second
+    cdef int half
+    # Written such that a NaN stays one; the bounds' exponentials are infinite and 0.
+    bounded = <float> 100.0 if <float> 100.0 < x else x
+    bounded = <float> -110.0 if <float> -110.0 > bounded else bounded
+    # 1.5 * 2^23: adding it leaves no bit for a fraction, so the sum is rounded to an integer.
+    shifted.value = bounded * <float> 1.4426950408889634 + <float> 12582912.0
+    n = shifted.value - <float> 12582912.0
+    r = bounded - n * <float> 0.693115234375
+    r = r - n * <float> 3.194618494528623e-05
+    # 2^n is no float32 at the ends, its halves are.
+    shifted.number = shifted.number - 0x4B400000
+    half = shifted.number >> 1
+    first.number = (half + EXPONENT_BIAS) << MANTISSA_BITS
+    second.number = (shifted.number - half + EXPONENT_BIAS) << MANTISSA_BITS
+    return exponential_near_zero(r) * first.value * second.value
+
+
+cdef inline float normal_logarithm(float x, float lifted) noexcept nogil:
+    """Return log(x) less `lifted` ln 2 of an x in the normal range, to 0.9 units in the last place.
+
+    Of a mantissa between sqrt(1/2) and sqrt(2), f off 1, a polynomial (Lawson's iteration on Chebyshev
+    nodes, for the relative error of the logarithm) follows the first two terms of the series.
+    """
+    cdef Bits mantissa
+    cdef float exponent, f, p, square
+    cdef int raised
+    mantissa.value = x
+    # From the bits of sqrt(1/2) on the exponent is one more.
+    raised = (mantissa.number - 0x3F3504F3) >> MANTISSA_BITS
+    mantissa.number = mantissa.number - (raised << MANTISSA_BITS)
+    exponent = <float> raised - lifted
+    f = mantissa.value - <float> 1.0
+    p = <float> -0.07634497756913829
+    p = p * f + <float> 0.12761577535614776
+    p = p * f + <float> -0.13160182161841927
+    p = p * f + <float> 0.1420175791698065
+    p = p * f + <float> -0.16623357359724686
+    p = p * f + <float> 0.2000122688021576
+    p = p * f + <float> -0.25000821033939913
+    p = p * f + <float> 0.33333331707663466
+    square = f * f
+    p = p * f * square
+    # ln 2 in two parts, of which the first one's product with the exponent is exact.
+    p = p + exponent * <float> -2.12194440054690583e-4
+    p = p - <float> 0.5 * square
+    return f + p + exponent * <float> 0.693359375
+
+
+cdef inline float logarithm(float x) noexcept nogil:
+    """Return log(x) of any x."""
+    if x == 0:
+        return -INFINITY
+    if not x > 0:
+        return NAN
+    if x > <float> 3.4028234e38:
+        return x
+    if x < <float> 1.17549435e-38:
+        return normal_logarithm(x * <float> 8388608.0, MANTISSA_BITS)
+    return normal_logarithm(x, 0)
+
+
+cdef void exp_tile(const float *x, float *out, int size) noexcept nogil:
+    """Write e^x: without the extreme ones, which `exponential` is for, if there are none."""
+    cdef int i, extreme = 0
+    cdef Bits bits
+    for i in range(size):
+        bits.value = x[i]
+        extreme |= (bits.number & 0x7FFFFFFF) > 0x42AE0000  # the bits of 87
+        out[i] = normal_exponential(x[i])
+    if extreme:
+        for i in range(size):
+            out[i] = exponential(x[i])
+
+
+cdef void log_tile(const float *x, float *out, int size) noexcept nogil:
+    """Write log(x), likewise."""
+    cdef int i, extreme = 0
+    cdef Bits bits
+    for i in range(size):
+        bits.value = x[i]
+        # As unsigned numbers all others are larger: 0 and tiny ones, negative ones, infinity and NaN.
+        extreme |= <unsigned int> bits.number - <unsigned int> 0x00800000 >= <unsigned int> 0x7F000000
+        out[i] = normal_logarithm(x[i], 0)
+    if extreme:
+        for i in range(size):
+            out[i] = logarithm(x[i])
+
+
+cdef inline void by_tiles(
+    TileFunction function, char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps
+) noexcept nogil:
+    """Call a function for tiles of its operand, copied where that is not contiguous."""
+    cdef float x[TILE]
+    cdef float out[TILE]
+    cdef cnp.npy_intp tile, start
+    cdef int i, size
+    for tile in range(block_count(sizes[0], TILE)):
+        start = tile * TILE
+        size = block_length(tile, sizes[0], TILE)
+        if steps[0] == sizeof(float) and steps[1] == sizeof(float):
+            function(<const float *> places[0] + start, <float *> places[1] + start, size)
+        else:
+            for i in range(size):
+                x[i] = (<const float *> (places[0] + (start + i) * steps[0]))[0]
+            function(x, out, size)
+            for i in range(size):
+                (<float *> (places[1] + (start + i) * steps[1]))[0] = out[i]
+
+
+cdef void exp_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
+    by_tiles(exp_tile, places, sizes, steps)
+
+
+cdef void log_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
+    by_tiles(log_tile, places, sizes, steps)
+
+
+cdef void erf_tile(const float *x, float *out, int size) noexcept nogil:
+    cdef int i
+    for i in range(size):
+        out[i] = erf_of(x[i])
+
+
+cdef void erf_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
+    by_tiles(erf_tile, places, sizes, steps)
+
+
+# What each of them computes of x, y and z.
+FUNCTIONS = {
+    "select": "y where x is true, else z.",
+    "logical_not": "Whether x is false.",
+    "clamp": "min(max(x, y), z) of limits that are no NaN; an x that is one stays.",
+    "lerp": "x + z (y - x).",
+    "multiply_add": "x + y z.",
+    "sign": "-1, 0 or 1; a NaN stays one.",
+    "rsqrt": "1 / sqrt(x).",
+    "cube": "x^3.",
+    "erf": "2 / sqrt(pi) times the integral of exp(-t^2) from 0 to x.",
+    "erfc": "1 - erf(x), to a unit also where erf(x) is close to 1.",
+    "power": "x^y; NaN for parts of negative numbers.",
+    "fmod": "x less y times their quotient cut toward zero: the sign of x.",
+    "remainder": "x less y times their quotient rounded down: the sign of y.",
+    "squared_difference": "(x - y)^2.",
+    "absolute_difference": "|x - y|.",
+    "parametric_relu": "x where it is positive, else x y.",
+    "squared_difference_gradient": "2 (x - y) z.",
+    "absolute_difference_gradient": "z times the sign of x - y.",
+    "smooth_l1": "(x - y)^2 / (2 z) where |x - y| is below z, else |x - y| - z / 2.",
+    "smooth_l1_slope": "The slope of smooth_l1 with respect to x.",
+    "parametric_relu_gradient": "z where x is positive, else y z.",
+    "to_float": "The numbers in another type.",
+    "to_double": "The numbers in another type.",
+    "to_int": "The numbers in another type.",
+    "to_long": "The numbers in another type.",
+    "to_bool": "The numbers in another type.",
+    "exp": "e^x.",
+    "log": "The natural logarithm.",
+}
+
+cdef enum:
+    # Of a ufunc, and of a loop: NumPy keeps the places of these lists.
+    MOST_LOOPS = 13
+    MOST_UFUNCS = 32
+    MOST_OPERANDS = 4
+
+cdef cnp.PyUFuncGenericFunction[MOST_UFUNCS][MOST_LOOPS] loops
+cdef char[MOST_UFUNCS][MOST_LOOPS * MOST_OPERANDS] types
+cdef int[MOST_UFUNCS] counts
+cdef list texts = []
+
+
+cdef int add_loop(int function, cnp.PyUFuncGenericFunction loop, bytes letters) except -1:
+    """Add one loop to a function's list; return its number of operands."""
+    cdef int i, operands = len(letters)
+    for i in range(operands):
+        types[function][counts[function] * operands + i] = numpy.dtype(chr(letters[i])).num
+    loops[function][counts[function]] = loop
+    counts[function] += 1
+    return operands
+
+
+cdef object new_ufunc(int function, str name, str text):
+    """Make the ufunc of all loops of this name."""
+    cdef int i, operands = 0
+    cdef bytes called = name.encode(), said = text.encode()
+    texts.append((called, said))
+    for i in range(ENTRY_COUNT):
+        if ENTRIES[i].name == called:
+            operands = add_loop(function, <cnp.PyUFuncGenericFunction> ENTRIES[i].loop, ENTRIES[i].types)
+    if name == "erf":
+        operands = add_loop(function, <cnp.PyUFuncGenericFunction> erf_float, b"ff")
+    elif name == "exp":
+        operands = add_loop(function, <cnp.PyUFuncGenericFunction> exp_float, b"ff")
+    elif name == "log":
+        operands = add_loop(function, <cnp.PyUFuncGenericFunction> log_float, b"ff")
+    return cnp.PyUFunc_FromFuncAndData(
+        loops[function], NULL, types[function], counts[function], operands - 1, 1, cnp.PyUFunc_None, called, said, 0
+    )
+
+
+globals().update({name: new_ufunc(number, name, FUNCTIONS[name]) for number, name in enumerate(FUNCTIONS)})
