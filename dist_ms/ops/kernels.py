@@ -21,6 +21,7 @@ class LateModule(ModuleType):
 activation = LateModule("activation")
 amx = LateModule("amx")
 attention = LateModule("attention")
+axis_reduction = LateModule("axis_reduction")
 batch_norm = LateModule("batch_norm")
 cross_entropy = LateModule("cross_entropy")
 dnnl = LateModule("dnnl")

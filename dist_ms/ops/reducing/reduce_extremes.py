@@ -13,6 +13,7 @@ from dist_ms.ops.arguments import array, boolean, integer, many_axes, one_axis, 
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.kernels import axis_reduction as kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype
 from dist_ms.ops.reducing.reduction import Reduction
 from dist_ms.ops.shaping.reshaping import reshape
@@ -45,7 +46,8 @@ class _ReduceExtreme(Reduction):
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
         axes = self.axes(real(self.name, x, "x"), axis)
         _check_not_empty(self.name, x, axes)
-        return np.asarray(self.choose(x, axes, keepdims=self.keep_dims))
+        found = kernels.reduce_axes(x, axes, self.extreme, self.keep_dims)
+        return np.asarray(self.choose(x, axes, keepdims=self.keep_dims)) if found is None else found
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, axis = inputs
@@ -75,7 +77,7 @@ class ReduceMax(_ReduceExtreme):
         [2. 3.]
     """
 
-    choose = staticmethod(np.max)
+    choose, extreme = staticmethod(np.max), "max"
 
 
 class ReduceMin(_ReduceExtreme):
@@ -98,7 +100,7 @@ class ReduceMin(_ReduceExtreme):
         [1. 0.]
     """
 
-    choose = staticmethod(np.min)
+    choose, extreme = staticmethod(np.min), "min"
 
 
 class ArgMaxWithValue(Primitive):
