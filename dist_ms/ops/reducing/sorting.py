@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.kernels import ordering as kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
 __all__ = [
@@ -47,13 +49,19 @@ class _Ordered(Primitive):
         return (ops.picking.gathering.PutAlong(axis, x.shape)(output[1], dout[0]), *rest)
 
 
-def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
-    """Where each element of the sorted dimension was; equal ones stay in order, NaN counts as largest."""
-    if not descending:
-        return np.argsort(x, axis, kind="stable")
-    # Sorting the reversed dimension and reversing the result keeps equal elements in order.
-    flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(flipped, axis)
+def _first(x: np.ndarray, axis: int, count: int, descending: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The first elements of a dimension in order, and where they were.
+
+    Equal ones stay in order, NaN counts as largest.
+    """
+    last = axis == x.ndim - 1
+    moved = x if last else np.moveaxis(x, axis, -1)
+    lead, columns = moved.shape[:-1], moved.shape[-1]
+    rows = np.ascontiguousarray(moved).reshape(math.prod(lead), columns)
+    values, places = np.empty((len(rows), count), x.dtype), np.empty((len(rows), count), np.int32)
+    kernels.sort_first(rows, values, places, descending)
+    values, places = values.reshape(*lead, count), places.reshape(*lead, count)
+    return (values, places) if last else (np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis))
 
 
 class Sort(_Ordered):
@@ -85,8 +93,7 @@ class Sort(_Ordered):
         axis = one_axis(self.name, self.axis, real(self.name, x, "x").ndim)
         if not x.ndim:
             return x.copy(), np.zeros((), np.int32)
-        order = _order(x, axis, self.descending)
-        return np.take_along_axis(x, order, axis), order.astype(np.int32)
+        return _first(x, axis, x.shape[axis], self.descending)
 
 
 def sort(input_x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
@@ -187,8 +194,7 @@ class TopK(_Ordered):
             raise ValueError(
                 f"For '{self.name}', 'k' must be in the range [1, {x.shape[axis] if x.ndim else 0}], but got {k}."
             )
-        order = np.take(_order(x, axis, self.largest), np.arange(k), axis)
-        return np.take_along_axis(x, order, axis), order.astype(np.int32)
+        return _first(x, axis, k, self.largest)
 
 
 class _TopAlong(TopK):
