@@ -159,8 +159,9 @@ LATER = {
         MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag
         matrix_diag_part matrix_set_diag
     """.split(),
+    "reducing.log_sums": ["logsumexp"],
     "reducing.moments": """
-        Median ReduceStd cov logsumexp median nanmean nanmedian nanquantile nansum quantile std std_mean var
+        Median ReduceStd cov median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
     """.split(),
     "layers.normalization": """
