@@ -13,6 +13,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import ordering as kernels
+from dist_ms.ops.kernels import unique as unique_kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
 __all__ = [
@@ -256,6 +257,16 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
     return TopK(sorted)(input_x, k)
 
 
+def different(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each different element first comes, row by row, and for each element which one it is."""
+    flat = np.ascontiguousarray(x).reshape(-1)
+    if x.dtype.kind == "c":
+        _values, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+        return np.sort(first), np.argsort(np.argsort(first))[inverse.reshape(-1)]
+    places = np.empty(flat.shape, np.int32)
+    return unique_kernels.unique(flat, places), places
+
+
 class Unique(Undifferentiable):
     """The different elements in the order they first come, and for each element which one it is.
 
@@ -270,12 +281,9 @@ class Unique(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> tuple:
-        flat = array(self.name, input).reshape(-1)
-        _values, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
-        rank = np.argsort(np.argsort(first))
-        places = rank[inverse.reshape(-1)].reshape(input.shape)
+        first, places = different(array(self.name, input))
         index = np.int64 if input.dtype == np.int64 else np.int32
-        return flat[np.sort(first)], places.astype(index)
+        return input.reshape(-1)[first], places.reshape(input.shape).astype(index, copy=False)
 
 
 unique = Unique()
