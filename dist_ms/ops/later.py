@@ -159,12 +159,14 @@ LATER = {
         MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag
         matrix_diag_part matrix_set_diag
     """.split(),
+    "reducing.log_sums": ["logsumexp"],
     "reducing.moments": """
-        Median ReduceStd cov logsumexp median nanmean nanmedian nanquantile nansum quantile std std_mean var
+        Median ReduceStd cov median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
     """.split(),
+    "layers.group_norm": "group_norm instance_norm".split(),
     "layers.normalization": """
-        L2Normalize LRN RmsNorm group_norm instance_norm lrn rms_norm
+        L2Normalize LRN RmsNorm lrn rms_norm
     """.split(),
     "reducing.norms": """
         L2Loss LpNorm Renorm SquareSumAll dist matrix_norm norm renorm

@@ -7,6 +7,7 @@ A convolution's output has the logical shape (N, C, *spatial) over memory in the
 from __future__ import annotations
 
 import functools
+import math
 
 import ml_dtypes
 import numpy as np
@@ -138,6 +139,34 @@ def in_memory_order(x: np.ndarray) -> np.ndarray:
     if is_dense(x):
         return x.transpose(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
     return copied(x)
+
+
+class AroundAxis:
+    """An array as (outer, length, inner) around one axis, in the order of memory.
+
+    Args:
+        x: any array with that axis; it is copied if it is not dense.
+        axis: the axis, from the front.
+
+    Attributes:
+        lines: the C-contiguous array (outer, length, inner).
+    """
+
+    def __init__(self, x: np.ndarray, axis: int) -> None:
+        self._order: list | None = None
+        if not x.flags.c_contiguous and is_dense(x):
+            self._order = sorted(range(x.ndim), key=lambda a: -x.strides[a])
+            x, axis = x.transpose(self._order), self._order.index(axis)
+        x = np.ascontiguousarray(x)
+        self._axis, shape = axis, x.shape
+        self._before, self._behind = shape[:axis], shape[axis + 1 :]
+        self.lines = x.reshape(math.prod(self._before), shape[axis], math.prod(self._behind))
+
+    def shaped(self, result: np.ndarray) -> np.ndarray:
+        """A result (outer, any length, inner), or (outer, inner) for length 1, in the order of the array's axes."""
+        length = result.shape[1] if result.ndim == 3 else 1
+        result = result.reshape(*self._before, length, *self._behind)
+        return result if self._order is None else result.transpose(np.argsort(self._order))
 
 
 def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:

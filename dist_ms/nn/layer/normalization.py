@@ -24,8 +24,8 @@ from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.layers.batch_norm import BatchNorm, follow
+from dist_ms.ops.layers.group_norm import group_norm, instance_norm
 from dist_ms.ops.layers.layer_norm import LayerNorm as LayerNormPrimitive
-from dist_ms.ops.layers.normalization import group_norm, instance_norm
 
 __all__ = [
     "BatchNorm1d",

@@ -10,11 +10,16 @@ import numpy as np
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import softmax as kernels
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.kernels import softmax_lines as line_kernels
+from dist_ms.ops.layout import AroundAxis, contiguous, converted, dense, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
+
+
+# Lines side by side from which on they are not made rows first.
+_LEAST_INNER = 16
 
 
 def _rows(x: np.ndarray, axis: int) -> np.ndarray:
@@ -39,6 +44,13 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
         out = np.empty(x.shape, to)
         getattr(kernels, kernel)(x, out)
         return out
+    if kernel != "stepwise_softmax_forward" and (axis < x.ndim - 1 or not x.flags.c_contiguous):
+        around = AroundAxis(x, axis)
+        if around.lines.shape[2] >= _LEAST_INNER:
+            lines = converted(around.lines, working_type(x.dtype))
+            out = np.empty_like(lines)
+            getattr(line_kernels, kernel)(lines, out)
+            return converted(around.shaped(out), to)
     rows = _rows(x, axis)
     out = np.empty(rows.shape, to)
     getattr(kernels, kernel)(rows, out)
@@ -46,6 +58,13 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
 
 
 def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
+    if axis < y.ndim - 1 or not y.flags.c_contiguous:
+        y = dense(y, working_type(y.dtype))
+        around = AroundAxis(y, axis)
+        if around.lines.shape[2] >= _LEAST_INNER:
+            out = np.empty_like(around.lines)
+            getattr(line_kernels, kernel)(AroundAxis(laid_out_like(dy, y), axis).lines, around.lines, out)
+            return converted(around.shaped(out), to)
     dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
     out = np.empty(dy_rows.shape, to)
     getattr(kernels, kernel)(dy_rows, y_rows, out)

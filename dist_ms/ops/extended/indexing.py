@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, tensor
+from dist_ms.ops.reducing.sorting import different
 
 __all__ = [
     "argsort",
@@ -202,8 +203,17 @@ def unique(
     for value, argument in ((return_inverse, "return_inverse"), (return_counts, "return_counts")):
         boolean("unique", value, argument)
     x = tensor("unique", input).asnumpy()
-    values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim)
-    inverse = inverse.reshape(x.shape if dim is None else -1)
+    if dim is None and x.dtype.kind != "c":
+        first, places = different(x)
+        values = x.reshape(-1)[first]
+        order = np.argsort(values.astype(np.float32) if x.dtype.kind == "V" else values)
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        values, inverse = values[order], rank[places].reshape(x.shape)
+        counts = np.bincount(places, minlength=len(order))[order]
+    else:
+        values, inverse, counts = np.unique(x, return_inverse=True, return_counts=True, axis=dim)
+        inverse = inverse.reshape(x.shape if dim is None else -1)
     out = [wrap(values)] + [wrap(inverse.astype(np.int64))] * return_inverse
     out += [wrap(counts.astype(np.int64))] * return_counts
     return tuple(out) if len(out) > 1 else out[0]

@@ -1,4 +1,4 @@
-"""Group, instance, root-mean-square, L2 and local response normalisation."""
+"""Root-mean-square, L2 and local response normalisation."""
 
 from __future__ import annotations
 
@@ -6,99 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.layers.layer_norm import normalised_rows
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.shaping import reshaping
-from dist_ms.ops.vjp import Kept
 
-__all__ = ["L2Normalize", "LRN", "RmsNorm", "group_norm", "instance_norm", "lrn", "rms_norm"]
-
-
-def _check_channels(owner: str, input: Any, vectors: dict) -> None:
-    """Require (N, C, ...) and vectors with an element per channel."""
-    shape = arguments.tensor(owner, input).shape
-    if len(shape) < 2:
-        raise ValueError(f"For '{owner}', 'input' must have at least 2 dimensions, but got shape {shape}.")
-    for name, vector in vectors.items():
-        if vector is not None and arguments.tensor(owner, vector, name).shape != shape[1:2]:
-            raise ValueError(
-                f"For '{owner}', '{name}' must have an element for each of the {shape[1]} channels of "
-                f"'input' {shape}, but got shape {vector.shape}."
-            )
-
-
-def group_norm(
-    input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
-) -> Tensor:
-    """Normalise groups of channels: (x - mean) / sqrt(variance + eps) weight + bias.
-
-    Wu and He, "Group Normalization", 2018; mean and biased variance per sample and group.
-
-    Args:
-        input: (N, C, ...) floats.
-        num_groups: number of groups, divides C.
-        weight: (C,), or None for ones.
-        bias: (C,), or None for zeros.
-        eps: added to the variance.
-
-    Returns:
-        Tensor of the shape and dtype of `input`.
-
-    Raises:
-        TypeError: if `num_groups` is no int, or `input` holds no floats.
-        ValueError: if `num_groups` does not divide C, or a vector has another length.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.group_norm(ms.Tensor([[1.0, 3.0]]), 1, eps=0.0))
-        [[-1.  1.]]
-    """
-    check_positive_int(num_groups, "num_groups", "group_norm")
-    _check_channels("group_norm", input, {"weight": weight, "bias": bias})
-    shape = input.shape
-    if shape[1] % num_groups:
-        raise ValueError(
-            complaint("num_groups", "group_norm", f"a divisor of the {shape[1]} channels of 'input'", num_groups)
-        )
-    data = arguments.floating("group_norm", input.array(), complex_too=False)
-    rows = reshaping.reshape(input, (shape[0] * num_groups, data.size // max(shape[0] * num_groups, 1)))
-    one, zero = np.ones(rows.shape[1:], data.dtype), np.zeros(rows.shape[1:], data.dtype)
-    out = normalised_rows("group_norm", rows, wrap(one), wrap(zero), eps, 1, Kept())
-    out = reshaping.reshape(out, shape)
-    column = (shape[1], *(1,) * (len(shape) - 2))
-    if weight is not None:
-        out = out * reshaping.reshape(weight, column)
-    return out if bias is None else out + reshaping.reshape(bias, column)
-
-
-def instance_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
-    """Normalise each channel of each sample: (x - mean) / sqrt(variance + eps) weight + bias.
-
-    Ulyanov, Vedaldi and Lempitsky, "Instance Normalization", 2016; biased variance.
-
-    Args:
-        input: (N, C, ...) floats.
-        weight: (C,), or None for ones.
-        bias: (C,), or None for zeros.
-        eps: added to the variance.
-
-    Returns:
-        Tensor of the shape and dtype of `input`.
-
-    Raises:
-        TypeError: if `input` holds no floats.
-        ValueError: if a vector has another length than there are channels.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.instance_norm(ms.Tensor([[[1.0, 3.0]]]), eps=0.0))
-        [[[-1.  1.]]]
-    """
-    _check_channels("instance_norm", input, {"weight": weight, "bias": bias})
-    return group_norm(input, max(input.shape[1], 1), weight, bias, eps)
+__all__ = ["L2Normalize", "LRN", "RmsNorm", "lrn", "rms_norm"]
 
 
 class RmsNorm(Primitive):

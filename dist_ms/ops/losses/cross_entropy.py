@@ -14,6 +14,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
 from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, converted, working_type
+from dist_ms.ops.losses.label_likelihood import is_plain, likelihood
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping, transposing
 from dist_ms.ops.vjp import Kept, formula_gradient
@@ -254,6 +255,9 @@ def nll_loss(
     _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)
     arguments.floating_tensor(owner, inputs, "inputs")
     rows, labels, shape = _rows(owner, inputs, target)
+    if is_plain(rows, weight, label_smoothing):
+        loss = likelihood(owner, rows, labels, ignore_index, reduction)
+        return reshaping.reshape(loss, shape) if reduction == "none" else loss
     return _of_labels(owner, rows, labels, shape, weight, ignore_index, reduction, label_smoothing)
 
 

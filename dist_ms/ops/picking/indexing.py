@@ -16,11 +16,28 @@ from dist_ms.autograd.tape import overwrite, recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.layout import surrounded
 from dist_ms.ops.picking.along import add_rows, take_slices
 from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
 
 __all__: list[str] = []
+
+
+# Elements that NumPy has looked through before a kernel would be called.
+_LEAST = 2048
+
+
+def _is_mask_for_kernel(mask: np.ndarray, x: np.ndarray) -> bool:
+    """Whether a mask of the shape of `x` and it are what the kernel takes, and large."""
+    return (
+        mask.dtype.kind == "b"
+        and x.size >= _LEAST
+        and mask.flags.c_contiguous
+        and x.flags.c_contiguous
+        and x.itemsize in (1, 2, 4, 8)
+        and x.flags.aligned
+    )
 
 
 class GetItem(Primitive):
@@ -37,6 +54,8 @@ class GetItem(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         index = self.index
+        if type(self.index) is np.ndarray and self.index.shape == x.shape and _is_mask_for_kernel(self.index, x):
+            return kernels.take_where(x, self.index)
         try:
             if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and x.ndim:
                 return take_slices(x, index, 0)

@@ -11,6 +11,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import number_array, promote, reduce_to
+from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.picking.indexing import GetItem, SetItem
 from dist_ms.ops.pointwise import select as select_array
 from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype, wanted
@@ -324,6 +325,10 @@ def _common_shape(name: str, a: tuple, b: tuple) -> tuple:
         ) from None
 
 
+# Elements that NumPy has looked through before a kernel would be called.
+_LEAST = 2048
+
+
 class NonZero(Undifferentiable):
     """The places of the elements that are not 0, one row each, as int64.
 
@@ -338,7 +343,10 @@ class NonZero(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.argwhere(array(self.name, input)).astype(np.int64, copy=False)
+        x = array(self.name, input)
+        if x.size < _LEAST or not x.ndim:
+            return np.argwhere(x).astype(np.int64, copy=False)
+        return kernels.true_places(np.ascontiguousarray(x if x.dtype.kind == "b" else np.not_equal(x, 0)))
 
 
 _nonzero = NonZero()

@@ -14,17 +14,15 @@ from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axe
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, square, sub
 from dist_ms.ops.elementwise.division import true_divide
-from dist_ms.ops.elementwise.exponentials import exp
 from dist_ms.ops.elementwise.powers import sqrt
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
-from dist_ms.ops.reducing.reduction import ReduceMean, ReduceSum, Reduction
+from dist_ms.ops.primitive import Primitive, numpy_dtype
+from dist_ms.ops.reducing.reduction import ReduceMean, ReduceSum
 from dist_ms.ops.shaping.reshaping import expand_dims, reshape
 
 __all__ = [
     "Median",
     "ReduceStd",
     "cov",
-    "logsumexp",
     "median",
     "nanmean",
     "nanmedian",
@@ -168,50 +166,6 @@ class ReduceStd(Primitive):
 
     def __call__(self, x: Tensor) -> tuple:
         return std_mean(x, self.axis, int(self.unbiased), self.keep_dims)
-
-
-class LogSumExp(Reduction):
-    """The log of the sum of exponentials over dimensions, without overflow."""
-
-    keeps = (0,)
-    keeps_output = True
-
-    @quiet
-    def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        axes = self.axes(floating(self.name, x, "x", complex_too=False), axis)
-        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        top = wide.max(axes, keepdims=True, initial=-np.inf)
-        shift = np.where(np.isfinite(top), top, wide.dtype.type(0))
-        out = np.log(np.exp(wide - shift).sum(axes, keepdims=True)) + shift
-        return np.asarray(out if self.keep_dims else out.squeeze(axes)).astype(x.dtype, copy=False)
-
-    def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
-        x, axis = inputs
-        gap = sub(x, self.kept(output, x, axis))
-        return mul(self.kept(dout, x, axis), exp(gap)), None
-
-
-def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
-    """Return log(sum(exp(input))) over dimensions, without overflow.
-
-    Args:
-        input: a Tensor of floats.
-        dim: the dimension or dimensions, () for all.
-        keepdim: keep the reduced dimensions with length 1.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: if `input` holds no floats, or `dim` anything but ints.
-        ValueError: if a dimension is out of range or comes twice.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.logsumexp(ms.Tensor([0.0, 0.0]), 0).asnumpy().round(4))
-        0.6931
-    """
-    return LogSumExp(boolean("logsumexp", keepdim, "keepdim"))(tensor("logsumexp", input), dim)
 
 
 class Median(Primitive):

@@ -14,6 +14,7 @@ from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import add, mul, square, sub
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
 from dist_ms.ops.elementwise.powers import as_float
+from dist_ms.ops.kernels import axis_reduction as kernels
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reducing.reduction import ReduceSum, Reduction
 from dist_ms.ops.shaping.reshaping import reshape
@@ -29,6 +30,9 @@ __all__ = [
     "renorm",
     "vector_norm",
 ]
+
+
+_KERNELS = {1: "absolute_sum", 2: "length"}
 
 
 class VectorNorm(Reduction):
@@ -50,6 +54,10 @@ class VectorNorm(Reduction):
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
         axes = self.axes(x, axis)
         x = as_float(self.name, x)
+        op = _KERNELS.get(self.p) if x.dtype.kind != "c" else None
+        found = kernels.reduce_axes(x, axes, op, self.keep_dims) if op else None
+        if found is not None:
+            return found
         size = np.abs(x.astype(np.float32) if x.dtype.itemsize == 2 else x)
         keep = self.keep_dims
         if self.p == 0:

@@ -13,6 +13,9 @@ from dist_ms.ops.arguments import array, boolean, integer, many_axes, one_axis, 
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.kernels import axis_reduction as kernels
+from dist_ms.ops.kernels import extreme_places as place_kernels
+from dist_ms.ops.layout import AroundAxis, converted
 from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype
 from dist_ms.ops.reducing.reduction import Reduction
 from dist_ms.ops.shaping.reshaping import reshape
@@ -45,7 +48,8 @@ class _ReduceExtreme(Reduction):
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
         axes = self.axes(real(self.name, x, "x"), axis)
         _check_not_empty(self.name, x, axes)
-        return np.asarray(self.choose(x, axes, keepdims=self.keep_dims))
+        found = kernels.reduce_axes(x, axes, self.extreme, self.keep_dims)
+        return np.asarray(self.choose(x, axes, keepdims=self.keep_dims)) if found is None else found
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, axis = inputs
@@ -75,7 +79,7 @@ class ReduceMax(_ReduceExtreme):
         [2. 3.]
     """
 
-    choose = staticmethod(np.max)
+    choose, extreme = staticmethod(np.max), "max"
 
 
 class ReduceMin(_ReduceExtreme):
@@ -98,7 +102,7 @@ class ReduceMin(_ReduceExtreme):
         [1. 0.]
     """
 
-    choose = staticmethod(np.min)
+    choose, extreme = staticmethod(np.min), "min"
 
 
 class ArgMaxWithValue(Primitive):
@@ -137,7 +141,7 @@ class ArgMaxWithValue(Primitive):
             return np.zeros((), np.int64), input.copy()
         axis = one_axis(self.name, self.axis, input.ndim)
         _check_not_empty(self.name, input, (axis,))
-        index = self.choose(input, axis, keepdims=True)
+        index = _places(input, axis, self.choose, True)
         value = np.take_along_axis(input, index, axis)
         return (index, value) if self.keep_dims else (index.squeeze(axis), value.squeeze(axis))
 
@@ -211,7 +215,7 @@ class Argmax(Undifferentiable):
             return np.zeros((), self.output_type.np)
         axis = one_axis(self.name, self.axis, x.ndim)
         _check_not_empty(self.name, x, (axis,))
-        return np.asarray(self.choose(x, axis)).astype(self.output_type.np)
+        return _places(x, axis, self.choose, False).astype(self.output_type.np, copy=False)
 
 
 class Argmin(Argmax):
@@ -235,6 +239,26 @@ class Argmin(Argmax):
     """
 
     choose = staticmethod(np.argmin)
+
+
+_KERNEL_TYPES = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int64))
+# Numbers that NumPy has looked through before a kernel would be called.
+_LEAST = 2048
+
+
+def _places(x: np.ndarray, axis: int, choose: Any, keep: bool) -> np.ndarray:
+    """What np.argmax or np.argmin returns, by a kernel for many numbers."""
+    if x.size < _LEAST or x.shape[axis] >= 1 << 31:
+        return np.asarray(choose(x, axis, keepdims=keep))
+    if x.dtype.itemsize == 2 and x.dtype.kind in "fV":
+        x = converted(x, _KERNEL_TYPES[0])
+    if x.dtype not in _KERNEL_TYPES:
+        return np.asarray(choose(x, axis, keepdims=keep))
+    around = AroundAxis(x, axis)
+    out = np.empty((around.lines.shape[0], around.lines.shape[2]), np.int64)
+    place_kernels.extreme_places(around.lines, out, choose is np.argmin)
+    places = around.shaped(out)
+    return places if keep else places.squeeze(axis)
 
 
 def _check_not_empty(name: str, x: np.ndarray, axes: tuple) -> None:

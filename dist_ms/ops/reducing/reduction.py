@@ -15,6 +15,7 @@ from dist_ms.ops.arguments import array, boolean, integers, many_axes
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.kernels import axis_reduction as kernels
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.reshaping import reshape
@@ -72,7 +73,10 @@ class Reduction(Primitive):
 
 
 def wide_sum(x: np.ndarray, axes: tuple, keep_dims: bool) -> np.ndarray:
-    """The sum in the array's dtype, added up in float32 if that is a 2-byte float."""
+    """The sum in the array's dtype, added up in float64 by the kernel or in float32 for 2-byte floats."""
+    total = kernels.reduce_axes(x, axes, "sum", keep_dims)
+    if total is not None:
+        return total
     d = x.dtype
     if d.itemsize == 2 and d.kind in _HALF_SUMS:
         return np.add.reduce(x, axes, np.float32, None, keep_dims).astype(d)
@@ -146,6 +150,9 @@ class ReduceMean(Reduction):
         count = math.prod([x.shape[a] for a in axes])
         if kind in "iu":
             return np.trunc(x.sum(axes, keepdims=self.keep_dims) / count).astype(x.dtype)
+        average = kernels.reduce_axes(x, axes, "mean", self.keep_dims) if kind in "fV" else None
+        if average is not None:
+            return average
         total = x.sum(axes, dtype=np.float32 if x.dtype.itemsize == 2 else x.dtype, keepdims=self.keep_dims)
         return np.asarray(np.true_divide(total, total.dtype.type(count))).astype(x.dtype, copy=False)
 
@@ -180,7 +187,11 @@ class ReduceProd(Reduction):
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        return np.asarray(x.prod(self.axes(x, axis), dtype=x.dtype, keepdims=self.keep_dims))
+        axes = self.axes(x, axis)
+        product = kernels.reduce_axes(x, axes, "prod", self.keep_dims)
+        if product is not None:
+            return product
+        return np.asarray(x.prod(axes, dtype=x.dtype, keepdims=self.keep_dims))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, axis = inputs
@@ -214,7 +225,9 @@ class ReduceAll(Reduction):
     differentiable = False
 
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        return np.asarray(np.not_equal(x, 0).all(self.axes(x, axis), keepdims=self.keep_dims))
+        axes, truths = self.axes(x, axis), x if x.dtype.kind == "b" else np.asarray(np.not_equal(x, 0))
+        found = kernels.reduce_axes(truths, axes, "min", self.keep_dims)
+        return np.asarray(truths.all(axes, keepdims=self.keep_dims)) if found is None else found
 
 
 class ReduceAny(Reduction):
@@ -236,7 +249,9 @@ class ReduceAny(Reduction):
     differentiable = False
 
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        return np.asarray(np.not_equal(x, 0).any(self.axes(x, axis), keepdims=self.keep_dims))
+        axes, truths = self.axes(x, axis), x if x.dtype.kind == "b" else np.asarray(np.not_equal(x, 0))
+        found = kernels.reduce_axes(truths, axes, "max", self.keep_dims)
+        return np.asarray(truths.any(axes, keepdims=self.keep_dims)) if found is None else found
 
 
 class CountNonZero(Reduction):

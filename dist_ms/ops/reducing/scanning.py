@@ -14,6 +14,8 @@ from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.exponentials import exp
+from dist_ms.ops.kernels import scan as kernels
+from dist_ms.ops.layout import AroundAxis, converted
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
 __all__ = [
@@ -29,6 +31,9 @@ __all__ = [
     "logcumsumexp",
 ]
 
+_F32 = np.dtype(np.float32)
+_KERNEL_TYPES = (_F32, np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int64))
+
 
 class _Scan(Primitive):
     """A running total.
@@ -39,6 +44,7 @@ class _Scan(Primitive):
     """
 
     ufunc: np.ufunc
+    kernel = ""
 
     def __init__(self, exclusive: bool = False, reverse: bool = False) -> None:
         self.exclusive = boolean(self.name, exclusive, "exclusive")
@@ -46,7 +52,12 @@ class _Scan(Primitive):
 
     def scan(self, x: np.ndarray, axis: int) -> np.ndarray:
         """The running total of an array."""
-        wide = x.astype(np.float32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+        wide = converted(x, _F32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
+        if self.kernel and wide.dtype in _KERNEL_TYPES:
+            around = AroundAxis(wide, axis)
+            out = np.empty_like(around.lines)
+            kernels.scan(around.lines, out, self.kernel, self.reverse, self.exclusive)
+            return converted(around.shaped(out), x.dtype)
         if self.reverse:
             wide = np.flip(wide, axis)
         out = self.ufunc.accumulate(wide, axis, dtype=wide.dtype)
@@ -83,7 +94,7 @@ class CumSum(_Scan):
     """
 
     keeps = ()
-    ufunc = np.add
+    ufunc, kernel = np.add, "sum"
 
     @quiet
     def forward(self, input: np.ndarray, axis: Any) -> np.ndarray:
@@ -119,7 +130,7 @@ class CumProd(_Scan):
         [1. 2. 6.]
     """
 
-    ufunc = np.multiply
+    ufunc, kernel = np.multiply, "prod"
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.kernels import ordering as kernels
+from dist_ms.ops.kernels import unique as unique_kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
 __all__ = [
@@ -47,13 +50,19 @@ class _Ordered(Primitive):
         return (ops.picking.gathering.PutAlong(axis, x.shape)(output[1], dout[0]), *rest)
 
 
-def _order(x: np.ndarray, axis: int, descending: bool) -> np.ndarray:
-    """Where each element of the sorted dimension was; equal ones stay in order, NaN counts as largest."""
-    if not descending:
-        return np.argsort(x, axis, kind="stable")
-    # Sorting the reversed dimension and reversing the result keeps equal elements in order.
-    flipped = np.argsort(np.flip(x, axis), axis, kind="stable")
-    return x.shape[axis] - 1 - np.flip(flipped, axis)
+def _first(x: np.ndarray, axis: int, count: int, descending: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The first elements of a dimension in order, and where they were.
+
+    Equal ones stay in order, NaN counts as largest.
+    """
+    last = axis == x.ndim - 1
+    moved = x if last else np.moveaxis(x, axis, -1)
+    lead, columns = moved.shape[:-1], moved.shape[-1]
+    rows = np.ascontiguousarray(moved).reshape(math.prod(lead), columns)
+    values, places = np.empty((len(rows), count), x.dtype), np.empty((len(rows), count), np.int32)
+    kernels.sort_first(rows, values, places, descending)
+    values, places = values.reshape(*lead, count), places.reshape(*lead, count)
+    return (values, places) if last else (np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis))
 
 
 class Sort(_Ordered):
@@ -85,8 +94,7 @@ class Sort(_Ordered):
         axis = one_axis(self.name, self.axis, real(self.name, x, "x").ndim)
         if not x.ndim:
             return x.copy(), np.zeros((), np.int32)
-        order = _order(x, axis, self.descending)
-        return np.take_along_axis(x, order, axis), order.astype(np.int32)
+        return _first(x, axis, x.shape[axis], self.descending)
 
 
 def sort(input_x: Tensor, axis: int = -1, descending: bool = False) -> tuple[Tensor, Tensor]:
@@ -187,8 +195,7 @@ class TopK(_Ordered):
             raise ValueError(
                 f"For '{self.name}', 'k' must be in the range [1, {x.shape[axis] if x.ndim else 0}], but got {k}."
             )
-        order = np.take(_order(x, axis, self.largest), np.arange(k), axis)
-        return np.take_along_axis(x, order, axis), order.astype(np.int32)
+        return _first(x, axis, k, self.largest)
 
 
 class _TopAlong(TopK):
@@ -250,6 +257,16 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
     return TopK(sorted)(input_x, k)
 
 
+def different(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where each different element first comes, row by row, and for each element which one it is."""
+    flat = np.ascontiguousarray(x).reshape(-1)
+    if x.dtype.kind == "c":
+        _values, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
+        return np.sort(first), np.argsort(np.argsort(first))[inverse.reshape(-1)]
+    places = np.empty(flat.shape, np.int32)
+    return unique_kernels.unique(flat, places), places
+
+
 class Unique(Undifferentiable):
     """The different elements in the order they first come, and for each element which one it is.
 
@@ -264,12 +281,9 @@ class Unique(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> tuple:
-        flat = array(self.name, input).reshape(-1)
-        _values, first, inverse = np.unique(flat, return_index=True, return_inverse=True)
-        rank = np.argsort(np.argsort(first))
-        places = rank[inverse.reshape(-1)].reshape(input.shape)
+        first, places = different(array(self.name, input))
         index = np.int64 if input.dtype == np.int64 else np.int32
-        return flat[np.sort(first)], places.astype(index)
+        return input.reshape(-1)[first], places.reshape(input.shape).astype(index, copy=False)
 
 
 unique = Unique()

@@ -1,0 +1,129 @@
+# cython: cdivision=True, boundscheck=False, wraparound=False
+"""The negative log likelihood of labels, taken from rows of log probabilities, and its gradient."""
+
+cimport numpy as cnp
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from arrays cimport check, check_indices, check_vector, index_at, real_type
+from blocks cimport PARALLEL_FROM, block_count, last_row, rows_per_block
+
+cnp.import_array()
+
+
+cdef Py_ssize_t first_outside(
+    const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored
+) noexcept nogil:
+    """Return the first row whose label is no column and not ignored, -1 if there is none."""
+    cdef Py_ssize_t row
+    cdef int64_t label
+    for row in range(rows):
+        label = index_at(labels, item, row)
+        if (label < 0 or label >= columns) and label != ignored:
+            return row
+    return -1
+
+
+cdef Py_ssize_t take(
+    const floating *x, const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored, floating *out
+) noexcept nogil:
+    """Write each row's loss, and return how many are not ignored."""
+    cdef Py_ssize_t row, counted = 0
+    cdef int64_t label
+    for row in range(rows):
+        label = index_at(labels, item, row)
+        out[row] = 0
+        if label != ignored:
+            out[row] = -x[row * columns + label]
+            counted += 1
+    return counted
+
+
+cdef void spread(
+    const floating *dy, const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored, floating *dx
+) noexcept nogil:
+    """Write -dy in each row's column, zeros elsewhere."""
+    cdef Py_ssize_t at_once = rows_per_block(columns, 1)
+    cdef Py_ssize_t block, row
+    cdef int64_t label
+    for block in prange(
+        block_count(rows, at_once), schedule="static", use_threads_if=rows * columns >= PARALLEL_FROM
+    ):
+        for row in range(block * at_once, last_row(block, at_once, rows)):
+            memset(dx + row * columns, 0, columns * sizeof(floating))
+            label = index_at(labels, item, row)
+            if label != ignored:
+                dx[row * columns + label] = -dy[row]
+
+
+cdef int check_labels(str kernel, cnp.ndarray labels, cnp.ndarray x, int64_t ignored) except -1:
+    """Require a label per row of x that is a column of it or ignored; return the bytes of one."""
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0), columns = cnp.PyArray_DIM(x, 1)
+    cdef int item = check_indices(kernel, "labels", labels, rows)
+    cdef Py_ssize_t wrong = first_outside(cnp.PyArray_DATA(labels), item, rows, columns, ignored)
+    if wrong >= 0:
+        raise ValueError(
+            f"For '{kernel}', 'labels' must be in [0, {columns}) or {ignored}, which is ignored, but got "
+            f"{index_at(cnp.PyArray_DATA(labels), item, wrong)} in row {wrong}."
+        )
+    return item
+
+
+def forward(cnp.ndarray x not None, cnp.ndarray labels not None, int64_t ignored, cnp.ndarray out not None):
+    """Write -x[row, label] into `out`, 0 where the label is `ignored`; return how many are not.
+
+    Args:
+        x: C-contiguous (rows, columns), float32 or float64.
+        labels: (rows,), int32 or int64.
+        ignored: a label.
+        out: (rows,), of the type of x.
+
+    Raises:
+        TypeError: for another type.
+        ValueError: for another shape, or a label out of range.
+
+    >>> out = np.empty(2)
+    >>> forward(np.array([[-1.0, -2.0], [-3.0, -4.0]]), np.array([1, -100]), -100, out), out
+    (1, array([2., 0.]))
+    """
+    cdef int number = real_type("label_likelihood.forward", "x", x), item
+    cdef Py_ssize_t counted
+    check("label_likelihood.forward", "x", x, number, 2, False)
+    check_vector("label_likelihood.forward", "out", out, number, cnp.PyArray_DIM(x, 0), True)
+    item = check_labels("label_likelihood.forward", labels, x, ignored)
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(x, 0), columns = cnp.PyArray_DIM(x, 1)
+    cdef const void *source = cnp.PyArray_DATA(x)
+    cdef const void *indices = cnp.PyArray_DATA(labels)
+    cdef void *to = cnp.PyArray_DATA(out)
+    with nogil:
+        if number == cnp.NPY_FLOAT32:
+            counted = take(<const float *> source, indices, item, rows, columns, ignored, <float *> to)
+        else:
+            counted = take(<const double *> source, indices, item, rows, columns, ignored, <double *> to)
+    return counted
+
+
+def backward(cnp.ndarray dy not None, cnp.ndarray labels not None, int64_t ignored, cnp.ndarray dx not None):
+    """Write the gradient of `forward` into dx (rows, columns): -dy in the labels' columns, zeros elsewhere.
+
+    >>> dx = np.empty((2, 2))
+    >>> backward(np.array([1.0, 5.0]), np.array([1, -100]), -100, dx)
+    >>> dx
+    array([[ 0., -1.],
+           [ 0.,  0.]])
+    """
+    cdef int number = real_type("label_likelihood.backward", "dx", dx), item
+    check("label_likelihood.backward", "dx", dx, number, 2, True)
+    check_vector("label_likelihood.backward", "dy", dy, number, cnp.PyArray_DIM(dx, 0), False)
+    item = check_labels("label_likelihood.backward", labels, dx, ignored)
+    cdef Py_ssize_t rows = cnp.PyArray_DIM(dx, 0), columns = cnp.PyArray_DIM(dx, 1)
+    cdef const void *given = cnp.PyArray_DATA(dy)
+    cdef const void *indices = cnp.PyArray_DATA(labels)
+    cdef void *to = cnp.PyArray_DATA(dx)
+    with nogil:
+        if number == cnp.NPY_FLOAT32:
+            spread(<const float *> given, indices, item, rows, columns, ignored, <float *> to)
+        else:
+            spread(<const double *> given, indices, item, rows, columns, ignored, <double *> to)

@@ -1,0 +1,199 @@
+/* Sums, products and extremes of float32, float64 and whole numbers: over contiguous rows, and over the rows of a
+   strip of columns.
+
+   float32 is added and multiplied up in float64, so a result is rounded once. Whole numbers wrap around. The
+   extremes of numbers with a NaN are NaN. */
+
+#ifndef DM_REDUCTION_KERNELS_H
+#define DM_REDUCTION_KERNELS_H
+
+#include <math.h>
+#include <stdint.h>
+
+/* Elements that are put together in lanes; longer rows are halved down to these. */
+#define DM_LEAF 1024
+
+typedef struct {
+    int width;                                                              /* bytes of a result before rounding */
+    void (*rows)(const void *x, Py_ssize_t count, Py_ssize_t size, void *results);  /* one after the other */
+    void (*gather)(const void *results, Py_ssize_t count, void *result);    /* of results, into one */
+    void (*start)(void *results, Py_ssize_t count);
+    void (*join)(const void *more, Py_ssize_t count, void *results);        /* result by result */
+    void (*columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t width, void *results);
+} dm_reduction;
+
+enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_REDUCTIONS };
+
+#define DM_PLUS(a, b) ((a) + (b))
+#define DM_TIMES(a, b) ((a) * (b))
+#define DM_TIMES_WRAPPED(a, b) ((DM_WHOLE) (1u * (a) * (b)))  /* short types would become int, which may not wrap */
+#define DM_LARGER(a, b) ((a) >= (b) ? (a) : (b))
+#define DM_SMALLER(a, b) ((a) <= (b) ? (a) : (b))
+/* Two choices after each other become vectors, one within the other a branch. */
+#define DM_LARGER_OR_NAN(a, b) ({ A larger = (a) > (b) ? (a) : (b); (a) != (a) ? (a) : larger; })
+#define DM_SMALLER_OR_NAN(a, b) ({ A smaller = (a) < (b) ? (a) : (b); (a) != (a) ? (a) : smaller; })
+#define DM_AS_IS(x) (x)
+#define DM_DOUBLE(x) ((double) (x))
+#define DM_SQUARE(x) ((double) (x) * (double) (x))
+#define DM_MAGNITUDE(x) fabs((double) (x))
+
+/* ---- floats; -0 changes no sum */
+#define NAME(part) dm_sum_float_##part
+#define T float
+#define A double
+#define VALUE DM_DOUBLE
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUAD
+#include "reduction_template.h"
+
+#define NAME(part) dm_prod_float_##part
+#define T float
+#define A double
+#define VALUE DM_DOUBLE
+#define BOTH DM_TIMES
+#define START 1.0
+#include "reduction_template.h"
+
+#define NAME(part) dm_max_float_##part
+#define T float
+#define A float
+#define VALUE DM_AS_IS
+#define BOTH DM_LARGER_OR_NAN
+#define START -INFINITY
+#include "reduction_template.h"
+
+#define NAME(part) dm_min_float_##part
+#define T float
+#define A float
+#define VALUE DM_AS_IS
+#define BOTH DM_SMALLER_OR_NAN
+#define START INFINITY
+#include "reduction_template.h"
+
+#define NAME(part) dm_squares_float_##part
+#define T float
+#define A double
+#define VALUE DM_SQUARE
+#define BOTH DM_PLUS
+#define START -0.0
+#include "reduction_template.h"
+
+#define NAME(part) dm_magnitudes_float_##part
+#define T float
+#define A double
+#define VALUE DM_MAGNITUDE
+#define BOTH DM_PLUS
+#define START -0.0
+#include "reduction_template.h"
+
+#define NAME(part) dm_sum_double_##part
+#define T double
+#define A double
+#define VALUE DM_AS_IS
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUAD
+#include "reduction_template.h"
+
+#define NAME(part) dm_prod_double_##part
+#define T double
+#define A double
+#define VALUE DM_AS_IS
+#define BOTH DM_TIMES
+#define START 1.0
+#include "reduction_template.h"
+
+#define NAME(part) dm_max_double_##part
+#define T double
+#define A double
+#define VALUE DM_AS_IS
+#define BOTH DM_LARGER_OR_NAN
+#define START -INFINITY
+#include "reduction_template.h"
+
+#define NAME(part) dm_min_double_##part
+#define T double
+#define A double
+#define VALUE DM_AS_IS
+#define BOTH DM_SMALLER_OR_NAN
+#define START INFINITY
+#include "reduction_template.h"
+
+#define NAME(part) dm_squares_double_##part
+#define T double
+#define A double
+#define VALUE DM_SQUARE
+#define BOTH DM_PLUS
+#define START -0.0
+#include "reduction_template.h"
+
+#define NAME(part) dm_magnitudes_double_##part
+#define T double
+#define A double
+#define VALUE DM_MAGNITUDE
+#define BOTH DM_PLUS
+#define START -0.0
+#include "reduction_template.h"
+
+/* ---- whole numbers: unsigned sums and products wrap around as the signed ones do in two's complement */
+
+#define DM_WHOLE uint8_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_uint8_##part
+#define DM_LEAST 0
+#define DM_MOST UINT8_MAX
+#include "reduction_whole.h"
+#define DM_WHOLE uint16_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_uint16_##part
+#define DM_LEAST 0
+#define DM_MOST UINT16_MAX
+#include "reduction_whole.h"
+#define DM_WHOLE uint32_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_uint32_##part
+#define DM_LEAST 0
+#define DM_MOST UINT32_MAX
+#include "reduction_whole.h"
+#define DM_WHOLE uint64_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_uint64_##part
+#define DM_LEAST 0
+#define DM_MOST UINT64_MAX
+#include "reduction_whole.h"
+#define DM_SIGNED
+#define DM_WHOLE int8_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_int8_##part
+#define DM_LEAST INT8_MIN
+#define DM_MOST INT8_MAX
+#include "reduction_whole.h"
+#define DM_WHOLE int16_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_int16_##part
+#define DM_LEAST INT16_MIN
+#define DM_MOST INT16_MAX
+#include "reduction_whole.h"
+#define DM_WHOLE int32_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_int32_##part
+#define DM_LEAST INT32_MIN
+#define DM_MOST INT32_MAX
+#include "reduction_whole.h"
+#define DM_WHOLE int64_t
+#define DM_WHOLE_NAME(op, part) dm_##op##_int64_##part
+#define DM_LEAST INT64_MIN
+#define DM_MOST INT64_MAX
+#include "reduction_whole.h"
+
+#define DM_FLOAT_ROW(kind) \
+    {&dm_sum_##kind##_reduction, &dm_prod_##kind##_reduction, &dm_max_##kind##_reduction, \
+     &dm_min_##kind##_reduction, &dm_squares_##kind##_reduction, &dm_magnitudes_##kind##_reduction}
+#define DM_WHOLE_ROW(bits) \
+    {&dm_sum_uint##bits##_reduction, &dm_prod_uint##bits##_reduction, &dm_max_uint##bits##_reduction, \
+     &dm_min_uint##bits##_reduction, NULL, NULL}
+#define DM_SIGNED_ROW(bits) \
+    {&dm_sum_uint##bits##_reduction, &dm_prod_uint##bits##_reduction, &dm_max_int##bits##_reduction, \
+     &dm_min_int##bits##_reduction, NULL, NULL}
+
+/* float, double; then whole numbers by the logarithm of their size: signed, unsigned. */
+static const dm_reduction *const dm_reductions[10][DM_REDUCTIONS] = {
+    DM_FLOAT_ROW(float), DM_FLOAT_ROW(double),
+    DM_SIGNED_ROW(8), DM_WHOLE_ROW(8), DM_SIGNED_ROW(16), DM_WHOLE_ROW(16),
+    DM_SIGNED_ROW(32), DM_WHOLE_ROW(32), DM_SIGNED_ROW(64), DM_WHOLE_ROW(64)};
+
+#endif

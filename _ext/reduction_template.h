@@ -1,0 +1,112 @@
+/* One reduction of one type, included by reduction_kernels.h once for each.
+
+   T is the type in memory, A the one that is added up in; VALUE(x) is what an element counts as, BOTH(a, b) puts two
+   results together and START changes none. With QUAD four elements are added in T before the sum goes on in A.
+   What is put together with what follows from the number of elements alone. */
+
+#define LANES (256 / (int) sizeof(A))
+#define FEW 8
+
+static inline A NAME(both)(A a, A b) {
+    return BOTH(a, b);
+}
+
+static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
+    A lanes[LANES], few[FEW], rest = START;
+    Py_ssize_t i = 0;
+    if (size >= LANES) {
+        for (int k = 0; k < LANES; k++) lanes[k] = START;
+#ifdef QUAD
+        for (; i + 4 * LANES <= size; i += 4 * LANES)
+            for (int k = 0; k < LANES; k++) {
+                const T *at = x + i + k;
+                lanes[k] = NAME(both)(lanes[k], VALUE((at[0] + at[LANES]) + (at[2 * LANES] + at[3 * LANES])));
+            }
+#endif
+        for (; i + LANES <= size; i += LANES)
+            for (int k = 0; k < LANES; k++) lanes[k] = NAME(both)(lanes[k], VALUE(x[i + k]));
+        #pragma GCC unroll 16
+        for (int half = LANES / 2; half > 0; half /= 2)
+            for (int k = 0; k < half; k++) lanes[k] = NAME(both)(lanes[k], lanes[k + half]);
+        rest = lanes[0];
+    }
+    if (size - i >= FEW) {
+        for (int k = 0; k < FEW; k++) few[k] = START;
+        for (; i + FEW <= size; i += FEW)
+            for (int k = 0; k < FEW; k++) few[k] = NAME(both)(few[k], VALUE(x[i + k]));
+        rest = NAME(both)(rest, NAME(both)(NAME(both)(NAME(both)(few[0], few[4]), NAME(both)(few[1], few[5])),
+                               NAME(both)(NAME(both)(few[2], few[6]), NAME(both)(few[3], few[7]))));
+    }
+    for (; i < size; i++) rest = NAME(both)(rest, VALUE(x[i]));
+    return rest;
+}
+
+static A NAME(pairwise)(const T *x, Py_ssize_t size) {
+    Py_ssize_t half;
+    A first, second;
+    if (size <= DM_LEAF) return NAME(leaf)(x, size);
+    half = (size / DM_LEAF + 1) / 2 * DM_LEAF;
+    first = NAME(pairwise)(x, half);
+    second = NAME(pairwise)(x + half, size - half);
+    return NAME(both)(first, second);
+}
+
+static A NAME(tree)(const A *results, Py_ssize_t count) {
+    A first, second;
+    if (count == 1) return results[0];
+    first = NAME(tree)(results, count / 2);
+    second = NAME(tree)(results + count / 2, count - count / 2);
+    return NAME(both)(first, second);
+}
+
+static void NAME(rows)(const void *x, Py_ssize_t count, Py_ssize_t size, void *results) {
+    for (Py_ssize_t row = 0; row < count; row++) {
+        const T *at = (const T *) x + row * size;
+        ((A *) results)[row] = size <= DM_LEAF ? NAME(leaf)(at, size) : NAME(pairwise)(at, size);
+    }
+}
+
+static void NAME(gather)(const void *results, Py_ssize_t count, void *result) {
+    *(A *) result = NAME(tree)((const A *) results, count);
+}
+
+static void NAME(start)(void *results, Py_ssize_t count) {
+    for (Py_ssize_t i = 0; i < count; i++) ((A *) results)[i] = START;
+}
+
+static void NAME(join)(const void *more, Py_ssize_t count, void *results) {
+    const A *from = more;
+    A *to = results;
+    for (Py_ssize_t i = 0; i < count; i++) to[i] = NAME(both)(to[i], from[i]);
+}
+
+static void NAME(columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t width, void *results) {
+    A *restrict to = results;
+    Py_ssize_t row = 0;
+    for (; row + 4 <= count; row += 4) {
+        const T *a = (const T *) rows + row * stride, *b = a + stride, *c = b + stride, *d = c + stride;
+        for (Py_ssize_t i = 0; i < width; i++)
+#ifdef QUAD
+            to[i] = NAME(both)(to[i], VALUE((a[i] + b[i]) + (c[i] + d[i])));
+#else
+            to[i] = NAME(both)(to[i], NAME(both)(NAME(both)(VALUE(a[i]), VALUE(b[i])), NAME(both)(VALUE(c[i]), VALUE(d[i]))));
+#endif
+    }
+    for (; row < count; row++) {
+        const T *a = (const T *) rows + row * stride;
+        for (Py_ssize_t i = 0; i < width; i++) to[i] = NAME(both)(to[i], VALUE(a[i]));
+    }
+}
+
+static const dm_reduction NAME(reduction) = {
+    (int) sizeof(A), NAME(rows), NAME(gather), NAME(start), NAME(join), NAME(columns)};
+
+#undef LANES
+#undef FEW
+#undef NAME
+#undef T
+#undef A
+#undef VALUE
+#undef BOTH
+#undef START
+#undef QUAD
