@@ -67,10 +67,15 @@ class Generator:
             )
         self._words[:] = array.reshape(-1).view(np.int64)
 
-    def draw(self) -> np.random.Generator:
-        """A NumPy generator for one draw; the next one differs. Inside the package only."""
+    def next_draw(self) -> tuple[int, int]:
+        """Seed and offset of one draw; the next one differs. Inside the package only."""
         seed, offset = (int(w) % 2**64 for w in self._words)
         self._words[1] = np.uint64((offset + _STEP) % 2**64).astype(np.int64)
+        return seed, offset
+
+    def draw(self) -> np.random.Generator:
+        """A NumPy generator for one draw; the next one differs. Inside the package only."""
+        seed, offset = self.next_draw()
         return np.random.Generator(np.random.Philox(key=seed, counter=[0, 0, 0, offset]))
 
     def __deepcopy__(self, memo: dict) -> Generator:

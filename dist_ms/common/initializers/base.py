@@ -11,7 +11,7 @@ import numpy as np
 from dist_ms.common import seed as seeds
 from dist_ms.common.checks import check_number, complaint
 
-_CHUNK = 1 << 16  # elements drawn at a time: the temporary stays in the cache
+CHUNK = 1 << 16  # elements drawn at a time: the temporary stays in the cache
 _registry: dict[str, type[Initializer]] = {}
 
 
@@ -149,19 +149,23 @@ def _assignment(arr: np.ndarray, num: Any) -> np.ndarray:
     return arr
 
 
-def fill(arr: np.ndarray, draw: Callable[[int, Any], np.ndarray]) -> None:
-    """Fill `arr` with draws, a chunk at a time.
+def fill(arr: np.ndarray, draw: Callable[[np.ndarray, int], None]) -> None:
+    """Fill `arr` with draws.
 
     Args:
         arr: any shape and type; drawn in float64 where it holds float64, else in float32.
-        draw: called with (number of elements, NumPy type); returns that many values.
+        draw: called with a contiguous array to fill and the place of its first element in the whole.
     """
+    if arr.flags.c_contiguous and arr.dtype.type in (np.float32, np.float64):
+        draw(arr, 0)
+        return
     flat = arr.reshape(-1) if arr.flags.c_contiguous else arr.flat
-    kind = np.float64 if arr.dtype in (np.float64, np.complex128) else np.float32
-    for begin in range(0, arr.size, _CHUNK):
-        end = min(begin + _CHUNK, arr.size)
-        values = draw(end - begin, kind)
-        flat[begin:end] = values.astype(arr.dtype) if arr.dtype.kind in "iub" else values
+    values = np.empty(CHUNK, np.float64 if arr.dtype in (np.float64, np.complex128) else np.float32)
+    for begin in range(0, arr.size, CHUNK):
+        end = min(begin + CHUNK, arr.size)
+        part = values[: end - begin]
+        draw(part, begin)
+        flat[begin:end] = part.astype(arr.dtype) if arr.dtype.kind in "iub" else part
 
 
 def _calculate_fan_in_and_fan_out(shape: Sequence[int]) -> tuple[int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from dist_ms.common.initializers.base import (
     number,
 )
 from dist_ms.common.initializers.normal import normal_fill, truncated_fill
-from dist_ms.common.seed import generator
+from dist_ms.common.seed import next_key
 
 # The standard deviation of a standard normal that is cut at -2 and 2.
 _DEVIATION_WITHIN_TWO = 0.87962566103423978
@@ -26,15 +25,10 @@ _DEVIATION_WITHIN_TWO = 0.87962566103423978
 
 def uniform_fill(arr: np.ndarray, bound: float) -> None:
     """Fill `arr` evenly from [-bound, bound)."""
-    source = generator()
+    from dist_ms._ext import counted_numbers
 
-    def draw(count: int, kind: Any) -> np.ndarray:
-        values = source.random(count, kind)
-        values *= kind(2 * bound)
-        values -= kind(bound)
-        return values
-
-    fill(arr, draw)
+    key = next_key()
+    fill(arr, lambda out, first: counted_numbers.uniform(out, key, 0, -bound, 2 * bound, first))
 
 
 @_register()

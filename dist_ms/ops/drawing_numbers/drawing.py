@@ -40,12 +40,28 @@ def generator_of(name: str, seed: Any) -> np.random.Generator:
         TypeError: if `seed` is no int.
         ValueError: if it is negative.
     """
+    key = _key(name, seed)
+    return seeds.generator() if key is None else np.random.Generator(np.random.Philox(key=key))
+
+
+def source_for(name: str, seed: Any) -> FreeSource:
+    """The source of one call whose numbers are not MindSpore's: from its `seed`, or from the global one.
+
+    Raises:
+        TypeError: if `seed` is no int.
+        ValueError: if it is negative.
+    """
+    return FreeSource(_key(name, seed))
+
+
+def _key(name: str, seed: Any) -> int | None:
+    """The key that a call's own seed stands for."""
     if seed is None:
-        return seeds.generator()
+        return None
     seed = integer(name, seed, "seed")
     if seed < 0:
         raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
-    return np.random.Generator(np.random.Philox(key=seed))
+    return seed
 
 
 def _float_dtype(name: str, dtype: Any) -> np.dtype:
@@ -105,7 +121,10 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
         (2, 3)
     """
     m, s = parameter_array("normal", mean, "mean"), parameter_array("normal", stddev, "stddev")
-    return wrap(np.asarray(source_of("normal", seed).normal(shape_of("normal", shape, "shape")) * s + m, np.float32))
+    size, source = shape_of("normal", shape, "shape"), source_of("normal", seed)
+    if not m.ndim and not s.ndim:
+        return wrap(source.normal(size, mean=float(m), deviation=float(s)))
+    return wrap(np.asarray(source.normal(size) * s + m, np.float32))
 
 
 def parameter_array(name: str, value: Any, argument: str) -> np.ndarray:
@@ -145,9 +164,13 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
         return wrap(source_of("uniform", seed).integers(low, high, full).astype(dtype.np))
     low, high = parameter_array("uniform", minval, "minval"), parameter_array("uniform", maxval, "maxval")
-    part = source_of("uniform", seed).uniform(shape_of("uniform", shape, "shape"))
-    # Rounding must not reach the upper limit.
-    out = np.minimum(low + part * (high - low), np.where(high > low, np.nextafter(high, low), low))
+    size, source = shape_of("uniform", shape, "shape"), source_of("uniform", seed)
+    below = np.where(high > low, np.nextafter(high, low), low)  # Rounding must not reach the upper limit.
+    if not low.ndim and not high.ndim:
+        out = source.uniform(size, low=float(low), span=float(high - low))
+        np.minimum(out, below, out=out)
+    else:
+        out = np.minimum(low + source.uniform(size) * (high - low), below)
     return wrap(np.asarray(out, np.float32).astype(_float_dtype("uniform", dtype), copy=False))
 
 
@@ -240,7 +263,7 @@ def _integers(name: str, low: Any, high: Any, size: Any, seed: Any, d: np.dtype)
     low, high = integer(name, low, "low"), integer(name, high, "high")
     if low >= high:
         raise ValueError(f"For '{name}', 'low' must be below 'high', but got {low} and {high}.")
-    return source_of(name, seed).integers(low, high, shape_of(name, size, "size")).astype(d)
+    return source_of(name, seed).integers(low, high, shape_of(name, size, "size")).astype(d, copy=False)
 
 
 def _int_dtype(name: str, dtype: Any) -> np.dtype:
@@ -352,7 +375,7 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
         raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
     start = integer("randperm", offset, "offset") or integer("randperm", seed, "seed")
     order = FreeSource() if start == -1 else MersenneTwister(start)
-    return wrap(order.permutation(n).astype(dtype.np))
+    return wrap(order.permutation(n).astype(dtype.np, copy=False))
 
 
 def shuffle(x: Tensor, seed: int | None = None) -> Tensor:

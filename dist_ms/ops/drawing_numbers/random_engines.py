@@ -9,10 +9,12 @@ here and there. The two seeds of an operation are mixed by one block of Philox 4
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
 
 import numpy as np
+
+from dist_ms.ops.kernels import sequences
 
 _WORD = 0xFFFFFFFF
 _MIX_KEY = (0x3EC8F720, 0x02461E29)
@@ -36,43 +38,56 @@ def mixed_seed(seed: int, seed2: int) -> int:
 
 
 class Engine:
-    """A sequence of words from 0 to `top`.
+    """A sequence of words from 0 to `top`, made by a kernel.
+
+    Args:
+        seed: where it starts.
 
     Attributes:
         top: the largest word.
     """
 
-    top = 0
+    kernel = ""  # the kernel's name
+
+    def __init__(self, seed: int) -> None:
+        self._kernel = getattr(sequences, self.kernel)(seed)
+        self.top: int = self._kernel.top
 
     def words(self, count: int) -> np.ndarray:
         """The next words (count,), as uint64."""
-        raise NotImplementedError
+        out = np.empty(count, np.uint32)
+        self._kernel.words(out)
+        return out.astype(np.uint64)
 
     def doubles(self, count: int) -> np.ndarray:
         """Numbers from [0, 1) with 53 bits, each of two words of which the second weighs more."""
-        span = np.float64(self.top + 1)
-        first, second = self.words(2 * count).reshape(count, 2).T
-        out = (first.astype(np.float64) + second.astype(np.float64) * span) / (span * span)
-        return np.minimum(out, np.nextafter(1.0, 0.0))
+        out = np.empty(count)
+        self._kernel.doubles(out)
+        return out
+
+    def rounded(self, count: int) -> np.ndarray:
+        """These numbers in float32, below 1."""
+        out = np.empty(count, np.float32)
+        self._kernel.rounded(out)
+        return out
 
     def floats(self, count: int) -> np.ndarray:
         """Numbers from [0, 1) in float32, each of one word."""
-        out = self.words(count).astype(np.float32) / np.float32(self.top + 1)
-        return np.minimum(out, np.nextafter(np.float32(1), np.float32(0)))
+        out = np.empty(count, np.float32)
+        self._kernel.floats(out)
+        return out
 
     def integers(self, span: int, count: int) -> np.ndarray:
-        """Equally likely integers (count,) from [0, span); words of the incomplete last bucket are left out."""
-        bucket = self.top // span
-        kept = self._accepted(count, 1, lambda w: w[:, 0] < bucket * span)
-        return kept[:, 0] // np.uint64(bucket)
+        """Equally likely integers (count,) from [0, span), int64; words of the incomplete last bucket are left out."""
+        out = np.empty(count, np.int64)
+        self._kernel.integers(span, out)
+        return out
 
     def normals(self, count: int) -> np.ndarray:
         """Standard normal numbers in float32 by Marsaglia's polar method, the second of each point first."""
-        points = self._accepted((count + 1) // 2, 2, lambda w: _inside(self._points(w)))
-        points = self._points(points)
-        square = points[:, 0] * points[:, 0] + points[:, 1] * points[:, 1]
-        scale = np.sqrt(np.float32(-2) * np.log(square) / square)
-        return (points * scale[:, None])[:, ::-1].reshape(-1)[:count]
+        out = np.empty(count, np.float32)
+        self._kernel.normals(out)
+        return out
 
     def wide_normals(self) -> Iterator[float]:
         """Standard normal numbers with 53 bits, one by one, by the same method."""
@@ -85,92 +100,28 @@ class Engine:
                 yield x * scale
 
     def permutation(self, count: int) -> np.ndarray:
-        """The integers from 0 to count - 1 in random order: swaps from the front, two from one draw."""
-        out = np.arange(count)
-        place = 1
-        if count > 1 and count % 2 == 0:
-            self._swap(out, 1, int(self.integers(2, 1)[0]))
-            place = 2
-        while place < count:
-            if self.top // count < count:  # one draw is too short for two swaps
-                self._swap(out, place, int(self.integers(place + 1, 1)[0]))
-                place += 1
-                continue
-            both = int(self.integers((place + 1) * (place + 2), 1)[0])
-            self._swap(out, place, both // (place + 2))
-            self._swap(out, place + 1, both % (place + 2))
-            place += 2
+        """The integers from 0 to count - 1 in random order, int64."""
+        out = np.empty(count, np.int64)
+        self._kernel.permutation(out)
         return out
 
-    @staticmethod
-    def _swap(values: np.ndarray, i: int, j: int) -> None:
-        values[i], values[j] = values[j], values[i]
-
-    def _points(self, words: np.ndarray) -> np.ndarray:
-        """Points of the square [-1, 1) of pairs of words."""
-        part = words.astype(np.float32) / np.float32(self.top + 1)
-        return np.float32(2) * np.minimum(part, np.nextafter(np.float32(1), np.float32(0))) - np.float32(1)
-
-    def _accepted(self, count: int, width: int, accept: Callable) -> np.ndarray:
-        """The first `count` rows of `width` words that are accepted; no word after them is used up."""
-        found: list[np.ndarray] = []
-        missing = count
-        while missing:
-            rows = self.words(missing * width).reshape(missing, width)
-            rows = rows[accept(rows)]
-            found.append(rows)
-            missing -= len(rows)
-        return np.concatenate(found) if found else np.zeros((0, width), np.uint64)
-
-
-def _inside(points: np.ndarray) -> np.ndarray:
-    """Which points lie in the unit circle, its center left out."""
-    square = points[:, 0] * points[:, 0] + points[:, 1] * points[:, 1]
-    return (square <= 1) & (square != 0)
+    def poisson(self, rates: np.ndarray, count: int) -> np.ndarray:
+        """Counts (count, rates.size) of Poisson distributions, float64; all of the first rate come first."""
+        out = np.empty((count, rates.size))
+        self._kernel.poisson(np.ascontiguousarray(rates, np.float64).reshape(-1), out)
+        return out
 
 
 class MersenneTwister(Engine):
-    """mt19937.
+    """mt19937; the lower 32 bits of the seed count."""
 
-    Args:
-        seed: its lower 32 bits count.
-    """
-
-    top = 2**32 - 1
-
-    def __init__(self, seed: int) -> None:
-        self._state = np.random.RandomState(seed & _WORD)
-
-    def words(self, count: int) -> np.ndarray:
-        return np.frombuffer(self._state.bytes(4 * count), "<u4").astype(np.uint64)
+    kernel = "MersenneTwister"
 
 
 class MinimalStandard(Engine):
-    """x -> 16807 x modulo 2**31 - 1; the words are x - 1.
+    """x -> 16807 x modulo 2**31 - 1; the words are x - 1. A seed that is a multiple of the modulus counts as 1."""
 
-    Args:
-        seed: any; a multiple of the modulus counts as 1.
-    """
-
-    modulus = 2**31 - 1
-    top = modulus - 2
-
-    def __init__(self, seed: int) -> None:
-        self._x = seed % self.modulus or 1
-
-    def words(self, count: int) -> np.ndarray:
-        out = np.empty(count, np.uint64)
-        if not count:
-            return out
-        out[0] = self._x * 16807 % self.modulus
-        done, factor = 1, 16807
-        while done < count:  # each round doubles what there is, with 16807 to the power of how much there is
-            part = min(done, count - done)
-            out[done : done + part] = out[:part] * np.uint64(factor) % np.uint64(self.modulus)
-            factor = factor * factor % self.modulus
-            done += part
-        self._x = int(out[-1])
-        return out - np.uint64(1)
+    kernel = "MinimalStandard"
 
 
 class PhiloxSequence:

@@ -1,8 +1,7 @@
-"""Where random operations get their numbers: MindSpore's sequences with a seed, else NumPy's.
+"""Where random operations get their numbers: MindSpore's sequences with a seed, else Philox's.
 
 With an operation's seed, or after `set_seed`, the numbers are those of MindSpore's CPU operations.
-Without any seed they come from NumPy's Philox with a start from the global generator, which is
-faster.
+Without any seed they come from Philox with a key from the global generator, which is faster.
 """
 
 from __future__ import annotations
@@ -17,30 +16,55 @@ import numpy as np
 from dist_ms.common import seed as seeds
 from dist_ms.ops.arguments import integer
 from dist_ms.ops.drawing_numbers.random_engines import MersenneTwister, MinimalStandard, PhiloxSequence, mixed_seed
+from dist_ms.ops.kernels import counted_numbers
 
-FLOAT = np.dtype(np.float32)
+FLOAT, _WIDE = np.dtype(np.float32), np.dtype(np.float64)
+_LEAST = np.nextafter(np.float32(-1), np.float32(0))
 
 
 class FreeSource:
-    """Numbers that no seed fixes."""
+    """Numbers that no MindSpore seed fixes.
 
-    def __init__(self) -> None:
-        self._rng = seeds.generator()
+    Args:
+        key: 62 bits that decide over them; None for a key from the global generator.
+        offset: 64 bits, another start for each.
+    """
 
-    def uniform(self, shape: tuple, d: np.dtype = FLOAT) -> np.ndarray:
-        """Numbers from [0, 1)."""
-        return self._rng.random(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
+    def __init__(self, key: int | None = None, offset: int = 0) -> None:
+        self._key = seeds.next_key() if key is None else key % 2**64
+        self._offset = offset
 
-    def normal(self, shape: tuple, d: np.dtype = FLOAT) -> np.ndarray:
-        """Standard normal numbers."""
-        return self._rng.standard_normal(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
+    @cached_property
+    def _rng(self) -> np.random.Generator:
+        return np.random.Generator(np.random.Philox(key=self._key, counter=[0, 0, 0, self._offset]))
+
+    def _next(self) -> int:
+        """The offset of a draw: each has its own."""
+        self._offset += 1
+        return (self._offset - 1) % 2**64
+
+    def uniform(self, shape: tuple, d: np.dtype = FLOAT, low: float = 0.0, span: float = 1.0) -> np.ndarray:
+        """Numbers low + span u, u from [0, 1)."""
+        out = np.empty(shape, np.float32 if d.itemsize <= 4 else np.float64)
+        counted_numbers.uniform(out, self._key, self._next(), low, span)
+        return out.astype(d, copy=False)
+
+    def normal(self, shape: tuple, d: np.dtype = FLOAT, mean: float = 0.0, deviation: float = 1.0) -> np.ndarray:
+        """Normal numbers."""
+        out = np.empty(shape, np.float32 if d.itemsize <= 4 else np.float64)
+        counted_numbers.normal(out, self._key, self._next(), mean, deviation)
+        return out.astype(d, copy=False)
 
     def laplace(self, shape: tuple) -> np.ndarray:
         """Numbers of the Laplace distribution with mean 0 and scale 1, float32."""
-        return self._rng.laplace(size=shape).astype(np.float32)
+        return laplace_of(self.uniform(shape, low=float(_LEAST), span=float(1 - _LEAST)))
 
     def integers(self, low: Any, high: Any, shape: tuple) -> np.ndarray:
         """Equally likely integers from [low, high), int64."""
+        if isinstance(low, int) and isinstance(high, int) and 0 < high - low < 2**32 and low >= -(2**63):
+            out = np.empty(shape, np.int64)
+            counted_numbers.integers(out, low, high - low, self._key, self._next())
+            return out
         return self._rng.integers(low, high, shape)
 
     def permutation(self, count: int) -> np.ndarray:
@@ -49,11 +73,16 @@ class FreeSource:
 
     def marks(self, shape: tuple, fine: bool = False) -> np.ndarray:
         """Numbers from [0, 1) that choose among weights, float64."""
-        return self._rng.random(shape)
+        return self.uniform(shape, _WIDE)
 
     def poisson(self, rates: np.ndarray, shape: tuple) -> np.ndarray:
         """Counts (*shape, *rates.shape) of Poisson distributions, float64."""
         return self._rng.poisson(rates, (*shape, *rates.shape)).astype(np.float64)
+
+
+def laplace_of(part: np.ndarray) -> np.ndarray:
+    """Numbers of the Laplace distribution from ones that are equally likely in (-1, 1)."""
+    return np.copysign(np.log1p(-np.abs(part)), part)
 
 
 class SeededSource:
@@ -79,30 +108,28 @@ class SeededSource:
         # One step of a 64-bit linear congruential generator lies between the start and this engine.
         return MersenneTwister((self._start * 6364136223846793005 + 0xDA3E39CB94B95BDB) % 2**64)
 
-    def uniform(self, shape: tuple, d: np.dtype = FLOAT) -> np.ndarray:
-        """Numbers from [0, 1)."""
-        part = self._mersenne.doubles(math.prod(shape)).astype(np.float32)
-        return np.minimum(part, np.nextafter(np.float32(1), np.float32(0))).reshape(shape).astype(d, copy=False)
+    def uniform(self, shape: tuple, d: np.dtype = FLOAT, low: float = 0.0, span: float = 1.0) -> np.ndarray:
+        """Numbers low + span u, u from [0, 1)."""
+        return _spread(self._mersenne.rounded(math.prod(shape)), span, low).reshape(shape).astype(d, copy=False)
 
-    def normal(self, shape: tuple, d: np.dtype = FLOAT) -> np.ndarray:
-        """Standard normal numbers."""
-        return self._minimal.normals(math.prod(shape)).reshape(shape).astype(d, copy=False)
+    def normal(self, shape: tuple, d: np.dtype = FLOAT, mean: float = 0.0, deviation: float = 1.0) -> np.ndarray:
+        """Normal numbers."""
+        out = self._minimal.normals(math.prod(shape))
+        return _spread(out, deviation, mean).reshape(shape).astype(d, copy=False)
 
     def laplace(self, shape: tuple) -> np.ndarray:
         """Numbers of the Laplace distribution with mean 0 and scale 1, float32."""
-        low = np.nextafter(np.float32(-1), np.float32(0))
-        part = self._minimal.floats(math.prod(shape)) * (np.float32(1) - low) + low
-        return np.copysign(np.log1p(-np.abs(part)), part).reshape(shape)
+        return laplace_of(_spread(self._minimal.floats(math.prod(shape)), 1 - _LEAST, _LEAST)).reshape(shape)
 
     def integers(self, low: Any, high: Any, shape: tuple) -> np.ndarray:
         """Equally likely integers from [low, high), int64."""
         low, span = np.asarray(low, np.int64), np.asarray(high, np.int64) - np.asarray(low, np.int64)
         count = math.prod(shape)
         if span.ndim == 0 and 0 < span < 2**32:
-            drawn = self._mersenne.integers(int(span), count).astype(np.int64).reshape(shape)
-        else:
-            drawn = np.floor(self._mersenne.doubles(count).reshape(shape) * span).astype(np.int64)
-        return low + drawn
+            drawn = self._mersenne.integers(int(span), count).reshape(shape)
+            drawn += low
+            return drawn
+        return low + np.floor(self._mersenne.doubles(count).reshape(shape) * span).astype(np.int64)
 
     def wide_normals(self) -> Iterator[float]:
         """Standard normal numbers, one by one."""
@@ -119,45 +146,16 @@ class SeededSource:
 
     def poisson(self, rates: np.ndarray, shape: tuple) -> np.ndarray:
         """Counts (*shape, *rates.shape) of Poisson distributions, float64; all of the first rate come first."""
-        flat = np.asarray(rates, np.float64).reshape(-1)
-        out = np.empty((math.prod(shape), flat.size))
-        for column, rate in enumerate(flat.tolist()):
-            for row in range(len(out)):
-                out[row, column] = _poisson(self._congruent, rate)
-        return out.reshape(*shape, *np.shape(rates))
+        return self._congruent.poisson(np.asarray(rates), math.prod(shape)).reshape(*shape, *np.shape(rates))
 
 
-def _poisson(engine: MersenneTwister, rate: float) -> float:
-    """One count: by products of uniform numbers for rates below 10, else by transformed rejection.
-
-    Hörmann, "The transformed rejection method for generating Poisson random variables", 1993.
-    """
-    if not rate >= 0:
-        return math.nan
-    if rate == math.inf:
-        return math.inf
-    if rate < 10:
-        product, count, end = 1.0, 0, math.exp(-rate)
-        while True:
-            product *= float(engine.doubles(1)[0])
-            if product <= end:
-                return float(count)
-            count += 1
-    b = 0.931 + 2.53 * math.sqrt(rate)
-    a = -0.059 + 0.02483 * b
-    inverse, limit = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
-    while True:
-        u, v = engine.doubles(2).tolist()
-        u -= 0.5
-        edge = 0.5 - abs(u)
-        k = math.floor((2 * a / edge + b) * u + rate + 0.43)
-        if edge >= 0.07 and v <= limit:
-            return float(k)
-        if k < 0 or (edge < 0.013 and v > edge):
-            continue
-        level = v * inverse / (a / (edge * edge) + b)
-        if level <= 0 or math.log(level) <= k * math.log(rate) - rate - math.lgamma(k + 1):
-            return float(k)
+def _spread(values: np.ndarray, factor: float, start: float) -> np.ndarray:
+    """Multiply float32 numbers and add to them, in place."""
+    if factor != 1:
+        values *= np.float32(factor)
+    if start != 0:
+        values += np.float32(start)
+    return values
 
 
 def philox_gamma(sequence: PhiloxSequence, index: int, shape: float) -> float:

@@ -11,7 +11,7 @@ from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.generator import Generator, numpy_generator
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, tensor
-from dist_ms.ops.drawing_numbers.random_sources import SeededSource
+from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource
 
 __all__ = [
     "bernoulli",
@@ -30,6 +30,11 @@ __all__ = [
 def _seed(generator: Generator | None) -> SeededSource | None:
     """What makes an operation draw from a generator: a source it starts; None for the global stream."""
     return None if generator is None else SeededSource(0, 1 + int(generator.draw().integers(2**31)))
+
+
+def _source(generator: Generator | None) -> FreeSource:
+    """Numbers of a generator's stream, or of the global one."""
+    return FreeSource() if generator is None else FreeSource(*generator.next_draw())
 
 
 def _size(size: tuple) -> Any:
@@ -168,8 +173,10 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Generat
     """
     values = [v.asnumpy() if isinstance(v, Tensor) else v for v in (mean, std)]
     shape = np.broadcast_shapes(*(np.shape(v) for v in values)) if size is None else tuple(size)
-    noise = numpy_generator(generator).standard_normal(shape, np.float32)
-    return wrap(np.asarray(values[0] + noise * values[1], float32.np))
+    source = _source(generator)
+    if not any(np.ndim(v) for v in values):
+        return wrap(source.normal(shape, mean=float(values[0]), deviation=float(values[1])))
+    return wrap(np.asarray(values[0] + source.normal(shape) * values[1], float32.np))
 
 
 def multinomial(
@@ -199,5 +206,5 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
         >>> print(ms.mint.bernoulli(ms.Tensor([0.0, 1.0])))
         [0. 1.]
     """
-    draws = numpy_generator(generator).random(tensor("bernoulli", input).shape, np.float32)
+    draws = _source(generator).uniform(tensor("bernoulli", input).shape)
     return wrap((draws < input.asnumpy()).astype(input.dtype.np))

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.elementwise.arithmetic import conjugate
+from dist_ms.ops.linear_algebra.contraction import contract, plainly
 from dist_ms.ops.linear_algebra.triangles import diagonal
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import transpose
@@ -33,11 +35,12 @@ class Contraction(Primitive):
 
     @quiet
     def forward(self, *operands: np.ndarray) -> np.ndarray:
-        letters = {c: i for i, c in enumerate(sorted({c for t in self.terms for c in t}))}
         d = np.result_type(*operands) if all(o.dtype.kind != "V" for o in operands) else operands[0].dtype
         wide = [o.astype(np.float32) if d.itemsize == 2 and d.kind in "fV" else o for o in operands]
-        pairs = [part for o, t in zip(wide, self.terms) for part in (o, [letters[c] for c in t])]
-        out = np.einsum(*pairs, [letters[c] for c in self.result], optimize=len(operands) > 1)
+        if len(wide) > 1 and all(o.dtype == wide[0].dtype for o in wide) and wide[0].dtype.kind in "fc":
+            out = contract(wide, list(self.terms), self.result)
+        else:
+            out = plainly(wide, self.terms, self.result)
         return np.asarray(out).astype(d, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -101,8 +104,11 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         raise ValueError(
             f"For 'einsum', each letter of the result must come once, and in a term, but got '{equation}'."
         )
-    if len(inputs) == 1 and sorted(names[0]) == sorted(result):
-        return transpose(inputs[0], tuple(names[0].index(c) for c in result))
+    if len(inputs) == 1 and (len(names[0]) == len(result) or numpy_dtype(inputs[0]).kind == "f"):
+        left = [c for c in names[0] if c in result]
+        alone = tuple([i for i, c in enumerate(names[0]) if c not in result])
+        x = ops.ReduceSum()(inputs[0], alone) if alone else inputs[0]
+        return x if left == list(result) else transpose(x, tuple(left.index(c) for c in result))
     return Contraction(tuple(names), result)(*inputs)
 
 

@@ -16,14 +16,16 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
-from dist_ms.ops.linear_algebra.matrix_product import multiply
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.kernels import vector_product
+from dist_ms.ops.linear_algebra.matrix_product import by_vector, multiply, suits_vector
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
 from dist_ms.ops.shaping.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
+_PLAIN = (np.float32, np.float64)
 # Multiplications below which NumPy answers before oneDNN has looked up its primitive.
 SMALL = 1 << 16
 _SMALL_NARROW = 4096  # of bfloat16, whose factors NumPy has to be given in float32
@@ -173,8 +175,22 @@ def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.n
     if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL_NARROW):
         return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
     if a.dtype != _BF16 and (a.dtype != _F32 or a.size * b.shape[-1] < SMALL):
+        if d.type is np.float64 and a.ndim == b.ndim == 2 and suits_vector(a, b):
+            return by_vector(a, b, out)
+        if d.kind in "iu" and a.size * b.shape[-1] >= SMALL and (wide := _exactly(a, b)) is not None:
+            return wide
         return _plain(a, b, out)
     return multiply(a, b, None, out)
+
+
+def _exactly(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """The product of integers through float64, of which BLAS makes it; None if a sum might be rounded there."""
+    if not a.size or not b.size:
+        return None
+    largest = [max(-int(x.min()), int(x.max())) for x in (a, b)]
+    if a.shape[-1] * largest[0] * largest[1] >= 1 << 53:
+        return None
+    return _plain(a.astype(np.float64), b.astype(np.float64)).astype(np.int64).astype(a.dtype, copy=False)
 
 
 def _plain(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
@@ -342,7 +358,7 @@ class Ger(Primitive):
             raise ValueError(
                 f"For '{self.name}', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}."
             )
-        return np.outer(input, vec2)
+        return outer_product(input, vec2)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -350,6 +366,15 @@ class Ger(Primitive):
 
 
 ger = Ger()
+
+
+def outer_product(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The products of each element of one vector with each of another, of one dtype."""
+    if x.dtype.type in _PLAIN and x.size * y.size >= SMALL:
+        out = np.empty((x.size, y.size), x.dtype)
+        vector_product.outer(np.ascontiguousarray(x), np.ascontiguousarray(y), out)
+        return out
+    return np.outer(x, y)
 
 
 def outer(input: Tensor, vec2: Tensor) -> Tensor:
@@ -376,6 +401,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
         raise ValueError(
             f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}."
         )
+    if input.dtype == vec2.dtype and input.size * vec2.size >= SMALL and numpy_dtype(input).type in _PLAIN:
+        return ger(input, vec2)
     return mul(reshape(input, (-1, 1)), vec2)
 
 

@@ -7,10 +7,12 @@ import math
 import ml_dtypes
 import numpy as np
 
-from dist_ms.ops.kernels import activation, amx, dnnl
+from dist_ms.ops.kernels import activation, amx, dnnl, vector_product
 from dist_ms.ops.layout import contiguous, copied
 
 _BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
+# Elements of a matrix from which on, and a vector's length from which on, the kernel for a vector is quicker than BLAS.
+_MANY, _LONG = 1 << 16, 128
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
 _LEAST = 32
 # Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
@@ -46,6 +48,10 @@ def multiply(
         out[...] = 0
         out = out if bias is None else np.add(out, bias, out=out)
         return _relu(out) if relu else out
+    if not lead and a.dtype == _F32 and (m == 1 or n == 1) and suits_vector(a, b):
+        out = by_vector(a, b, out)
+        out = out if bias is None else np.add(out, bias, out=out)
+        return _relu(out) if relu else out
     if a.dtype == _F32 and suits_amx(m, n, k, lead):
         a, b = with_unit_step(a), with_unit_step(b)
         if out is None:
@@ -62,6 +68,23 @@ def multiply(
     else:
         dnnl.matmul(_readable(a), _readable(b), out, bias)
     return _relu(out) if relu else out
+
+
+def suits_vector(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether a product of a matrix and a vector, in either order, is made by the kernel for these."""
+    matrix, length = (a, a.shape[1]) if b.shape[1] == 1 else (b.T, b.shape[0])
+    if matrix.size < _MANY or min(a.shape[0], b.shape[1]) != 1:
+        return False
+    return length >= _LONG if matrix.strides[1] == matrix.itemsize else matrix.strides[0] == matrix.itemsize
+
+
+def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The product of a matrix and a vector, or of a vector and a matrix, that `suits_vector`."""
+    matrix, vector = (a, b) if b.shape[1] == 1 else (b.T, a)
+    if out is None or not out.flags.c_contiguous:
+        out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    vector_product.matrix_vector(with_unit_step(matrix), np.ascontiguousarray(vector.reshape(-1)), out.reshape(-1))
+    return out
 
 
 def suits_amx(m: int, n: int, k: int, lead: tuple = ()) -> bool:

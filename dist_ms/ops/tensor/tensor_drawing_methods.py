@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integers, number
-from dist_ms.ops.drawing_numbers.drawing import generator_of
+from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.picking.selection import where
 
 
@@ -92,8 +92,8 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: A
         to = 2 ** (np.finfo(d).nmant + 1) + 1 if d.kind == "f" else 2 if d.kind == "b" else int(np.iinfo(d).max)
     if not from_ < to:
         raise ValueError(f"For 'random_', 'from_' must be below 'to', but got {from_} and {to}.")
-    rng = generator_of("random_", generator.seed() if generator is not None else None)
-    return become(self, wrap(rng.integers(int(from_), int(to), self.shape).astype(d)), "random_")
+    source = source_for("random_", generator.seed() if generator is not None else None)
+    return become(self, wrap(source.integers(int(from_), int(to), self.shape).astype(d, copy=False)), "random_")
 
 
 def resize(self: Tensor, *new_shape: Any) -> Tensor:

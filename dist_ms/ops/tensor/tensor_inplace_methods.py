@@ -175,23 +175,36 @@ def _drawn(name: str, draw: Callable) -> Callable:
     """A method that fills the tensor with random numbers."""
 
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
-        from dist_ms.ops.drawing_numbers.drawing import generator_of
+        from dist_ms.ops.drawing_numbers.drawing import source_for
 
-        rng = generator_of(name, generator.seed() if generator is not None else None)
-        values = draw(rng, self.shape, *args, **kwargs)
-        return become(self, wrap(np.asarray(values).astype(self.array().dtype)), name)
+        d = self.array().dtype
+        source = source_for(name, generator.seed() if generator is not None else None)
+        values = draw(source, self.shape, d if d.kind in "fV" else np.dtype(np.float32), *args, **kwargs)
+        return become(self, wrap(np.asarray(values).astype(d, copy=False)), name)
 
     method.__name__, method.__qualname__ = name, f"Tensor.{name}"
     method.__doc__ = f"Fill the tensor with random numbers ({name[:-1]} distribution), and return it."
     return method
 
 
-Tensor.uniform_ = _drawn("uniform_", lambda rng, shape, from_=0, to=1: rng.uniform(from_, to, shape))
-Tensor.normal_ = _drawn("normal_", lambda rng, shape, mean=0, std=1: rng.normal(mean, std, shape))
-Tensor.bernoulli_ = _drawn(
-    "bernoulli_", lambda rng, shape, p=0.5: rng.random(shape) < (p.array() if isinstance(p, Tensor) else p)
+def _with_rate(source: Any, shape: tuple, d: np.dtype, lambd: float = 1) -> np.ndarray:
+    """Numbers of the exponential distribution."""
+    return -np.log1p(-source.uniform(shape, np.promote_types(d, np.float32))) / lambd
+
+
+Tensor.uniform_ = _drawn(
+    "uniform_", lambda source, shape, d, from_=0, to=1: source.uniform(shape, d, float(from_), float(to) - float(from_))
 )
-Tensor.exponential_ = _drawn("exponential_", lambda rng, shape, lambd=1: rng.exponential(1 / lambd, shape))
+Tensor.normal_ = _drawn(
+    "normal_", lambda source, shape, d, mean=0, std=1: source.normal(shape, d, float(mean), float(std))
+)
+Tensor.bernoulli_ = _drawn(
+    "bernoulli_",
+    lambda source, shape, d, p=0.5: (
+        source.uniform(shape, np.promote_types(d, np.float32)) < (p.array() if isinstance(p, Tensor) else p)
+    ),
+)
+Tensor.exponential_ = _drawn("exponential_", _with_rate)
 
 for _method in (add, sub, remainder, copy_, fill_, zero_, index_copy_):
     setattr(Tensor, _method.__name__, _method)

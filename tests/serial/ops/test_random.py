@@ -5,6 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import ops
+from dist_ms.ops.drawing_numbers.distributions import _earliest
 from tests.serial.ops.compare import equal, tensor
 
 ONE = tensor([1.0], "float32")
@@ -154,3 +155,11 @@ def test_multinomial():
 def test_errors(fn, error):
     with pytest.raises(error, match="For '"):
         fn()
+
+
+@pytest.mark.parametrize("levels", [2, 30, 10**6])
+def test_the_earliest_clocks_are_those_of_a_stable_sort(levels):
+    rng = np.random.default_rng(levels)
+    for count in (1, 3, 60):
+        clocks = rng.integers(0, levels, (5, 60)).astype(float)
+        np.testing.assert_array_equal(_earliest(clocks, count), np.argsort(clocks, -1, kind="stable")[:, :count])

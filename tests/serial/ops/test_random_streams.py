@@ -106,7 +106,7 @@ def test_numbers_in_one_go_are_numbers_one_by_one(engine):
         np.testing.assert_array_equal(values, [getattr(apart, draw)(1)[0] for _ in range(37)])
         assert together.words(1) == apart.words(1)
     together, apart = engine(7), engine(7)
-    span = 3 * engine.top // 5  # two words of five are left out
+    span = 3 * together.top // 5  # two words of five are left out
     np.testing.assert_array_equal(together.integers(span, 50), [apart.integers(span, 1)[0] for _ in range(50)])
     assert together.words(1) == apart.words(1)
     np.testing.assert_array_equal(together.normals(20), np.concatenate([apart.normals(2) for _ in range(10)]))
