@@ -1,5 +1,5 @@
 # cython: language_level=3, cdivision=True, boundscheck=False, wraparound=False
-"""Matrix products on AMX: of float32 with its accuracy, and of numbers rounded to bfloat16.
+"""Matrix products on AMX: of float32 with its accuracy, and of numbers rounded to bfloat16 or float16.
 
 For the first, each number is the exact sum of three bfloat16 numbers, of 8 bits each. Of the nine products of
 parts the six that float32 could tell from nothing are added up in float32, the small ones first:
@@ -39,6 +39,7 @@ cdef extern from "amx.h" nogil:
     ctypedef struct TileConfig:
         pass
     int amx_permitted()
+    int amx_has_float16()
     void amx_begin(TileConfig *before)
     void amx_end(const TileConfig *before)
     uint32_t amx_split_panel(
@@ -56,14 +57,14 @@ cdef extern from "amx_rounded.h" nogil:
     ctypedef struct RoundedOperand:
         const char *data
         long row_step, inner_step
-        int is_float
+        int is_float, half
     ctypedef struct RoundedStrip:
         long next_count
         char *out
         float *sums
         const float *bias
         long out_step, sums_step, rows, columns
-        int is_float, adds, ends
+        int is_float, half, adds, ends
     void amx_round_panel(
         const RoundedOperand *x, long row, long k, long rows, long inner, int pairs_are_rows,
         uint8_t *to, double *totals
@@ -96,11 +97,13 @@ cdef enum:
     LARGE = 0x7F7F8000
     SMALL = (127 - 90) << 23
 
+cdef str _allowed = os.environ.get("ONEDNN_MAX_CPU_ISA", "ALL").upper().replace("ALL", "AMX_FP16")
 cdef bint _permitted = (
     amx_permitted()
     and os.environ.get("DIST_MS_MAX_ISA", "amx") == "amx"
-    and "AMX" in os.environ.get("ONEDNN_MAX_CPU_ISA", "AMX").upper().replace("ALL", "AMX")
+    and "AMX" in _allowed
 )
+cdef bint _has_float16 = _permitted and amx_has_float16() and "AMX_FP16" in _allowed
 
 # Scratch memory, kept from call to call; a second caller at the same time gets some of its own.
 cdef cnp.ndarray _ONE = np.zeros((1, 3), np.intp)
@@ -327,6 +330,15 @@ def available() -> bool:
     True
     """
     return _permitted
+
+
+def has_float16() -> bool:
+    """Tell whether `available` AMX multiplies float16 as well as bfloat16.
+
+    >>> has_float16() <= available()
+    True
+    """
+    return _has_float16
 
 
 def matmul(

@@ -1,4 +1,4 @@
-/* Products of bfloat16 tiles on AMX, of operands that are bfloat16 or float32 rounded on the way.
+/* Products of bfloat16 or float16 tiles on AMX, of operands of that type or of float32 rounded on the way.
  *
  * A panel is 32 rows (of A, or columns of B) by `blocks` blocks of 32 along the inner axis; a block is two tiles.
  * A's tiles have a row per row of A; B's have a row per pair of inner indices, as the tile product wants them.
@@ -10,11 +10,12 @@
 
 #define ROUNDED_BLOCK_BYTES 2048
 
-/* Element (row, k) of an operand is at data + row * row_step + k * inner_step, counted in elements; a step is 1. */
+/* Element (row, k) of an operand is at data + row * row_step + k * inner_step, counted in elements; a step is 1.
+ * `half`: the type of 16 bits is float16. */
 typedef struct {
     const char *data;
     long row_step, inner_step;
-    int is_float;
+    int is_float, half;
 } RoundedOperand;
 
 /* Where a strip of 32 rows of the result goes. `sums`, float32, are those of the inner indices before these.
@@ -26,7 +27,7 @@ typedef struct {
     float *sums;
     const float *bias;
     long out_step, sums_step, rows, columns;
-    int is_float, adds, ends;
+    int is_float, half, adds, ends;
 } RoundedStrip;
 
 #ifdef DIST_MS_HAS_AMX
@@ -37,7 +38,22 @@ typedef struct {
 #define INLINED static inline __attribute__((always_inline))
 
 /* Tiles of 16 rows (of A, or columns of B) by 32 inner indices. */
-enum { FLOAT_SOURCE = 1, INNER_CONTIGUOUS = 2, PAIRS_ARE_ROWS = 4 };
+enum { FLOAT_SOURCE = 1, INNER_CONTIGUOUS = 2, PAIRS_ARE_ROWS = 4, HALF = 8 };
+
+/* 32 numbers rounded, the 16 of `low` in the lower half. */
+INLINED __m512i round_32(__m512 high, __m512 low, int half)
+{
+    if (!half)
+        return (__m512i) _mm512_cvtne2ps_pbh(high, low);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT)),
+                              _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
+}
+
+/* 16 numbers of 16 bits in float32. */
+INLINED __m512 widen_16(__m256i x, int half)
+{
+    return half ? _mm512_cvtph_ps(x) : _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(x), 16));
+}
 
 /* Add the sums over the inner indices of 16 rows to `totals`. */
 INLINED void add_totals(__m512 sum, double *totals)
@@ -61,8 +77,7 @@ INLINED void round_tile(const char *data, long step, long rows, long inner, int 
                 continue;
             if (kind & FLOAT_SOURCE) {
                 const float *x = (const float *) data + i * step;
-                r[i] = (__m512i) _mm512_cvtne2ps_pbh(_mm512_maskz_loadu_ps(high, x + 16),
-                                                     _mm512_maskz_loadu_ps(low, x));
+                r[i] = round_32(_mm512_maskz_loadu_ps(high, x + 16), _mm512_maskz_loadu_ps(low, x), kind & HALF);
             } else
                 r[i] = _mm512_maskz_loadu_epi16(low | (__mmask32) high << 16, data + 2 * i * step);
         } else {
@@ -73,15 +88,13 @@ INLINED void round_tile(const char *data, long step, long rows, long inner, int 
                 const float *x = (const float *) data + 2 * i * step;
                 __m512 one = _mm512_maskz_loadu_ps(across, x), two = _mm512_maskz_loadu_ps(second, x + step);
                 sum[i % 4] = _mm512_add_ps(sum[i % 4], _mm512_add_ps(one, two));
-                r[i] = _mm512_permutexvar_epi16(interleave, (__m512i) _mm512_cvtne2ps_pbh(two, one));
+                r[i] = _mm512_permutexvar_epi16(interleave, round_32(two, one, kind & HALF));
             } else {
                 const char *x = data + 4 * i * step;
-                __m512i one = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(across, x));
-                __m512i two = _mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(second, x + 2 * step)),
-                                                16);
-                r[i] = _mm512_or_si512(one, two);
-                sum[i % 4] = _mm512_add_ps(sum[i % 4], _mm512_add_ps(_mm512_castsi512_ps(_mm512_slli_epi32(one, 16)),
-                                                                     _mm512_castsi512_ps(two)));
+                __m256i one = _mm256_maskz_loadu_epi16(across, x), two = _mm256_maskz_loadu_epi16(second, x + 2 * step);
+                r[i] = _mm512_or_si512(_mm512_cvtepu16_epi32(one), _mm512_slli_epi32(_mm512_cvtepu16_epi32(two), 16));
+                sum[i % 4] = _mm512_add_ps(sum[i % 4], _mm512_add_ps(widen_16(one, kind & HALF),
+                                                                     widen_16(two, kind & HALF)));
             }
         }
     }
@@ -123,15 +136,23 @@ static void amx_round_panel(const RoundedOperand *x, long row, long k, long rows
 {
     long at = row * x->row_step + k * x->inner_step, r = x->row_step, i = x->inner_step;
     const char *data = x->data + at * (x->is_float ? 4 : 2);
-    switch ((x->is_float ? FLOAT_SOURCE : 0) | (r != 1 ? INNER_CONTIGUOUS : 0) | (pairs_are_rows ? PAIRS_ARE_ROWS : 0)) {
+    switch ((x->is_float ? FLOAT_SOURCE : 0) | (r != 1 ? INNER_CONTIGUOUS : 0) | (pairs_are_rows ? PAIRS_ARE_ROWS : 0)
+            | (x->half ? HALF : 0)) {
     case 0: round_panel(data, 1, i, rows, inner, 0, to, totals, pairs_are_rows); break;
     case 1: round_panel(data, 1, i, rows, inner, 1, to, totals, pairs_are_rows); break;
-    case 2: round_panel(data, r, 1, rows, inner, 2, to, NULL, pairs_are_rows); break;
+    case 2: case 2 | HALF: round_panel(data, r, 1, rows, inner, 2, to, NULL, pairs_are_rows); break;
     case 3: round_panel(data, r, 1, rows, inner, 3, to, NULL, pairs_are_rows); break;
     case 4: round_panel(data, 1, i, rows, inner, 4, to, NULL, pairs_are_rows); break;
     case 5: round_panel(data, 1, i, rows, inner, 5, to, NULL, pairs_are_rows); break;
-    case 6: round_panel(data, r, 1, rows, inner, 6, to, NULL, pairs_are_rows); break;
-    default: round_panel(data, r, 1, rows, inner, 7, to, NULL, pairs_are_rows);
+    /* Numbers of 16 bits are moved as they are, whatever their type. */
+    case 6: case 6 | HALF: round_panel(data, r, 1, rows, inner, 6, to, NULL, pairs_are_rows); break;
+    case 7: round_panel(data, r, 1, rows, inner, 7, to, NULL, pairs_are_rows); break;
+    case 8: round_panel(data, 1, i, rows, inner, 8, to, totals, pairs_are_rows); break;
+    case 9: round_panel(data, 1, i, rows, inner, 9, to, totals, pairs_are_rows); break;
+    case 11: round_panel(data, r, 1, rows, inner, 11, to, NULL, pairs_are_rows); break;
+    case 12: round_panel(data, 1, i, rows, inner, 12, to, NULL, pairs_are_rows); break;
+    case 13: round_panel(data, 1, i, rows, inner, 13, to, NULL, pairs_are_rows); break;
+    default: round_panel(data, r, 1, rows, inner, 15, to, NULL, pairs_are_rows);
     }
 }
 
@@ -172,7 +193,7 @@ INLINED void put_rounded(const RoundedStrip *to, long j, const float *sums)
             _mm512_mask_storeu_ps(out, left, x);
             _mm512_mask_storeu_ps(out + 16, right, y);
         } else
-            _mm512_mask_storeu_epi16(to->out + 2 * (i * to->out_step + j), both, (__m512i) _mm512_cvtne2ps_pbh(y, x));
+            _mm512_mask_storeu_epi16(to->out + 2 * (i * to->out_step + j), both, round_32(y, x, to->half));
     }
 }
 
@@ -213,10 +234,17 @@ static void amx_multiply_rounded(const uint8_t *a_panel, const uint8_t *b, long 
             _tile_loadd(4, a, 64);
             _tile_loadd(7, b + TILE_BYTES, 64);
             _tile_loadd(5, a + TILE_BYTES, 64);
-            _tile_dpbf16ps(0, 4, 6);
-            _tile_dpbf16ps(1, 4, 7);
-            _tile_dpbf16ps(2, 5, 6);
-            _tile_dpbf16ps(3, 5, 7);
+            if (to->half) {
+                TILE_DPFP16PS(0, 4, 6);
+                TILE_DPFP16PS(1, 4, 7);
+                TILE_DPFP16PS(2, 5, 6);
+                TILE_DPFP16PS(3, 5, 7);
+            } else {
+                _tile_dpbf16ps(0, 4, 6);
+                _tile_dpbf16ps(1, 4, 7);
+                _tile_dpbf16ps(2, 5, 6);
+                _tile_dpbf16ps(3, 5, 7);
+            }
             for (long i = 0; i < each && left; i++) {
                 __builtin_prefetch(next + 64 * line, 0, 2);
                 if (++line == to->next_lines)

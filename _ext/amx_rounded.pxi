@@ -1,10 +1,10 @@
-# Products of matrices that are bfloat16, or float32 rounded to it while they are packed.
+# Products of matrices that are bfloat16 or float16, or float32 rounded to that while they are packed.
 
 cdef enum:
     # Panels of B that a thread keeps packed: 512 KB of its L2 cache.
     ROUNDED_COLUMNS = 32
 
-cdef int _bfloat16 = np.dtype(ml_dtypes.bfloat16).num
+cdef object _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
 cdef struct Rounded:
@@ -15,6 +15,7 @@ cdef struct Rounded:
     const float *bias
     float *row_sums
     bint wide  # The result is float32.
+    bint half  # What is rounded is rounded to float16.
     # Leading dimensions: their sizes, and the bytes from one index to the next.
     int lead
     Py_ssize_t products
@@ -92,6 +93,7 @@ cdef void round_block(
         strip.columns = columns
         strip.bias = m.bias + column if m.bias != NULL else NULL
         strip.is_float, strip.adds, strip.ends = m.wide, k > 0, k + length == m.inner
+        strip.half = m.half
         strip.out_step = m.out_row
         i = row
         while i < row_stop:
@@ -161,10 +163,11 @@ cdef void block_task(const Rounded *m, Py_ssize_t task, uint8_t *memory) noexcep
 
 
 cdef int read_rounded(
-    RoundedOperand *operand, str name, cnp.ndarray array, int row_axis
+    RoundedOperand *operand, str name, cnp.ndarray array, int row_axis, object low
 ) except -1:
     """Check a factor and describe it: its axis of rows (of A) or columns (of B), and the inner one."""
-    check_rounded(name, array, False)
+    check_rounded(name, array, False, low)
+    operand.half = low.num == cnp.NPY_FLOAT16
     operand.data = <const char *> cnp.PyArray_DATA(array)
     operand.is_float = cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT32
     operand.row_step = axis_step(array, cnp.PyArray_NDIM(array) - 2 + row_axis)
@@ -177,12 +180,12 @@ cdef int read_rounded(
     return 0
 
 
-cdef int check_rounded(str name, cnp.ndarray array, bint written) except -1:
-    """Raise unless the array is a matrix, or several, of float32 or bfloat16."""
+cdef int check_rounded(str name, cnp.ndarray array, bint written, object low) except -1:
+    """Raise unless the array is a matrix, or several, of float32 or the type of 16 bits."""
     cdef int number = cnp.PyArray_TYPE(array)
-    if number != cnp.NPY_FLOAT32 and number != _bfloat16:
+    if number != cnp.NPY_FLOAT32 and number != low.num:
         raise TypeError(
-            f"For 'amx.matmul_rounded', '{name}' must be float32 or bfloat16, but got {(<object> array).dtype}."
+            f"For 'amx.matmul_rounded', '{name}' must be float32 or {low}, but got {(<object> array).dtype}."
         )
     check_memory("amx.matmul_rounded", name, array, written)
     if not 2 <= cnp.PyArray_NDIM(array) <= MAX_RANK:
@@ -210,24 +213,26 @@ cdef void read_lead(Py_ssize_t *steps, cnp.ndarray array, int lead) noexcept:
 
 
 def matmul_rounded(
-    cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None, bias=None, row_sums=None
+    cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None, bias=None, row_sums=None, low=_BFLOAT16
 ) -> None:
-    """Compute out = a @ b + bias of factors rounded to bfloat16; products are added up in float32.
+    """Compute out = a @ b + bias of factors rounded to 16 bits; products are added up in float32.
 
     Sums over 256 inner indices are made apart, then added in order: the same bits for any number of threads.
 
     Args:
-        a: float32 or bfloat16 (..., M, K); rows or columns are contiguous.
-        b: float32 or bfloat16 (..., K, N), likewise; leading sizes broadcast.
-        out: float32 or bfloat16 (..., M, N), rows contiguous; written. It shares no memory with the others.
+        a: float32 or `low` (..., M, K); rows or columns are contiguous.
+        b: float32 or `low` (..., K, N), likewise; leading sizes broadcast.
+        out: float32 or `low` (..., M, N), rows contiguous; written. It shares no memory with the others.
         bias: float32 (N,), added to every row, or None.
         row_sums: float32 (M,), gets the sums of a's rows as they were before rounding, or None; for one product whose
             `a` has contiguous columns.
+        low: the dtype that factors are rounded to: bfloat16 or, where `has_float16`, float16, in which numbers
+            from 65520 on are infinite.
 
     Raises:
         TypeError: an array has another type.
         ValueError: shapes do not agree, or a layout is none of these.
-        RuntimeError: the CPU has no AMX, or it is forbidden.
+        RuntimeError: the CPU has no AMX for the type, or it is forbidden.
 
     >>> if available():
     ...     a, out = np.array([[1, 2], [3, 4]], np.float32), np.empty((2, 2), np.float32)
@@ -242,9 +247,18 @@ def matmul_rounded(
     cdef int threads = omp_get_max_threads(), axis
     if not _permitted:
         raise RuntimeError("For 'amx.matmul_rounded', the CPU must have AMX and allow it; ask available().")
-    read_rounded(&m.a, "a", a, 0)
-    read_rounded(&m.b, "b", b, 1)
-    check_rounded("out", out, True)
+    if low is not _BFLOAT16:
+        low = np.dtype(low)
+    m.half = low.num == cnp.NPY_FLOAT16
+    if not m.half and low != _BFLOAT16:
+        raise TypeError(f"For 'amx.matmul_rounded', 'low' must be bfloat16 or float16, but got {low}.")
+    if m.half and not _has_float16:
+        raise RuntimeError(
+            "For 'amx.matmul_rounded', the CPU must have AMX's float16 tiles and allow them; ask has_float16()."
+        )
+    read_rounded(&m.a, "a", a, 0, low)
+    read_rounded(&m.b, "b", b, 1, low)
+    check_rounded("out", out, True, low)
     check_shapes("amx.matmul_rounded", a, b, out)
     m.lead = cnp.PyArray_NDIM(out) - 2
     m.rows, m.columns = cnp.PyArray_DIM(out, m.lead), cnp.PyArray_DIM(out, m.lead + 1)

@@ -26,6 +26,18 @@ static int amx_permitted(void)
     return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
 }
 
+/* Whether those tiles, where permitted, multiply float16 too. */
+static int amx_has_float16(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 21 & 1);
+}
+
+/* Tile `sums` += tile a times tile b of float16, as _tile_dpbf16ps does for bfloat16: GCC has a name for the instruction
+ * from version 13 on, and assemblers that old do not know it. VEX.128.F2.0F38.W0 5C /r. */
+#define TILE_DPFP16PS(sums, a, b) \
+    __asm__ volatile (".byte 0xc4, 0xe2, %c0, 0x5c, %c1" : : "i"((15 - (b)) << 3 | 3), "i"(0xc0 | (sums) << 3 | (a)))
+
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma")
 
@@ -93,6 +105,7 @@ static inline __mmask16 lanes_below(long count)
 #else
 typedef struct { uint8_t bytes[64]; } TileConfig;
 static int amx_permitted(void) { return 0; }
+static int amx_has_float16(void) { return 0; }
 static void amx_begin(TileConfig *before) { (void) before; }
 static void amx_end(const TileConfig *before) { (void) before; }
 #endif

@@ -6,8 +6,8 @@ without overlap: convolutions and poolings are fast on channels-last memory behi
 (N, C, *spatial) shape, and right on every other. All results are the same bits at every run
 with the same number of threads.
 
-Arrays are float32, or bfloat16 (the type of ml_dtypes), which is multiplied as it is and added in
-float32. Products of bfloat16 may be written, and biases be given, in float32.
+Arrays are float32, or of a 16-bit type, float16 or bfloat16 (the type of ml_dtypes), which is multiplied
+as it is and added in float32. Its products may be written, and biases be given, in float32.
 
 Primitives are built on first use and cached, see `cache_size`, `cache_contents`, `clear_cache`
 and `set_cache_capacity`. Calls from several Python threads run one after the other.
@@ -60,6 +60,7 @@ __all__ = [
     "conv_backward_weights",
     "conv_forward",
     "has_bfloat16",
+    "has_float16",
     "matmul",
     "pool_backward",
     "pool_forward",
@@ -71,7 +72,7 @@ __all__ = [
 include "dnnl_c.pxi"
 include "dnnl_engine.pxi"
 include "dnnl_operand.pxi"
-include "dnnl_bfloat16.pxi"
+include "dnnl_narrow.pxi"
 include "dnnl_entry.pxi"
 include "dnnl_cache.pxi"
 include "dnnl_geometry.pxi"

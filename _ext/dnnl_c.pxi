@@ -24,6 +24,7 @@ cdef extern from "dnnl.h" nogil:
     ctypedef enum dnnl_data_type_t:
         dnnl_f32
         dnnl_bf16
+        dnnl_f16
     ctypedef enum dnnl_fpmath_mode_t:
         dnnl_fpmath_mode_strict
         dnnl_fpmath_mode_bf16
@@ -32,12 +33,14 @@ cdef extern from "dnnl.h" nogil:
         dnnl_cpu_isa_avx2
         dnnl_cpu_isa_avx512_core
         dnnl_cpu_isa_avx512_core_bf16
+        dnnl_cpu_isa_avx512_core_amx_fp16
     ctypedef enum dnnl_format_tag_t:
         dnnl_format_tag_any
     ctypedef enum dnnl_prop_kind_t:
         dnnl_forward_training
     ctypedef enum dnnl_alg_kind_t:
         dnnl_convolution_direct
+        dnnl_deconvolution_direct
         dnnl_pooling_max
         dnnl_pooling_avg_include_padding
         dnnl_pooling_avg_exclude_padding
@@ -65,9 +68,14 @@ cdef extern from "dnnl.h" nogil:
         int arg
         dnnl_memory_t memory
 
+    ctypedef struct dnnl_version_t:
+        int major
+        int minor
+
     void *DNNL_MEMORY_NONE
     void *DNNL_MEMORY_ALLOCATE
 
+    const dnnl_version_t *dnnl_version()
     dnnl_status_t dnnl_set_max_cpu_isa(dnnl_cpu_isa_t isa)
     dnnl_cpu_isa_t dnnl_get_effective_cpu_isa()
 
@@ -121,6 +129,13 @@ cdef extern from "dnnl.h" nogil:
         const_dnnl_memory_desc_t bias, const_dnnl_memory_desc_t out,
         dnnl_primitive_attr_t attr)
     dnnl_status_t dnnl_convolution_forward_primitive_desc_create(
+        dnnl_primitive_desc_t *desc, dnnl_engine_t engine,
+        dnnl_prop_kind_t prop_kind, dnnl_alg_kind_t algorithm,
+        const_dnnl_memory_desc_t x, const_dnnl_memory_desc_t w,
+        const_dnnl_memory_desc_t bias, const_dnnl_memory_desc_t out,
+        const int64_t *stride, const int64_t *dilation,
+        const int64_t *before, const int64_t *after, dnnl_primitive_attr_t attr)
+    dnnl_status_t dnnl_deconvolution_forward_primitive_desc_create(
         dnnl_primitive_desc_t *desc, dnnl_engine_t engine,
         dnnl_prop_kind_t prop_kind, dnnl_alg_kind_t algorithm,
         const_dnnl_memory_desc_t x, const_dnnl_memory_desc_t w,

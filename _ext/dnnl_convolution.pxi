@@ -30,7 +30,7 @@ def conv_forward(
     the group of o.
 
     Args:
-        x: float32 or bfloat16 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
+        x: float32, float16 or bfloat16 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
             overlap; channels-last memory is the fast one.
         w: Array (O, C / group, *kernel) of the same dtype.
         bias: Array (O,) of that dtype or float32, or None.
@@ -74,14 +74,14 @@ def conv_forward(
     if is_empty(&conv.x) or is_empty(&conv.w):
         out[...] = 0 if bias is None else bias.reshape((-1,) + (1,) * conv.geometry.spatial)
         return
-    if is_emulated(&conv.x):
+    entry = find_convolution(&conv, CONV_FORWARD)
+    if entry is None:
         wide = wide_like(out)
         conv_forward(
             widened(x), widened(w), widened(bias), wide, stride, padding, dilation, group
         )
-        out[...] = wide
+        round_into(out, wide)
         return
-    entry = find_convolution(&conv, CONV_FORWARD)
     pointers[0] = conv.x.data
     pointers[1] = conv.w.data
     pointers[2] = conv.y.data
@@ -101,7 +101,7 @@ def conv_backward_data(
     """Compute the gradient of a convolution's input.
 
     Args:
-        dy: float32 or bfloat16 array (N, O, *spatial of the result), the gradient of the result.
+        dy: float32, float16 or bfloat16 array (N, O, *spatial of the result), the gradient of the result.
         w: Array (O, C / group, *kernel) of the same dtype.
         dx: Array (N, C, *spatial) of that dtype or float32, written.
         stride: As in `conv_forward`, like all further arguments.
@@ -138,12 +138,12 @@ def conv_backward_data(
     if is_empty(&conv.y) or is_empty(&conv.w):
         dx[...] = 0
         return
-    if is_emulated(&conv.y):
+    entry = find_convolution(&conv, CONV_BACKWARD_DATA)
+    if entry is None:
         wide = wide_like(dx)
         conv_backward_data(widened(dy), widened(w), wide, stride, padding, dilation, group)
-        dx[...] = wide
+        round_into(dx, wide)
         return
-    entry = find_convolution(&conv, CONV_BACKWARD_DATA)
     pointers[0] = conv.x.data
     pointers[1] = conv.w.data
     pointers[2] = conv.y.data
@@ -163,7 +163,7 @@ def conv_backward_weights(
     """Compute the gradients of a convolution's weights and bias.
 
     Args:
-        x: float32 or bfloat16 array (N, C, *spatial), the input of the convolution.
+        x: float32, float16 or bfloat16 array (N, C, *spatial), the input of the convolution.
         dy: Array (N, O, *spatial of the result) of the same dtype, the gradient of the result.
         dw: Array (O, C / group, *kernel) of that dtype or float32, written.
         db: Array (O,) of that dtype or float32, written, or None.
@@ -206,16 +206,15 @@ def conv_backward_weights(
         if conv.with_bias:
             db[...] = widened(dy).sum(axis=(0, *range(2, conv.y.rank)))
         return
-    if is_emulated(&conv.x) or (conv.x.dtype == dnnl_bf16 and sees_padding_alone(&conv)):
+    entry = find_convolution(&conv, CONV_BACKWARD_WEIGHTS)
+    if entry is None:
         wide_dw, wide_db = wide_like(dw), wide_like(db)
         conv_backward_weights(
             widened(x), widened(dy), wide_dw, wide_db, stride, padding, dilation, group
         )
-        dw[...] = wide_dw
-        if conv.with_bias:
-            db[...] = wide_db
+        round_into(dw, wide_dw)
+        round_into(db, wide_db)
         return
-    entry = find_convolution(&conv, CONV_BACKWARD_WEIGHTS)
     pointers[0] = conv.x.data
     pointers[1] = conv.w.data
     pointers[2] = conv.y.data
@@ -271,7 +270,7 @@ cdef int read_convolution(
 cdef bint sees_padding_alone(const Convolution *conv) noexcept nogil:
     """Say whether a place of the kernel meets no element of x, only padding.
 
-    oneDNN 3.2 gives such places gradients that are no zeros in bfloat16.
+    oneDNN 3.2 gives such places gradients that are no zeros in 16-bit types.
     """
     cdef const Geometry *geometry = &conv.geometry
     cdef int64_t first, window, place
@@ -284,6 +283,24 @@ cdef bint sees_padding_alone(const Convolution *conv) noexcept nogil:
                 window = (geometry.stride[i] - 1 - first) // geometry.stride[i]
                 first += window * geometry.stride[i]
             if window >= conv.y.dims[i + 2] or first >= conv.x.dims[i + 2]:
+                return True
+    return False
+
+
+cdef bint has_empty_window(const Convolution *conv) noexcept nogil:
+    """Say whether a window meets no element of x: oneDNN 3.2 crashes on some in 16-bit types."""
+    cdef const Geometry *geometry = &conv.geometry
+    cdef int64_t first, step, reach, window, place
+    cdef int i
+    for i in range(geometry.spatial):
+        step = geometry.dilation[i] + 1
+        reach = (geometry.kernel[i] - 1) * step
+        if step <= conv.x.dims[i + 2] and geometry.before[i] <= reach and geometry.after[i] <= reach:
+            continue
+        for window in range(conv.y.dims[i + 2]):
+            first = window * geometry.stride[i] - geometry.before[i]
+            place = (step - 1 - first) // step if first < 0 else 0  # the first one that is not before x
+            if place >= geometry.kernel[i] or first + place * step >= conv.x.dims[i + 2]:
                 return True
     return False
 
@@ -301,9 +318,12 @@ cdef void split_groups(Operand *w, int64_t group) noexcept nogil:
 
 
 cdef Entry find_convolution(Convolution *conv, Kind kind):
-    """Return the cached entry, or a new one."""
+    """Return the cached entry, or a new one; None if float32 is the better way."""
     cdef Key key
     cdef Entry entry
+    cdef bint narrow = is_narrow(&conv.x if kind == CONV_FORWARD else &conv.y)
+    if is_emulated(&conv.x if kind == CONV_FORWARD else &conv.y) or (narrow and has_empty_window(conv)):
+        return None
     settle(&conv.x, channels_last)
     settle(&conv.w, row_major)
     settle(&conv.y, channels_last)
@@ -317,8 +337,11 @@ cdef Entry find_convolution(Convolution *conv, Kind kind):
     entry = find_entry(packed)
     if entry is None:
         entry = make_convolution(conv, kind)
+        entry.is_unfit = narrow and (
+            entry.descriptor.is_reference() or (kind == CONV_BACKWARD_WEIGHTS and sees_padding_alone(conv))
+        )
         keep_entry(packed, entry)
-    return entry
+    return None if entry.is_unfit else entry
 
 
 cdef Entry make_convolution(const Convolution *conv, Kind kind):
@@ -336,6 +359,10 @@ cdef Entry make_convolution(const Convolution *conv, Kind kind):
         f"result {shape_of(&conv.y)}, {geometry_text(geometry)}"
     )
     start_engine()
+    if kind == CONV_BACKWARD_DATA and conv.y.dtype == dnnl_f16:
+        entry = make_deconvolution(conv, context)
+        if entry is not None:
+            return entry
     x = describe_dense(&conv.x, channels_last, context)
     w = describe_any(&conv.w, context)
     y = describe_dense(&conv.y, channels_last, context)
@@ -390,5 +417,37 @@ cdef Entry make_convolution(const Convolution *conv, Kind kind):
         entry.bind(DNNL_ARG_DIFF_DST, y, READ)
         if conv.with_bias:
             entry.bind(DNNL_ARG_DIFF_BIAS, bias, WRITTEN)
+    entry.finish()
+    return entry
+
+
+cdef Entry make_deconvolution(const Convolution *conv, str context):
+    """Build the gradient of the input as a deconvolution; None if oneDNN has no code for that.
+
+    In float16 oneDNN 3.2 uses AMX for the gradient itself only if there is a stride, for deconvolutions always.
+    """
+    cdef const Geometry *geometry = &conv.geometry
+    cdef PrimitiveDescriptor descriptor = PrimitiveDescriptor()
+    cdef Operand turned = conv.w
+    cdef int of_output = 1 if geometry.group > 1 else 0
+    cdef Descriptor x, w, y
+    cdef Entry entry
+    turned.dims[of_output], turned.dims[of_output + 1] = conv.w.dims[of_output + 1], conv.w.dims[of_output]
+    turned.strides[of_output], turned.strides[of_output + 1] = (
+        conv.w.strides[of_output + 1], conv.w.strides[of_output]
+    )
+    x = describe_dense(&conv.x, channels_last, context)
+    w = describe_any(&turned, context)
+    y = describe_dense(&conv.y, channels_last, context)
+    if dnnl_deconvolution_forward_primitive_desc_create(
+        &descriptor.handle, _engine, dnnl_forward_training, dnnl_deconvolution_direct,
+        y.handle, w.handle, NULL, x.handle,
+        geometry.stride, geometry.dilation, geometry.before, geometry.after, _attributes
+    ) != dnnl_success or descriptor.is_reference():
+        return None
+    entry = Entry(descriptor, context)
+    entry.bind(DNNL_ARG_DST, describe(&conv.x, context), WRITTEN)
+    entry.bind(DNNL_ARG_WEIGHTS, describe(&turned, context), READ_AND_KEPT)
+    entry.bind(DNNL_ARG_SRC, describe(&conv.y, context), READ)
     entry.finish()
     return entry

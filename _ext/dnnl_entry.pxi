@@ -40,6 +40,10 @@ cdef class PrimitiveDescriptor:
               "name the implementation", "For 'dist_ms._ext.dnnl'")
         return name.decode()
 
+    cdef bint is_reference(self) except -1:
+        """Say whether oneDNN chose its plain loops, for want of anything better."""
+        return "ref" in self.implementation()
+
 
 @cython.final
 @cython.internal
@@ -50,6 +54,7 @@ cdef class Entry:
     """
 
     cdef str context
+    cdef bint is_unfit  # Not to be called: float32 is the better way.
     cdef Py_ssize_t workspace_bytes
     cdef unsigned long long used
     cdef PrimitiveDescriptor descriptor

@@ -13,7 +13,7 @@ def matmul(
     """Compute ``out = a @ b + bias``.
 
     Args:
-        a: float32 or bfloat16 array (..., M, K) of any layout without overlap, e.g. a transposed view.
+        a: float32, float16 or bfloat16 array (..., M, K) of any layout without overlap, e.g. a transposed view.
         b: Array (..., K, N) of the same dtype, likewise. Leading dimensions of `a` and `b` broadcast
             as in NumPy.
         out: Array (..., M, N) of that dtype or float32, likewise; written. It must not share memory with the
@@ -56,9 +56,7 @@ def matmul(
         out[...] = 0 if bias is None else bias
         return
     if is_emulated(&product.a):
-        wide = wide_like(out)
-        matmul(widened(a), widened(b), wide, widened(bias))
-        out[...] = wide
+        matmul_widened(a, b, out, bias)
         return
     last = product.out.rank - 1
     if bias is None and not is_unit(&product.out, last) and is_unit(&product.out, last - 1):
@@ -73,12 +71,24 @@ def matmul(
     entry = find_entry(packed)
     if entry is None:
         entry = make_matmul(&product, bias is not None)
+        entry.is_unfit = is_narrow(&product.a) and entry.descriptor.is_reference()
         keep_entry(packed, entry)
+    if entry.is_unfit:
+        matmul_widened(a, b, out, bias)
+        return
     pointers[0] = product.a.data
     pointers[1] = product.b.data
     pointers[2] = product.out.data
     pointers[3] = product.bias.data
     entry.call(pointers)
+
+
+cdef int matmul_widened(object a, object b, object out, object bias) except -1:
+    """Compute the product in float32."""
+    wide = wide_like(out)
+    matmul(widened(a), widened(b), wide, widened(bias))
+    round_into(out, wide)
+    return 0
 
 
 cdef int check_product(const Product *product, bint with_bias) except -1:

@@ -26,9 +26,11 @@ cdef int read_operand(
         operand.dtype = dnnl_f32
     elif cnp.PyArray_TYPE(checked) == _bfloat16:
         operand.dtype = dnnl_bf16
+    elif cnp.PyArray_TYPE(checked) == cnp.NPY_FLOAT16 and cnp.PyArray_ISNOTSWAPPED(checked):
+        operand.dtype = dnnl_f16
     else:
         raise TypeError(
-            f"For '{function}', the dtype of '{name}' must be float32 in native byte order or "
+            f"For '{function}', the dtype of '{name}' must be float32 or float16 in native byte order or "
             f"bfloat16, "
             f"but got {array.dtype.str if array.dtype.byteorder == '>' else array.dtype}."
         )
@@ -92,14 +94,20 @@ cdef int check_types(
     const Operand *first, const Operand *other, bint is_result, str function, str first_name,
     str other_name,
 ) except -1:
-    """Check that an array has the dtype of the first one; a result of bfloat16 may be wider."""
-    if first.dtype == other.dtype or (is_result and first.dtype == dnnl_bf16):
+    """Check that an array has the dtype of the first one; a result of a 16-bit type may be float32."""
+    if first.dtype == other.dtype or (is_result and other.dtype == dnnl_f32):
         return 0
-    wanted, found = ("float32", "bfloat16") if first.dtype == dnnl_f32 else ("bfloat16", "float32")
+    wanted, found = type_name(first), type_name(other)
     raise TypeError(
         f"For '{function}', the dtype of '{other_name}' must be {wanted} like that of "
         f"'{first_name}', but got {found}; cast one of them."
     )
+
+
+cdef str type_name(const Operand *operand):
+    if operand.dtype == dnnl_f32:
+        return "float32"
+    return "float16" if operand.dtype == dnnl_f16 else "bfloat16"
 
 
 cdef bint is_empty(const Operand *operand) noexcept nogil:

@@ -22,7 +22,7 @@ def pool_forward(
     Args:
         kind: "max"; "avg", the mean over elements of `x` only; or "avg_padded", the mean over
             the whole window with zeros outside of `x`.
-        x: float32 or bfloat16 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
+        x: float32, float16 or bfloat16 array (N, C, *spatial) with 1 to 3 spatial dimensions, any layout without
             overlap; channels-last memory is the fast one.
         out: Array (N, C, *spatial of the result) of the same dtype, written. It must not share
             memory with `x`.
@@ -65,7 +65,7 @@ def pool_forward(
     if is_emulated(&pool.x):
         wide = wide_like(out)
         workspace = pool_forward(kind, widened(x), wide, kernel, stride, padding, dilation)
-        out[...] = wide
+        round_into(out, wide)
         return workspace
     entry = find_pooling(&pool, POOL_FORWARD)
     pointers[0] = pool.x.data
@@ -93,7 +93,7 @@ def pool_backward(
 
     Args:
         kind: As in `pool_forward`, like all arguments not explained here.
-        dy: float32 or bfloat16 array (N, C, *spatial of the result), the gradient of the result.
+        dy: float32, float16 or bfloat16 array (N, C, *spatial of the result), the gradient of the result.
         dx: Array (N, C, *spatial) of the same dtype, written.
         workspace: What `pool_forward` returned.
         kernel: Tuple of the size of the window per spatial dimension.
@@ -128,7 +128,7 @@ def pool_backward(
         pool_backward(
             kind, widened(dy), wide, workspace, kernel, stride, padding, dilation
         )
-        dx[...] = wide
+        round_into(dx, wide)
         return
     entry = find_pooling(&pool, POOL_BACKWARD)
     pointers[0] = pool.x.data

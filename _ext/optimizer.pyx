@@ -18,6 +18,7 @@ from libc.string cimport memcpy, memset
 from arrays cimport check, check_memory, check_same_shape, real_type, type_name
 from bfloat16 cimport bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, rows_per_block, sum_of_products
+from narrow cimport narrow_float16
 from optimizer_rules cimport ARRAYS, LAMB_MOMENTS, NUMBERS, Rule, lamb_direction, run_rule
 
 cnp.import_array()
@@ -32,8 +33,8 @@ def update(
     """Make a step of many parameters.
 
     `arrays` has a tuple (p, g, *states) per parameter, `numbers` a tuple of floats, which
-    `optimizer_rules.pxd` explains rule by rule, `copies` a bfloat16 array that gets the new p, or
-    None. An entry (indices, whole) of `rows` says that g only has these rows of p's first
+    `optimizer_rules.pxd` explains rule by rule, `copies` a bfloat16 or float16 array that gets
+    the new p, or None. An entry (indices, whole) of `rows` says that g only has these rows of p's first
     dimension, int64 and increasing: the others have a gradient of zeros if `whole`, and are left
     alone, states too, if not. `factors` has what each gradient is multiplied with first, as if the
     product were an array of its own; 1 for gradients by rows.

@@ -32,9 +32,7 @@ cdef void lamb_block(
         else:
             for i in range(size):
                 p[i] -= ratio * direction[i]
-            if task.copy != NULL:
-                for i in range(size):
-                    task.copy[start + i] = bf16_store(<float> p[i])
+            write_copy(task, p, start, size)
         start += size
 
 

@@ -13,7 +13,8 @@ cdef enum:
 cdef struct Task:
     void *arrays[ARRAYS]
     double numbers[NUMBERS]
-    uint16_t *copy           # where the new weights go as bfloat16, or NULL
+    uint16_t *copy           # where the new weights go in 16 bits, or NULL
+    bint half                # they are float16, not bfloat16
     double factor            # the gradient is the array's times this, rounded to its type
     const int64_t *rows      # the rows the gradient has, increasing; NULL: all
     Py_ssize_t count         # number of those rows
@@ -55,19 +56,35 @@ cdef inline floating *at(
     return <floating *> task.arrays[array] + start
 
 
+cdef inline void write_copy(
+    const Task *task, const floating *p, Py_ssize_t start, Py_ssize_t size
+) noexcept nogil:
+    """Write the weights' copy in 16 bits, if there is to be one."""
+    cdef Py_ssize_t i
+    cdef float number
+    if task.copy == NULL:
+        return
+    if not task.half:
+        for i in range(size):
+            task.copy[start + i] = bf16_store(<float> p[i])
+    elif floating is float:
+        narrow_float16(p, task.copy + start, size)
+    else:
+        for i in range(size):
+            number = <float> p[i]
+            narrow_float16(&number, task.copy + start + i, 1)
+
+
 cdef inline void run_piece(
     int rule, const Task *task, const floating *g, floating *kind, Py_ssize_t start, Py_ssize_t size
 ) noexcept nogil:
     """Run the rule on one piece of memory, and write the weights' copy while they are in cache."""
     cdef floating *p = at(task, 0, start, kind)
-    cdef Py_ssize_t i
     run_rule(
         rule, p, g, at(task, 2, start, kind), at(task, 3, start, kind),
         at(task, 4, start, kind), task.numbers, size,
     )
-    if task.copy != NULL:
-        for i in range(size):
-            task.copy[start + i] = bf16_store(<float> p[i])
+    write_copy(task, p, start, size)
 
 
 cdef inline Py_ssize_t first_row_from(const Task *task, Py_ssize_t row) noexcept nogil:
@@ -208,8 +225,9 @@ cdef class Tasks:
             check_same_shape(rule, "copy", copy, "p", p)
             if cnp.PyArray_ITEMSIZE(copy) != 2 or not cnp.PyArray_IS_C_CONTIGUOUS(copy):
                 raise TypeError(
-                    f"For '{rule}', 'copy' must be contiguous bfloat16, but got {type_name(copy)}."
+                    f"For '{rule}', 'copy' must be contiguous bfloat16 or float16, but got {type_name(copy)}."
                 )
+            task.half = cnp.PyArray_TYPE(copy) == cnp.NPY_FLOAT16
             task.copy = <uint16_t *> cnp.PyArray_DATA(copy)
         task.first = self.blocks
         self.blocks += block_count(task.size, task.step)

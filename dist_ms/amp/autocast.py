@@ -114,19 +114,17 @@ class Region:
         to = {"low": self._low, "bias": self._low, "float32": mstype.float32}.get(rule) or _widest(floats)
         if all(x.dtype is to for x in floats):
             return inputs
-        if rule == "bias" and to is mstype.bfloat16 and (out := mixed(primitive, *inputs[:2])) is not None:
+        if rule == "bias" and (out := mixed(primitive, to, *inputs[:2])) is not None:
             return out
-        if rule == "low" and to is mstype.bfloat16 and len(inputs) == 2:
-            if (out := mixed_matmul(primitive, *inputs)) is not None:
+        if rule == "low" and len(inputs) == 2:
+            if (out := mixed_matmul(primitive, to, *inputs)) is not None:
                 return out
         return tuple([cast(x, to) if isinstance(x, Tensor) and x.dtype in _FLOATS else x for x in inputs])
 
     def _with_bias(self, primitive: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         """Run the product in the low type and add the bias in the wider of its type and that."""
-        if self._low is mstype.bfloat16:
-            out = mixed(primitive, x, weight, bias)
-            if out is not None:
-                return out
+        if (out := mixed(primitive, self._low, x, weight, bias)) is not None:
+            return out
         out = tape.apply(primitive, cast(x, self._low), cast(weight, self._low))
         to = _widest([out, bias])
         spatial = weight.ndim - 2  # the bias belongs to the axis before the spatial ones

@@ -12,7 +12,7 @@ import math
 import ml_dtypes
 import numpy as np
 
-from dist_ms.ops.kernels import pointwise, strided_copy
+from dist_ms.ops.kernels import dnnl, pointwise, strided_copy
 from dist_ms.ops.pointwise import apply
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -41,12 +41,14 @@ def kernel_type(dtype: np.dtype) -> np.dtype:
 
 
 def onednn_type(dtype: np.dtype) -> np.dtype | None:
-    """The type in which oneDNN takes arrays of a floating type: bfloat16 as it is, float16 as float32.
+    """The type in which oneDNN takes arrays of a floating type: bfloat16 as it is, float16 where the CPU computes in it.
 
-    None for float64, which it has no code for.
+    float16 as float32 elsewhere; None for float64, which it has no code for.
     """
     if dtype == _F64:
         return None
+    if dtype == _F16:
+        return dtype if dnnl.has_float16() else _F32
     return dtype if dtype == _BF16 else _F32
 
 

@@ -1,6 +1,6 @@
-"""Convolution and its two transposes on arrays: oneDNN in float32 and bfloat16, NumPy in float64.
+"""Convolution and its two transposes on arrays: oneDNN in float32 and 16-bit types, NumPy in float64.
 
-float16 is computed in float32. Results lie in channels-last memory.
+float16 is computed in float32 where the CPU cannot do better. Results lie in channels-last memory.
 """
 
 from __future__ import annotations

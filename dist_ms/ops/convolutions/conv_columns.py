@@ -16,7 +16,7 @@ from dist_ms.ops.layout import contiguous
 from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
 from dist_ms.ops.scratch import scratch
 
-_F32 = np.dtype(np.float32)
+_F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 _WORDS = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 # Where the products win, measured on 2 cores with AVX2, AVX-512 and AMX.
 _FEW_PIXELS, _FEW_FOR_GRADIENT = 512, 2048
@@ -26,11 +26,11 @@ _MOST = 1 << 23
 
 
 def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = False) -> bool:
-    """Whether a float32 or bfloat16 convolution to shape `y`, or its weight's gradient, gains as a product."""
+    """Whether a convolution of float32, or of a 16-bit type the CPU computes in, to shape `y`, or its weight's gradient, gains as a product."""
     pixels, outputs = y[0] * math.prod(y[2:]), w[0]
     if group != 1 or outputs < _LEAST_ON_AMX or len(w) > 4 or not 0 < pixels * math.prod(w[1:]) <= _MOST:
         return False
-    if dtype != _F32 and not dnnl.has_bfloat16():
+    if dtype != _F32 and not (dnnl.has_float16() if dtype == _F16 else dnnl.has_bfloat16()):
         return False
     if pixels <= _FEW_PIXELS and outputs >= _LEAST_OUTPUTS:
         return True
@@ -78,7 +78,7 @@ def convolve_transposed(
     sums = images if dx.dtype == _F32 else scratch.array("products", _F32, *images.shape)
     columns.fold(parts, sums, *_numbers(stride, padding, dilation))
     if sums is not images:
-        cast.to_bfloat16(sums, images)
+        (cast.to_float16 if images.dtype == _F16 else cast.to_bfloat16)(sums, images)
     return dx
 
 

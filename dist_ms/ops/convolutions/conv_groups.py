@@ -1,6 +1,6 @@
 """Convolutions in groups of few channels: several groups as one, with zeros between them.
 
-oneDNN's bfloat16 convolutions fill a vector from one group, so narrow groups waste most of it.
+oneDNN's 16-bit convolutions fill a vector from one group, so narrow groups waste most of it.
 """
 
 from __future__ import annotations

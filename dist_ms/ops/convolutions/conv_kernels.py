@@ -1,4 +1,4 @@
-"""A convolution and its two gradients by the kernel that is fastest for the shapes: of float32 or of bfloat16.
+"""A convolution and its two gradients by the kernel that is fastest for the shapes: of float32 or of a 16-bit type.
 
 Results may be wider than the factors. They lie in channels-last memory and are written in place.
 """

@@ -16,7 +16,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
 from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
-from dist_ms.ops.layout import onednn_type
+from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matmul import SMALL, product
 from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
 from dist_ms.ops.primitive import Primitive, quiet
@@ -72,14 +72,13 @@ class Dense(Primitive):
         if work is None:
             out = np.matmul(input, weight.T)
             return out if bias is None else np.add(out, bias, out=out)
-        matrix = input.reshape(rows, input.shape[-1]).astype(work, copy=False)
         out = multiply(
-            matrix,
-            weight.T.astype(work, copy=False),
-            None if bias is None else bias.astype(work, copy=False),
+            converted(input.reshape(rows, input.shape[-1]), work),
+            converted(weight.T, work),
+            None if bias is None else converted(bias, work),
             relu=relu,
         )
-        return out.reshape(*input.shape[:-1], columns).astype(input.dtype, copy=False)
+        return converted(out.reshape(*input.shape[:-1], columns), input.dtype)
 
     @staticmethod
     def _plain(input: Any, weight: Any, bias: Any) -> bool:

@@ -17,6 +17,7 @@ from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.kernels import vector_product
+from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matrix_product import by_vector, multiply, suits_vector
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
 from dist_ms.ops.shaping.reshaping import reshape
@@ -28,7 +29,7 @@ _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 _PLAIN = (np.float32, np.float64)
 # Multiplications below which NumPy answers before oneDNN has looked up its primitive.
 SMALL = 1 << 16
-_SMALL_NARROW = 4096  # of bfloat16, whose factors NumPy has to be given in float32
+_SMALL_NARROW = 4096  # of 16-bit types, whose factors NumPy has to be given in float32
 
 
 class MatMul(Primitive):
@@ -165,22 +166,30 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
 
 @quiet
 def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The matrix product of arrays (..., m, k) and (..., k, n): float32 and bfloat16 by oneDNN, the rest by NumPy.
+    """The matrix product of arrays (..., m, k) and (..., k, n): float32 and 16-bit types by kernels, the rest by NumPy.
 
-    `out`, float32 or float64 and contiguous, gets it where given.
+    `out`, contiguous and of the product's type, gets it where given.
     """
     d = a.dtype
     if d is _F32 and a.size * b.shape[-1] < SMALL:
         return _plain(a, b, out)
-    if a.dtype == _F16 or (a.dtype == _BF16 and a.size * b.shape[-1] < _SMALL_NARROW):
-        return product(a.astype(_F32), b.astype(_F32)).astype(a.dtype)
-    if a.dtype != _BF16 and (a.dtype != _F32 or a.size * b.shape[-1] < SMALL):
+    if d == _F16 or d == _BF16:
+        if onednn_type(d) == d and a.size * b.shape[-1] >= _SMALL_NARROW:
+            return multiply(a, b, None, out)
+        wide = converted(product(converted(a, _F32), converted(b, _F32)), d)
+        return wide if out is None else _put(wide, out)
+    if d != _F32 or a.size * b.shape[-1] < SMALL:
         if d.type is np.float64 and a.ndim == b.ndim == 2 and suits_vector(a, b):
             return by_vector(a, b, out)
         if d.kind in "iu" and a.size * b.shape[-1] >= SMALL and (wide := _exactly(a, b)) is not None:
             return wide
         return _plain(a, b, out)
     return multiply(a, b, None, out)
+
+
+def _put(x: np.ndarray, out: np.ndarray) -> np.ndarray:
+    out[...] = x
+    return out
 
 
 def _exactly(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:

@@ -10,14 +10,14 @@ import numpy as np
 from dist_ms.ops.kernels import activation, amx, dnnl, vector_product
 from dist_ms.ops.layout import contiguous, copied
 
-_BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
+_BF16, _F16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16), np.dtype(np.float32)
 # Elements of a matrix from which on, and a vector's length from which on, the kernel for a vector is quicker than BLAS.
 _MANY, _LONG = 1 << 16, 128
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
 _LEAST = 32
 # Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
 _FEW = 1 << 20
-# Rows from which on the project's product of bfloat16 is quicker than oneDNN's where the first factor lies in rows: it
+# Rows from which on the project's product of 16-bit types is quicker than oneDNN's where the first factor lies in rows: it
 # packs the second one at every call (64 rows 0.7 to 1.0 x, 256 and more 0.9 to 1.7 x, and it takes float32 without a
 # cast). Where that factor lies in columns, as for a weight's gradient, oneDNN has to turn it: 1.0 to 2.8 x.
 _MANY_ROWS = 128
@@ -30,7 +30,7 @@ def multiply(
     out: np.ndarray | None = None,
     relu: bool = False,
 ) -> np.ndarray:
-    """The product (..., m, n) of two float32 or two bfloat16 arrays (..., m, k) and (..., k, n).
+    """The product (..., m, n) of two float32, bfloat16 or float16 arrays (..., m, k) and (..., k, n).
 
     Leading dimensions broadcast; `bias` (n,) is added to every row; `relu`, of float32, gives ReLU of that. Views
     are read in place as long as their rows or columns are contiguous. `out`, contiguous and of the result's shape
@@ -60,8 +60,8 @@ def multiply(
             return out
     if out is None or not out.flags.c_contiguous:
         out = np.empty((*lead, m, n), a.dtype)
-    if a.dtype == _BF16 and not lead and bias is None and lies_in_columns(a) and rounds_itself(m, n, True):
-        amx.matmul_rounded(a, with_unit_step(b), out)
+    if a.dtype != _F32 and not lead and bias is None and lies_in_columns(a) and rounds_itself(m, n, True, a.dtype):
+        amx.matmul_rounded(a, with_unit_step(b), out, low=a.dtype)
     elif lead:  # one leading dimension, as oneDNN knows few
         a, b = (_readable(_batched(x, lead)) for x in (a, b))
         dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
@@ -99,12 +99,14 @@ def _relu(x: np.ndarray) -> np.ndarray:
     return x
 
 
-def rounds_itself(rows: int, columns: int, few: bool = False) -> bool:
-    """Whether a product of so many rows and columns is made by the kernel that rounds its factors itself.
+def rounds_itself(rows: int, columns: int, few: bool = False, low: np.dtype = _BF16) -> bool:
+    """Whether a product of so many rows and columns is made by the kernel that rounds its factors to `low` itself.
 
     `few`: the first factor lies in columns, or there are several products, and few rows are enough.
     """
-    return rows >= (_LEAST if few else _MANY_ROWS) and columns >= _LEAST and amx.available()
+    if rows < (_LEAST if few else _MANY_ROWS) or columns < _LEAST:
+        return False
+    return amx.has_float16() if low == _F16 else amx.available()
 
 
 def lies_in_columns(a: np.ndarray) -> bool:

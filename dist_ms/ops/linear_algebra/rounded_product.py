@@ -1,4 +1,4 @@
-"""Products of matrices rounded to bfloat16, whatever they are given in."""
+"""Products of matrices rounded to bfloat16 or float16, whatever they are given in."""
 
 from __future__ import annotations
 
@@ -13,20 +13,26 @@ _BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
 def multiply_rounded(
-    a: np.ndarray, b: np.ndarray, out: np.ndarray, bias: np.ndarray | None = None, sums: np.ndarray | None = None
+    a: np.ndarray,
+    b: np.ndarray,
+    out: np.ndarray,
+    bias: np.ndarray | None = None,
+    sums: np.ndarray | None = None,
+    low: np.dtype = _BF16,
 ) -> None:
-    """Out = a @ b + bias of matrices rounded to bfloat16 and added up in float32.
+    """Out = a @ b + bias of matrices rounded to `low` and added up in float32.
 
     Args:
-        a: float32 or bfloat16 (..., m, k).
-        b: float32 or bfloat16 (..., k, n).
-        out: float32 or bfloat16 (..., m, n), rows contiguous; written. With leading dimensions `rounds_itself`.
+        a: float32 or `low` (..., m, k).
+        b: float32 or `low` (..., k, n).
+        out: float32 or `low` (..., m, n), rows contiguous; written. With leading dimensions `rounds_itself`.
         bias: float32 (n,), C-contiguous, or None.
         sums: float32 (m,), C-contiguous, gets the sums of a's rows before they were rounded; or None. Only where `a`
             lies in columns and `rounds_itself`.
+        low: bfloat16 or float16.
     """
     few = a.ndim > 2 or lies_in_columns(a)
-    if sums is not None or rounds_itself(a.shape[-2], b.shape[-1], few):
-        amx.matmul_rounded(with_unit_step(a), with_unit_step(b), out, bias, sums)
+    if sums is not None or rounds_itself(a.shape[-2], b.shape[-1], few, low):
+        amx.matmul_rounded(with_unit_step(a), with_unit_step(b), out, bias, sums, low)
     else:
-        dnnl.matmul(converted(a, _BF16), converted(b, _BF16), out, bias)
+        dnnl.matmul(converted(a, low), converted(b, low), out, bias)

@@ -21,7 +21,7 @@ from dist_ms.ops.convolutions.windows import (
     windows,
 )
 from dist_ms.ops.kernels import axis_reduction, dnnl
-from dist_ms.ops.layout import channels_last, dense, onednn_type
+from dist_ms.ops.layout import channels_last, converted, dense, onednn_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import Kept, wanted
 
@@ -106,7 +106,7 @@ class MaxPooling(Primitive):
         kept.value = dnnl.pool_forward(
             "max", dense(x, work), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
         )
-        return out.astype(x.dtype, copy=False)
+        return converted(out, x.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return MaxPoolGrad(self._pool)(dout, inputs[0], inputs[1].value), None
@@ -132,7 +132,7 @@ class MaxPoolGrad(Primitive):
         dnnl.pool_backward(
             "max", dense(dy, work), dx, places, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
         )
-        return dx.astype(dy.dtype, copy=False)
+        return converted(dx, dy.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, x, places = inputs
@@ -217,7 +217,7 @@ class AvgPooling(Primitive):
         dnnl.pool_forward(kind, dense(x, work), out, pool.kernel, pool.stride, padding, pool.dilation)
         if scale is not None:
             out = (out * scale).astype(work, copy=False)
-        return out.astype(x.dtype, copy=False)
+        return converted(out, x.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return AvgPoolGrad(self)(dout, inputs[0].shape)
@@ -243,7 +243,7 @@ class AvgPooling(Primitive):
             padding,
             pool.dilation,
         )
-        return dx.astype(dy.dtype, copy=False)
+        return converted(dx, dy.dtype)
 
     def _kernel(self, sizes: tuple, padding: Pairs, counts: tuple) -> tuple:
         """oneDNN's kind of mean, and what to multiply it by to get ours."""

@@ -1,4 +1,4 @@
-"""MatMul under the level "auto" with bfloat16 on AMX: the values and gradients of casts, without them."""
+"""MatMul under the level "auto" in 16 bits on AMX: the values and gradients of casts, without them."""
 
 import numpy as np
 import pytest
@@ -9,6 +9,10 @@ from dist_ms._ext import amx
 from dist_ms.amp import autocast
 
 pytestmark = pytest.mark.skipif(not amx.available(), reason="this CPU, or its owner, has no AMX to give")
+
+
+needs_float16 = pytest.mark.skipif(not amx.has_float16(), reason="this CPU, or its owner, has no float16 tiles to give")
+LOW = pytest.mark.parametrize("low_type", (ms.bfloat16, pytest.param(ms.float16, marks=needs_float16)), ids=str)
 
 
 def heads(x):
@@ -23,8 +27,8 @@ FORMS = {
 }
 
 
-def outcome(function, a, b):
-    network = ms.amp.auto_mixed_precision(function, "auto", ms.bfloat16)
+def outcome(function, a, b, low_type):
+    network = ms.amp.auto_mixed_precision(function, "auto", low_type)
     out = network(a, b)
     weights = ops.cos(out.astype(ms.float32))
     return out, *ms.grad(lambda a, b: (network(a, b).astype(ms.float32) * weights).sum(), (0, 1))(a, b)
@@ -44,20 +48,21 @@ def taken(monkeypatch):
     return found
 
 
+@LOW
 @pytest.mark.parametrize("name", FORMS)
-def test_values_and_gradients_are_those_of_casts(name, taken, monkeypatch):
+def test_values_and_gradients_are_those_of_casts(name, low_type, taken, monkeypatch):
     function, first, second = FORMS[name]
     rng = np.random.default_rng(1)
     a, b = (Tensor(rng.standard_normal(shape).astype(np.float32)) for shape in (first, second))
-    found = outcome(function, a, b)
+    found = outcome(function, a, b, low_type)
     assert taken and all(taken)
     monkeypatch.setattr(autocast, "mixed_matmul", lambda *arguments: None)
-    wanted = outcome(function, a, b)
+    wanted = outcome(function, a, b, low_type)
     for ours, theirs in zip(found, wanted):
         assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
         ours, theirs = (x.astype(ms.float32).asnumpy() for x in (ours, theirs))
         assert np.abs(ours - theirs).max() <= 2**-7 * np.abs(theirs).max()
-    assert found[0].dtype == ms.bfloat16 and found[1].dtype == ms.float32
+    assert found[0].dtype == low_type and found[1].dtype == ms.float32
 
 
 def test_the_gradient_has_a_gradient(taken):

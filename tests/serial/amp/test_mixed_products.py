@@ -1,12 +1,15 @@
-"""Layers under the level "auto" with bfloat16: one operation, float32 results, gradients of the plain form."""
+"""Layers under the level "auto" in 16 bits: one operation, float32 results, gradients of the plain form."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
+from dist_ms._ext import dnnl
 from dist_ms.ops.linear_algebra import mixed_products
+
+needs_float16 = pytest.mark.skipif(not dnnl.has_float16(), reason="this CPU, or its owner, has no float16 products")
+LOW = pytest.mark.parametrize("low_type", (ms.bfloat16, pytest.param(ms.float16, marks=needs_float16)), ids=str)
 
 LAYERS = {
     "dense": (lambda: nn.Dense(24, 10), (6, 24)),
@@ -27,17 +30,18 @@ WITHOUT_BIAS = {
 }
 
 
-def rounded(x):
-    return x.astype(ml_dtypes.bfloat16).astype(np.float32)
+def rounded(x, low_type):
+    return x.astype(low_type.np).astype(np.float32)
 
 
+@LOW
 @pytest.mark.parametrize("name", LAYERS)
-def test_values_and_gradients(name):
+def test_values_and_gradients(name, low_type):
     ms.set_seed(1)
     make, shape = LAYERS[name]
     layer = make()
     x = np.random.default_rng(2).standard_normal(shape).astype(np.float32)
-    mixed = ms.amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
+    mixed = ms.amp.auto_mixed_precision(layer, "auto", low_type)
 
     def outcome(net, x, weights):
         run = ms.value_and_grad(lambda x: (net(x) * ops.cos(net(x))).sum(), 0, weights)
@@ -49,8 +53,8 @@ def test_values_and_gradients(name):
     # The same layer in float32 on the rounded factors: only the gradient that comes in is rounded besides.
     other = make()
     for p, q in zip(other.trainable_params(), weights):
-        p.set_data(Tensor(rounded(q.asnumpy()) if q.ndim > 1 else q.asnumpy()))
-    plain, (_, (dx32, grads32)) = outcome(other, rounded(x), other.trainable_params())
+        p.set_data(Tensor(rounded(q.asnumpy(), low_type) if q.ndim > 1 else q.asnumpy()))
+    plain, (_, (dx32, grads32)) = outcome(other, rounded(x, low_type), other.trainable_params())
     assert np.allclose(out.asnumpy(), plain.asnumpy(), rtol=1e-4, atol=1e-5)
     for found, wanted in zip((dx, *grads), (dx32, *grads32)):
         found, wanted = found.asnumpy(), wanted.asnumpy()
@@ -63,27 +67,27 @@ def test_it_is_one_operation(monkeypatch):
     monkeypatch.setattr(
         mixed_products.MixedDense, "forward", lambda self, *a: seen.append([x.dtype for x in a]) or forward(self, *a)
     )
-    net = ms.amp.auto_mixed_precision(nn.Dense(4, 3), "auto", ms.bfloat16)
-    net(Tensor(np.ones((2, 4), np.float32)))
-    assert seen == [[np.float32] * 3]
-    ms.amp.auto_mixed_precision(nn.Dense(4, 3), "auto", ms.float16)(Tensor(np.ones((2, 4), np.float32)))
-    assert len(seen) == 1, "float16 has no products of its own"
+    for low_type, count in ((ms.bfloat16, 1), (ms.float16, 1 + dnnl.has_float16())):
+        net = ms.amp.auto_mixed_precision(nn.Dense(4, 3), "auto", low_type)
+        net(Tensor(np.ones((2, 4), np.float32)))
+        assert seen == [[np.float32] * 3] * count
 
 
+@LOW
 @pytest.mark.parametrize("name", WITHOUT_BIAS)
-def test_without_bias(name):
+def test_without_bias(name, low_type):
     ms.set_seed(1)
     make, shape = WITHOUT_BIAS[name]
     layer = make()
-    mixed = ms.amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
+    mixed = ms.amp.auto_mixed_precision(layer, "auto", low_type)
     x = Tensor(np.random.default_rng(2).standard_normal(shape).astype(np.float32))
 
     low = make()
-    low.to_float(ms.bfloat16)  # casts before the same operation, and casts of its gradients
+    low.to_float(low_type)  # casts before the same operation, and casts of its gradients
     low.trainable_params()[0].set_data(layer.trainable_params()[0])
     found, wanted = mixed(x), low(x)
-    assert found.dtype == ms.bfloat16 and np.array_equal(found.asnumpy(), wanted.asnumpy())
-    scale = Tensor(np.random.default_rng(3).standard_normal(found.shape).astype(np.float32)).astype(ms.bfloat16)
+    assert found.dtype == low_type and np.array_equal(found.asnumpy(), wanted.asnumpy())
+    scale = Tensor(np.random.default_rng(3).standard_normal(found.shape).astype(np.float32)).astype(low_type)
     gradients = [
         ms.grad(lambda x, net=net: (net(x) * scale).astype(ms.float32).sum(), 0, net.trainable_params())(x)
         for net in (mixed, low)
@@ -106,7 +110,7 @@ def test_weights_written_between_forward_and_backward():
     layer = nn.Dense(4, 3, has_bias=True)
     mixed = ms.amp.auto_mixed_precision(layer, "auto", ms.bfloat16)
     x = Tensor(np.ones((2, 4), np.float32))
-    before = rounded(layer.weight.asnumpy()).copy()
+    before = rounded(layer.weight.asnumpy(), ms.bfloat16).copy()
 
     def run(x):
         y = mixed(x)

@@ -125,12 +125,14 @@ def test_rows_among_dense_parameters():
 
 
 @pytest.mark.parametrize("rule", ["adam", "lamb"])
-def test_copies_in_bfloat16(rule):
-    arrays = arrays_of(rule, (33, 1001), np.float32)
+@pytest.mark.parametrize("low", [ml_dtypes.bfloat16, np.float16])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_copies_in_16_bits(rule, low, dtype):
+    arrays = arrays_of(rule, (33, 1001), dtype)
     numbers = RULES[rule][2][0]
-    copy = np.zeros((33, 1001), ml_dtypes.bfloat16)
+    copy = np.zeros((33, 1001), low)
     found = run(rule, [arrays], [numbers], copies=[copy])[0]
-    assert np.array_equal(copy.view(np.uint16), found[0].astype(ml_dtypes.bfloat16).view(np.uint16))
+    assert np.array_equal(copy.view(np.uint16), found[0].astype(np.float32).astype(low).view(np.uint16))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

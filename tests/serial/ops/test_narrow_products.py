@@ -1,4 +1,4 @@
-"""Convolutions, products and poolings of bfloat16 tensors, and their gradients, against float32."""
+"""Convolutions, products and poolings of bfloat16 and float16 tensors, and their gradients, against float32."""
 
 import numpy as np
 import pytest
@@ -26,20 +26,21 @@ CASES = {
 }
 
 
+@pytest.mark.parametrize("low", (ms.bfloat16, ms.float16), ids=str)
 @pytest.mark.parametrize("name", CASES)
-def test_values_and_gradients(name):
+def test_values_and_gradients(name, low):
     f, x_shape, w_shape = CASES[name]
     rng = np.random.default_rng(0)
     # Small integers are exact in both types, and so is what is made of few of them.
     x, w = (rng.integers(-3, 4, shape).astype(np.float32) for shape in (x_shape, w_shape))
-    both = [[ms.Tensor(a).astype(dtype) for a in (x, w)] for dtype in (ms.bfloat16, ms.float32)]
+    both = [[ms.Tensor(a).astype(dtype) for a in (x, w)] for dtype in (low, ms.float32)]
     seed = rng.integers(-2, 3, f(*both[1]).shape).astype(np.float32)
     results = []
-    for (a, b), dtype in zip(both, (ms.bfloat16, ms.float32)):
+    for (a, b), dtype in zip(both, (low, ms.float32)):
         gradients = ms.grad(lambda a, b: (f(a, b) * ms.Tensor(seed).astype(dtype)).sum(), (0, 1))(a, b)  # noqa: B023
         results.append([f(a, b), *gradients])
     for found, wanted in zip(*results):
-        assert found.dtype == ms.bfloat16
+        assert found.dtype == low
         wanted = wanted.asnumpy()
         scale = max(np.abs(wanted).max(), 1)
         np.testing.assert_allclose(found.float().asnumpy(), wanted, rtol=2**-7, atol=2**-7 * scale)
