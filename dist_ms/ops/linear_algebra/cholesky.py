@@ -9,7 +9,6 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, one_dtype, tensor
-from dist_ms.ops.linear_algebra import blocked
 from dist_ms.ops.linear_algebra.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive
 
@@ -43,17 +42,10 @@ class Cholesky(Primitive):
         self.upper = boolean(self.name, upper, "upper")
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = square_matrices(self.name, input_x)
         try:
-            if blocked.suits(x):
-                out = blocked.stacked(blocked.cholesky, np.swapaxes(x, -1, -2) if self.upper else x)
-                out = np.swapaxes(out, -1, -2) if self.upper and out is not None else out
-            else:
-                out = np.linalg.cholesky(x, upper=self.upper)
+            out = np.linalg.cholesky(square_matrices(self.name, input_x), upper=self.upper)
         except np.linalg.LinAlgError:
-            out = None
-        if out is None:
-            raise ValueError(f"For '{self.name}', every matrix must be positive definite, but one is not.")
+            raise ValueError(f"For '{self.name}', every matrix must be positive definite, but one is not.") from None
         return out.astype(input_x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, tensor
 from dist_ms.ops.elementwise.arithmetic import mul, neg
-from dist_ms.ops.linear_algebra import blocked, singular
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping.reshaping import expand_dims
@@ -40,11 +39,6 @@ def square_matrices(name: str, x: Any) -> np.ndarray:
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{name}', 'input' must hold square matrices, but got the shape {x.shape}.")
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
-
-
-def _pivots(x: np.ndarray) -> np.ndarray:
-    """Numbers (..., n) whose products are the determinants of matrices."""
-    return np.reshape(blocked.each(blocked.diagonal_of, x), x.shape[:-1])
 
 
 class MatrixInverse(Primitive):
@@ -78,13 +72,10 @@ class MatrixInverse(Primitive):
         return ops.adjoint(out) if self.adjoint else out
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        wide = square_matrices(self.name, x)
         try:
-            out = blocked.stacked(blocked.inverse, wide) if blocked.suits(wide) else np.linalg.inv(wide)
+            out = np.linalg.inv(square_matrices(self.name, x))
         except np.linalg.LinAlgError:
-            out = None
-        if out is None:
-            raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.")
+            raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
         return out.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
@@ -137,9 +128,7 @@ class MatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        x = square_matrices(self.name, input)
-        out = _pivots(x).prod(-1) if blocked.suits(x) else np.asarray(np.linalg.det(x))
-        return out.astype(input.dtype, copy=False)
+        return np.asarray(np.linalg.det(square_matrices(self.name, input))).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         weight = expand_dims(expand_dims(mul(dout, output), -1), -1)
@@ -167,12 +156,7 @@ class LogMatrixDeterminant(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> tuple:
-        x = square_matrices(self.name, input)
-        if blocked.suits(x):
-            pivots = _pivots(x)
-            sign, log = np.sign(pivots).prod(-1), np.log(np.abs(pivots)).sum(-1)
-        else:
-            sign, log = np.linalg.slogdet(x)
+        sign, log = np.linalg.slogdet(square_matrices(self.name, input))
         return np.asarray(sign).astype(input.dtype), np.asarray(log).astype(input.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> Tensor:
@@ -211,7 +195,7 @@ class SingularValues(Primitive):
 
     def forward(self, x: np.ndarray) -> tuple:
         wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        u, s, v = singular.svd(wide)
+        u, s, v = np.linalg.svd(wide, full_matrices=False)
         return s.astype(x.dtype, copy=False), u.astype(x.dtype, copy=False), v.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:

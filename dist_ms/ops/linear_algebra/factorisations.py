@@ -9,7 +9,6 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, one_dtype, one_of, tensor
-from dist_ms.ops.linear_algebra import blocked, singular
 from dist_ms.ops.linear_algebra.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -57,8 +56,8 @@ class Svd(Primitive):
     def forward(self, input: np.ndarray) -> Any:
         x = _matrices(self.name, input)
         if not self.compute_uv:
-            return singular.values(x)
-        u, s, v = np.linalg.svd(x) if self.full_matrices else singular.svd(x)
+            return np.linalg.svd(x, compute_uv=False)
+        u, s, v = np.linalg.svd(x, full_matrices=self.full_matrices)
         return s, u, np.conj(np.swapaxes(v, -1, -2)).copy()
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> Tensor:
@@ -145,12 +144,7 @@ class Qr(Primitive):
         self.full_matrices = boolean(self.name, full_matrices, "full_matrices")
 
     def forward(self, x: np.ndarray) -> tuple:
-        wide = _matrices(self.name, x)
-        if blocked.suits(wide) and (not self.full_matrices or wide.shape[-2] <= wide.shape[-1]):
-            found = blocked.each(blocked.qr, wide)
-            q, r = (np.stack(parts).reshape(*wide.shape[:-2], *parts[0].shape) for parts in zip(*found))
-        else:
-            q, r = np.linalg.qr(wide, mode="complete" if self.full_matrices else "reduced")
+        q, r = np.linalg.qr(_matrices(self.name, x), mode="complete" if self.full_matrices else "reduced")
         return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:

@@ -9,9 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integral, one_dtype, tensor
-from dist_ms.ops.linear_algebra import blocked, singular
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
-from dist_ms.ops.linear_algebra.matmul import product
 from dist_ms.ops.primitive import Primitive, wanted
 
 __all__ = [
@@ -63,14 +61,10 @@ class MatrixSolve(Primitive):
         if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
             raise ValueError(f"For '{self.name}', 'rhs' must have {a.shape[-1]} rows, but got the shape {b.shape}.")
         b = b.astype(np.float32) if b.dtype.itemsize == 2 else b
-        a = np.conj(np.swapaxes(a, -1, -2)) if self.adjoint else a
         try:
-            large = blocked.suits(a) and b.dtype == a.dtype and b.size
-            out = blocked.stacked(blocked.solve, a, b) if large else np.linalg.solve(a, b)
+            out = np.linalg.solve(np.conj(np.swapaxes(a, -1, -2)) if self.adjoint else a, b)
         except np.linalg.LinAlgError:
-            out = None
-        if out is None:
-            raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.")
+            raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
         return out.astype(rhs.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
@@ -265,11 +259,11 @@ class PseudoInverse(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        u, s, v = singular.svd(wide)
+        u, s, v = np.linalg.svd(wide, full_matrices=False)
         relative = max(x.shape[-2:]) * np.finfo(s.dtype).eps if self.relative is None else self.relative
         kept = s > np.maximum(self.absolute, relative * s.max(-1, keepdims=True, initial=0))
         s = np.divide(1, s, where=kept, out=np.zeros_like(s))
-        return np.conj(np.swapaxes(product(u * s[..., None, :], v), -1, -2)).astype(x.dtype, copy=False)
+        return np.conj(np.swapaxes((u * s[..., None, :]) @ v, -1, -2)).astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         a, p, g = inputs[0], output, dout
