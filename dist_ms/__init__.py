@@ -81,7 +81,7 @@ communication.on_init(_take_role)
 ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
-_LATER = ("amp", "communication", "dataset", "experimental", "mint", "nn", "numpy", "parallel", "runtime", "train")
+_LATER = tuple("amp communication dataset experimental mint nn numpy parallel rewrite runtime train".split())
 
 # Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
 _OF_TRAIN = """
@@ -109,6 +109,7 @@ set_stream_limit synchronize use_mem_pool
 _HOMES = {
     **dict.fromkeys(_OF_TRAIN, "train"),
     **dict.fromkeys(_OF_RUNTIME, "runtime"),
+    **dict.fromkeys("Node NodeType ScopedValue SymbolTree".split(), "rewrite"),
     "ms_memory_recycle": "allocator",
     "run_check": "installation",
 }

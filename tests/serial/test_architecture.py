@@ -30,6 +30,7 @@ FLOORS = {
     "numpy": {"common", "autograd", "ops"},
     "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},
     "runtime": {"common", "_ext"},
+    "rewrite": {"common", "ops", "nn"},
     "compat": {"common", "communication", "autograd", "ops", "nn"},
 }
 # MindSpore's door to functions that live a floor above.
