@@ -275,6 +275,9 @@ LATER = {
     "signals.spectrogram": """
         FFTWithSize STFT stft
     """.split(),
+    "flow.summaries": """
+        HistogramSummary ImageSummary ScalarSummary TensorSummary
+    """.split(),
     "images.suppression": """
         CombinedNonMaxSuppression NMSWithMask
     """.split(),
