@@ -16,6 +16,7 @@ from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
 from dist_ms.common import slices
 from dist_ms.common.checks import check_bool
+from dist_ms.common.symbol import Symbol
 from dist_ms.common.tensor_data import array_from, cast
 from dist_ms.common.tensor_form import TensorForm
 from dist_ms.common.tensor_text import lazy_text, plain_repr, tensor_repr, tensor_str
@@ -33,7 +34,7 @@ class Tensor(TensorForm):
             unless `dtype` changes it.
         dtype: element type; the default keeps an array's, and makes float32 of Python
             floats and int64 of Python ints.
-        shape: without `input_data`: the shape. Lengths that are unknown are None or -1.
+        shape: without `input_data`: the shape. Lengths that are unknown are None, -1 or a Symbol.
         init: an Initializer that creates the values when `init_data` is called; needs
             `shape` and `dtype`.
         const_arg: whether a compiled network may take the values for constants (a bool).
@@ -97,7 +98,7 @@ class Tensor(TensorForm):
         if init is not None and not hasattr(init, "create"):
             raise TypeError(f"For 'Tensor', 'init' must be an Initializer, but got {type(init).__name__}.")
         lengths = (-2,) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
-        self._shape = tuple(-1 if n is None else int(n) for n in lengths)
+        self._shape = tuple(-1 if n is None or isinstance(n, Symbol) else int(n) for n in lengths)
         self._dtype = dtype.np
         if min(self._shape, default=0) >= 0:
             if init is None:
