@@ -102,18 +102,18 @@ class DistributedSampler:
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Any = None, offset: int = -1
     ) -> None:
-        self._sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
+        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
         self._offset = check_int_range(offset, "offset", "DistributedSampler", -1, num_shards)
 
     @property
     def is_shuffled_shard(self) -> bool:
         """Whether the rows are one of several shards of a shuffled order."""
-        return self._sampling.is_shuffled_shard
+        return self.sampling.is_shuffled_shard
 
     def without_padding(self) -> AbstractContextManager[None]:
         """Meanwhile read every row once, whatever the `offset`."""
-        return self._sampling.without_padding()
+        return self.sampling.without_padding()
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
-        return self._sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)
+        return self.sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)

@@ -68,6 +68,9 @@ LATER = {
         Assert CheckNumerics Depend FloatStatus Identity NPUAllocFloatStatus NPUClearFloatStatus
         NPUGetFloatStatus Print deepcopy depend identity print_
     """.split(),
+    "convolutions.deformable": """
+        DeformableOffsets deformable_conv2d
+    """.split(),
     "linear_algebra.decompositions": """
         LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
         matrix_determinant slogdet
@@ -106,6 +109,9 @@ LATER = {
     "pooling_windows.fractional_pooling": """
         FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize fractional_max_pool2d
         fractional_max_pool3d
+    """.split(),
+    "pooling_windows.fractional_stretches": """
+        FractionalAvgPool FractionalMaxPool
     """.split(),
     "updates.gradient_updates": """
         ApplyAdadelta ApplyAddSign ApplyCenteredRMSProp ApplyGradientDescent ApplyMomentum ApplyPowerSign
@@ -274,6 +280,9 @@ LATER = {
     """.split(),
     "signals.spectrogram": """
         FFTWithSize STFT stft
+    """.split(),
+    "images.scale_translate": """
+        ScaleAndTranslate
     """.split(),
     "flow.summaries": """
         HistogramSummary ImageSummary ScalarSummary TensorSummary

@@ -154,8 +154,8 @@ class Primitive(Gate):
         if role != "MS_WORKER" or rank_id != own_rank() or group_id is not None:
             raise ValueError(
                 f"For '{self.name}', 'place' must name this process, 'MS_WORKER' {own_rank()}, but got {role!r} "
-                f"{rank_id}{'' if group_id is None else f' of group {group_id!r}'}: every rank runs its script's operations; "
-                "send tensors with the operations of ops.communication."
+                f"{rank_id}{'' if group_id is None else f' of group {group_id!r}'}: every rank runs its "
+                "script's operations; send tensors with the operations of ops.communication."
             )
 
     def recompute(self, mode: bool = True) -> Primitive:
