@@ -113,6 +113,9 @@ LATER = {
     "pooling_windows.fractional_stretches": """
         FractionalAvgPool FractionalMaxPool
     """.split(),
+    "updates.fused_updates": """
+        FusedAdaFactor FusedAdaFactorWithGlobalNorm FusedCastAdamWeightDecay
+    """.split(),
     "updates.gradient_updates": """
         ApplyAdadelta ApplyAddSign ApplyCenteredRMSProp ApplyGradientDescent ApplyMomentum ApplyPowerSign
         ApplyRMSProp SGD
