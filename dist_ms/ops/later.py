@@ -202,7 +202,8 @@ LATER = {
         addbmm addmm addmv addr baddbmm
     """.split(),
     "drawing_numbers.random_choices": """
-        NonDeterministicInts RandomChoiceWithMask choice_with_mask
+        MultinomialWithReplacement NonDeterministicInts RandomChoiceWithMask choice_with_mask
+        multinomial_with_replacement
     """.split(),
     "drawing_numbers.random_primitives": """
         Gamma Multinomial Poisson RandomGamma RandomPoisson RandomShuffle StandardLaplace StandardNormal
@@ -283,6 +284,9 @@ LATER = {
     """.split(),
     "signals.spectrogram": """
         FFTWithSize STFT stft
+    """.split(),
+    "images.box_samples": """
+        SampleDistortedBoundingBoxV2
     """.split(),
     "images.scale_translate": """
         ScaleAndTranslate
