@@ -71,6 +71,9 @@ LATER = {
     "convolutions.deformable": """
         DeformableOffsets deformable_conv2d
     """.split(),
+    "custom.custom": ["Custom"],
+    "custom.hybrid": ["kernel"],
+    "custom.registration": ["CustomRegOp", "DataType", "custom_info_register"],
     "linear_algebra.decompositions": """
         LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
         matrix_determinant slogdet
@@ -158,7 +161,7 @@ LATER = {
         LSTM
     """.split(),
     "flow.mapping": """
-        HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_attr_register
+        HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_arg_register prim_attr_register
     """.split(),
     "losses.margin_loss": """
         cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
