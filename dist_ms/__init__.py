@@ -82,7 +82,7 @@ communication.on_init(_take_role)
 ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
-_LATER = tuple("amp communication dataset experimental mint nn numpy parallel rewrite runtime train".split())
+_LATER = tuple("amp communication dataset experimental mint nn numpy parallel profiler rewrite runtime train".split())
 
 # Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
 _OF_TRAIN = """
@@ -113,6 +113,7 @@ _HOMES = {
     **dict.fromkeys("Node NodeType ScopedValue SymbolTree".split(), "rewrite"),
     **dict.fromkeys("get_algo_parameters reset_algo_parameters set_algo_parameters".split(), "common.search_settings"),
     **dict.fromkeys("Layout merge_sliced_parameter".split(), "parallel"),
+    "Profiler": "profiler",
     "ms_memory_recycle": "allocator",
     "run_check": "installation",
 }

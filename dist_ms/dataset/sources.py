@@ -185,6 +185,9 @@ class GeneratorDataset(Dataset):
         if self.numbered:
             return self.sampling.size(len(self.source))
         if self._size is None:
+            if hasattr(self.source, "__next__"):
+                # Counting would use it up.
+                self.source = list(self.source)
             self._size = sum(1 for _ in self.rows(0))
         return self._size
 

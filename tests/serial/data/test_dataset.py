@@ -275,3 +275,8 @@ def test_a_source_takes_another_sampler():
             data.use_sampler(3)
     with pytest.raises(ValueError, match="needs a source with __getitem__"):
         ds.GeneratorDataset(lambda: iter([1, 2]), "x").use_sampler([0])
+
+
+def test_counting_a_generators_rows_does_not_use_them_up():
+    data = ds.GeneratorDataset((i * i for i in range(3)), "x")
+    assert data.get_dataset_size() == 3 and rows_of(data) == [0, 1, 4]
