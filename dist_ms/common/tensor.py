@@ -38,7 +38,7 @@ class Tensor(TensorForm):
         init: an Initializer that creates the values when `init_data` is called; needs
             `shape` and `dtype`.
         const_arg: whether a compiled network may take the values for constants (a bool).
-        device: None or "CPU".
+        device: None or "CPU"; or "meta" for a shape and a dtype without values.
 
     Raises:
         TypeError: if `input_data` cannot become an array of numbers, or `dtype` is no
@@ -71,7 +71,12 @@ class Tensor(TensorForm):
         device: str | None = None,
     ) -> None:
         if device not in (None, "CPU"):
-            raise ValueError(f"For 'Tensor', 'device' must be None or 'CPU', but got {device!r}: dist_ms runs on CPUs.")
+            if device != "meta":
+                raise ValueError(
+                    f"For 'Tensor', 'device' must be None, 'CPU' or 'meta', but got {device!r}: dist_ms runs on CPUs."
+                )
+            self._set_meta(input_data, dtype, shape, init)
+            return
         if const_arg is not False:
             self.const_arg = check_bool(const_arg, "const_arg", "Tensor")
         if dtype is not None and not isinstance(dtype, mstype.Number):
@@ -107,6 +112,23 @@ class Tensor(TensorForm):
         elif init is not None:
             raise ValueError(f"For 'Tensor', 'init' needs a known 'shape', but got {shape}.")
 
+    def _set_meta(self, input_data: Any, dtype: Any, shape: Any, init: Any) -> None:
+        """Remember shape and type only, as they would be elsewhere."""
+        like = Tensor(input_data, dtype, shape, init)
+        self._shape, self._dtype, self.init, self.device = like.shape, like.dtype.np, None, "meta"
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether the tensor was made on the device "meta", where there are shapes and dtypes only.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> x = ms.Tensor([[1.0, 2.0]], device="meta")
+            >>> x.is_meta, x.shape
+            (True, (1, 2))
+        """
+        return self.device == "meta"
+
     def _share(self, source: Tensor, np_dtype: np.dtype | None) -> None:
         """Take over another tensor's memory and history, or a cast copy of its values."""
         array = source.array()
@@ -126,7 +148,9 @@ class Tensor(TensorForm):
     def _materialise(self) -> None:
         if self.init is None:
             why = (
-                "its shape has unknown lengths"
+                "it was made on the device 'meta'"
+                if self.is_meta
+                else "its shape has unknown lengths"
                 if min(self._shape, default=0) < 0
                 else "the operation that made it does not keep its values for the gradient"
             )
