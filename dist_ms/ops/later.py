@@ -88,7 +88,7 @@ LATER = {
         gamma laplace poisson random_gamma random_poisson standard_laplace
     """.split(),
     "drawing_numbers.distributions": """
-        Bernoulli RandomCategorical Randperm bernoulli multinomial random_categorical
+        Bernoulli RandomCategorical Randperm RandpermV2 bernoulli multinomial random_categorical
     """.split(),
     "drawing_numbers.drawing": """
         normal rand rand_like randint randint_like randn randn_like randperm shuffle standard_normal uniform
@@ -171,6 +171,8 @@ LATER = {
         MatrixBandPart MatrixDiagPartV3 MatrixDiagV3 MatrixSetDiagV3 matrix_band_part matrix_diag
         matrix_diag_part matrix_set_diag
     """.split(),
+    "linear_algebra.matrix_primitives": ["CholeskyInverse", "FillDiagonal", "NuclearNorm"],
+    "convolutions.volume_patches": ["ExtractVolumePatches"],
     "reducing.moments": """
         Median ReduceStd cov logsumexp median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
@@ -264,8 +266,8 @@ LATER = {
         SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
     """.split(),
     "reducing.sorting": """
-        SearchSorted Sort TopK Unique UniqueConsecutive argsort bucketize msort searchsorted sort top_k topk
-        unique unique_consecutive unique_with_pad
+        SearchSorted Sort TopK Unique UniqueConsecutive UniqueWithPad argsort bucketize msort searchsorted sort
+        top_k topk unique unique_consecutive unique_with_pad
     """.split(),
     "shaping.space_blocks": """
         BatchToSpaceND DepthToSpace SpaceToBatchND SpaceToDepth batch_to_space_nd space_to_batch_nd

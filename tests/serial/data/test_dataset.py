@@ -280,3 +280,29 @@ def test_a_source_takes_another_sampler():
 def test_counting_a_generators_rows_does_not_use_them_up():
     data = ds.GeneratorDataset((i * i for i in range(3)), "x")
     assert data.get_dataset_size() == 3 and rows_of(data) == [0, 1, 4]
+
+
+def test_rows_are_drawn_by_their_weights():
+    data = ds.NumpySlicesDataset(list(range(4)), sampler=ds.WeightedRandomSampler([0.0, 1.0, 0.0, 3.0], 400))
+    found = np.bincount(rows_of(data), minlength=4)
+    assert found[0] == found[2] == 0 and 60 < found[1] < 140 and data.get_dataset_size() == 400
+    once = ds.NumpySlicesDataset(list(range(4)), sampler=ds.WeightedRandomSampler([1, 2, 3, 4], 3, replacement=False))
+    assert len(set(rows_of(once))) == 3
+
+
+@pytest.mark.parametrize(
+    "args, error",
+    [
+        (("ab", 2), TypeError),
+        (([0.1, -1], 2), ValueError),
+        (([0, 0], 2), ValueError),
+        (([1.0, 0.0], 2, False), ValueError),
+        (([1.0], 0), ValueError),
+        (([1.0], 2, 1), TypeError),
+    ],
+)
+def test_weights_that_are_refused(args, error):
+    with pytest.raises(error):
+        ds.WeightedRandomSampler(*args)
+    with pytest.raises(RuntimeError, match="at most 1 weights"):
+        rows_of(ds.NumpySlicesDataset([1], sampler=ds.WeightedRandomSampler([1, 1])))
