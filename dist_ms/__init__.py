@@ -82,7 +82,9 @@ communication.on_init(_take_role)
 ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
-_LATER = tuple("amp communication dataset experimental mint nn numpy parallel profiler rewrite runtime train".split())
+_LATER = tuple(
+    "amp communication dataset experimental mint nn numpy parallel profiler rewrite runtime scipy train".split()
+)
 
 # Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
 _OF_TRAIN = """
