@@ -83,7 +83,7 @@ ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
 _LATER = tuple(
-    "amp communication dataset experimental mint nn numpy parallel profiler rewrite runtime scipy train".split()
+    "amp communication dataset experimental hal mint nn numpy parallel profiler rewrite runtime scipy train".split()
 )
 
 # Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
