@@ -60,6 +60,7 @@ from dist_ms.common.parallel_context import (
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.seed import get_seed, set_seed
 from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
+from dist_ms.common.symbol import Symbol
 from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
 from dist_ms.log import get_level, get_log_config
 
@@ -81,7 +82,9 @@ communication.on_init(_take_role)
 ops.offer(collectives.PRIMITIVES)
 
 # Packages that load when they are first used, so that importing dist_ms stays quick.
-_LATER = ("amp", "communication", "dataset", "experimental", "mint", "nn", "numpy", "parallel", "runtime", "train")
+_LATER = tuple(
+    "amp communication dataset experimental hal mint nn numpy parallel profiler rewrite runtime scipy train".split()
+)
 
 # Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
 _OF_TRAIN = """
@@ -109,6 +112,10 @@ set_stream_limit synchronize use_mem_pool
 _HOMES = {
     **dict.fromkeys(_OF_TRAIN, "train"),
     **dict.fromkeys(_OF_RUNTIME, "runtime"),
+    **dict.fromkeys("Node NodeType ScopedValue SymbolTree".split(), "rewrite"),
+    **dict.fromkeys("get_algo_parameters reset_algo_parameters set_algo_parameters".split(), "common.search_settings"),
+    **dict.fromkeys("Layout merge_sliced_parameter".split(), "parallel"),
+    "Profiler": "profiler",
     "ms_memory_recycle": "allocator",
     "run_check": "installation",
 }

@@ -34,10 +34,26 @@ MODULES = (
     ("communication", "communication"),
     ("experimental.optim", "experimental.optim"),
     ("dataset", "dataset"),
+    ("parallel", "parallel"),
+    ("profiler", "profiler"),
+    ("rewrite", "rewrite"),
+    ("runtime", "runtime"),
+    ("hal", "hal"),
+    ("scipy.linalg", "scipy.linalg"),
+    ("scipy.optimize", "scipy.optimize"),
 )
 
 # Why a name is absent, by the first rule whose word it contains.
 REASONS = (
+    (
+        ("RegOp", "_register", "vm_impl", "CustomPass", "_op_infer", "_op_wrapper"),
+        "registers with MindSpore's compilers",
+    ),
+    (
+        ("environ_", "env_get", "make_", "UpdateState", "Switch", "Reusing", "iter_converter", "hyper_"),
+        "a compiler's own",
+    ),
+    (("scalar_", "tuple_", "list_", "dict_", "bool_", "string_", "augassign_", "is_sequence"), "a compiler's own"),
     (("Ascend", "NPU", "ACL", "MemPool", "Stream", "Event", "hal"), "an accelerator's"),
     (("Pipeline", "shard", "Layout", "strategy", "obfuscate", "mindir", "MindIR"), "model parallelism or MindIR"),
     (("ToMR", "MindRecord", "FileReader", "FileWriter", "Dataset"), "MindSpore's data formats"),

@@ -10,13 +10,18 @@ from dist_ms.common.generator import (
     manual_seed,
     set_rng_state,
 )
+from dist_ms.common.jit import JitConfig, jit_class, lazy_inline, no_inline, set_recursion_limit
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.seed import get_seed, set_seed
+from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
+from dist_ms.common.symbol import Symbol
 from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
 
 __all__ = [
     *dtype.__all__,
     *("Generator", "default_generator", "manual_seed", "initial_seed"),
+    *("COOTensor", "CSRTensor", "JitConfig", "RowTensor", "SparseTensor", "Symbol"),
+    *("jit_class", "lazy_inline", "no_inline", "set_recursion_limit"),
     *("get_rng_state", "set_rng_state", "get_seed", "set_seed"),
     *("Parameter", "ParameterTuple", "Tensor", "tensor", "is_tensor", "from_numpy", "frombuffer", "dtype"),
 ]

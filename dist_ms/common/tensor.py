@@ -16,6 +16,7 @@ from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
 from dist_ms.common import slices
 from dist_ms.common.checks import check_bool
+from dist_ms.common.symbol import Symbol
 from dist_ms.common.tensor_data import array_from, cast
 from dist_ms.common.tensor_form import TensorForm
 from dist_ms.common.tensor_text import lazy_text, plain_repr, tensor_repr, tensor_str
@@ -33,11 +34,11 @@ class Tensor(TensorForm):
             unless `dtype` changes it.
         dtype: element type; the default keeps an array's, and makes float32 of Python
             floats and int64 of Python ints.
-        shape: without `input_data`: the shape. Lengths that are unknown are None or -1.
+        shape: without `input_data`: the shape. Lengths that are unknown are None, -1 or a Symbol.
         init: an Initializer that creates the values when `init_data` is called; needs
             `shape` and `dtype`.
         const_arg: whether a compiled network may take the values for constants (a bool).
-        device: None or "CPU".
+        device: None or "CPU"; or "meta" for a shape and a dtype without values.
 
     Raises:
         TypeError: if `input_data` cannot become an array of numbers, or `dtype` is no
@@ -70,7 +71,12 @@ class Tensor(TensorForm):
         device: str | None = None,
     ) -> None:
         if device not in (None, "CPU"):
-            raise ValueError(f"For 'Tensor', 'device' must be None or 'CPU', but got {device!r}: dist_ms runs on CPUs.")
+            if device != "meta":
+                raise ValueError(
+                    f"For 'Tensor', 'device' must be None, 'CPU' or 'meta', but got {device!r}: dist_ms runs on CPUs."
+                )
+            self._set_meta(input_data, dtype, shape, init)
+            return
         if const_arg is not False:
             self.const_arg = check_bool(const_arg, "const_arg", "Tensor")
         if dtype is not None and not isinstance(dtype, mstype.Number):
@@ -97,7 +103,7 @@ class Tensor(TensorForm):
         if init is not None and not hasattr(init, "create"):
             raise TypeError(f"For 'Tensor', 'init' must be an Initializer, but got {type(init).__name__}.")
         lengths = (-2,) if shape is None else (shape,) if isinstance(shape, int) else tuple(shape)
-        self._shape = tuple(-1 if n is None else int(n) for n in lengths)
+        self._shape = tuple(-1 if n is None or isinstance(n, Symbol) else int(n) for n in lengths)
         self._dtype = dtype.np
         if min(self._shape, default=0) >= 0:
             if init is None:
@@ -105,6 +111,23 @@ class Tensor(TensorForm):
             self.init = init
         elif init is not None:
             raise ValueError(f"For 'Tensor', 'init' needs a known 'shape', but got {shape}.")
+
+    def _set_meta(self, input_data: Any, dtype: Any, shape: Any, init: Any) -> None:
+        """Remember shape and type only, as they would be elsewhere."""
+        like = Tensor(input_data, dtype, shape, init)
+        self._shape, self._dtype, self.init, self.device = like.shape, like.dtype.np, None, "meta"
+
+    @property
+    def is_meta(self) -> bool:
+        """Whether the tensor was made on the device "meta", where there are shapes and dtypes only.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> x = ms.Tensor([[1.0, 2.0]], device="meta")
+            >>> x.is_meta, x.shape
+            (True, (1, 2))
+        """
+        return self.device == "meta"
 
     def _share(self, source: Tensor, np_dtype: np.dtype | None) -> None:
         """Take over another tensor's memory and history, or a cast copy of its values."""
@@ -125,7 +148,9 @@ class Tensor(TensorForm):
     def _materialise(self) -> None:
         if self.init is None:
             why = (
-                "its shape has unknown lengths"
+                "it was made on the device 'meta'"
+                if self.is_meta
+                else "its shape has unknown lengths"
                 if min(self._shape, default=0) < 0
                 else "the operation that made it does not keep its values for the gradient"
             )

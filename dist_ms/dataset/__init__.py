@@ -11,6 +11,7 @@ from dist_ms.dataset.samplers import (
     SequentialSampler,
     SubsetRandomSampler,
     SubsetSampler,
+    WeightedRandomSampler,
 )
 from dist_ms.dataset.sources import GeneratorDataset, NumpySlicesDataset
 from dist_ms.dataset.stages import ZipDataset
@@ -41,6 +42,7 @@ __all__ = [
     "SequentialSampler",
     "SubsetRandomSampler",
     "SubsetSampler",
+    "WeightedRandomSampler",
     "config",
     "transforms",
     "vision",

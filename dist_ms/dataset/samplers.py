@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_int_range, check_positive_int
+from dist_ms.common.checks import check_bool, check_int_range, check_positive_int, complaint
 from dist_ms.dataset import config
 from dist_ms.dataset.sharding import Sampling
 
-__all__ = ["DistributedSampler", "RandomSampler", "SequentialSampler", "SubsetRandomSampler", "SubsetSampler"]
+__all__ = [
+    "DistributedSampler",
+    "RandomSampler",
+    "SequentialSampler",
+    "SubsetRandomSampler",
+    "SubsetSampler",
+    "WeightedRandomSampler",
+]
 
 
 class SequentialSampler:
@@ -64,6 +71,56 @@ class SubsetSampler:
         return self.indices[: self.count]
 
 
+class WeightedRandomSampler:
+    """Rows at random, each as likely as its weight says.
+
+    Args:
+        weights: one for each row, not negative and not all 0.
+        num_samples: how many rows an epoch has; None for as many as weights.
+        replacement: whether a row may come twice.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a weight is negative, or too few are positive.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([0, 1, 2], sampler=ds.WeightedRandomSampler([0.0, 1.0, 0.0], 2))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [1, 1]
+    """
+
+    def __init__(self, weights: Iterable[float], num_samples: int | None = None, replacement: bool = True) -> None:
+        weights = list(weights) if not isinstance(weights, str) else [weights]
+        for weight in weights:
+            if isinstance(weight, (bool, str)) or not np.isscalar(weight):
+                raise TypeError(complaint("weights", "WeightedRandomSampler", "a list of numbers", repr(weight)))
+        if num_samples is not None:
+            check_positive_int(num_samples, "num_samples", "WeightedRandomSampler")
+        self.replacement = check_bool(replacement, "replacement", "WeightedRandomSampler")
+        self.weights = np.array(weights, np.float64)
+        self.count = len(weights) if num_samples is None else num_samples
+        enough = 1 if replacement else self.count
+        if not (self.weights >= 0).all() or (self.weights > 0).sum() < enough:
+            wanted = f"not negative, and {enough} of them positive"
+            raise ValueError(complaint("weights", "WeightedRandomSampler", wanted, weights))
+
+    def order(self, rows: int, epoch: int) -> np.ndarray:
+        """The row numbers of an epoch.
+
+        Raises:
+            RuntimeError: if there are more weights than rows.
+        """
+        if len(self.weights) > rows:
+            raise RuntimeError(
+                f"For 'WeightedRandomSampler', there must be at most {rows} weights, one for each row, but got "
+                f"{len(self.weights)}."
+            )
+        draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
+        shares = self.weights / self.weights.sum()
+        return draw.choice(len(shares), self.count, self.replacement, shares)
+
+
 class SubsetRandomSampler(SubsetSampler):
     """Rows with the given numbers, in random order."""
 
@@ -102,18 +159,18 @@ class DistributedSampler:
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Any = None, offset: int = -1
     ) -> None:
-        self._sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
+        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
         self._offset = check_int_range(offset, "offset", "DistributedSampler", -1, num_shards)
 
     @property
     def is_shuffled_shard(self) -> bool:
         """Whether the rows are one of several shards of a shuffled order."""
-        return self._sampling.is_shuffled_shard
+        return self.sampling.is_shuffled_shard
 
     def without_padding(self) -> AbstractContextManager[None]:
         """Meanwhile read every row once, whatever the `offset`."""
-        return self._sampling.without_padding()
+        return self.sampling.without_padding()
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
-        return self._sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)
+        return self.sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)

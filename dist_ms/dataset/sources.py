@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.dataset.dataset import Dataset, Row, column_list
 from dist_ms.dataset.sharding import Sampling
@@ -17,6 +18,13 @@ __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
 def to_column(value: Any) -> np.ndarray:
     """A row's entry as an array; Python ints become int64, floats float64."""
     return value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
+
+
+def _sampler(value: Any) -> Any:
+    """Check what `use_sampler` is given."""
+    if not hasattr(value, "order") and not hasattr(value, "__iter__"):
+        raise TypeError(complaint("new_sampler", "use_sampler", "a sampler", type(value).__name__))
+    return value
 
 
 class NumpySlicesDataset(Dataset):
@@ -78,6 +86,21 @@ class NumpySlicesDataset(Dataset):
     def get_dataset_size(self) -> int:
         """The number of rows this rank reads."""
         return self.sampling.size(len(self.arrays[0]))
+
+    def use_sampler(self, new_sampler: Any) -> None:
+        """Read the rows that another sampler chooses.
+
+        Raises:
+            TypeError: if it is no sampler and no iterable.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset([5, 6, 7], shuffle=False)
+            >>> data.use_sampler(ds.SequentialSampler(1))
+            >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+            [6, 7]
+        """
+        self.sampling = Sampling(None, None, None, None, _sampler(new_sampler))
 
     def row_numbers(self, epoch: int) -> np.ndarray:
         """The rows of an epoch, in order."""
@@ -162,8 +185,22 @@ class GeneratorDataset(Dataset):
         if self.numbered:
             return self.sampling.size(len(self.source))
         if self._size is None:
+            if hasattr(self.source, "__next__"):
+                # Counting would use it up.
+                self.source = list(self.source)
             self._size = sum(1 for _ in self.rows(0))
         return self._size
+
+    def use_sampler(self, new_sampler: Any) -> None:
+        """Read the rows that another sampler chooses.
+
+        Raises:
+            TypeError: if it is no sampler and no iterable.
+            ValueError: if the source has no `__getitem__` and `__len__`.
+        """
+        if not self.numbered:
+            raise ValueError("For 'GeneratorDataset', 'use_sampler' needs a source with __getitem__ and __len__.")
+        self.sampling = Sampling(None, None, None, None, _sampler(new_sampler))
 
     def _items(self) -> Iterator:
         return iter(self.source() if callable(self.source) else self.source)

@@ -11,6 +11,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_non_negative_int, complaint
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Row, column_list
+from dist_ms.dataset.samplers import DistributedSampler, RandomSampler
 
 
 class ShuffleDataset(Dataset):
@@ -145,14 +146,63 @@ class ConcatDataset(Dataset):
                 )
         super().__init__(datasets[0].columns, *datasets)
 
+        self.sampler: Any = None
+
+    def use_sampler(self, new_sampler: Any) -> None:
+        """Choose among the rows of all datasets.
+
+        Args:
+            new_sampler: a DistributedSampler without shuffling: every row is read by one shard, none twice. Or a
+                RandomSampler: the datasets take turns at random, each in its own order.
+
+        Raises:
+            TypeError: if it is neither.
+            ValueError: if it shuffles, replaces, or has a number of samples.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False) + ds.NumpySlicesDataset([3, 4], shuffle=False)
+            >>> data.use_sampler(ds.DistributedSampler(num_shards=2, shard_id=1, shuffle=False))
+            >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+            [2, 4]
+        """
+        if isinstance(new_sampler, RandomSampler):
+            wrong = {"replacement": (new_sampler.replacement, False), "num_samples": (new_sampler.count, None)}
+        elif isinstance(new_sampler, DistributedSampler):
+            part = new_sampler.sampling
+            wrong = {"shuffle": (part.shuffle, False), "num_samples": (part.num_samples, None)}
+        else:
+            found = type(new_sampler).__name__
+            raise TypeError(complaint("new_sampler", "concat", "a DistributedSampler or a RandomSampler", found))
+        for name, (value, wanted) in wrong.items():
+            if value != wanted:
+                raise ValueError(complaint(name, type(new_sampler).__name__, f"{wanted} for concat", value))
+        self.sampler = new_sampler
+
     def get_dataset_size(self) -> int:
         """Rows in an epoch."""
-        return sum(d.get_dataset_size() for d in self.inputs)
+        total = sum(d.get_dataset_size() for d in self.inputs)
+        if isinstance(self.sampler, DistributedSampler):
+            part = self.sampler.sampling
+            return len(range(part.shard_id, total, part.num_shards))
+        return total
 
     def rows(self, epoch: int) -> Iterator[Row]:
         """The rows of one epoch."""
-        for d in self.inputs:
-            yield from d.rows(epoch)
+        if isinstance(self.sampler, RandomSampler):
+            # Each row's dataset is drawn; its rows come in its own order.
+            draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
+            turns = draw.permutation(np.repeat(np.arange(len(self.inputs)), [len(d) for d in self.inputs]))
+            sources = [d.rows(epoch) for d in self.inputs]
+            for turn in turns:
+                yield next(sources[turn])
+            return
+        every = (row for d in self.inputs for row in d.rows(epoch))
+        if self.sampler is None:
+            yield from every
+        else:
+            part = self.sampler.sampling
+            yield from islice(every, part.shard_id, None, part.num_shards)
 
 
 class ProjectDataset(Dataset):

@@ -107,6 +107,7 @@ from dist_ms.ops import (
     trunc,
 )
 from dist_ms.ops.extended.arithmetic import *
+from dist_ms.ops.extended.convolution import conv2d
 from dist_ms.ops.extended.creation import *
 from dist_ms.ops.extended.drawing import *
 from dist_ms.ops.extended.indexing import *

@@ -7,9 +7,34 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 
-__all__ = ["inv", "matrix_norm", "norm", "vector_norm"]
+__all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
 
 inv = ops.inverse
+
+
+def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
+    """Decompose matrices into an orthogonal and an upper triangular one.
+
+    Args:
+        A: floats (..., m, n).
+        mode: "reduced", "complete" for a square Q, or "r" for R alone.
+
+    Returns:
+        (Q, R); Q is empty for "r".
+
+    Raises:
+        TypeError: if `A` holds no floats.
+        ValueError: if `mode` is another.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> q, r = ms.mint.linalg.qr(ms.Tensor([[3.0, 1.0], [0.0, 2.0]]))
+        >>> print(ms.ops.matmul(q, r))
+        [[3. 1.]
+         [0. 2.]]
+    """
+    q, r = ops.qr(A, "reduced" if mode == "r" else mode)
+    return (ops.zeros((0,), A.dtype) if mode == "r" else q), r
 
 
 def matrix_norm(

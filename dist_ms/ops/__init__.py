@@ -25,6 +25,12 @@ def offer(owners: dict[str, tuple[str, ...]]) -> None:
 def __getattr__(name: str) -> object:
     """Load the file that has a name when it is first used."""
     if name not in _OWNERS:
+        if name.endswith(("_ext", "_")) and not name.startswith("_"):
+            from dist_ms.ops.extended_names import in_other_form
+
+            found = in_other_form(name)
+            if found is not None:
+                return found
         raise AttributeError(f"module 'dist_ms.ops' has no attribute {name!r}")
     owner = _OWNERS[name]
     module = _importlib.import_module(f"dist_ms.{owner}")
@@ -102,6 +108,7 @@ from dist_ms.ops.tensor import tensor_reduction_methods
 from dist_ms.ops.tensor import tensor_shape_methods
 from dist_ms.ops.tensor import tensor_element_methods
 from dist_ms.ops.tensor import tensor_conversion_methods
+from dist_ms.ops.tensor import tensor_offload_methods
 from dist_ms.ops.tensor import tensor_drawing_methods
 from dist_ms.ops.tensor import tensor_inplace_methods
 from dist_ms.ops.sparse import sparse_methods

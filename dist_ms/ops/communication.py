@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dist_ms.mint.distributed import *  # noqa: F403
 from dist_ms.mint.distributed import P2POp as P2POp
+from dist_ms.mint.distributed import TCPStore as TCPStore
 
 
 def set_comm_ops_inplace(is_enable: bool, func_list: list | None = None) -> None:

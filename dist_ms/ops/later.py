@@ -68,6 +68,12 @@ LATER = {
         Assert CheckNumerics Depend FloatStatus Identity NPUAllocFloatStatus NPUClearFloatStatus
         NPUGetFloatStatus Print deepcopy depend identity print_
     """.split(),
+    "convolutions.deformable": """
+        DeformableOffsets deformable_conv2d
+    """.split(),
+    "custom.custom": ["Custom"],
+    "custom.hybrid": ["kernel"],
+    "custom.registration": ["CustomRegOp", "DataType", "custom_info_register"],
     "linear_algebra.decompositions": """
         LogMatrixDeterminant MatrixDeterminant MatrixInverse det inverse log_matrix_determinant logdet
         matrix_determinant slogdet
@@ -82,7 +88,7 @@ LATER = {
         gamma laplace poisson random_gamma random_poisson standard_laplace
     """.split(),
     "drawing_numbers.distributions": """
-        Bernoulli RandomCategorical Randperm bernoulli multinomial random_categorical
+        Bernoulli RandomCategorical Randperm RandpermV2 bernoulli multinomial random_categorical
     """.split(),
     "drawing_numbers.drawing": """
         normal rand rand_like randint randint_like randn randn_like randperm shuffle standard_normal uniform
@@ -106,6 +112,12 @@ LATER = {
     "pooling_windows.fractional_pooling": """
         FractionalMaxPool3DWithFixedKsize FractionalMaxPoolWithFixedKsize fractional_max_pool2d
         fractional_max_pool3d
+    """.split(),
+    "pooling_windows.fractional_stretches": """
+        FractionalAvgPool FractionalMaxPool
+    """.split(),
+    "updates.fused_updates": """
+        FusedAdaFactor FusedAdaFactorWithGlobalNorm FusedCastAdamWeightDecay
     """.split(),
     "updates.gradient_updates": """
         ApplyAdadelta ApplyAddSign ApplyCenteredRMSProp ApplyGradientDescent ApplyMomentum ApplyPowerSign
@@ -149,7 +161,7 @@ LATER = {
         LSTM
     """.split(),
     "flow.mapping": """
-        HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_attr_register
+        HyperMap Map Morph MultitypeFuncGraph Partial constexpr partial prim_arg_register prim_attr_register
     """.split(),
     "losses.margin_loss": """
         cosine_embedding_loss hinge_embedding_loss margin_ranking_loss multi_margin_loss multilabel_margin_loss
@@ -160,6 +172,8 @@ LATER = {
         matrix_diag_part matrix_set_diag
     """.split(),
     "reducing.log_sums": ["logsumexp"],
+    "linear_algebra.matrix_primitives": ["CholeskyInverse", "FillDiagonal", "NuclearNorm"],
+    "convolutions.volume_patches": ["ExtractVolumePatches"],
     "reducing.moments": """
         Median ReduceStd cov median nanmean nanmedian nanquantile nansum quantile std std_mean var
         var_mean
@@ -195,7 +209,8 @@ LATER = {
         addbmm addmm addmv addr baddbmm
     """.split(),
     "drawing_numbers.random_choices": """
-        NonDeterministicInts RandomChoiceWithMask choice_with_mask
+        MultinomialWithReplacement NonDeterministicInts RandomChoiceWithMask choice_with_mask
+        multinomial_with_replacement
     """.split(),
     "drawing_numbers.random_primitives": """
         Gamma Multinomial Poisson RandomGamma RandomPoisson RandomShuffle StandardLaplace StandardNormal
@@ -253,8 +268,8 @@ LATER = {
         SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
     """.split(),
     "reducing.sorting": """
-        SearchSorted Sort TopK Unique UniqueConsecutive argsort bucketize msort searchsorted sort top_k topk
-        unique unique_consecutive unique_with_pad
+        SearchSorted Sort TopK Unique UniqueConsecutive UniqueWithPad argsort bucketize msort searchsorted sort
+        top_k topk unique unique_consecutive unique_with_pad
     """.split(),
     "shaping.space_blocks": """
         BatchToSpaceND DepthToSpace SpaceToBatchND SpaceToDepth batch_to_space_nd space_to_batch_nd
@@ -276,6 +291,15 @@ LATER = {
     """.split(),
     "signals.spectrogram": """
         FFTWithSize STFT stft
+    """.split(),
+    "images.box_samples": """
+        SampleDistortedBoundingBoxV2
+    """.split(),
+    "images.scale_translate": """
+        ScaleAndTranslate
+    """.split(),
+    "flow.summaries": """
+        HistogramSummary ImageSummary ScalarSummary TensorSummary
     """.split(),
     "images.suppression": """
         CombinedNonMaxSuppression NMSWithMask

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms._ext.quiet import quiet
 from dist_ms._ext.tape import Gate
+from dist_ms.common.slices import rank as own_rank
 from dist_ms.common.tensor import Tensor
 
 __all__ = [
@@ -129,6 +130,33 @@ class Primitive(Gate):
                 f"For '{self.name}', 'device_target' must be 'CPU', but got {device_target!r}: dist_ms runs on CPUs."
             )
         return self.add_prim_attr("primitive_target", device_target)
+
+    def place(self, role: str, rank_id: int, group_id: str | None = None) -> None:
+        """Say which process runs the operation. Here every process runs what its script calls: only its own fits.
+
+        Args:
+            role: "MS_WORKER".
+            rank_id: this process's rank.
+            group_id: must be None.
+
+        Raises:
+            TypeError: if an argument has the wrong type.
+            ValueError: if another process is named.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> ms.ops.MatMul().place("MS_WORKER", 0)
+        """
+        if not isinstance(role, str):
+            raise TypeError(f"For '{self.name}', 'role' must be a str, but got {type(role).__name__}.")
+        if isinstance(rank_id, bool) or not isinstance(rank_id, int):
+            raise TypeError(f"For '{self.name}', 'rank_id' must be an int, but got {type(rank_id).__name__}.")
+        if role != "MS_WORKER" or rank_id != own_rank() or group_id is not None:
+            raise ValueError(
+                f"For '{self.name}', 'place' must name this process, 'MS_WORKER' {own_rank()}, but got {role!r} "
+                f"{rank_id}{'' if group_id is None else f' of group {group_id!r}'}: every rank runs its "
+                "script's operations; send tensors with the operations of ops.communication."
+            )
 
     def recompute(self, mode: bool = True) -> Primitive:
         """Ask a compiler to compute this operation again in the gradient, and return the primitive.

@@ -4,15 +4,18 @@ This floor imports common, communication, _ext and the sink protocol of autograd
 network and no optimizer.
 """
 
+from dist_ms.common.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.errors import DesyncError, PlanMismatchError
 from dist_ms.parallel.fusion import Fusion
 from dist_ms.parallel.gradient_hook import GradBucket, GradHook
+from dist_ms.parallel.layout import Layout
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan
 from dist_ms.parallel.reducer import Reducer
 from dist_ms.parallel.servers.checkpoint import load_servers, save_servers
 from dist_ms.parallel.session import DataParallel, data_parallel
+from dist_ms.parallel.slice_merging import merge_sliced_parameter
 from dist_ms.parallel.threads import use_share
 from dist_ms.parallel.virtual_shards import set_virtual_shards
 
@@ -22,6 +25,7 @@ __all__ = [
     "Fusion",
     "GradBucket",
     "GradHook",
+    "Layout",
     "PlanMismatchError",
     "Reducer",
     "Sharding",
@@ -29,9 +33,13 @@ __all__ = [
     "agree_on_plan",
     "broadcast_parameters",
     "data_parallel",
+    "get_algo_parameters",
     "load_servers",
     "make_plan",
+    "merge_sliced_parameter",
+    "reset_algo_parameters",
     "save_servers",
+    "set_algo_parameters",
     "set_virtual_shards",
     "use_share",
 ]

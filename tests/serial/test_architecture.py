@@ -30,6 +30,9 @@ FLOORS = {
     "numpy": {"common", "autograd", "ops"},
     "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},
     "runtime": {"common", "_ext"},
+    "scipy": {"common", "autograd", "ops"},
+    "profiler": {"common", "ops", "nn"},
+    "rewrite": {"common", "ops", "nn"},
     "compat": {"common", "communication", "autograd", "ops", "nn"},
 }
 # MindSpore's door to functions that live a floor above.

@@ -18,6 +18,7 @@ __all__ = [
     "Bernoulli",
     "RandomCategorical",
     "Randperm",
+    "RandpermV2",
     "bernoulli",
     "multinomial",
     "random_categorical",
@@ -188,6 +189,27 @@ class RandomCategorical(Primitive):
 
     def __call__(self, logits: Tensor, num_sample: int, seed: int) -> Tensor:
         return random_categorical(logits, num_sample, seed, self.dtype)
+
+
+class RandpermV2(Primitive):
+    """The integers from 0 to n - 1 in random order: `randperm` as a primitive.
+
+    Args:
+        seed, offset: see `randperm`.
+        dtype: an integer type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.sort(ms.ops.RandpermV2(3)(4))[0])
+        [0 1 2 3]
+    """
+
+    def __init__(self, seed: int = 0, offset: int = 0, dtype: Number = int64) -> None:
+        self.seed, self.offset = integer(self.name, seed, "seed"), integer(self.name, offset, "offset")
+        self.dtype = dtype
+
+    def __call__(self, n: Any) -> Tensor:
+        return drawing.randperm(integer(self.name, n, "n"), self.seed, self.offset, self.dtype)
 
 
 class Randperm(Primitive):

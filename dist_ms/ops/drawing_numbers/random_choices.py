@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int
+from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.common.dtype import Number, int32, int64, uint32, uint64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import floating, integer, tensor
 from dist_ms.ops.creating.creation import shape_of
+from dist_ms.ops.drawing_numbers.drawing import generator_of
+from dist_ms.ops.drawing_numbers.random_engines import PhiloxSequence
 from dist_ms.ops.drawing_numbers.random_primitives import SeededPrimitive
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import Primitive, Undifferentiable
 
-__all__ = ["NonDeterministicInts", "RandomChoiceWithMask", "choice_with_mask"]
+__all__ = [
+    "MultinomialWithReplacement",
+    "NonDeterministicInts",
+    "RandomChoiceWithMask",
+    "choice_with_mask",
+    "multinomial_with_replacement",
+]
 
 
 def _chosen(name: str, x: Any, count: int, source: FreeSource | SeededSource) -> tuple:
@@ -108,3 +117,93 @@ class NonDeterministicInts(Primitive):
         rng = np.random.default_rng()
         size = shape_of(self.name, shape, "shape")
         return wrap(rng.integers(bounds.min, bounds.max, size, self.dtype.np, endpoint=True))
+
+
+class MultinomialWithReplacement(Undifferentiable):
+    """Places in rows of weights, each as likely as its weight says: `multinomial_with_replacement` as a primitive.
+
+    Args:
+        numsamples: how many draws per row.
+        replacement: whether a place may be drawn twice.
+
+    Call:
+        x (Tensor): weights, floats, one row or a matrix of rows.
+        seed (Tensor): one integer, and
+        offset (Tensor): one integer: which sequence of random numbers. An object goes on with it from call to
+            call. Both 0 to draw anew.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a weight is negative or no number, a row has too few positive ones, or `numsamples` is not
+            positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> draw = ms.ops.MultinomialWithReplacement(3, True)
+        >>> print(draw(ms.Tensor([0.5, 0.0, 9.5]), ms.Tensor(3), ms.Tensor(1)))
+        [2 2 2]
+    """
+
+    def __init__(self, numsamples: int, replacement: bool = False) -> None:
+        self.numsamples = check_positive_int(numsamples, "numsamples", self.name)
+        self.replacement = check_bool(replacement, "replacement", self.name)
+        self._marks: dict[tuple[int, int], Iterator[float]] = {}
+
+    def _sequence(self, seed: int, offset: int) -> Iterator[float]:
+        if not seed and not offset:
+            rng = generator_of(self.name, None)
+            return iter(rng.random, None)
+        if (seed, offset) not in self._marks:
+            words = PhiloxSequence(seed, offset).words()
+            self._marks[seed, offset] = ((word & 0x7FFFFF) / 2**23 for word in words)
+        return self._marks[seed, offset]
+
+    def __call__(self, x: Tensor, seed: Tensor, offset: Tensor) -> Tensor:
+        data = floating(self.name, tensor(self.name, x, "x").array(), "x", complex_too=False)
+        if data.ndim not in (1, 2):
+            raise ValueError(complaint("x", self.name, "of 1 or 2 dimensions", f"shape {data.shape}"))
+        starts = [
+            integer(self.name, v.item() if isinstance(v, Tensor) else v, n)
+            for v, n in ((seed, "seed"), (offset, "offset"))
+        ]
+        rows = np.atleast_2d(data).astype(np.float64)
+        enough = 1 if self.replacement else self.numsamples
+        if not (rows >= 0).all() or not np.isfinite(rows).all() or ((rows > 0).sum(axis=1) < enough).any():
+            wanted = f"of weights that are not negative, {enough} of each row positive"
+            raise ValueError(complaint("x", self.name, wanted, data.tolist()))
+        marks = self._sequence(*starts)
+        out = np.empty((len(rows), self.numsamples), np.int64)
+        for row, places in zip(rows, out):
+            for i in range(self.numsamples):
+                steps = row.cumsum()
+                places[i] = np.searchsorted(steps, next(marks) * steps[-1], side="right")
+                if not self.replacement:
+                    row[places[i]] = 0
+        return wrap(out.reshape(*data.shape[:-1], self.numsamples))
+
+
+def multinomial_with_replacement(
+    x: Tensor, seed: int, offset: int, numsamples: int, replacement: bool = False
+) -> Tensor:
+    """Draw places in rows of weights, each as likely as its weight says.
+
+    Args:
+        x: weights, floats, one row or a matrix of rows.
+        seed, offset: which sequence of random numbers; both 0 to draw anew.
+        numsamples: how many draws per row.
+        replacement: whether a place may be drawn twice.
+
+    Returns:
+        int64 Tensor (numsamples,) or (rows, numsamples).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a weight is negative or no number, a row has too few positive ones, or `numsamples` is not
+            positive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.multinomial_with_replacement(ms.Tensor([[0.0, 1.0, 3.0]]), 1, 0, 2))
+        [[2 1]]
+    """
+    return MultinomialWithReplacement(numsamples, replacement)(x, seed, offset)

@@ -156,6 +156,13 @@ class PhiloxSequence:
         first, second = (((high & 0xFFFFF) << 32 | low) / 2**52 for high, low in (words[:2], words[2:]))
         return first, second
 
+    def words(self) -> Iterator[int]:
+        """Words of 32 bits, four of each block."""
+        while True:
+            at = (self._block & _WORD, self._block >> 32 & _WORD, *self._stream)
+            self._block += 1
+            yield from philox_block(at, self._key)
+
     def doubles(self) -> Iterator[float]:
         """Numbers from [0, 1) with 52 bits."""
         while True:

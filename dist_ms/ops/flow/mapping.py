@@ -11,7 +11,17 @@ from dist_ms.common.dtype import Number, Type, from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["HyperMap", "Map", "Morph", "MultitypeFuncGraph", "Partial", "constexpr", "partial", "prim_attr_register"]
+__all__ = [
+    "HyperMap",
+    "Map",
+    "Morph",
+    "MultitypeFuncGraph",
+    "Partial",
+    "constexpr",
+    "partial",
+    "prim_arg_register",
+    "prim_attr_register",
+]
 
 # Words for types, from the special to the general: the first that fits wins among equals.
 _WORDS: dict[str, Callable[[Any], bool]] = {
@@ -277,3 +287,24 @@ def prim_attr_register(fn: Callable) -> Callable:
         fn(self, *args, **kwargs)
 
     return init
+
+
+def prim_arg_register(fn: Callable) -> Callable:
+    """Decorate a primitive's `__init__`: its arguments become attributes of the same names, as `prim_attr_register`.
+
+    Args:
+        fn: the `__init__`.
+
+    Returns:
+        the decorated `__init__`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> class Scale(ms.ops.PrimitiveWithCheck):
+        ...     @ms.ops.prim_arg_register
+        ...     def __init__(self, factor=1):
+        ...         pass
+        >>> Scale(3).factor
+        3
+    """
+    return prim_attr_register(fn)

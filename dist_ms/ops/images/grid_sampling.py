@@ -88,6 +88,12 @@ def _sample(x: Tensor, points: list[Tensor], places: list[list[np.ndarray]]) -> 
     return total
 
 
+def sample_at(x: Tensor, points: list[Tensor]) -> Tensor:
+    """Interpolate x (N, C, *spatial) linearly at pixel coordinates (N, *output) per dimension; outside it is 0."""
+    lows = [np.floor(point.array()) for point in points]
+    return _sample(x, points, [[low, low + 1] for low in lows])
+
+
 def _rounded(x: np.ndarray) -> np.ndarray:
     """The nearest whole numbers, halves away from 0."""
     whole = np.trunc(x)

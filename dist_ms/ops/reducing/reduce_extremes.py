@@ -280,7 +280,7 @@ def max(
         input: a Tensor of real numbers.
         axis: the dimension; None for the largest of all, whose place is given as 0.
         keepdims: keep the dimension with length 1.
-        initial: a value the result does not go below; the place is not affected. Only with `axis`.
+        initial: a value the result does not go below; lower elements count as it. Only with `axis`.
         where: a Tensor of bools: False elements count as `initial`. Only with `axis`.
 
     Returns:
@@ -308,7 +308,7 @@ def min(
         input: a Tensor of real numbers.
         axis: the dimension; None for the smallest of all, whose place is given as 0.
         keepdims: keep the dimension with length 1.
-        initial: a value the result does not go above. Only with `axis`.
+        initial: a value the result does not go above; higher elements count as it. Only with `axis`.
         where: a Tensor of bools: False elements count as `initial`. Only with `axis`.
 
     Returns:
@@ -336,9 +336,9 @@ def _extreme(
         return whole(input), Tensor(0)
     if where is not None:
         input = _only_where(name, input, where, initial)
-    index, value = along(integer(name, axis, "axis"), keepdims)(input)
     if initial is not None:
-        value = (ops.maximum if name == "max" else ops.minimum)(value, initial)
+        input = (ops.maximum if name == "max" else ops.minimum)(input, initial)
+    index, value = along(integer(name, axis, "axis"), keepdims)(input)
     return value, index
 
 

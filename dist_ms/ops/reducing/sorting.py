@@ -22,6 +22,7 @@ __all__ = [
     "TopK",
     "Unique",
     "UniqueConsecutive",
+    "UniqueWithPad",
     "argsort",
     "bucketize",
     "msort",
@@ -370,6 +371,24 @@ def unique_with_pad(x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
     """
     values, places = unique(x)
     return ops.concat([values, ops.full((x.size - values.size,), ops.arguments.scalar(pad_num), dtype=x.dtype)]), places
+
+
+class UniqueWithPad(Undifferentiable):
+    """The different elements in the order they first come, padded: `unique_with_pad` as a primitive.
+
+    Raises:
+        ValueError: if `x` has more than one dimension.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.UniqueWithPad()(ms.Tensor([3, 1, 3]), 0))
+        (Tensor(shape=[3], dtype=Int64, value= [3, 1, 0]), Tensor(shape=[3], dtype=Int64, value= [0, 1, 0]))
+    """
+
+    def __call__(self, x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
+        if ops.arguments.tensor(self.name, x, "x").ndim != 1:
+            raise ValueError(f"For '{self.name}', 'x' must have one dimension, but got shape {x.shape}.")
+        return unique_with_pad(x, pad_num)
 
 
 class SearchSorted(Undifferentiable):

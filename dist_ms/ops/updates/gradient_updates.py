@@ -25,7 +25,7 @@ class SGD(ParameterUpdate):
     """A step of gradient descent with momentum.
 
     accum = momentum accum + (1 - dampening) g, with g = gradient + weight_decay parameters; in the
-    first step, where stat is positive, accum = g.
+    first step, where stat is positive, accum = g; stat is 0 there from then on.
 
     Args:
         dampening: how much less of a gradient enters the velocity.
@@ -87,7 +87,11 @@ class SGD(ParameterUpdate):
             later = accum * momentum + parameters.dtype.type(1 - self.dampening) * g
             accum = np.where(stat > 0, g, later)
             g = g + accum * momentum if self.nesterov else accum
-        return parameters - learning_rate * g, accum, np.zeros_like(stat) if momentum > 0 else stat
+        return (
+            parameters - learning_rate * g,
+            accum,
+            np.where(stat > 0, stat.dtype.type(0), stat) if momentum > 0 else stat,
+        )
 
 
 class ApplyGradientDescent(ParameterUpdate):

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
+from dist_ms.common.summary_values import close_keeper, open_keeper
 from dist_ms.common.tensor import Tensor
+from dist_ms.train.summary.event_file import EventFile
 
 __all__ = ["SummaryRecord"]
 
@@ -16,11 +18,13 @@ PLUGINS = ("scalar", "tensor", "histogram", "image")
 
 
 class SummaryRecord:
-    """Writes scalars, histograms and images that TensorBoard shows; needs the package tensorboardX.
+    """Writes scalars, histograms and images that TensorBoard shows.
+
+    While one is open, it also takes what `ops.ScalarSummary` and its kin are given in networks.
 
     Args:
-        log_dir: the folder of the event files, made when the first step is recorded.
-        file_prefix, file_suffix: the suffix ends the file's name; the prefix is TensorBoard's own "events".
+        log_dir: the folder of the event files, made when the first value is recorded.
+        file_prefix, file_suffix: how the file's name begins and ends.
         num_process: accepted; the files are written by one thread.
         network: must be None: no graphs are written.
         max_file_size: must be None: files have no limit.
@@ -28,14 +32,18 @@ class SummaryRecord:
         export_options: must be None: tensors are written as histograms only.
 
     Raises:
-        ImportError: when the first step is recorded, if tensorboardX is not installed.
+        TypeError: if an argument has the wrong type.
+        ValueError: if an argument is given that must be None.
 
     Examples:
         >>> import tempfile
+        >>> import dist_ms as ms
         >>> from dist_ms.train import SummaryRecord
         >>> with SummaryRecord(tempfile.mkdtemp()) as summary:
         ...     summary.add_value("scalar", "loss", 0.5)
-        ...     summary.set_mode("eval")
+        ...     ms.ops.HistogramSummary()("weights", ms.Tensor([1.0, 2.0]))
+        ...     print(summary.record(1))
+        True
     """
 
     def __init__(
@@ -52,15 +60,15 @@ class SummaryRecord:
         for name, value in (("network", network), ("max_file_size", max_file_size), ("export_options", export_options)):
             if value is not None:
                 raise ValueError(complaint(name, "SummaryRecord", "None", value, "dist_ms writes TensorBoard's events"))
-        check_string(file_prefix, "file_prefix", "SummaryRecord")
-        if file_prefix != "events":
-            raise ValueError(complaint("file_prefix", "SummaryRecord", "'events'", file_prefix))
+        self._prefix = check_string(file_prefix, "file_prefix", "SummaryRecord")
         self._log_dir = os.path.realpath(check_type(log_dir, "log_dir", "SummaryRecord", str))
         self._suffix = check_string(file_suffix, "file_suffix", "SummaryRecord")
         self._raises = check_bool(raise_exception, "raise_exception", "SummaryRecord")
         check_int(num_process, "num_process", "SummaryRecord")
         self._values: list[tuple[str, str, np.ndarray]] = []
-        self._mode, self._writer, self._closed = "train", None, False
+        self._mode, self._closed = "train", False
+        self._file: EventFile | None = None
+        self._given = open_keeper()
 
     def __enter__(self) -> SummaryRecord:
         return self
@@ -121,12 +129,13 @@ class SummaryRecord:
         check_int(step, "step", "record")
         if train_network is not None:
             raise ValueError(complaint("train_network", "record", "None", train_network, "no graphs are written"))
-        values, self._values = self._values, []
-        writer = self._open()
+        given = [(plugin, name, value) for (plugin, name), value in self._given.items()]
+        values, self._values = [*self._values, *given], []
+        self._given.clear()
         try:
             for plugin, name, array in values:
                 if plugin_filter is None or plugin_filter(plugin):
-                    self._write(writer, plugin, name if self._mode == "train" else f"{name}/eval", array, step)
+                    self._write(plugin, name if self._mode == "train" else f"{name}/eval", array, step)
         except OSError as error:
             if self._raises:
                 raise
@@ -136,35 +145,25 @@ class SummaryRecord:
             return False
         return True
 
-    def _open(self) -> Any:
-        """The writer, made when it is first needed."""
-        if self._writer is None:
-            try:
-                from tensorboardX import SummaryWriter
-            except ImportError as error:
-                raise ImportError(
-                    "For 'SummaryRecord', the package 'tensorboardX' must be installed, but it was not found: "
-                    "pip install dist_ms[summary]."
-                ) from error
-            self._writer = SummaryWriter(self._log_dir, filename_suffix=self._suffix)
-        return self._writer
-
-    def _write(self, writer: Any, plugin: str, name: str, array: np.ndarray, step: int) -> None:
-        """One value, in the form its plugin wants."""
+    def _write(self, plugin: str, name: str, array: np.ndarray, step: int) -> None:
+        """One value, in the form its plugin wants; the file is made for the first."""
+        if self._file is None:
+            self._file = EventFile(self._log_dir, self._prefix, self._suffix)
         if plugin == "scalar":
-            writer.add_scalar(name, array.item(), step)
+            self._file.scalar(name, float(array.item()), step)
         elif plugin == "image":
-            writer.add_images(name, array, step)
+            self._file.image(name, array, step)
         else:
-            writer.add_histogram(name, array.astype(np.float64), step)
+            self._file.histogram(name, array, step)
 
     def flush(self) -> None:
         """Have the file hold all that was recorded."""
-        if self._writer is not None:
-            self._writer.flush()
+        if self._file is not None:
+            self._file.flush()
 
     def close(self) -> None:
         """Write what is left and close the file; later calls of `record` raise."""
-        if self._writer is not None:
-            self._writer.close()
+        if self._file is not None:
+            self._file.close()
+        close_keeper(self._given)
         self._closed = True

@@ -221,3 +221,88 @@ ERRORS = [
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def rows_of(data):
+    return [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+
+def numbers(*values):
+    return ds.GeneratorDataset(list(values), "x", shuffle=False)
+
+
+def test_concatenated_datasets_are_divided_without_padding():
+    for count in (1, 2, 3, 8):
+        parts = []
+        for shard in range(count):
+            data = numbers(1, 2, 3) + numbers(4, 5, 6, 7)
+            data.use_sampler(ds.DistributedSampler(count, shard, shuffle=False))
+            parts.append(rows_of(data))
+            assert data.get_dataset_size() == len(parts[-1])
+            assert parts[-1] == list(range(1, 8))[shard::count]
+
+
+def test_concatenated_datasets_take_turns_at_random():
+    data = numbers(1, 2, 3) + numbers(4, 5, 6, 7)
+    data.use_sampler(ds.RandomSampler())
+    found = [[int(x) for (x,) in epoch] for epoch in (data.rows(0), data.rows(1))]
+    assert found[0] != found[1] and found[0] == [int(x) for (x,) in data.rows(0)]
+    for rows in found:
+        assert [x for x in rows if x < 4] == [1, 2, 3] and [x for x in rows if x > 3] == [4, 5, 6, 7]
+
+
+def test_samplers_that_concat_refuses():
+    data = numbers(1) + numbers(2)
+    for sampler, error in (
+        (ds.SequentialSampler(), TypeError),
+        (3, TypeError),
+        (ds.DistributedSampler(2, 0), ValueError),
+        (ds.DistributedSampler(2, 0, shuffle=False, num_samples=1), ValueError),
+        (ds.RandomSampler(num_samples=2), ValueError),
+        (ds.RandomSampler(replacement=True), ValueError),
+    ):
+        with pytest.raises(error, match="concat"):
+            data.use_sampler(sampler)
+
+
+def test_a_source_takes_another_sampler():
+    for data in (numbers(4, 5, 6, 7), ds.NumpySlicesDataset([4, 5, 6, 7], shuffle=False)):
+        data.use_sampler(ds.SequentialSampler(1, 2))
+        assert rows_of(data) == [5, 6] and data.get_dataset_size() == 2
+        data.use_sampler([3, 0])
+        assert rows_of(data) == [7, 4]
+        with pytest.raises(TypeError, match="'new_sampler' must be a sampler, but got int"):
+            data.use_sampler(3)
+    with pytest.raises(ValueError, match="needs a source with __getitem__"):
+        ds.GeneratorDataset(lambda: iter([1, 2]), "x").use_sampler([0])
+
+
+def test_counting_a_generators_rows_does_not_use_them_up():
+    data = ds.GeneratorDataset((i * i for i in range(3)), "x")
+    assert data.get_dataset_size() == 3 and rows_of(data) == [0, 1, 4]
+
+
+def test_rows_are_drawn_by_their_weights():
+    data = ds.NumpySlicesDataset(list(range(4)), sampler=ds.WeightedRandomSampler([0.0, 1.0, 0.0, 3.0], 400))
+    found = np.bincount(rows_of(data), minlength=4)
+    assert found[0] == found[2] == 0 and 60 < found[1] < 140 and data.get_dataset_size() == 400
+    once = ds.NumpySlicesDataset(list(range(4)), sampler=ds.WeightedRandomSampler([1, 2, 3, 4], 3, replacement=False))
+    assert len(set(rows_of(once))) == 3
+
+
+@pytest.mark.parametrize(
+    "args, error",
+    [
+        (("ab", 2), TypeError),
+        (([0.1, -1], 2), ValueError),
+        (([0, 0], 2), ValueError),
+        (([1.0, 0.0], 2, False), ValueError),
+        (([1.0], 0), ValueError),
+        (([1.0], 2, 1), TypeError),
+    ],
+)
+def test_weights_that_are_refused(args, error):
+    with pytest.raises(error):
+        ds.WeightedRandomSampler(*args)
+    with pytest.raises(RuntimeError, match="at most 1 weights"):
+        rows_of(ds.NumpySlicesDataset([1], sampler=ds.WeightedRandomSampler([1, 1])))

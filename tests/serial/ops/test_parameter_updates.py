@@ -51,6 +51,15 @@ def test_sgd_velocity(stat, wanted):
     assert not s.asnumpy().any()
 
 
+def test_sgd_clears_what_was_positive_of_stat():
+    w, a, s = par(W[:, 0]), par(S[:, 0]), par(np.array([1.5, -0.3, 0])[: len(W)])
+    ops.SGD()(w, ms.Tensor(G[:, 0]), ms.Tensor(0.1), a, ms.Tensor(0.5), s)
+    (
+        close(s, np.array([0, -0.3, 0])[: len(W)]),
+        close(a, np.where(np.arange(len(W)) == 0, G[:, 0], 0.5 * S[:, 0] + G[:, 0])),
+    )
+
+
 def test_momentum_and_rmsprop_return_the_weights():
     w, a = par(W), par(S)
     close(ops.ApplyMomentum()(w, a, 0.1, ms.Tensor(G), 0.9), W - 0.1 * (0.9 * S + G))

@@ -59,6 +59,13 @@ def test_places():
 def test_initial_and_where():
     c = ms.Tensor(C)
     equal(ops.max(c, 0, initial=10.0)[0], C.max(0, initial=10))
+    # Where the initial value wins, it wins at the first place, as in MindSpore.
+    rows = ms.Tensor([[2, 5, 1, 6], [3, -7, -2, 4]])
+    where = ms.Tensor([[True, False, True, False], [False, False, True, True]])
+    for initial, value, place in ((0, [0, -2], [0, 2]), (3, [1, -2], [2, 2]), (-4, [-4, -4], [0, 0])):
+        found = ops.min(rows, 1, initial=initial, where=where)
+        assert found[0].asnumpy().tolist() == value and found[1].asnumpy().tolist() == place
+    assert ops.max(rows, 1, initial=7)[1].asnumpy().tolist() == [0, 0]
     equal(ops.amax(c, 0, initial=-5.0, where=c < 10), C.max(0, initial=-5, where=C < 10))
     with pytest.raises(ValueError, match="'initial' must be given together with 'where'"):
         ops.amax(c, 0, where=c > 1)

@@ -1,0 +1,1 @@
+"""Operations of the user's own: Custom, and how they are described."""

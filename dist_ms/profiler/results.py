@@ -1,0 +1,67 @@
+"""What was recorded, as files: a trace, a table by operation, and the user's own notes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import socket
+import time
+from typing import Any
+
+from dist_ms.profiler.recording import Span
+
+__all__ = ["by_operation", "write"]
+
+
+def by_operation(spans: list[Span]) -> list[dict[str, Any]]:
+    """A row per operation and shapes: how often, how long; the longest in sum first."""
+    rows: dict[tuple, list[int]] = {}
+    for span in spans:
+        if span.kind == "operation":
+            rows.setdefault((span.name, span.shapes), []).append(span.length)
+    total = sum(map(sum, rows.values())) or 1
+    table = [
+        {
+            "op_type": name,
+            "input_shape": ";".join(",".join(map(str, shape)) for shape in shapes),
+            "op_occurrences": len(lengths),
+            "op_total_time(us)": sum(lengths) / 1e3,
+            "op_avg_time(us)": sum(lengths) / len(lengths) / 1e3,
+            "percent": 100 * sum(lengths) / total,
+        }
+        for (name, shapes), lengths in rows.items()
+    ]
+    return sorted(table, key=lambda row: -row["op_total_time(us)"])
+
+
+def write(folder: str, spans: list[Span], notes: dict[str, Any]) -> str:
+    """Write the files into a new folder below one, and return its path."""
+    stamp = time.strftime("%Y%m%d%H%M%S") + f"{time.time_ns() // 1000000 % 1000:03}"
+    path = os.path.join(os.path.realpath(folder), f"{socket.gethostname()}_{os.getpid()}_{stamp}_ms")
+    os.makedirs(path, exist_ok=True)
+    events = [
+        {
+            "name": span.name,
+            "cat": span.kind,
+            "ph": "X" if span.length else "i",
+            "ts": span.start / 1e3,
+            "dur": span.length / 1e3,
+            "pid": os.getpid(),
+            "tid": span.thread,
+            "args": {"shapes": [list(shape) for shape in span.shapes]} if span.shapes else {},
+        }
+        for span in spans
+    ]
+    with open(os.path.join(path, "trace.json"), "w", encoding="utf-8") as file:
+        json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
+    with open(os.path.join(path, "operators.csv"), "w", encoding="utf-8", newline="") as file:
+        rows = by_operation(spans)
+        names = ["op_type", "input_shape", "op_occurrences", "op_total_time(us)", "op_avg_time(us)", "percent"]
+        writer = csv.DictWriter(file, names)
+        writer.writeheader()
+        writer.writerows(rows)
+    if notes:
+        with open(os.path.join(path, "profiler_metadata.json"), "w", encoding="utf-8") as file:
+            json.dump(notes, file)
+    return path

@@ -1,0 +1,1 @@
+"""What users of `dist_ms.rewrite` hold in their hands."""
