@@ -17,8 +17,8 @@ FLOORS = {
     "communication": {"_ext"},
     "launch": set(),
     "_ext": set(),
-    # The gate of operations is compiled, and so is what it reads of a tensor.
-    "common": {"_ext.tape"},
+    # The gate of operations is compiled, and so is what it reads of a tensor, and the drawing of keys.
+    "common": {"_ext.tape", "_ext.draws"},
     "autograd": {"common", "_ext.tape"},
     "ops": {"common", "autograd", "_ext"},
     "parallel": {"common", "communication", "_ext", "autograd.sink"},

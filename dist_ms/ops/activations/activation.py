@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import activation
 from dist_ms.ops.layers.postponed_norm import mask_later
-from dist_ms.ops.layout import converted, dense, kernel_type, laid_out_like
+from dist_ms.ops.layout import converted, dense, empty_like, kernel_type, laid_out_like
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient, wanted
 
@@ -22,7 +22,7 @@ __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
     """Apply an elementwise kernel in the layout of `x`; integers are computed with in float32."""
     work = dense(x, kernel_type(x.dtype))
-    out = np.empty_like(work)
+    out = empty_like(work)
     getattr(activation, kernel)(work, out, *options)
     return converted(out, x.dtype)
 
@@ -30,7 +30,7 @@ def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
 def run_gradient(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
     """Apply a gradient kernel in the layout of `kept`."""
     kept = dense(kept, kernel_type(kept.dtype))
-    out = np.empty_like(kept)
+    out = empty_like(kept)
     getattr(activation, kernel)(laid_out_like(dy, kept), kept, out, *options)
     return converted(out, dy.dtype)
 

@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import softmax as kernels
-from dist_ms.ops.layout import contiguous, working_type
+from dist_ms.ops.layout import contiguous, empty, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
@@ -36,18 +36,18 @@ def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
 
 def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
     if axis == x.ndim - 1 == 1 and x.flags.c_contiguous:
-        out = np.empty(x.shape, to)
+        out = empty(x.shape, to)
         getattr(kernels, kernel)(x, out)
         return out
     rows = _rows(x, axis)
-    out = np.empty(rows.shape, to)
+    out = empty(rows.shape, to)
     getattr(kernels, kernel)(rows, out)
     return _unrow(out, x, axis)
 
 
 def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
     dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
-    out = np.empty(dy_rows.shape, to)
+    out = empty(dy_rows.shape, to)
     getattr(kernels, kernel)(dy_rows, y_rows, out)
     return _unrow(out, dy, axis)
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept
 from dist_ms.common.checks import check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.layers.layer_norm import normalised_rows
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
-from dist_ms.ops.vjp import Kept
 
 __all__ = ["L2Normalize", "LRN", "RmsNorm", "group_norm", "instance_norm", "lrn", "rms_norm"]
 
