@@ -87,14 +87,14 @@ cdef int lengths_of(object shape, cnp.npy_intp *lengths) except -1:
     """Read a shape; returns how many lengths it has."""
     cdef int i, n
     if type(shape) is not tuple:
-        lengths[0] = shape
+        lengths[0] = <Py_ssize_t> shape
         n = 1
     else:
         n = <int> len(<tuple> shape)
         if n > DIMENSIONS:
             raise ValueError(f"For 'empty', 'shape' must have at most {DIMENSIONS} lengths, but got {n}.")
         for i in range(n):
-            lengths[i] = (<tuple> shape)[i]
+            lengths[i] = <Py_ssize_t> (<tuple> shape)[i]
     for i in range(n):
         if lengths[i] < 0:
             raise ValueError(f"For 'empty', 'shape' must have no negative length, but got {shape}.")
