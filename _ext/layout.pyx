@@ -3,14 +3,15 @@
 
 
 cimport numpy as cnp
+from cpython.object cimport PyTypeObject
 
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
     object PyArray_NewLikeArray(cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.dtype descr, int subok)
     object PyArray_NewFromDescr(
-        object subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims, const cnp.npy_intp *strides, void *data,
-        int flags, void *owner,
+        PyTypeObject *subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims, const cnp.npy_intp *strides,
+        void *data, int flags, void *owner,
     )
     object PyArray_Empty(int nd, const cnp.npy_intp *dims, cnp.dtype descr, int is_f_order)
 
@@ -83,6 +84,29 @@ def is_row_major(x, dtype=None) -> bool:
     return dtype is None or <object> cnp.PyArray_DESCR(<cnp.ndarray> x) is dtype or (<cnp.ndarray> x).descr == dtype
 
 
+cdef inline bint is_float32(object x, int least, int most):
+    """Whether x is an array of float32 with so many dimensions."""
+    return type(x) is cnp.ndarray and cnp.PyArray_TYPE(<cnp.ndarray> x) == cnp.NPY_FLOAT32 \
+        and cnp.PyArray_ISNOTSWAPPED(<cnp.ndarray> x) and least <= cnp.PyArray_NDIM(<cnp.ndarray> x) <= most
+
+
+def are_layer(x, weight, bias) -> bool:
+    """Whether these are float32 rows (..., n) that are not empty, a matrix (m, n), and a vector (m,) or None.
+
+    >>> x, weight = np.zeros((4, 3), np.float32), np.zeros((2, 3), np.float32)
+    >>> are_layer(x, weight, None), are_layer(x, weight, weight[0]), are_layer(x, weight, weight[:, 0])
+    (True, False, True)
+    """
+    if not is_float32(x, 1, DIMENSIONS) or not is_float32(weight, 2, 2) or cnp.PyArray_SIZE(<cnp.ndarray> x) == 0:
+        return False
+    cdef int last = cnp.PyArray_NDIM(<cnp.ndarray> x) - 1
+    if cnp.PyArray_DIM(<cnp.ndarray> x, last) != cnp.PyArray_DIM(<cnp.ndarray> weight, 1):
+        return False
+    if bias is None:
+        return True
+    return is_float32(bias, 1, 1) and cnp.PyArray_DIM(<cnp.ndarray> bias, 0) == cnp.PyArray_DIM(<cnp.ndarray> weight, 0)
+
+
 cdef int lengths_of(object shape, cnp.npy_intp *lengths) except -1:
     """Read a shape; returns how many lengths it has."""
     cdef int i, n
@@ -148,4 +172,4 @@ def channels_last(tuple shape not None, cnp.dtype dtype not None):
         step *= max(lengths[i], 1)
     strides[0] = step
     Py_INCREF(dtype)  # which the next call takes over
-    return PyArray_NewFromDescr(cnp.ndarray, dtype, n, lengths, strides, NULL, 0, NULL)
+    return PyArray_NewFromDescr(<PyTypeObject *> cnp.ndarray, dtype, n, lengths, strides, NULL, 0, NULL)

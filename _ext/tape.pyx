@@ -16,6 +16,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_REFCNT
 from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdlib cimport free, malloc, qsort
 
 cnp.import_array()
 
@@ -187,6 +188,7 @@ cdef class Node:
     cdef public Py_ssize_t width
     cdef public bint special
     cdef readonly unsigned long long order
+    cdef unsigned long long plan  # the number of the last sweep's plan that has come here
     cdef object __weakref__
 
     def __cinit__(self):

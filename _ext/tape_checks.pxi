@@ -25,6 +25,15 @@ cdef Py_ssize_t lengths_of(object x, cnp.npy_intp *room, const cnp.npy_intp **le
     return n
 
 
+def wanted(x):
+    """Whether a gradient with respect to an input leads anywhere.
+
+    >>> wanted(formless((2,), None)), wanted(1.0)
+    (False, False)
+    """
+    return isinstance(x, Value) and (<Value> x)._node is not None
+
+
 def holds_floats(x):
     """Whether x is a tensor or an array of real floating-point numbers, bfloat16 included.
 

@@ -13,11 +13,6 @@ from dist_ms.autograd.differentiate import Graph
 from dist_ms.common.tensor import Tensor
 
 
-def wanted(x: Any) -> bool:
-    """Whether a gradient with respect to this input leads anywhere."""
-    return isinstance(x, Tensor) and x._node is not None
-
-
 def formula_gradient(formula: Callable, inputs: Sequence[Tensor], dout: Any) -> list[Tensor]:
     """The gradients of `formula(*inputs)` with respect to each input, for this `dout`."""
     graph = Graph(formula, list(inputs), positions=range(len(inputs)))

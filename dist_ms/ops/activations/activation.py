@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import overwrite
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -14,7 +15,7 @@ from dist_ms.ops.kernels import activation
 from dist_ms.ops.layers.postponed_norm import mask_later
 from dist_ms.ops.layout import converted, dense, empty_like, kernel_type, laid_out_like
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.vjp import formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 

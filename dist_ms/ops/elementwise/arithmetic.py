@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext import small
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.combining import combine
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
     "Abs",

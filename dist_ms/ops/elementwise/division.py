@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import one_of
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg
-from dist_ms.ops.primitive import quiet, wanted
+from dist_ms.ops.primitive import quiet
 
 __all__ = [
     "Div",

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import real
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, sub
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
 __all__ = [
     "Fmax",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.remember import remembered
-from dist_ms._ext.tape import agree, written
+from dist_ms._ext.tape import agree, wanted, written
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
@@ -26,7 +26,7 @@ from dist_ms.ops.layout import (
     working_type,
 )
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["BatchNorm", "batch_norm"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import Kept, agree
+from dist_ms._ext.tape import Kept, agree, wanted
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import layer_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, empty, empty_like, working_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LayerNorm", "layer_norm"]
 

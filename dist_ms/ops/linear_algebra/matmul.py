@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
@@ -17,7 +18,7 @@ from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.linear_algebra.matrix_product import multiply
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
