@@ -93,13 +93,12 @@ class _BatchNorm(Cell):
                 f"For '{self.cls_name}', 'x' must have {' or '.join(map(str, self._ranks))} dimensions, "
                 f"but got shape {shape}."
             )
-        follow = self.training if self.use_batch_statistics is None else self.use_batch_statistics
-        gamma, beta = self.gamma, self.beta
+        follow = self.use_batch_statistics
         params = self._params  # the statistics are written: never those cast for mixed precision
         mean, variance = params["moving_mean"], params["moving_variance"]
-        if follow:
-            return self.bn_train.trained(x, gamma, beta, mean, variance)[0]
-        return self.bn_infer.normalised(x, gamma, beta, mean, variance)
+        if self.training if follow is None else follow:
+            return self.bn_train.trained(x, self.gamma, self.beta, mean, variance)[0]
+        return self.bn_infer.normalised(x, self.gamma, self.beta, mean, variance)
 
     def extend_repr(self) -> str:
         return (

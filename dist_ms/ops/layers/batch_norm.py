@@ -236,25 +236,29 @@ class BatchNorm(Primitive):
         """The result alone."""
         if self.is_training:
             return self.trained(input_x, scale, bias, mean, variance)[0]
-        x = self._checked(input_x, scale, bias, mean, variance)
+        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
+            x = input_x.array()
+        else:
+            x = self._checked(input_x, scale, bias, mean, variance)
         waits = can_wait(input_x, x)
         return (self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance)
 
     def trained(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         """The result, and the arrays of the batch's mean and rstd."""
-        x = self._checked(input_x, scale, bias, mean, variance)
-        waits = can_wait(input_x, x)
-        channels, work = x.shape[1], working_type(x.dtype)
+        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
+            x = input_x.array()
+        else:
+            x = self._checked(input_x, scale, bias, mean, variance)
+        size, channels, work = x.size, x.shape[1], working_type(x.dtype)
         batch_mean, rstd = empty(channels, work), empty(channels, work)
-        out = (self._train_later if waits else self._train)(input_x, scale, bias, batch_mean, rstd)
-        count = x.size // channels if channels else 0
+        run = self._train_later if can_wait(input_x, x) else self._train
+        out = run(input_x, scale, bias, batch_mean, rstd)
+        count = size // channels if channels else 0
         follow_batch(mean, variance, batch_mean, rstd, self.epsilon, self.momentum, count)
         return out, batch_mean, rstd
 
     def _checked(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> np.ndarray:
         """Check the inputs; returns the array of the first."""
-        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
-            return input_x.array()
         x = arguments.floating_tensor(self.name, input_x, "input_x").array()
         shape = x.shape
         if not 2 <= len(shape) <= 5:

@@ -174,6 +174,7 @@ class LayerNorm(Primitive):
         self.begin_norm_axis = arguments.integer("LayerNorm", begin_norm_axis, "begin_norm_axis")
         self.begin_params_axis = arguments.integer("LayerNorm", begin_params_axis, "begin_params_axis")
         self.epsilon = check_number_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
+        self._rows = epsilon, _row_norm(epsilon)
 
     def __call__(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:
         kept = Kept()
@@ -188,7 +189,10 @@ class LayerNorm(Primitive):
         """The result alone."""
         first = self.begin_norm_axis
         if first == self.begin_params_axis and first >= -1 and agree(input_x, 1, _MOST, first, _MOST, gamma, beta):
-            return _row_norm(self.epsilon)(input_x, gamma, beta, Kept())
+            eps, rows = self._rows
+            if eps is not self.epsilon:  # an attribute that was set since
+                rows = _row_norm(self.epsilon)
+            return rows(input_x, gamma, beta, Kept())
         return self._run(input_x, gamma, beta, Kept())[0]
 
     def _run(self, x: Tensor, gamma: Tensor, beta: Tensor, kept: Kept) -> tuple[Tensor, int]:
