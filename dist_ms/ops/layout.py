@@ -10,10 +10,13 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms._ext.layout import channels_last, empty, empty_like, is_channels_last, is_dense, is_row_major
+from dist_ms.ops.kernels import strided_copy
 
 __all__ = [
     "channels_last",
     "contiguous",
+    "copied",
+    "copy_into",
     "converted",
     "dense",
     "empty",
@@ -25,6 +28,7 @@ __all__ = [
     "kernel_type",
     "laid_out_like",
     "onednn_type",
+    "surrounded",
     "working_type",
 ]
 
@@ -32,6 +36,8 @@ _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 _FLOATS = (_F32, _BF16, _F16, _F64)
 
+# Bytes from which on the kernel copies sooner than NumPy.
+_LEAST_COPIED = 8192
 # Casts of float16 that NumPy is done with before a kernel would be called.
 _LEAST_HALVES = 512
 
@@ -58,11 +64,52 @@ def onednn_type(dtype: np.dtype) -> np.dtype | None:
     return dtype if dtype == _BF16 else _F32
 
 
+def copy_into(source: np.ndarray, target: np.ndarray) -> None:
+    """Copy the elements of `source`, broadcast and cast if need be, to `target`, which lies elsewhere in memory."""
+    if target.nbytes < _LEAST_COPIED or source.dtype != target.dtype:
+        target[...] = source
+        return
+    if source.shape != target.shape:
+        source = np.broadcast_to(source, target.shape)
+    if source.flags.aligned and target.flags.aligned and source.dtype.isnative:
+        strided_copy.copy(source, target)
+    else:
+        target[...] = source
+
+
+def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
+    """`x` in row-major memory and, when given, this type."""
+    if is_row_major(x, dtype):
+        return x
+    if dtype is not None:
+        x = converted(x, dtype)
+    return x if x.flags.c_contiguous else copied(x)
+
+
+def copied(x: np.ndarray) -> np.ndarray:
+    """A copy of `x` in row-major memory."""
+    copy = np.empty(x.shape, x.dtype)
+    copy_into(x, copy)
+    return copy
+
+
+def surrounded(x: np.ndarray, starts: tuple, shape: tuple, value: np.ndarray) -> np.ndarray:
+    """An array of this shape with `x` from `starts` on and one value of its type around it."""
+    out = inner = np.empty(shape, x.dtype)
+    for axis, (start, length) in enumerate(zip(starts, x.shape)):
+        before = (slice(None),) * axis
+        copy_into(value, inner[(*before, slice(start))])
+        copy_into(value, inner[(*before, slice(start + length, None))])
+        inner = inner[(*before, slice(start, start + length))]
+    copy_into(x, inner)
+    return out
+
+
 def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` itself if its elements fill one piece of memory and have the type, else a copy."""
     if dtype is not None and x.dtype is not dtype:
         x = converted(x, dtype)
-    return x if is_dense(x) else np.ascontiguousarray(x)
+    return x if is_dense(x) else copied(x)
 
 
 def in_memory_order(x: np.ndarray) -> np.ndarray:
@@ -71,7 +118,7 @@ def in_memory_order(x: np.ndarray) -> np.ndarray:
         return x
     if is_dense(x):
         return x.transpose(sorted(range(x.ndim), key=lambda axis: -x.strides[axis]))
-    return np.ascontiguousarray(x)
+    return copied(x)
 
 
 def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
@@ -82,15 +129,8 @@ def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
     if x.strides == like.strides:
         return x
     copy = np.empty_like(like)
-    copy[...] = x
+    copy_into(x, copy)
     return copy
-
-
-def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
-    """`x` in row-major memory and, when given, this type."""
-    if is_row_major(x, dtype):
-        return x
-    return np.ascontiguousarray(x if dtype is None else converted(x, dtype))
 
 
 def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
@@ -121,7 +161,7 @@ def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     try:
         kernel(array, out)
     except ValueError:
-        array = np.ascontiguousarray(array)
+        array = copied(array)
         out = np.empty(array.shape, dtype)
         kernel(array, out)
     return out

@@ -19,6 +19,7 @@ from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.elementwise import prepare_to_write, run_kernel, work_type
 from dist_ms.ops.kernels import optimizer as kernels
+from dist_ms.ops.layout import contiguous
 
 if TYPE_CHECKING:
     from dist_ms.nn.optim.optimizer import Optimizer
@@ -107,7 +108,7 @@ def update_all(
             update_alone(optimizer, i, param, grad, numbers)
             continue
         if not g.flags.c_contiguous:
-            g = np.ascontiguousarray(g)
+            g = contiguous(g)
         batch.add(i, (data, g, *[s._data for s in states(i)]), numbers, None, copy, factor)
     if not batch.indices:
         return

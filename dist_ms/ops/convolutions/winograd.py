@@ -12,7 +12,7 @@ import os
 import numpy as np
 
 from dist_ms.ops.convolutions.windows import Pairs
-from dist_ms.ops.layout import channels_last, is_channels_last
+from dist_ms.ops.layout import channels_last, contiguous, is_channels_last
 from dist_ms.ops.scratch import scratch
 
 _F32 = np.dtype(np.float32)
@@ -73,7 +73,7 @@ def convolve(
     from dist_ms._ext import winograd
 
     kernels = _planes("kernels", *w.shape[:2])
-    winograd.kernel_tiles(np.ascontiguousarray(w), False, kernels)
+    winograd.kernel_tiles(contiguous(w), False, kernels)
     return _multiplied(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), sizes, relu)
 
 
@@ -82,7 +82,7 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, shape: tuple, padding: Pa
     from dist_ms._ext import winograd
 
     kernels = _planes("kernels", *w.shape[:2])
-    winograd.kernel_tiles(np.ascontiguousarray(w), True, kernels)
+    winograd.kernel_tiles(contiguous(w), True, kernels)
     return _multiplied(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), shape[2:])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
+from dist_ms.ops.layout import copied, copy_into
 from dist_ms.ops.primitive import numpy_dtype
 
 __all__ = [
@@ -91,7 +92,7 @@ def ones(shape: Any, dtype: Number | None = None) -> Tensor:
         [[1 1]
          [1 1]]
     """
-    return wrap(np.ones(shape_of("ones", shape, "shape"), _dtype("ones", dtype, float32)))
+    return wrap(filled(shape_of("ones", shape, "shape"), 1, _dtype("ones", dtype, float32)))
 
 
 def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
@@ -122,7 +123,7 @@ def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
 def filled(shape: tuple, value: Any, d: np.dtype) -> np.ndarray:
     """An array of one number, cast like MindSpore does: floats are cut, integers wrap around."""
     with np.errstate(all="ignore"):
-        return np.broadcast_to(np.asarray(value).astype(d), shape).copy()
+        return copied(np.broadcast_to(np.asarray(value).astype(d), shape))
 
 
 def fill(type: Number, shape: Any, value: Any) -> Tensor:
@@ -234,7 +235,7 @@ def _like(name: str, input: Tensor, value: Any, dtype: Any) -> np.ndarray:
     d = numpy_dtype(tensor(name, input)) if dtype is None else _dtype(name, dtype, float32)
     out = np.empty(input.shape, d) if input._data is None else np.empty_like(input._data, d)
     with np.errstate(all="ignore"):
-        out[...] = np.asarray(scalar(value)).astype(d)
+        copy_into(np.asarray(scalar(value)).astype(d), out)
     return out
 
 
@@ -269,8 +270,9 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Number | No
     if step == 0 or (end - start) * step < 0:
         raise ValueError(f"For 'arange', 'step' must lead from 'start' to 'end', but got {start}, {end} and {step}.")
     whole = all(isinstance(v, (int, np.integer)) for v in numbers)
-    count = -(-(end - start) // step) if whole else math.ceil((end - start) / step)
-    return wrap((start + step * np.arange(count)).astype(_dtype("arange", dtype, int64 if whole else float32)))
+    count = math.ceil((end - start) / step)
+    values = np.arange(start, end, step, np.int64) if whole else start + step * np.arange(count)
+    return wrap(values.astype(_dtype("arange", dtype, int64 if whole else float32), copy=False))
 
 
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:

@@ -8,6 +8,8 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integral, one_axis, tensor
+from dist_ms.ops.layout import copied
+from dist_ms.ops.picking.along import put_along
 from dist_ms.ops.primitive import Undifferentiable, as_tensor
 
 __all__ = ["OneHot", "one_hot", "sequence_mask"]
@@ -49,8 +51,12 @@ class OneHot(Undifferentiable):
             raise ValueError(f"For '{self.name}', 'depth' must not be negative, but got {depth}.")
         axis = one_axis(self.name, self.axis, indices.ndim + 1)
         places = np.expand_dims(indices, axis)
-        steps = np.arange(depth).reshape([-1 if i == axis else 1 for i in range(indices.ndim + 1)])
-        return np.where(places == steps, on_value, off_value).astype(on_value.dtype, copy=False)
+        off_value = off_value.astype(on_value.dtype)
+        out = copied(np.broadcast_to(off_value, (*indices.shape[:axis], depth, *indices.shape[axis:])))
+        if depth:
+            known = (places >= 0) & (places < depth)
+            put_along(out, np.where(known, places, 0), np.where(known, on_value, off_value), axis)
+        return out
 
 
 def one_hot(indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:

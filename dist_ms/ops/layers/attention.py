@@ -12,7 +12,7 @@ from dist_ms.autograd.tape import apply, recording
 from dist_ms.common import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.kernels import attention as kernels
-from dist_ms.ops.layout import working_type
+from dist_ms.ops.layout import copied, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
@@ -110,7 +110,7 @@ def _spread(x: np.ndarray | None, shape: tuple) -> np.ndarray | None:
 
 def _by_rows(x: np.ndarray) -> np.ndarray:
     """The array itself if its columns are neighbours in memory, else a copy."""
-    return x if x.shape[-1] == 1 or x.strides[-1] == x.itemsize else np.ascontiguousarray(x)
+    return x if x.shape[-1] == 1 or x.strides[-1] == x.itemsize else copied(x)
 
 
 def _like(x: np.ndarray) -> np.ndarray:

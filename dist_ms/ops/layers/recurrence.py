@@ -189,7 +189,7 @@ class RecurrenceGrad(Primitive):
         # Row t of dinner meets the state that entered step t.
         entered = step.h[:steps][::-1] if self._backwards else step.h[:steps]
         flat = dinner.reshape(-1, dinner.shape[-1])
-        dweight = product(flat.T, np.ascontiguousarray(entered).reshape(flat.shape[0], -1))
+        dweight = product(flat.T, contiguous(entered).reshape(flat.shape[0], -1))
         grads = [dgates, dweight, *([] if bias is None else [flat.sum(0)]), *dstate]
         given = [x for x in (gates, weight, bias, hidden, cell) if x is not None]
         return tuple([g.astype(x.dtype, copy=False) for g, x in zip(grads, given)])

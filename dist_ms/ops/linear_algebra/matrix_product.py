@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.kernels import activation, amx, dnnl
+from dist_ms.ops.layout import contiguous, copied
 
 _BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 # AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
@@ -39,7 +40,7 @@ def multiply(
     m, k = a.shape[-2:]
     n = b.shape[-1]
     if bias is not None and not bias.flags.c_contiguous:
-        bias = np.ascontiguousarray(bias)
+        bias = contiguous(bias)
     if not k or not m or not n or 0 in lead:
         out = np.empty((*lead, m, n), a.dtype) if out is None else out
         out[...] = 0
@@ -106,7 +107,7 @@ def laid_out(a: np.ndarray, b: np.ndarray, lead: tuple, dtype: np.dtype) -> np.n
 
 def with_unit_step(x: np.ndarray) -> np.ndarray:
     """The array itself if rows or columns of its matrices are contiguous, else a copy."""
-    return x if x.itemsize in x.strides[-2:] or 1 in x.shape[-2:] else np.ascontiguousarray(x)
+    return x if x.itemsize in x.strides[-2:] or 1 in x.shape[-2:] else copied(x)
 
 
 def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
@@ -123,7 +124,7 @@ def _readable(x: np.ndarray) -> np.ndarray:
     rows, columns = x.strides[-2:]
     size = x.itemsize
     if x.ndim == 3 and x.shape[0] > 1 and x.strides[0] < size * x.shape[-1] * x.shape[-2]:
-        return np.ascontiguousarray(x)
+        return copied(x)
     if (columns == size and rows >= size * x.shape[-1]) or (rows == size and columns >= size * x.shape[-2]):
         return x
-    return np.ascontiguousarray(x)
+    return copied(x)

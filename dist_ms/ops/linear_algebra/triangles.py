@@ -11,6 +11,8 @@ from dist_ms.common.dtype import Number, bool_, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.kernels import triangles
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import movedim
@@ -57,7 +59,7 @@ class Tril(Primitive):
     """
 
     keeps = ()
-    keep = staticmethod(np.tril)
+    is_lower = True
 
     def __init__(self, diagonal: int = 0) -> None:
         self.diagonal = integer(self.name, diagonal, "diagonal")
@@ -65,7 +67,10 @@ class Tril(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).ndim < 2:
             raise ValueError(f"For '{self.name}', 'input' must have at least 2 dimensions, but got {input.ndim}.")
-        return self.keep(input, self.diagonal)
+        out = np.empty(input.shape, input.dtype)
+        shape = (-1 if input.size else 0, *input.shape[-2:])
+        triangles.cut(contiguous(input).reshape(shape), self.diagonal, self.is_lower, out.reshape(shape))
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return self(dout)
@@ -91,7 +96,7 @@ class Triu(Tril):
          [0 4]]
     """
 
-    keep = staticmethod(np.triu)
+    is_lower = False
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integral, one_axis, one_of, tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, index_type, known_rows, looked_up, sparse_now
-from dist_ms.ops.picking.indexing import add_rows
+from dist_ms.ops.picking.along import add_along, add_rows, add_slices, take_along, take_slices
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import reshape
 
@@ -61,10 +63,13 @@ class Gather(Primitive):
     def forward(self, input_params: np.ndarray, input_indices: np.ndarray, axis: Any) -> np.ndarray:
         x, i = array(self.name, input_params, "input_params"), integral(self.name, input_indices, "input_indices")
         axis = one_axis(self.name, axis, x.ndim)
-        check_bounds(self.name, i, x.shape[axis] if x.ndim else 1)
         batch = self._batch(x.ndim, i.ndim, axis)
+        if not batch and x.ndim:
+            with bounds_checked(self.name, i, x.shape[axis]):
+                return take_slices(x, i, axis)
+        check_bounds(self.name, i, x.shape[axis] if x.ndim else 1)
         if not batch:
-            return np.take(x, i, axis) if axis else x[i]
+            return x.reshape(1)[i]
         out = np.empty(x.shape[:axis] + i.shape[batch:] + x.shape[axis + 1 :], x.dtype)
         for place in np.ndindex(*x.shape[:batch]):
             out[place] = np.take(x[place], i[place], axis - batch)
@@ -105,6 +110,11 @@ class AddSlices(Primitive):
         if axis == 0:
             out = np.zeros(self.shape, slices.dtype)
             add_rows(out, indices, slices)
+            return out
+        if not batch:
+            out = np.zeros(self.shape, slices.dtype)
+            shape = (*self.shape[:axis], indices.size, *self.shape[axis + 1 :])
+            add_slices(out, indices.reshape(-1), slices.reshape(shape), axis)
             return out
         moved = np.zeros(
             (*self.shape[:batch], self.shape[axis], *self.shape[batch:axis], *self.shape[axis + 1 :]), slices.dtype
@@ -200,9 +210,8 @@ class GatherD(Primitive):
             )
         if not x.ndim:
             return x.copy()
-        check_bounds(self.name, index, x.shape[axis])
-        part = x[tuple([slice(None) if i == axis else slice(n) for i, n in enumerate(index.shape)])]
-        return np.take_along_axis(part, index, axis)
+        with bounds_checked(self.name, index, x.shape[axis]):
+            return take_along(x, index, axis)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, dim, index = inputs
@@ -226,7 +235,7 @@ class PutAlong(Primitive):
 
     def forward(self, index: np.ndarray, values: np.ndarray) -> np.ndarray:
         out = np.zeros(self.shape, values.dtype)
-        np.add.at(out, along(index, self.axis), values)
+        add_along(out, index, values, self.axis)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -262,13 +271,6 @@ class GatherNd(Primitive):
         return ScatterNd()(inputs[1], dout, inputs[0].shape), None
 
 
-def along(index: np.ndarray, axis: int) -> tuple:
-    """The NumPy index of one element per entry of `index`, which is for one dimension."""
-    grid = [np.arange(n).reshape([-1 if i == j else 1 for j in range(index.ndim)]) for i, n in enumerate(index.shape)]
-    grid[axis] = index
-    return tuple(grid)
-
-
 def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
     """The NumPy index of rows of indices, checked.
 
@@ -300,6 +302,16 @@ def check_bounds(name: str, index: np.ndarray, length: int, argument: str = "ind
         raise IndexError(
             f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got {wrong}."
         )
+
+
+@contextmanager
+def bounds_checked(name: str, index: np.ndarray, length: int, argument: str = "index") -> Iterator[None]:
+    """Raise what `check_bounds` does if the block finds an index out of range itself."""
+    try:
+        yield
+    except IndexError:
+        check_bounds(name, index, length, argument)
+        raise
 
 
 _gather, _gather_d, _gather_nd = Gather(), GatherD(), GatherNd()

@@ -17,6 +17,8 @@ from dist_ms.autograd.tape import overwrite, recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.layout import surrounded
+from dist_ms.ops.picking.along import add_rows, take_slices
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 
 __all__: list[str] = []
@@ -35,14 +37,27 @@ class GetItem(Primitive):
         self.index = index
 
     def forward(self, x: np.ndarray) -> np.ndarray:
+        index = self.index
         try:
-            out = x[self.index]
+            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and x.ndim:
+                return take_slices(x, index, 0)
+            out = x[index]
         except IndexError as error:
             raise IndexError(f"For 'Tensor.__getitem__', {error}; the shape is {x.shape}.") from None
         return np.asarray(out)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return PutBack(self.index, inputs[0].shape)(dout)
+
+
+def _corner(index: Any, shape: tuple) -> list[int] | None:
+    """Where the part that slices name begins, dimension by dimension; None if the index is more than plain slices."""
+    starts = []
+    for part, length in zip(index if type(index) is tuple else (index,), shape):
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            return None
+        starts.append(part.indices(length)[0])
+    return starts
 
 
 class PutBack(Primitive):
@@ -59,6 +74,10 @@ class PutBack(Primitive):
         self.index, self.shape = index, shape
 
     def forward(self, values: np.ndarray) -> np.ndarray:
+        starts = _corner(self.index, self.shape)
+        if starts is not None:
+            whole = (*starts, *(0,) * (len(self.shape) - len(starts)))
+            return surrounded(values, whole, self.shape, np.zeros((), values.dtype))
         out = np.zeros(self.shape, values.dtype)
         add_at(out, self.index, values)
         return out
@@ -117,19 +136,6 @@ def add_at(out: np.ndarray, index: Any, values: np.ndarray) -> None:
         add_rows(out, arrays[0], values)
     else:
         np.add.at(out, index, values)
-
-
-def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
-    """Add values to the rows (first dimension) with these numbers, in the given order."""
-    flat = values.reshape(rows.size, *out.shape[1:])
-    rows = rows.reshape(-1)
-    if out.dtype in (np.float32, np.float64) and out.ndim > 1 and out.flags.c_contiguous and flat.size:
-        from dist_ms._ext import embedding
-
-        ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
-        embedding.scatter_add(np.ascontiguousarray(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
-    else:
-        np.add.at(out, rows, flat)
 
 
 def store(out: np.ndarray, index: Any, value: Any) -> None:

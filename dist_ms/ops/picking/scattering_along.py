@@ -11,7 +11,9 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
 from dist_ms.ops.creating.casting import cast_array
-from dist_ms.ops.picking.gathering import GatherD, along, check_bounds
+from dist_ms.ops.layout import copied
+from dist_ms.ops.picking.along import add_along, add_slices, places, put_along
+from dist_ms.ops.picking.gathering import GatherD, bounds_checked, check_bounds
 from dist_ms.ops.picking.indexing import SetItem, numpy_index, survivors
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
 
@@ -79,13 +81,9 @@ class TensorScatterElements(Primitive):
                 f"as 'data' and none longer but {axis}, but got {indices.shape}, {updates.shape} and "
                 f"{data.shape}."
             )
-        check_bounds(self.name, indices, data.shape[axis])
-        out = data.copy(order="K")
-        place = along(indices, axis)
-        if self.reduction == "add":
-            np.add.at(out, place, updates)
-        else:
-            out[place] = updates
+        out = copied(data)
+        with bounds_checked(self.name, indices, data.shape[axis]):
+            (add_along if self.reduction == "add" else put_along)(out, indices, updates, axis)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -94,7 +92,7 @@ class TensorScatterElements(Primitive):
         dupdates = GatherD()(dout, axis, i)
         if self.reduction == "add":
             return dout, None, dupdates
-        dupdates = survivors(dupdates, along(i.array(), axis), dout.shape)
+        dupdates = survivors(dupdates, places(i.array(), axis), dout.shape)
         return TensorScatterElements(axis)(dout, i, ops.zeros(updates.shape, updates.dtype)), None, dupdates
 
 
@@ -196,6 +194,13 @@ class IndexAdd(Primitive):
         return ops.creating.assignment.overwrite(x, added_slices(self.name, x, self.axis, indices, y))
 
 
+def _names_slices(index: tuple) -> bool:
+    """Whether a NumPy index is a vector of ints for one dimension and takes all of those before."""
+    *before, last = index
+    whole = all(isinstance(part, slice) and part == slice(None) for part in before)
+    return whole and isinstance(last, np.ndarray) and last.ndim == 1 and last.dtype.kind in "iu"
+
+
 class AddAt(Primitive):
     """A copy of a tensor with values added at a NumPy index.
 
@@ -210,8 +215,13 @@ class AddAt(Primitive):
 
     @quiet
     def forward(self, x: np.ndarray, values: np.ndarray) -> np.ndarray:
-        out = x.copy(order="K")
-        np.add.at(out, self.index, values)
+        out = copied(x)
+        axis = len(self.index) - 1
+        if _names_slices(self.index):
+            shape = (*out.shape[:axis], len(self.index[axis]), *out.shape[axis + 1 :])
+            add_slices(out, self.index[axis], np.broadcast_to(values, shape), axis)
+        else:
+            np.add.at(out, self.index, values)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

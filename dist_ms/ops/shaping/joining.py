@@ -9,10 +9,10 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import wanted
-from dist_ms.common.dtype import bfloat16
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
+from dist_ms.ops.layout import copy_into
 from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
@@ -33,9 +33,8 @@ __all__ = [
     "vstack",
 ]
 
-_F32, _BF16 = np.dtype(np.float32), bfloat16.np
-# Elements from which on a second thread pays, and of a row that is worth a step of its own.
-_LARGE, _ROW = 32768, 16
+# Bytes from which on a second thread pays.
+_LARGE = 131072
 
 
 class Concat(Primitive):
@@ -123,7 +122,7 @@ class Stack(Primitive):
         if any(t.shape != tensors[0].shape for t in tensors):
             raise ValueError(f"For '{self.name}', 'tensors' must have one shape, but got {[t.shape for t in tensors]}.")
         axis = one_axis(self.name, self.axis, tensors[0].ndim + 1)
-        return np.stack(_same_type(tensors), axis)
+        return _stacked(_same_type(tensors), axis)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.name, self.axis, len(inputs[0].shape) + 1)
@@ -189,27 +188,30 @@ def _same_type(arrays: tuple) -> list:
 
 
 def _joined(arrays: list, axis: int) -> np.ndarray:
-    """The arrays one after the other; large ones of float32 or bfloat16 by a kernel with all threads."""
+    """The arrays one after the other; large ones by a kernel with all threads."""
     first = arrays[0]
-    if sum([a.size for a in arrays]) < _LARGE or first.dtype not in (_F32, _BF16):
-        return np.concatenate(arrays, axis)
-    if any(a.shape[-1] < _ROW for a in arrays):
+    if sum([a.nbytes for a in arrays]) < _LARGE:
         return np.concatenate(arrays, axis)
     lengths = [a.shape[:axis] + a.shape[axis + 1 :] for a in arrays]
     if any(found != lengths[0] for found in lengths):
         raise ValueError("the shapes differ")
-    from dist_ms._ext import cast
-
     out = np.empty((*first.shape[:axis], sum([a.shape[axis] for a in arrays]), *first.shape[axis + 1 :]), first.dtype)
     start = 0
     for a in arrays:
         stop = start + a.shape[axis]
-        part = out[(slice(None),) * axis + (slice(start, stop),)]
-        if a.strides[-1] == a.itemsize:
-            cast.copy_rows(a, part)
-        else:
-            part[...] = a
+        copy_into(a, out[(slice(None),) * axis + (slice(start, stop),)])
         start = stop
+    return out
+
+
+def _stacked(arrays: list, axis: int) -> np.ndarray:
+    """The arrays side by side in a new dimension; large ones by a kernel with all threads."""
+    first = arrays[0]
+    if first.nbytes * len(arrays) < _LARGE:
+        return np.stack(arrays, axis)
+    out = np.empty((*first.shape[:axis], len(arrays), *first.shape[axis:]), first.dtype)
+    for i, a in enumerate(arrays):
+        copy_into(a, out[(slice(None),) * axis + (i,)])
     return out
 
 

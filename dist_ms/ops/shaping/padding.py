@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
+from dist_ms.ops.layout import copy_into, surrounded
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["MirrorPad", "Pad", "PadV3", "Padding", "mirror_pad", "pad", "padding"]
@@ -32,9 +33,8 @@ class Border(Primitive):
     def forward(self, x: np.ndarray) -> np.ndarray:
         x = x[self._cut(x.shape)]
         grow = [(max(a, 0), max(b, 0)) for a, b in self.widths]
-        out = np.full([n + a + b for n, (a, b) in zip(x.shape, grow)], self.value, x.dtype)
-        out[tuple([slice(a, a + n) for n, (a, _) in zip(x.shape, grow)])] = x
-        return out
+        shape = tuple([n + a + b for n, (a, b) in zip(x.shape, grow)])
+        return surrounded(x, tuple([a for a, _ in grow]), shape, np.array(self.value).astype(x.dtype))
 
     def _cut(self, shape: tuple) -> tuple:
         """The part of the input that stays."""
@@ -62,10 +62,24 @@ class Mirrored(Primitive):
         return [np.pad(np.arange(n), w, _NUMPY_MODES[self.mode]) for n, w in zip(shape, self.widths)]
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        for axis, source in enumerate(self.sources(x.shape)):
-            if self.widths[axis] != (0, 0):
-                x = np.take(x, source, axis)
-        return x
+        out = np.empty([n + a + b for n, (a, b) in zip(x.shape, self.widths)], x.dtype)
+        inner = tuple([slice(a, a + n) for n, (a, _) in zip(x.shape, self.widths)])
+        copy_into(x, out[inner])
+        for axis, (before, behind) in enumerate(self.widths):
+            lines = np.moveaxis(out[(slice(None),) * axis + (slice(None), *inner[axis + 1 :])], axis, 0)
+            copy_into(self._lines(lines, before, x.shape[axis], before), lines[:before])
+            mirrored = lines[::-1]
+            copy_into(self._lines(mirrored, behind, x.shape[axis], behind), mirrored[:behind])
+        return out
+
+    def _lines(self, lines: np.ndarray, start: int, length: int, width: int) -> np.ndarray:
+        """What the first `width` lines are copies of, where `length` lines from `start` on are there."""
+        if self.mode == "replicate":
+            return lines[start : start + 1]
+        if self.mode == "circular":
+            return lines[start + length - width : start + length]
+        skipped = start + (1 if self.mode == "reflect" else 0)
+        return lines[skipped : skipped + width][::-1]
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         for axis, source in enumerate(self.sources(inputs[0].shape)):
@@ -151,6 +165,10 @@ def _check_mirror(name: str, widths: tuple, shape: tuple, mode: str) -> None:
     """Raise ValueError if a border is too wide for its mode."""
     spare = 1 if mode == "reflect" else 0
     for (a, b), n in zip(widths, shape):
+        if n == 0 and (a or b):
+            raise ValueError(
+                f"For '{name}', the '{mode}' padding {(a, b)} needs elements, but a dimension has length 0."
+            )
         if mode != "replicate" and max(a, b) > n - spare:
             raise ValueError(
                 f"For '{name}', a width of the '{mode}' padding must not exceed {n - spare} for a "

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, one_axis, tensor
+from dist_ms.ops.layout import copied, copy_into
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.transposing import swapaxes
 
@@ -52,7 +53,7 @@ class ReverseV2(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         ndim = array(self.name, input).ndim
         axes = many_axes(self.name, self.axis, ndim) if self.axis else ()
-        return np.flip(input, axes).copy()
+        return copied(np.flip(input, axes))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return self(dout)
@@ -176,11 +177,24 @@ class Roll(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         array(self.name, input)
         if self.dims is None:
-            return np.roll(input, self.shifts[0])
-        return np.roll(input, self.shifts, [one_axis(self.name, d, input.ndim, "dims") for d in self.dims])
+            return _moved(input.reshape(-1), self.shifts[0], 0).reshape(input.shape)
+        out = input
+        for shift, dim in zip(self.shifts, self.dims):
+            out = _moved(out, shift, one_axis(self.name, dim, input.ndim, "dims"))
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return Roll([-s for s in self.shifts], self.dims)(dout)
+
+
+def _moved(x: np.ndarray, shift: int, axis: int) -> np.ndarray:
+    """A copy of `x` with its elements moved along one dimension, around the end."""
+    out, before = np.empty(x.shape, x.dtype), (slice(None),) * axis
+    shift %= max(x.shape[axis], 1)
+    stays = x.shape[axis] - shift
+    copy_into(x[(*before, slice(stays))], out[(*before, slice(shift, None))])
+    copy_into(x[(*before, slice(stays, None))], out[(*before, slice(shift))])
+    return out
 
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:

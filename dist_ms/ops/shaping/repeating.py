@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, one_of, tensor
+from dist_ms.ops.layout import copy_into
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.joining import sequence
@@ -54,7 +55,13 @@ class Tile(Primitive):
         array(self.name, input)
         if any(n < 0 for n in dims):
             raise ValueError(f"For '{self.name}', 'dims' must not be negative, but got {dims}.")
-        return np.tile(input, dims)
+        ndim = max(len(dims), input.ndim)
+        shape = (1,) * (ndim - input.ndim) + input.shape
+        times = (1,) * (ndim - len(dims)) + dims
+        out = np.empty([k * n for k, n in zip(times, shape)], input.dtype)
+        blocks = out.reshape([size for pair in zip(times, shape) for size in pair])
+        copy_into(input.reshape([size for n in shape for size in (1, n)]), blocks)
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, dims = inputs
@@ -107,7 +114,12 @@ class RepeatEach(Primitive):
         self.counts, self.axis = counts, axis
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.repeat(x, self.counts, self.axis)
+        counts, axis = self.counts, self.axis
+        if not len(counts) or (counts != counts[0]).any():
+            return np.repeat(x, counts, axis)
+        runs = np.empty((*x.shape[: axis + 1], int(counts[0]), *x.shape[axis + 1 :]), x.dtype)
+        copy_into(np.expand_dims(x, axis + 1), runs)
+        return runs.reshape(*x.shape[:axis], len(counts) * int(counts[0]), *x.shape[axis + 1 :])
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return SumRuns(self.counts, self.axis)(dout)

@@ -145,11 +145,9 @@ def contiguous(self: Tensor) -> Tensor:
         >>> ms.ops.zeros((2, 3)).T.contiguous().is_contiguous()
         True
     """
-    if self.array().flags.c_contiguous:
-        return self
-    out = clone(self)
-    out._data = np.ascontiguousarray(out._data)
-    return out
+    from dist_ms.ops.flow.debugging import row_major
+
+    return self if self.array().flags.c_contiguous else row_major(self)
 
 
 def is_contiguous(self: Tensor) -> builtins.bool:

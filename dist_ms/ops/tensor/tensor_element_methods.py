@@ -151,7 +151,7 @@ def scatter(
     if reduce == "add":
         return ops.tensor_scatter_elements(self, index, src, axis, "add")
     factors = ops.ones_like(self).array().copy()
-    places = ops.picking.gathering.along(index.array(), one_axis("scatter", axis, self.ndim))
+    places = ops.picking.along.places(index.array(), one_axis("scatter", axis, self.ndim))
     np.multiply.at(factors, places, src.array())
     return self * wrap(factors)
 

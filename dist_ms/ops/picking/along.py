@@ -1,0 +1,142 @@
+"""Elements taken, put and added along one dimension of an array, by an index for each or for whole slices."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dist_ms.ops.kernels import index_along
+from dist_ms.ops.layout import contiguous
+
+_ADDED = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
+
+
+def take_along(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
+    """The elements of `x` at `index` (..., count, ...), which is as long as `x` or shorter in the other dimensions.
+
+    Raises:
+        IndexError: if an index is out of range.
+    """
+    x = x[tuple([slice(None) if i == axis else slice(n) for i, n in enumerate(index.shape)])]
+    if x.itemsize > 8:
+        return np.take_along_axis(x, index, axis)
+    out = np.empty(index.shape, x.dtype)
+    index_along.take(_folded(contiguous(x), axis), _indices(index, axis), _folded(out, axis))
+    return out
+
+
+def take_slices(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
+    """The slices of `x` at `index` (any shape), whose dimensions stand in the place of `axis`.
+
+    Raises:
+        IndexError: if an index is out of range.
+    """
+    if x.itemsize > 8:
+        return np.take(x, index, axis)
+    out = np.empty((*x.shape[:axis], *index.shape, *x.shape[axis + 1 :]), x.dtype)
+    source = _folded(contiguous(x), axis)
+    target = out.reshape(source.shape[0], index.size, source.shape[2])
+    index_along.take(source, _for_slices(index, target.shape), target)
+    return out
+
+
+def put_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int) -> None:
+    """Put `values` at `index`, of their shape, into the C-contiguous `out`; of several the last one stays.
+
+    Raises:
+        IndexError: if an index is out of range; `out` is then undefined.
+    """
+    if out.itemsize > 8 or not _same_but_for(axis, out, index):
+        out[places(index, axis)] = values
+    else:
+        values = contiguous(np.broadcast_to(values, index.shape))
+        index_along.put(_folded(out, axis), _indices(index, axis), _folded(values, axis))
+
+
+def add_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int) -> None:
+    """Add `values` at `index`, of their shape, into the C-contiguous `out`, in the order of the indices.
+
+    Raises:
+        IndexError: if an index is out of range; `out` is then undefined.
+    """
+    line = _line(index, axis)
+    if out.dtype not in _ADDED or values.dtype != out.dtype or not _same_but_for(axis, out, index):
+        np.add.at(out, places(index, axis), values)
+    elif line is not None:
+        add_slices(out, line, values, axis)
+    else:
+        index_along.add(_folded(out, axis), _indices(index, axis), _folded(contiguous(values), axis))
+
+
+def add_slices(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int) -> None:
+    """Add slices to those of the C-contiguous `out` at the vector `index`, in its order.
+
+    Raises:
+        IndexError: if an index is out of range; `out` is then undefined.
+    """
+    if axis == 0:
+        add_rows(out, index, values)
+        return
+    if out.dtype not in _ADDED or values.dtype != out.dtype:
+        np.add.at(out, (slice(None),) * axis + (index,), values)
+        return
+    folded = _folded(contiguous(values), axis)
+    index_along.add(_folded(out, axis), _for_slices(index, folded.shape), folded)
+
+
+def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
+    """Add values to the rows (first dimension) with these numbers, in the given order."""
+    flat = values.reshape(rows.size, *out.shape[1:])
+    rows = rows.reshape(-1)
+    if out.dtype in (np.float32, np.float64) and out.ndim > 1 and out.flags.c_contiguous and flat.size:
+        from dist_ms._ext import embedding
+
+        ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
+        embedding.scatter_add(contiguous(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
+    else:
+        np.add.at(out, rows, flat)
+
+
+def places(index: np.ndarray, axis: int) -> tuple:
+    """The NumPy index of one element per entry of `index`, which is for one dimension."""
+    grid = [np.arange(n).reshape([-1 if i == j else 1 for j in range(index.ndim)]) for i, n in enumerate(index.shape)]
+    grid[axis] = index
+    return tuple(grid)
+
+
+def _same_but_for(axis: int, out: np.ndarray, index: np.ndarray) -> bool:
+    """Whether `index` is as long as `out` in all dimensions but one."""
+    return all(n == m for i, (n, m) in enumerate(zip(index.shape, out.shape)) if i != axis)
+
+
+def _folded(x: np.ndarray, axis: int) -> np.ndarray:
+    """A view of a C-contiguous array with the dimensions before and behind `axis` made one each."""
+    return x.reshape(math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :]))
+
+
+def _wide(index: np.ndarray) -> np.ndarray:
+    """Indices in a type that the kernel takes."""
+    return index if index.dtype.kind == "i" and index.itemsize >= 4 else index.astype(np.int64)
+
+
+def _line(index: np.ndarray, axis: int) -> np.ndarray | None:
+    """The vector that `index` is broadcast from, if it names whole slices along `axis`."""
+    if not index.size or any(
+        n > 1 and step for i, (n, step) in enumerate(zip(index.shape, index.strides)) if i != axis
+    ):
+        return None
+    return index[tuple([slice(None) if i == axis else 0 for i in range(index.ndim)])]
+
+
+def _indices(index: np.ndarray, axis: int) -> np.ndarray:
+    """`index` with three dimensions like `_folded`; one that names whole slices stays a view of a vector."""
+    index = _wide(index)
+    shape = (math.prod(index.shape[:axis]), index.shape[axis], math.prod(index.shape[axis + 1 :]))
+    line = _line(index, axis)
+    return contiguous(index).reshape(shape) if line is None else _for_slices(line, shape)
+
+
+def _for_slices(index: np.ndarray, shape: tuple) -> np.ndarray:
+    """Indices of slices as the kernel takes them, in any strides."""
+    return np.broadcast_to(_wide(index).reshape(1, -1, 1), shape)
