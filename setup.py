@@ -33,12 +33,14 @@ C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 # other code without long loops, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
 SINGLE_MODULES = (
     "amx",
+    "cell",
     "cpu",
     "dnnl",
+    "draws",
+    "layout",
     "memory",
     "moving_statistics",
     "quiet",
-    "registries",
     "remember",
     "small",
     "tape",

@@ -15,6 +15,8 @@ cimport cython
 cimport numpy as cnp
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_REFCNT
+from cpython.tuple cimport PyTuple_New, PyTuple_SET_ITEM
+from libc.stdlib cimport free, malloc, qsort
 
 cnp.import_array()
 
@@ -42,6 +44,18 @@ def know(type tensor):
     if not issubclass(tensor, Value):
         raise TypeError(f"For 'know', 'tensor' must be a subclass of Value, but got {tensor.__name__}.")
     Tensor = tensor
+
+
+cdef inline object shape_of(object data):
+    """The shape of what a tensor holds."""
+    if cnp.PyArray_Check(data):
+        return cnp.PyArray_IntTupleFromIntp(cnp.PyArray_NDIM(<cnp.ndarray> data), cnp.PyArray_DIMS(<cnp.ndarray> data))
+    return data.shape
+
+
+cdef inline object type_of(object data):
+    """The NumPy dtype of what a tensor holds."""
+    return <object> cnp.PyArray_DESCR(<cnp.ndarray> data) if cnp.PyArray_Check(data) else data.dtype
 
 
 cdef class Later
@@ -76,12 +90,7 @@ cdef class Value:
 
     @property
     def _data(self):
-        if waiting is not None:
-            settle()  # who asks may write into what they are made from
-        if self._later is not None:
-            make(self)
-        self.reached = True
-        return self.held
+        return data_of(self)
 
     @_data.setter
     def _data(self, data):
@@ -89,6 +98,12 @@ cdef class Value:
             self._later = self._shape = self._dtype = None
         self.reached = True
         self.held = data
+
+    def array(self):
+        """The NumPy array behind the tensor, made now if it is lazy. Inside the package only."""
+        if data_of(self) is None:
+            self._materialise()
+        return data_of(self)
 
     @property
     def _held(self):
@@ -98,17 +113,29 @@ cdef class Value:
     @property
     def shape(self):
         """The length of each dimension; -1 where it is unknown."""
-        return self._shape if self.held is None else self.held.shape
+        return self._shape if self.held is None else shape_of(self.held)
 
     @property
     def ndim(self):
         """The number of dimensions."""
-        return len(self._shape if self.held is None else self.held.shape)
+        if cnp.PyArray_Check(self.held):
+            return cnp.PyArray_NDIM(<cnp.ndarray> self.held)
+        return len(self.shape)
 
     @property
     def _element(self):
         """The NumPy dtype of its elements; like the shape, it asks for no array."""
-        return self._dtype if self.held is None else self.held.dtype
+        return self._dtype if self.held is None else type_of(self.held)
+
+
+cdef object data_of(Value x):
+    """The array of a tensor, for who may write into it; None if it has none."""
+    if waiting is not None:
+        settle()  # what waits may be made from this very array
+    if x._later is not None:
+        make(x)
+    x.reached = True
+    return x.held
 
 
 include "tape_later.pxi"
@@ -161,6 +188,7 @@ cdef class Node:
     cdef public Py_ssize_t width
     cdef public bint special
     cdef readonly unsigned long long order
+    cdef unsigned long long plan  # the number of the last sweep's plan that has come here
     cdef object __weakref__
 
     def __cinit__(self):
@@ -176,6 +204,20 @@ cdef class Node:
         """Drop what only the gradient needs."""
         self.primitive = self.output = self.packed = self.after = None
         self.inputs = self.live = nothing
+
+
+@cython.auto_pickle(False)
+@cython.freelist(64)
+cdef class Kept:
+    """A place where a forward leaves something for the gradient, besides inputs and outputs.
+
+    Passed as an input; it is freed with the node.
+
+    >>> Kept().value is None
+    True
+    """
+
+    cdef public object value
 
 
 cdef inline Node new_node(
@@ -210,10 +252,8 @@ cdef inline Value shadow(Value x, bint keep_data):
         t._shape, t._dtype = x._shape, x._dtype
     elif keep_data:
         t.held = data
-    elif cnp.PyArray_Check(data):
-        t._shape, t._dtype = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
     else:
-        t._shape, t._dtype = data.shape, data.dtype
+        t._shape, t._dtype = shape_of(data), type_of(data)
     return t
 
 
@@ -252,18 +292,59 @@ def is_only(Value x, lent=None):
         x: a tensor with data.
         lent: an array whose owner says when it writes to it, or None.
     """
+    return alone(x, <PyObject *> lent)
+
+
+cdef bint alone(Value x, PyObject *lent) noexcept:
     cdef PyObject *array = <PyObject *> x.held
     cdef PyObject *base
     if not cnp.PyArray_Check(x.held):
         return False
     while reference_count(array) == 1:
         base = <PyObject *> cnp.PyArray_BASE(<cnp.ndarray> array)
-        if base == NULL or base == <PyObject *> lent:
+        if base == NULL or base == lent:
             return True
         if not cnp.PyArray_Check(<object> base):
             return False
         array = base
     return False
+
+
+@cython.binding(True)
+def preserve(Value x):
+    """Before the array of a Parameter is written: give values saved for a gradient a copy of it."""
+    guard(x)
+
+
+def written(Value x):
+    """The array of a tensor that is about to be written, after `preserve` of a Parameter; None if it has none."""
+    if type(x) is not Tensor:
+        guard(x)
+    x.reached = True
+    return x.held
+
+
+cdef int guard(Value x) except -1:
+    cdef bint unsaved = alone(x, <PyObject *> None)  # a long recording need not be searched then
+    cdef State state = current()
+    x.reached = True
+    if state.written is not None and id(x) not in state.written:
+        state.written[id(x)] = x, x.held, x.held.copy(order="K")
+    if not unsaved:
+        separate(x.held)
+    return 0
+
+
+def separate(data):
+    """Give the saved values of Parameters that are this very array a copy of it."""
+    cdef object copy = None
+    cdef Value t
+    for tape in current().tapes:
+        for t in (<Tape> tape).kept:
+            if t.held is data:
+                if copy is None:
+                    copy = data.copy(order="K")
+                t._data = copy
 
 
 def has_data(Value x):
@@ -305,25 +386,6 @@ def ask_for_low_copy(Value x, copy):
     x.low, x.asked, x.reached = copy, True, True
 
 
-def have_shape(tuple shape, *values):
-    """Whether all values are tensors of a shape.
-
-    >>> have_shape((2,), formless((2,), None), formless((2,), None)), have_shape((2,), formless((3,), None))
-    (True, False)
-    >>> have_shape((2,), numpy.zeros(2))
-    False
-    """
-    cdef object x
-    cdef Value value
-    for x in values:
-        if not isinstance(x, Value):
-            return False
-        value = <Value> x
-        if (value._shape if value.held is None else value.held.shape) != shape:
-            return False
-    return True
-
-
 def formless(shape, dtype):
     """A tensor that has a shape and a dtype, but no data."""
     cdef Value t = bare()
@@ -331,5 +393,6 @@ def formless(shape, dtype):
     return t
 
 
+include "tape_checks.pxi"
 include "tape_gate.pxi"
 include "tape_sweep.pxi"

@@ -121,12 +121,29 @@ cdef object gate(object primitive, tuple inputs):
     return result
 
 
-cdef list save(object primitive, tuple inputs, Tape tape, list live):
-    """The inputs of an operation as its node keeps them, and in `live` which are traced; None if it makes no node."""
+# The tuples of the numbers of the bits that are set in a number, which nodes share.
+cdef tuple places_of = tuple([tuple([i for i in range(6) if mask >> i & 1]) for mask in range(64)])
+
+
+cdef inline bint keeps_place(object keeps, Py_ssize_t i) except -1:
+    """Whether an operation that `keeps` so saves the data of an input."""
+    if keeps is None:
+        return True
+    if type(keeps) is not tuple:
+        return i in keeps
+    for place in <tuple> keeps:
+        if <Py_ssize_t> place == i:
+            return True
+    return False
+
+
+cdef tuple save(object primitive, tuple inputs, Tape tape):
+    """The inputs of an operation as its node keeps them; None if it makes no node."""
     cdef object keeps, x
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, n = len(inputs)
     cdef Value value, t
-    cdef bint all_kept, none_kept
+    cdef tuple saved
+    cdef bint kept
     if not primitive.differentiable:
         return None
     if tape.watched is not None:
@@ -134,43 +151,53 @@ cdef list save(object primitive, tuple inputs, Tape tape, list live):
         if tape.watched is tape:
             return None
     keeps = primitive.keeps
-    all_kept = keeps is None
-    none_kept = not all_kept and type(keeps) is tuple and not (<tuple> keeps)
-    saved = []
-    for i in range(len(inputs)):
-        x = inputs[i]
+    saved = PyTuple_New(n)
+    for i in range(n):
+        x = <object> inputs[i]
         if isinstance(x, Value):
             value = <Value> x
-            if all_kept or (not none_kept and i in keeps):
-                t = shadow(value, True)
-                if type(x) is not Tensor:
-                    tape.kept.append(t)
-            else:
-                t = shadow(value, False)
+            kept = keeps_place(keeps, i)
+            t = shadow(value, kept)
+            if kept and type(x) is not Tensor:
+                tape.kept.append(t)
             if value._node is not None and value._node.tape is tape:
                 t._node, t._index = value._node, value._index
-                live.append(i)
             x = t
-        saved.append(x)
-    return saved if live else None
+        Py_INCREF(x)
+        PyTuple_SET_ITEM(saved, i, x)
+    return saved
+
+
+cdef tuple traced_places(tuple saved):
+    """The indices of the saved inputs that have a history."""
+    cdef Py_ssize_t i, n = len(saved)
+    cdef unsigned mask = 0
+    cdef object x
+    if n > 6:
+        return tuple([i for i, x in enumerate(saved) if isinstance(x, Value) and (<Value> x)._node is not None])
+    for i in range(n):
+        x = <object> saved[i]
+        if isinstance(x, Value) and (<Value> x)._node is not None:
+            mask |= 1 << i
+    return <tuple> places_of[mask]
 
 
 cdef int record_one(object primitive, tuple inputs, Value result, Tape tape) except -1:
     """Make the node of an operation that ran and tie its result to it."""
-    cdef list live = []
-    cdef list saved = save(primitive, inputs, tape, live)
-    cdef object output, data
+    cdef tuple saved = save(primitive, inputs, tape)
+    cdef tuple live
+    cdef object output
     cdef Node node
-    if saved is None:
+    live = nothing if saved is None else traced_places(saved)
+    if not live:
         return 0
     if primitive.keeps_output:
         output = shadow(result, True)
     elif result.held is None:
         output = result._shape, result._dtype
     else:
-        data = result.held
-        output = data.shape, <object> cnp.PyArray_DESCR(<cnp.ndarray> data)
-    node = new_node(primitive, tuple(saved), output, 0, live, tape)
+        output = shape_of(result.held), type_of(result.held)
+    node = new_node(primitive, saved, output, 0, live, tape)
     result._node = node
     if tape.pack is not None:
         tape.pack.pack(node)
@@ -179,17 +206,18 @@ cdef int record_one(object primitive, tuple inputs, Value result, Tape tape) exc
 
 cdef int record_many(object primitive, tuple inputs, tuple results, Tape tape) except -1:
     """The same for an operation with several results."""
-    cdef list live = []
-    cdef list saved = save(primitive, inputs, tape, live)
+    cdef tuple saved = save(primitive, inputs, tape)
+    cdef tuple live
     cdef bint keep_output
     cdef Node node
     cdef Value r
     cdef Py_ssize_t i
-    if saved is None:
+    live = nothing if saved is None else traced_places(saved)
+    if not live:
         return 0
     keep_output = primitive.keeps_output
     outputs = tuple([shadow(<Value> x, keep_output) for x in results])
-    node = new_node(primitive, tuple(saved), outputs, len(results), live, tape)
+    node = new_node(primitive, saved, outputs, len(results), live, tape)
     for i in range(len(results)):
         r = <Value> results[i]
         r._node, r._index = node, i

@@ -3,6 +3,33 @@
 from operator import attrgetter
 
 cdef object order_of = attrgetter("order")
+cdef unsigned long long plans = 0
+
+
+cdef struct Ordered:
+    unsigned long long order
+    PyObject *node
+
+
+cdef int compare(const void *a, const void *b) noexcept nogil:
+    cdef unsigned long long first = (<const Ordered *> a).order
+    cdef unsigned long long second = (<const Ordered *> b).order
+    return (first > second) - (first < second)
+
+
+cdef list in_order(list nodes):
+    """Nodes as they were made, each once."""
+    cdef Py_ssize_t i, n = len(nodes)
+    cdef Ordered *rows = <Ordered *> malloc((n + 1) * sizeof(Ordered))
+    if rows == NULL:
+        raise MemoryError
+    for i in range(n):
+        rows[i].order, rows[i].node = (<Node> nodes[i]).order, <PyObject *> nodes[i]
+    qsort(rows, n, sizeof(Ordered), compare)
+    try:
+        return [<object> rows[i].node for i in range(n) if i == 0 or rows[i].node != rows[i - 1].node]
+    finally:
+        free(rows)
 
 
 cdef Node source(Node node, object i):
@@ -47,21 +74,25 @@ cdef class NodeSweep:
 
     cdef plan(self, set begin):
         """Count the edges into the nodes between `begin` and the targets; list those to run in order."""
-        cdef set seen = set(), targets = self.targets
+        cdef set targets = self.targets
         cdef dict edges = self.edges
-        cdef list stack = list(begin), order = self.order, late = []
+        cdef list stack = list(begin), found = [], order = self.order, late = []
         cdef Node node, made
         cdef unsigned long long first = min([(<Node> target).order for target in targets])
         cdef bint useful
+        global plans
+        plans += 1
+        cdef unsigned long long mine = plans
         while stack:
             node = <Node> stack.pop()
-            if node.order < first or node in seen:
+            if node.order < first or node.plan == mine:
                 continue
-            seen.add(node)
+            node.plan = mine
+            found.append(node)
             if node not in targets:
                 for i in node.live:
                     stack.append(source(node, i))
-        for node in sorted(seen, key=order_of):
+        for node in in_order(found):
             if node in targets:
                 edges[node] = 0
                 continue

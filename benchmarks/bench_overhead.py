@@ -70,6 +70,7 @@ def medians(calls, repeat):
 def operations(ms):
     """By name: (call on a tensor, kernel on arrays, forward on arrays)."""
     from dist_ms._ext import activation, layer_norm, softmax
+    from dist_ms._ext.tape import Kept
 
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal((4, 4)).astype(np.float32) for _ in range(2))
@@ -78,7 +79,6 @@ def operations(ms):
     ops = ms.ops
     mean, rstd = np.empty(4, np.float32), np.empty(4, np.float32)
     from dist_ms.ops.layers.layer_norm import RowNorm
-    from dist_ms.ops.vjp import Kept
 
     norm = RowNorm(1e-5)
 
@@ -148,13 +148,13 @@ def _further_operations(ms, t, image, y):
 
 def _with_statistics(forward):
     """BatchNorm's forward, the making of the batch's statistics, and the moving of others toward them."""
-    from dist_ms._ext import moving_statistics
+    from dist_ms._ext import layout, moving_statistics
 
     mean, variance = np.zeros(1, np.float32), np.ones(1, np.float32)
 
     def run():
         forward()
-        batch_mean, rstd = np.empty(1, np.float32), np.empty(1, np.float32)
+        batch_mean, rstd = layout.empty(1, mean.dtype), layout.empty(1, mean.dtype)
         moving_statistics.follow_batch(mean, variance, batch_mean, rstd, 1e-5, 0.1, 1.0)
 
     return run

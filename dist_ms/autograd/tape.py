@@ -17,9 +17,18 @@ import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
-from dist_ms._ext.tape import Node, Tape, alias, apply, formless, is_only, kept_output, recording, tensor_at
+from dist_ms._ext.tape import (
+    Node,
+    Tape,
+    alias,
+    apply,
+    formless,
+    kept_output,
+    preserve,
+    recording,
+    separate,
+    tensor_at,
+)
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 
@@ -99,27 +108,6 @@ def overwrite(target: Tensor, value: Tensor) -> Tensor:
     target._node = value._node
     target._index = value._index
     return target
-
-
-def preserve(x: Tensor) -> None:
-    """Before the array of a Parameter is written: give values saved for a gradient a copy of it."""
-    alone = is_only(x)  # no saved value has its array then: a long recording need not be searched
-    data = x._held
-    if recording.written is not None and id(x) not in recording.written:
-        recording.written[id(x)] = x, data, data.copy(order="K")
-    if not alone:
-        separate(data)
-
-
-def separate(data: np.ndarray) -> None:
-    """Give the saved values of Parameters that are this very array a copy of it."""
-    copy = None
-    for tape in recording.tapes:
-        for t in tape.kept:
-            if t._held is data:
-                if copy is None:
-                    copy = data.copy(order="K")
-                t._data = copy
 
 
 Parameter.before_write = preserve

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-_LOW_BITS = 2**31 - 1
+from dist_ms._ext.draws import key
 
 _seed: int | None = None
 _operation_starts: dict[tuple[str, int], int] = {}  # the next second seed of a kind of operation and its own seed
@@ -79,7 +79,7 @@ def next_key() -> int:
     """Draw a 62-bit key for a counter-based generator from the global generator."""
     bits = np.random.get_bit_generator()
     if type(bits) is np.random.MT19937:  # the numbers of `randint`, sooner: it takes 31 bits of a raw number as well
-        return (bits.random_raw() & _LOW_BITS) << 31 | bits.random_raw() & _LOW_BITS
+        return key(bits)
     high, low = np.random.randint(0, 2**31, size=2)
     return (int(high) << 31) | int(low)
 

@@ -139,12 +139,6 @@ class Tensor(TensorForm):
                 self._node, self._index = source._node, source._index
 
     # ---- its values
-    def array(self) -> np.ndarray:
-        """The NumPy array behind the tensor, made now if it is lazy. Inside the package only."""
-        if self._data is None:
-            self._materialise()
-        return self._data
-
     def _materialise(self) -> None:
         if self.init is None:
             why = (

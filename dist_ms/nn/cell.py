@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dist_ms._ext.registries import registered
+from dist_ms._ext.cell import find_registered, registered
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell_call import CellCall
@@ -73,6 +73,10 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
 
     # ---- attributes
     __getattr__ = registered
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        find_registered(cls)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor):
@@ -453,6 +457,9 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
             return f"{self.cls_name}({text})"
         lines += [f"({name}): {cell!r}".replace("\n", "\n  ") for name, cell in self._cells.items()]
         return "\n  ".join([f"{self.cls_name}(", *lines]) + "\n)"
+
+
+find_registered(Cell)
 
 
 class GraphCell(Cell):

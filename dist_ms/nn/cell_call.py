@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms._ext.cell import Constructed
 from dist_ms.autograd import custom
 from dist_ms.autograd.tape import recording
 from dist_ms.nn.cell_hooks import CellHooks
@@ -14,7 +15,7 @@ from dist_ms.nn.cell_precision import CellPrecision
 _RECOMPUTE_FLAGS = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
 
 
-class CellCall(CellHooks, CellPrecision):
+class CellCall(Constructed, CellHooks, CellPrecision):
     """The part of Cell that runs `construct`."""
 
     _cell_plain = False  # nothing but `construct` is to be run
@@ -31,9 +32,8 @@ class CellCall(CellHooks, CellPrecision):
         """
         raise AttributeError(f"For '{type(self).__name__}', the method 'construct' is not defined.")
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._cell_plain:
-            return self.construct(*args, **kwargs)
+    def _cell_call(self, args: tuple, kwargs: dict) -> Any:
+        """A cell's first call, and one that needs more than `construct`."""
         if not self._cell_called:
             self._cell_prepare(args, kwargs)
             if self._cell_plain:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import holds_floats
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 
@@ -41,9 +42,11 @@ def floating(name: str, value: Any, argument: str = "input", complex_too: bool =
     Raises:
         TypeError: if it is no array, or holds integers or bools.
     """
-    kind = array(name, value, argument).dtype.kind
-    if kind == "f" or kind == "V" or (kind == "c" and complex_too):
+    if isinstance(value, np.ndarray) and holds_floats(value):
         return value
+    if complex_too and array(name, value, argument).dtype.kind == "c":
+        return value
+    array(name, value, argument)
     wanted = "float or complex" if complex_too else "float"
     raise TypeError(
         f"For '{name}', the dtype of '{argument}' must be {wanted}, but got {from_numpy(value.dtype)}; cast it first."
@@ -56,9 +59,9 @@ def floating_tensor(name: str, value: Any, argument: str = "input") -> Tensor:
     Raises:
         TypeError: if it is no Tensor, or holds anything else.
     """
-    kind = tensor(name, value, argument)._element.kind
-    if kind == "f" or kind == "V":
+    if isinstance(value, Tensor) and holds_floats(value):
         return value
+    tensor(name, value, argument)
     raise TypeError(
         f"For '{name}', the dtype of '{argument}' must be float, but got {from_numpy(value._element)}; cast it first."
     )

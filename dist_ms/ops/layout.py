@@ -6,14 +6,34 @@ A convolution's output has the logical shape (N, C, *spatial) over memory in the
 
 from __future__ import annotations
 
-import functools
 import math
 
 import ml_dtypes
 import numpy as np
 
+from dist_ms._ext.layout import channels_last, empty, empty_like, is_channels_last, is_dense, is_row_major
 from dist_ms.ops.kernels import dnnl, pointwise, strided_copy
 from dist_ms.ops.pointwise import apply
+
+__all__ = [
+    "channels_last",
+    "contiguous",
+    "copied",
+    "copy_into",
+    "converted",
+    "dense",
+    "empty",
+    "empty_like",
+    "in_memory_order",
+    "is_channels_last",
+    "is_dense",
+    "is_row_major",
+    "kernel_type",
+    "laid_out_like",
+    "onednn_type",
+    "surrounded",
+    "working_type",
+]
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
@@ -32,7 +52,7 @@ _CASTS = dict(zip(_CAST_FROM, ("to_float", "to_double", "to_int", "to_long"))) |
 
 def working_type(dtype: np.dtype) -> np.dtype:
     """The type kernels compute in: float64 for itself, float32 for it and the 16-bit types."""
-    return _F64 if dtype == _F64 else _F32
+    return _F32 if dtype is _F32 or dtype != _F64 else _F64
 
 
 def kernel_type(dtype: np.dtype) -> np.dtype:
@@ -45,47 +65,13 @@ def onednn_type(dtype: np.dtype) -> np.dtype | None:
 
     float16 as it is where the CPU computes in it, else as float32; None for float64, which it has no code for.
     """
+    if dtype is _F32:
+        return _F32
     if dtype == _F64:
         return None
     if dtype == _F16:
         return dtype if dnnl.has_float16() else _F32
     return dtype if dtype == _BF16 else _F32
-
-
-@functools.lru_cache
-def _channels_first(ndim: int) -> tuple:
-    """The axes of (N, *spatial, C) in the order (N, C, *spatial)."""
-    return 0, ndim - 1, *range(1, ndim - 1)
-
-
-@functools.lru_cache
-def _channels_behind(ndim: int) -> tuple:
-    """The axes of (N, C, *spatial) in the order (N, *spatial, C)."""
-    return 0, *range(2, ndim), 1
-
-
-def channels_last(shape: tuple, dtype: np.dtype) -> np.ndarray:
-    """An uninitialised array of this shape (N, C, *spatial) over channels-last memory."""
-    memory = np.empty((shape[0], *shape[2:], shape[1]), dtype)
-    return memory.transpose(_channels_first(len(shape)))
-
-
-def is_channels_last(x: np.ndarray) -> bool:
-    """Whether (N, C, *spatial) lies in channels-last memory without gaps."""
-    return x.transpose(_channels_behind(x.ndim)).flags.c_contiguous
-
-
-def is_dense(x: np.ndarray) -> bool:
-    """Whether the elements fill one piece of memory, in any order of the axes."""
-    if x.flags.c_contiguous or (x.ndim > 2 and is_channels_last(x)):
-        return True
-    step = x.itemsize
-    for length, stride in sorted(zip(x.shape, x.strides), key=lambda axis: axis[1]):
-        if length > 1:
-            if stride != step:
-                return False
-            step *= length
-    return True
 
 
 def copy_into(source: np.ndarray, target: np.ndarray) -> None:
@@ -103,6 +89,8 @@ def copy_into(source: np.ndarray, target: np.ndarray) -> None:
 
 def contiguous(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` in row-major memory and, when given, this type."""
+    if is_row_major(x, dtype):
+        return x
     if dtype is not None:
         x = converted(x, dtype)
     return x if x.flags.c_contiguous else copied(x)
@@ -129,7 +117,7 @@ def surrounded(x: np.ndarray, starts: tuple, shape: tuple, value: np.ndarray) ->
 
 def dense(x: np.ndarray, dtype: np.dtype | None = None) -> np.ndarray:
     """`x` itself if its elements fill one piece of memory and have the type, else a copy."""
-    if dtype is not None and x.dtype != dtype:
+    if dtype is not None and x.dtype is not dtype:
         x = converted(x, dtype)
     return x if is_dense(x) else copied(x)
 
@@ -186,7 +174,7 @@ def laid_out_like(x: np.ndarray, like: np.ndarray) -> np.ndarray:
 def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """`array.astype(dtype, copy=False)`, by a kernel between float32 and the 16-bit types."""
     found = array.dtype
-    if found == dtype:
+    if found is dtype or found == dtype:
         return array
     narrow = dtype if found == _F32 else found
     if not array.size or (found != _F32 and dtype != _F32) or (narrow != _BF16 and narrow != _F16):

@@ -20,7 +20,6 @@ __all__ = [
     "as_tensor",
     "numpy_dtype",
     "quiet",
-    "wanted",
 ]
 
 
@@ -207,11 +206,6 @@ class Undifferentiable(Primitive):
     """An operation whose outputs do not depend smoothly on its inputs; gradients end there."""
 
     differentiable = False
-
-
-def wanted(x: Any) -> bool:
-    """Whether an input that `gradient` was given needs a gradient."""
-    return isinstance(x, Tensor) and x._node is not None
 
 
 def as_tensor(x: Any) -> Tensor:

@@ -13,23 +13,6 @@ from dist_ms.autograd.differentiate import Graph
 from dist_ms.common.tensor import Tensor
 
 
-def wanted(x: Any) -> bool:
-    """Whether a gradient with respect to this input leads anywhere."""
-    return isinstance(x, Tensor) and x._node is not None
-
-
-class Kept:
-    """A place where a forward leaves an array for the gradient, besides inputs and outputs.
-
-    Passed as an input; it is freed with the node.
-    """
-
-    __slots__ = ("value",)
-
-    def __init__(self) -> None:
-        self.value: Any = None
-
-
 def formula_gradient(formula: Callable, inputs: Sequence[Tensor], dout: Any) -> list[Tensor]:
     """The gradients of `formula(*inputs)` with respect to each input, for this `dout`."""
     graph = Graph(formula, list(inputs), positions=range(len(inputs)))

@@ -17,8 +17,8 @@ FLOORS = {
     "communication": {"_ext"},
     "launch": set(),
     "_ext": set(),
-    # The gate of operations is compiled, and so is what it reads of a tensor; and initializers draw by a kernel.
-    "common": {"_ext.tape", "_ext.counted_numbers"},
+    # The gate of operations is compiled, and so is what it reads of a tensor; initializers draw by kernels.
+    "common": {"_ext.tape", "_ext.counted_numbers", "_ext.draws"},
     "autograd": {"common", "_ext.tape"},
     "ops": {"common", "autograd", "_ext"},
     "parallel": {"common", "communication", "_ext", "autograd.sink"},

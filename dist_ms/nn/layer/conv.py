@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dist_ms._ext.registries import parameter
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
@@ -71,8 +70,8 @@ class _Conv(Cell):
             self.bias = Parameter(initializer(self.bias_init, (self.out_channels,), dtype), name="bias")
 
     def _convolved(self, op: Conv2D, x: Tensor) -> Tensor:
-        weight = parameter(self, "weight")
-        return op(x, weight, parameter(self, "bias")) if self.has_bias else op(x, weight)
+        weight = self.weight
+        return op(x, weight, self.bias) if self.has_bias else op(x, weight)
 
     def extend_repr(self) -> str:
         return (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dist_ms._ext.registries import parameter
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_type, complaint
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
@@ -90,7 +89,7 @@ class Dense(Cell):
         self.activation_flag = self.activation is not None
 
     def construct(self, x: Tensor) -> Tensor:
-        out = dense(x, parameter(self, "weight"), parameter(self, "bias"))
+        out = dense(x, self.weight, self.bias)
         return self.activation(out) if self.activation_flag else out
 
     def extend_repr(self) -> str:

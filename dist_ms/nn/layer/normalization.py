@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.registries import parameter
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import (
     check_bool,
@@ -94,13 +93,12 @@ class _BatchNorm(Cell):
                 f"For '{self.cls_name}', 'x' must have {' or '.join(map(str, self._ranks))} dimensions, "
                 f"but got shape {shape}."
             )
-        follow = self.training if self.use_batch_statistics is None else self.use_batch_statistics
-        gamma, beta = parameter(self, "gamma"), parameter(self, "beta")
+        follow = self.use_batch_statistics
         params = self._params  # the statistics are written: never those cast for mixed precision
         mean, variance = params["moving_mean"], params["moving_variance"]
-        if follow:
-            return self.bn_train.trained(x, gamma, beta, mean, variance)[0]
-        return self.bn_infer.normalised(x, gamma, beta, mean, variance)
+        if self.training if follow is None else follow:
+            return self.bn_train.trained(x, self.gamma, self.beta, mean, variance)[0]
+        return self.bn_infer.normalised(x, self.gamma, self.beta, mean, variance)
 
     def extend_repr(self) -> str:
         return (
@@ -264,7 +262,7 @@ class LayerNorm(Cell):
         self.layer_norm = LayerNormPrimitive(begin_norm_axis, begin_params_axis, epsilon)
 
     def construct(self, input_x: Tensor) -> Tensor:
-        return self.layer_norm.normalised(input_x, parameter(self, "gamma"), parameter(self, "beta"))
+        return self.layer_norm.normalised(input_x, self.gamma, self.beta)
 
     def extend_repr(self) -> str:
         # "gamma" without "=": as MindSpore prints it.

@@ -42,6 +42,8 @@ class _PoolNd(Cell):
 
     def construct(self, x: Tensor) -> Any:
         rank = self._rank
+        if isinstance(x, Tensor) and x.ndim == rank + 2:
+            return self._op(x)
         if tensor(self.cls_name, x, "x").ndim not in (rank + 1, rank + 2):
             raise ValueError(
                 f"For '{self.cls_name}', 'x' must have {rank + 1} or {rank + 2} dimensions, but got shape {x.shape}."

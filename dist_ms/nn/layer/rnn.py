@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import Kept
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_float, check_float_range, check_positive_int, check_type, complaint
 from dist_ms.common.parameter import Parameter, ParameterTuple
@@ -18,7 +19,6 @@ from dist_ms.nn.layer.dropout import Dropout
 from dist_ms.nn.layer.rnn_cells import check_pair
 from dist_ms.ops.layers.dense import dense
 from dist_ms.ops.layers.recurrence import Recurrence
-from dist_ms.ops.vjp import Kept
 
 __all__ = ["GRU", "LSTM", "RNN"]
 

@@ -26,6 +26,8 @@ from dist_ms.nn.optim.updates import update_all, update_alone
 from dist_ms.parallel.servers.client import client
 from dist_ms.parallel.servers.roles import is_worker
 
+_F32 = np.dtype(np.float32)
+
 __all__ = ["Optimizer", "check_gradients", "make_states", "opt_init_args_register"]
 
 
@@ -251,7 +253,7 @@ def check_gradients(owner: str, gradients: Any, parameters: Sequence[Parameter])
         )
     for g, p in zip(gradients, parameters):
         data, weights = getattr(g, "_held", None), p._data
-        if data is not None and weights is not None and data.shape == weights.shape and weights.dtype == np.float32:
+        if data is not None and weights is not None and data.shape == weights.shape and weights.dtype is _F32:
             continue
         if not isinstance(g, (Tensor, RowTensor)):
             raise TypeError(f"For '{owner}', the gradient of {p.name} must be a Tensor, but got {type(g).__name__}.")

@@ -18,6 +18,7 @@ from dist_ms.common.scaled import pending
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.elementwise import prepare_to_write, run_kernel, work_type
+from dist_ms.ops.kernels import optimizer as kernels
 from dist_ms.ops.layout import contiguous
 
 if TYPE_CHECKING:
@@ -66,8 +67,6 @@ class Batch:
 
     def run(self, rule: str) -> None:
         """Update."""
-        from dist_ms._ext import optimizer as kernels
-
         if rule == "lamb":
             kernels.lamb(self.arrays, self.numbers, self.copies, self.factors)
         else:
@@ -104,7 +103,8 @@ def update_all(
         data = param._data
         later = pending(grad)
         g, factor = (grad.array(), 1.0) if later is None or later[0].dtype != data.dtype else later
-        if g.dtype != data.dtype or data.dtype.itemsize < 4:
+        found = data.dtype
+        if (g.dtype is not found and g.dtype != found) or found.itemsize < 4:
             update_alone(optimizer, i, param, grad, numbers)
             continue
         if not g.flags.c_contiguous:
@@ -133,7 +133,8 @@ def prepare_all(params: Sequence[Parameter]) -> None:
         if saved:
             prepare_to_write(param)
         else:
-            param.__dict__.pop("_plain_text", None)
+            if param._plain_text:
+                del param._plain_text
 
 
 def update_alone(optimizer: Optimizer, index: int, param: Parameter, grad: Tensor, numbers: tuple) -> None:

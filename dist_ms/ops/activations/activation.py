@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import overwrite
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import activation
 from dist_ms.ops.layers.postponed_norm import mask_later
-from dist_ms.ops.layout import converted, dense, kernel_type, laid_out_like
+from dist_ms.ops.layout import converted, dense, empty_like, kernel_type, laid_out_like
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.vjp import formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 
@@ -22,7 +23,7 @@ __all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
     """Apply an elementwise kernel in the layout of `x`; integers are computed with in float32."""
     work = dense(x, kernel_type(x.dtype))
-    out = np.empty_like(work)
+    out = empty_like(work)
     getattr(activation, kernel)(work, out, *options)
     return converted(out, x.dtype)
 
@@ -30,7 +31,7 @@ def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
 def run_gradient(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -> np.ndarray:
     """Apply a gradient kernel in the layout of `kept`."""
     kept = dense(kept, kernel_type(kept.dtype))
-    out = np.empty_like(kept)
+    out = empty_like(kept)
     getattr(activation, kernel)(laid_out_like(dy, kept), kept, out, *options)
     return converted(out, dy.dtype)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -14,7 +15,7 @@ from dist_ms.ops.broadcasting import promote, reduce_to
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.picking.selection import Select
 from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive, wanted
+from dist_ms.ops.primitive import Primitive
 
 __all__ = [
     "CeLU",

@@ -11,7 +11,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import softmax as kernels
 from dist_ms.ops.kernels import softmax_lines as line_kernels
-from dist_ms.ops.layout import AroundAxis, contiguous, converted, dense, laid_out_like, working_type
+from dist_ms.ops.layout import AroundAxis, contiguous, converted, dense, empty, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.vjp import formula_gradient
 
@@ -41,7 +41,7 @@ def _unrow(rows: np.ndarray, like: np.ndarray, axis: int) -> np.ndarray:
 
 def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
     if axis == x.ndim - 1 == 1 and x.flags.c_contiguous:
-        out = np.empty(x.shape, to)
+        out = empty(x.shape, to)
         getattr(kernels, kernel)(x, out)
         return out
     if kernel != "stepwise_softmax_forward" and (axis < x.ndim - 1 or not x.flags.c_contiguous):
@@ -52,7 +52,7 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
             getattr(line_kernels, kernel)(lines, out)
             return converted(around.shaped(out), to)
     rows = _rows(x, axis)
-    out = np.empty(rows.shape, to)
+    out = empty(rows.shape, to)
     getattr(kernels, kernel)(rows, out)
     return _unrow(out, x, axis)
 
@@ -66,7 +66,7 @@ def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtyp
             getattr(line_kernels, kernel)(AroundAxis(laid_out_like(dy, y), axis).lines, around.lines, out)
             return converted(around.shaped(out), to)
     dy_rows, y_rows = _rows(dy, axis), _rows(y, axis)
-    out = np.empty(dy_rows.shape, to)
+    out = empty(dy_rows.shape, to)
     getattr(kernels, kernel)(dy_rows, y_rows, out)
     return _unrow(out, dy, axis)
 

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext import small
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.kernels import pointwise as kernels
 from dist_ms.ops.pointwise import apply, select
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
     "Abs",

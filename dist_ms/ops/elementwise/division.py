@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
@@ -13,7 +14,7 @@ from dist_ms.ops.arguments import one_of
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg
 from dist_ms.ops.pointwise import apply, select
-from dist_ms.ops.primitive import quiet, wanted
+from dist_ms.ops.primitive import quiet
 
 __all__ = [
     "Div",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import floating
@@ -16,7 +17,7 @@ from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.powers import as_float
 from dist_ms.ops.pointwise import apply, select
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
     "Exp",

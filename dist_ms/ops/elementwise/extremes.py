@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import real
@@ -16,7 +17,7 @@ from dist_ms.ops.elementwise.arithmetic import mul, sub
 from dist_ms.ops.layout import converted
 from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.pointwise import clamp as clamp_array
-from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
+from dist_ms.ops.primitive import Primitive, numpy_dtype
 
 __all__ = [
     "Fmax",

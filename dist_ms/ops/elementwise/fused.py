@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.broadcasting import number_array, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, sub
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive, wanted
+from dist_ms.ops.primitive import Primitive
 
 
 class Interpolation(Primitive):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import float64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
@@ -15,7 +16,7 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg, square
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive, as_tensor, quiet, wanted
+from dist_ms.ops.primitive import Primitive, as_tensor, quiet
 
 __all__ = [
     "Hypot",

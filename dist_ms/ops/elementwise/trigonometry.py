@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
@@ -13,7 +14,7 @@ from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, square,
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
 from dist_ms.ops.elementwise.powers import as_float, rsqrt
 from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
     "ACos",

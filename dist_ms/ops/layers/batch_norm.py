@@ -7,26 +7,33 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.remember import remembered
-from dist_ms._ext.tape import have_shape
+from dist_ms._ext.tape import agree, wanted, written
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import batch_norm as kernels
 from dist_ms.ops.kernels import moving_statistics
 from dist_ms.ops.layers.postponed_norm import InferLater, MaskLater, NormLater, can_wait
-from dist_ms.ops.layout import contiguous, converted, dense, is_channels_last, laid_out_like, working_type
+from dist_ms.ops.layout import (
+    contiguous,
+    converted,
+    empty,
+    empty_like,
+    is_channels_last,
+    is_row_major,
+    laid_out_like,
+    working_type,
+)
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["BatchNorm", "batch_norm"]
 
 
 def _readable(x: np.ndarray) -> np.ndarray:
     """`x` as the kernels read it, in channels-first or channels-last memory."""
-    x = dense(x)
-    return x if x.flags.c_contiguous or is_channels_last(x) else contiguous(x)
+    return x if is_row_major(x) or is_channels_last(x) else contiguous(x)
 
 
 def _result_type(x: np.ndarray, widens: bool) -> np.dtype:
@@ -72,7 +79,7 @@ class BatchNormTrain(Primitive):
             kernels.statistics(x, self._eps, mean, rstd)
             vectors = np.array(gamma, work), np.array(beta, work), mean, rstd
             return NormLater(x, vectors, _result_type(x, self._widens))
-        out = np.empty_like(readable, _result_type(readable, self._widens))
+        out = empty_like(readable, _result_type(readable, self._widens))
         kernels.forward_train(readable, contiguous(gamma, work), contiguous(beta, work), self._eps, out, mean, rstd)
         return converted(out, _result_type(x, self._widens))
 
@@ -103,9 +110,9 @@ class BatchNormGrad(Primitive):
         if x.size == 0:
             return x.copy(), dgamma.astype(gamma.dtype), dbeta.astype(gamma.dtype)
         readable = _readable(x)
-        dx = np.empty_like(readable)
+        dx = empty_like(readable)
         wider = dy.dtype == work != readable.dtype
-        dy = laid_out_like(dy, np.empty_like(readable, work) if wider else readable)
+        dy = laid_out_like(dy, empty_like(readable, work) if wider else readable)
         kernels.backward(dy, readable, contiguous(gamma, work), mean, rstd, dx, dgamma, dbeta)
         return (
             converted(dx, x.dtype),
@@ -153,7 +160,7 @@ class BatchNormInfer(Primitive):
         if self._waits and readable is x:
             vectors = tuple([np.array(a, work) for a in (gamma, beta, mean, variance)])
             return InferLater(self._eps, x, vectors, _result_type(x, self._widens))
-        out = np.empty_like(readable, _result_type(readable, self._widens))
+        out = empty_like(readable, _result_type(readable, self._widens))
         kernels.forward_eval(readable, *[contiguous(a, work) for a in (gamma, beta, mean, variance)], self._eps, out)
         return converted(out, _result_type(x, self._widens))
 
@@ -229,18 +236,24 @@ class BatchNorm(Primitive):
         """The result alone."""
         if self.is_training:
             return self.trained(input_x, scale, bias, mean, variance)[0]
-        x = self._checked(input_x, scale, bias, mean, variance)
+        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
+            x = input_x.array()
+        else:
+            x = self._checked(input_x, scale, bias, mean, variance)
         waits = can_wait(input_x, x)
         return (self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance)
 
     def trained(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         """The result, and the arrays of the batch's mean and rstd."""
-        x = self._checked(input_x, scale, bias, mean, variance)
-        waits = can_wait(input_x, x)
-        channels, work = x.shape[1], working_type(x.dtype)
-        batch_mean, rstd = np.empty(channels, work), np.empty(channels, work)
-        out = (self._train_later if waits else self._train)(input_x, scale, bias, batch_mean, rstd)
-        count = x.size // channels if channels else 0
+        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
+            x = input_x.array()
+        else:
+            x = self._checked(input_x, scale, bias, mean, variance)
+        size, channels, work = x.size, x.shape[1], working_type(x.dtype)
+        batch_mean, rstd = empty(channels, work), empty(channels, work)
+        run = self._train_later if can_wait(input_x, x) else self._train
+        out = run(input_x, scale, bias, batch_mean, rstd)
+        count = size // channels if channels else 0
         follow_batch(mean, variance, batch_mean, rstd, self.epsilon, self.momentum, count)
         return out, batch_mean, rstd
 
@@ -250,19 +263,14 @@ class BatchNorm(Primitive):
         shape = x.shape
         if not 2 <= len(shape) <= 5:
             raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {shape}.")
-        if not have_shape(shape[1:2], scale, bias, mean, variance):
-            self._refuse(x, scale=scale, bias=bias, mean=mean, variance=variance)
-        return x
-
-    def _refuse(self, x: np.ndarray, **vectors: Any) -> None:
-        """Raise the error of the first vector that does not fit."""
-        for name, given in vectors.items():
+        for name, given in (("scale", scale), ("bias", bias), ("mean", mean), ("variance", variance)):
             vector = arguments.tensor(self.name, given, name)
-            if vector.shape != x.shape[1:2]:
+            if vector.shape != shape[1:2]:
                 raise ValueError(
-                    f"For '{self.name}', '{name}' must have an element for each of the {x.shape[1]} "
-                    f"channels of 'input_x' {x.shape}, but got shape {vector.shape}."
+                    f"For '{self.name}', '{name}' must have an element for each of the {shape[1]} "
+                    f"channels of 'input_x' {shape}, but got shape {vector.shape}."
                 )
+        return x
 
 
 def _biased_variance(rstd: np.ndarray, eps: float) -> np.ndarray:
@@ -296,10 +304,9 @@ def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
 
 def _written(moving: Tensor) -> np.ndarray:
     """The array of a statistic, which is about to be written."""
-    if isinstance(moving, Parameter):
-        moving.before_write()
-        moving.__dict__.pop("_plain_text", None)
-    there = moving._held  # what reads `_data` ends the wait of the batch's result
+    there = written(moving)  # what reads `_data` ends the wait of the batch's result
+    if moving._plain_text:
+        del moving._plain_text
     return moving.array() if there is None else there
 
 

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.layout import are_layer
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
@@ -21,7 +23,6 @@ from dist_ms.ops.linear_algebra.matmul import SMALL, product
 from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import reshaping, transposing
-from dist_ms.ops.vjp import wanted
 
 __all__ = ["Dense", "bidense", "dense"]
 
@@ -51,7 +52,7 @@ class Dense(Primitive):
 
     @quiet
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        if not self._plain(input, weight, bias):
+        if not are_layer(input, weight, bias):
             self._check(input, weight, bias)
         elif input.size * weight.shape[0] < SMALL:
             matrix = input if input.ndim == 2 else input.reshape(-1, input.shape[-1])
@@ -79,17 +80,6 @@ class Dense(Primitive):
             relu=relu,
         )
         return converted(out.reshape(*input.shape[:-1], columns), input.dtype)
-
-    @staticmethod
-    def _plain(input: Any, weight: Any, bias: Any) -> bool:
-        """Whether these are float32 rows, a matrix, and a vector, of lengths that fit: the usual case."""
-        if not type(input) is type(weight) is np.ndarray or not input.dtype == weight.dtype == _F32:
-            return False
-        if not input.size or weight.ndim != 2 or not input.ndim or input.shape[-1] != weight.shape[1]:
-            return False
-        return bias is None or (
-            type(bias) is np.ndarray and bias.dtype == _F32 and bias.ndim == 1 and bias.shape[0] == weight.shape[0]
-        )
 
     def _check(self, input: Any, weight: Any, bias: Any) -> None:
         arguments.floating(self.name, input, "input", complex_too=False)

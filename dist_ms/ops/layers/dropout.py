@@ -15,15 +15,18 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.remember import remembered
+from dist_ms._ext.tape import holds_floats
 from dist_ms.common import seed
 from dist_ms.common.checks import check_bool, check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import dropout as kernels
-from dist_ms.ops.layout import contiguous, converted, is_channels_last, working_type
+from dist_ms.ops.layout import contiguous, converted, empty_like, is_channels_last, is_row_major, working_type
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["Dropout", "Dropout2D", "Dropout3D", "dropout", "dropout1d", "dropout2d", "dropout3d"]
+
+_BYTE = np.dtype(np.uint8)
 
 # Calls made with a seed of the user's: the next call of the same seed draws further numbers.
 _offsets: dict = collections.defaultdict(itertools.count)
@@ -49,28 +52,25 @@ def offsets_from(start: int) -> Iterator[None]:
 
 
 class Drop(Primitive):
-    """Each element divided by `keep_prob` with that probability, else 0.
+    """Each element divided by a probability with that probability, else 0.
 
     Call:
         x: floats.
-        draw: a tuple of the key and the offset that the numbers follow from, and of whether the
-            elements are counted with the channels last.
+        draw: a tuple of the probability, of the key and the offset that the numbers follow from, and
+            of whether the elements are counted with the channels last.
     """
 
     keeps = ()
-
-    def __init__(self, keep_prob: float) -> None:
-        self._keep_prob = keep_prob
 
     def forward(self, x: np.ndarray, draw: tuple) -> np.ndarray:
         return self.masked(x, draw)[0]
 
     def masked(self, x: np.ndarray, draw: tuple) -> tuple[np.ndarray, np.ndarray]:
         """The result and the mask (uint8) of what was kept."""
-        key, offset, last = draw
+        keep_prob, key, offset, last = draw
         memory = contiguous(np.moveaxis(x, 1, -1) if last else x, working_type(x.dtype))
-        out, mask = np.empty_like(memory), np.empty(memory.shape, np.uint8)
-        kernels.dropout(memory, out, mask, self._keep_prob, key, offset)
+        out, mask = empty_like(memory), empty_like(memory, _BYTE)
+        kernels.dropout(memory, out, mask, keep_prob, key, offset)
         if last:
             out, mask = np.moveaxis(out, -1, 1), np.moveaxis(mask, -1, 1)
         return converted(out, x.dtype), mask
@@ -79,14 +79,7 @@ class Drop(Primitive):
         return self(dout, inputs[1]), None
 
 
-def _counted_last(x: np.ndarray) -> bool:
-    """Whether to count elements in channels-last order: then such memory needs no copy."""
-    return x.ndim > 2 and not x.flags.c_contiguous and is_channels_last(x)
-
-
-@remembered
-def _drop(keep_prob: float) -> Drop:
-    return Drop(keep_prob)
+_drop = Drop()
 
 
 class DropMasked(Drop):
@@ -97,7 +90,10 @@ class DropMasked(Drop):
         return out, mask.astype(x.dtype)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
-        return _drop(self._keep_prob)(dout[0], inputs[1]), None
+        return _drop(dout[0], inputs[1]), None
+
+
+_drop_masked = DropMasked()
 
 
 class Dropout(Primitive):
@@ -133,20 +129,23 @@ class Dropout(Primitive):
         self.Seed1 = arguments.integer("Dropout", Seed1, "Seed1")
 
     def __call__(self, x: Tensor) -> tuple:
-        return DropMasked(self.keep_prob)(x, self._draw(x))
+        return _drop_masked(x, self._draw(x))
 
     def dropped(self, x: Tensor) -> Tensor:
         """The result alone."""
-        return _drop(self.keep_prob)(x, self._draw(x))
+        return _drop(x, self._draw(x))
 
-    def _draw(self, x: Any) -> tuple[int, int, bool]:
-        data = arguments.floating_tensor(self.name, x, "x").array()
-        if self.keep_prob == 0:
+    def _draw(self, x: Any) -> tuple[float, int, int, bool]:
+        if not isinstance(x, Tensor) or not holds_floats(x):
+            arguments.floating_tensor(self.name, x, "x")
+        keep_prob = self.keep_prob
+        if keep_prob == 0:
             raise RuntimeError(f"For '{self.name}', 'keep_prob' must be in (0, 1], but got 0.")
-        last = _counted_last(data)
+        # Elements are counted in the order of channels-last memory where they lie so, which then needs no copy.
+        last = x.ndim > 2 and not is_row_major(data := x.array()) and is_channels_last(data)
         if self.Seed0 or self.Seed1:
-            return *_key((self.Seed0 % 2**31) << 32 | self.Seed1 % 2**32), last
-        return seed.next_key(), 0, last
+            return keep_prob, *_key((self.Seed0 % 2**31) << 32 | self.Seed1 % 2**32), last
+        return keep_prob, seed.next_key(), 0, last
 
 
 class _ChannelDropout(Primitive):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept, wanted
 from dist_ms.common.checks import check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -13,7 +14,7 @@ from dist_ms.ops.kernels import group_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
-from dist_ms.ops.vjp import Kept, formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["group_norm", "instance_norm"]
 

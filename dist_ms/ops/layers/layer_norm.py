@@ -8,16 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import have_shape
+from dist_ms._ext.tape import Kept, agree, wanted
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import layer_norm as kernels
-from dist_ms.ops.layout import contiguous, converted, working_type
+from dist_ms.ops.layout import contiguous, converted, empty, empty_like, working_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import Kept, formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LayerNorm", "layer_norm"]
+
+_MOST = 64  # dimensions of an array
 
 
 def _rows_for(x: np.ndarray, work: np.dtype) -> np.ndarray:
@@ -48,14 +50,14 @@ class RowNorm(Primitive):
     def forward(self, x: np.ndarray, gamma: np.ndarray, beta: np.ndarray, kept: Kept) -> np.ndarray:
         work, columns = working_type(x.dtype), gamma.size
         count = x.size // columns
-        mean, rstd = kept.value = np.empty(count, work), np.empty(count, work)
+        mean, rstd = kept.value = empty(count, work), empty(count, work)
         if x.dtype is work and x.ndim == 2 and x.shape[1] == columns and x.flags.c_contiguous:
             if gamma.ndim == beta.ndim == 1 and gamma.dtype is beta.dtype is work:
-                out = np.empty_like(x)
+                out = empty_like(x)
                 kernels.forward(x, contiguous(gamma), contiguous(beta), self._eps, out, mean, rstd)
                 return out
         rows = _rows_for(x, work).reshape(count, columns)
-        out = np.empty(rows.shape, work if self._widens else rows.dtype)
+        out = empty(rows.shape, work if self._widens else rows.dtype)
         kernels.forward(
             rows, contiguous(gamma, work).reshape(-1), contiguous(beta, work).reshape(-1), self._eps, out, mean, rstd
         )
@@ -82,8 +84,8 @@ class RowNormGrad(Primitive):
     def forward(self, dy: np.ndarray, x: np.ndarray, gamma: np.ndarray, mean: np.ndarray, rstd: np.ndarray) -> tuple:
         work = mean.dtype
         rows = _rows_for(x, work).reshape(mean.size, gamma.size)
-        dx = np.empty_like(rows)
-        dgamma, dbeta = np.empty(gamma.size, work), np.empty(gamma.size, work)
+        dx = empty_like(rows)
+        dgamma, dbeta = empty(gamma.size, work), empty(gamma.size, work)
         kernels.backward(
             _rows_for(dy, work).reshape(rows.shape),
             rows,
@@ -172,6 +174,7 @@ class LayerNorm(Primitive):
         self.begin_norm_axis = arguments.integer("LayerNorm", begin_norm_axis, "begin_norm_axis")
         self.begin_params_axis = arguments.integer("LayerNorm", begin_params_axis, "begin_params_axis")
         self.epsilon = check_number_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
+        self._rows = epsilon, _row_norm(epsilon)
 
     def __call__(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:
         kept = Kept()
@@ -184,6 +187,12 @@ class LayerNorm(Primitive):
 
     def normalised(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> Tensor:
         """The result alone."""
+        first = self.begin_norm_axis
+        if first == self.begin_params_axis and first >= -1 and agree(input_x, 1, _MOST, first, _MOST, gamma, beta):
+            eps, rows = self._rows
+            if eps is not self.epsilon:  # an attribute that was set since
+                rows = _row_norm(self.epsilon)
+            return rows(input_x, gamma, beta, Kept())
         return self._run(input_x, gamma, beta, Kept())[0]
 
     def _run(self, x: Tensor, gamma: Tensor, beta: Tensor, kept: Kept) -> tuple[Tensor, int]:
@@ -192,23 +201,18 @@ class LayerNorm(Primitive):
         ndim = len(shape)
         first = self._axis("begin_norm_axis", self.begin_norm_axis, ndim)
         params = self._axis("begin_params_axis", self.begin_params_axis, ndim)
-        if not have_shape(shape[params:], gamma, beta):
-            self._refuse(shape, params, gamma=gamma, beta=beta)
+        for name, vector in (("gamma", gamma), ("beta", beta)):
+            found = arguments.tensor(self.name, vector, name).shape
+            if found != shape[params:]:
+                raise ValueError(
+                    f"For '{self.name}', '{name}' must have the shape {shape[params:]} of 'input_x' "
+                    f"{shape} from axis {params} on, but got {found}."
+                )
         if first == params:
             return normalised_rows(self.name, x, gamma, beta, self.epsilon, first, kept), first
         lengths, d = shape[first:], x.array().dtype
         one, zero = wrap(np.ones(lengths, d)), wrap(np.zeros(lengths, d))
         return normalised_rows(self.name, x, one, zero, self.epsilon, first, kept) * gamma + beta, first
-
-    def _refuse(self, shape: tuple, first: int, **vectors: Any) -> None:
-        """Raise the error of the first of them that has another shape than `shape` from an axis on."""
-        for name, given in vectors.items():
-            found = arguments.tensor(self.name, given, name).shape
-            if found != shape[first:]:
-                raise ValueError(
-                    f"For '{self.name}', '{name}' must have the shape {shape[first:]} of 'input_x' "
-                    f"{shape} from axis {first} on, but got {found}."
-                )
 
     def _axis(self, name: str, axis: int, ndim: int) -> int:
         if not -1 <= axis < ndim:
@@ -240,21 +244,20 @@ def layer_norm(
         >>> print(ms.ops.layer_norm(ms.Tensor([[1.0, 3.0]]), (2,), eps=0.0))
         [[-1.  1.]]
     """
-    if type(normalized_shape) is tuple and len(normalized_shape) == 1 and type(normalized_shape[0]) is int:
-        shape = normalized_shape
-    else:
-        shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
+    if type(normalized_shape) is tuple and normalized_shape:
+        if agree(input, 1, _MOST, -len(normalized_shape), _MOST, normalized_shape, weight, bias):
+            return _row_norm(eps)(input, weight, bias, Kept())
+    shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
     lengths = arguments.tensor("layer_norm", input).shape
     first = len(lengths) - len(shape)
     if not shape or first < 0 or lengths[first:] != shape:
         raise ValueError(
             f"For 'layer_norm', 'normalized_shape' must be the last lengths of 'input' {input.shape}, but got {shape}."
         )
-    if not have_shape(shape, weight, bias):
-        if weight is None or weight.shape != shape:
-            weight = _filled_vector("weight", weight, shape, 1, input)
-        if bias is None or bias.shape != shape:
-            bias = _filled_vector("bias", bias, shape, 0, input)
+    if weight is None or weight.shape != shape:
+        weight = _filled_vector("weight", weight, shape, 1, input)
+    if bias is None or bias.shape != shape:
+        bias = _filled_vector("bias", bias, shape, 0, input)
     return normalised_rows("layer_norm", input, weight, bias, eps, first, Kept())
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import Kept
 from dist_ms.common.checks import check_bool, check_number_range, check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.layers.recurrence import Recurrence
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import Kept
 
 __all__ = ["LSTM"]
 

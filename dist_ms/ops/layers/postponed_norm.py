@@ -17,7 +17,7 @@ import numpy as np
 from dist_ms._ext.tape import Later, postponed
 from dist_ms.autograd.tape import recording
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.layout import contiguous, converted, laid_out_like, working_type
+from dist_ms.ops.layout import contiguous, converted, empty, empty_like, laid_out_like, working_type
 
 # Elements from which on a saved pass over memory outweighs what postponing costs.
 LEAST = 32768
@@ -26,7 +26,7 @@ _KINDS = ("float32", "bfloat16", "float16")
 
 def can_wait(given: Any, x: np.ndarray) -> bool:
     """Whether BatchNorm of `given`, whose array `x` the caller has in one variable, may write its result later."""
-    return type(given) is Tensor and x.size >= LEAST and x.dtype.name in _KINDS and has_one_owner(x, 2)
+    return x.size >= LEAST and type(given) is Tensor and x.dtype.name in _KINDS and has_one_owner(x, 2)
 
 
 def has_one_owner(x: np.ndarray, variables: int) -> bool:
@@ -85,7 +85,7 @@ class NormLater(Later):
     def _written(self, relu: bool) -> np.ndarray:
         from dist_ms._ext import batch_norm
 
-        out = np.empty_like(self._x, self.dtype)
+        out = empty_like(self._x, self.dtype)
         batch_norm.normalised(self._x, *self._vectors, self._addend, relu, out)
         return out
 
@@ -110,7 +110,7 @@ class InferLater(NormLater):
     def _written(self, relu: bool) -> np.ndarray:
         from dist_ms._ext import batch_norm
 
-        out = np.empty_like(self._x, self.dtype)
+        out = empty_like(self._x, self.dtype)
         batch_norm.forward_eval(self._x, *self._vectors, self._eps, out, self._addend, relu)
         return out
 
@@ -147,12 +147,12 @@ class MaskLater(Later):
         dy = laid_out_like(self._dy, y)
         work = vectors[2].dtype
         gamma, beta = [contiguous(v, work) for v in vectors[:2]]
-        dx = np.empty_like(x)
-        dgamma, dbeta = np.empty(gamma.shape, work), np.empty(gamma.shape, work)
+        dx = empty_like(x)
+        dgamma, dbeta = empty(gamma.shape, work), empty(gamma.shape, work)
         if self._direct:
             batch_norm.backward_of_relu(dy, x, gamma, beta, *vectors[2:], dx, dgamma, dbeta)
         else:
-            masked = np.empty_like(dy)
+            masked = empty_like(dy)
             batch_norm.backward_of_sum(dy, x, gamma, *vectors[2:], y, dx, dgamma, dbeta, masked)
             given._data = masked
         return tuple([wrap(a) for a in (dx, *[converted(d, vectors[0].dtype) for d in (dgamma, dbeta)])])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept, wanted
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.activations import activation
 from dist_ms.ops.layers.dense import dense
@@ -22,7 +23,7 @@ from dist_ms.ops.linear_algebra.matmul import product
 from dist_ms.ops.picking import selection
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import joining, splitting
-from dist_ms.ops.vjp import Kept, formula_gradient, wanted
+from dist_ms.ops.vjp import formula_gradient
 
 __all__: list[str] = []
 

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.elementwise.arithmetic import conjugate
 from dist_ms.ops.linear_algebra.contraction import contract, plainly
 from dist_ms.ops.linear_algebra.triangles import diagonal
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import transpose

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integral, one_dtype, tensor
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
-from dist_ms.ops.primitive import Primitive, wanted
+from dist_ms.ops.primitive import Primitive
 
 __all__ = [
     "LuSolve",

@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
@@ -19,7 +20,7 @@ from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.kernels import vector_product
 from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matrix_product import by_vector, multiply, suits_vector
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet, wanted
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]

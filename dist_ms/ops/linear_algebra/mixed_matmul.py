@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import apply, as_given
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor, wrap
@@ -14,7 +15,6 @@ from dist_ms.ops.linear_algebra.matrix_product import laid_out, rounds_itself
 from dist_ms.ops.linear_algebra.mixed_products import FLOAT32, MixedProduct, gradient_place
 from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import wanted
 
 
 def mixed_matmul(primitive: Primitive, low: Number, a: Tensor, b: Tensor) -> Tensor | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import ask_for_low_copy, low_copy, set_low_copy
+from dist_ms._ext.tape import ask_for_low_copy, low_copy, set_low_copy, wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply, as_given, recording
 from dist_ms.common.dtype import Number, bfloat16, from_numpy
@@ -27,7 +27,6 @@ from dist_ms.ops.layout import channels_last, contiguous, converted
 from dist_ms.ops.linear_algebra.matrix_product import rounds_itself
 from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import wanted
 
 FLOAT32 = np.dtype(np.float32)
 

@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.remember import remembered
+from dist_ms._ext.tape import Kept, agree
 from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
 from dist_ms.ops.kernels import cross_entropy as kernels
-from dist_ms.ops.layout import contiguous, converted, working_type
+from dist_ms.ops.layout import contiguous, converted, empty, empty_like, working_type
 from dist_ms.ops.losses.label_likelihood import is_plain, likelihood
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping, transposing
-from dist_ms.ops.vjp import Kept, formula_gradient
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["cross_entropy", "nll_loss"]
 
@@ -54,7 +55,7 @@ class LabelCrossEntropy(Primitive):
         _check_labels(self.name, labels, logits.shape)
         work = working_type(logits.dtype)
         rows, labels = contiguous(logits), contiguous(labels)
-        loss, totals = np.empty(rows.shape[0], work), np.empty((rows.shape[0], 2), work)
+        loss, totals = empty(rows.shape[0], work), empty((rows.shape[0], 2), work)
         try:
             counted = kernels.cross_entropy_forward(rows, labels, self._ignore, loss, totals)
         except ValueError as error:
@@ -88,8 +89,8 @@ class LabelCrossEntropyGrad(Primitive):
         self, dy: np.ndarray, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray, totals: np.ndarray
     ) -> np.ndarray:
         rows = contiguous(logits)
-        out = np.empty_like(rows)
-        per_row = np.empty(rows.shape[0], totals.dtype)
+        out = empty_like(rows)
+        per_row = empty(rows.shape[0], totals.dtype)
         np.multiply(dy, scale, out=per_row, dtype=totals.dtype)
         kernels.cross_entropy_backward(per_row, rows, totals, contiguous(labels), self._ignore, out)
         return out
@@ -199,9 +200,11 @@ def cross_entropy(
         0.6931472
     """
     owner = "cross_entropy"
-    lengths = _check_tensors(owner, input, target)
+    plain = weight is None and agree(input, 2, 2, 0, 1, target) and target._element in LABEL_TYPES
+    if not plain:
+        _check_tensors(owner, input, target)
     op = _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)
-    if len(lengths) == 2 and weight is None and not label_smoothing and target._element in LABEL_TYPES:
+    if plain and not label_smoothing:
         return op(input, wrap(target.array()), None, Kept())
     arguments.floating_tensor(owner, input)
     if target._element.kind in "fV":
@@ -261,15 +264,14 @@ def nll_loss(
     return _of_labels(owner, rows, labels, shape, weight, ignore_index, reduction, label_smoothing)
 
 
-def _check_tensors(owner: str, input: Any, target: Any) -> tuple[int, ...]:
-    """Require tensors, the first with classes; returns its shape."""
+def _check_tensors(owner: str, input: Any, target: Any) -> None:
+    """Require tensors, the first with classes."""
     shape = arguments.tensor(owner, input).shape
     arguments.tensor(owner, target, "target")
     if not shape or shape[1 if len(shape) > 1 else 0] == 0:
         raise ValueError(
             f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape {shape}."
         )
-    return shape
 
 
 def _matrix(x: Tensor) -> Tensor:

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.broadcasting import Binary, number_array, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive, wanted
+from dist_ms.ops.primitive import Primitive
 
 
 class AbsoluteDifference(Binary):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.kernels import label_likelihood as kernels
 from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import Kept
 
 __all__: list[str] = []
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -13,7 +14,6 @@ from dist_ms.ops.activations.smooth_activation import Softplus
 from dist_ms.ops.arguments import one_dtype
 from dist_ms.ops.losses.differences import absolute_difference, smooth_l1
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.vjp import wanted
 
 __all__ = [
     "binary_cross_entropy",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept
 from dist_ms.common.checks import check_bool
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
@@ -16,7 +17,7 @@ from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.losses.cross_entropy import LABEL_TYPES, LabelCrossEntropy, LabelCrossEntropyGrad
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
-from dist_ms.ops.vjp import Kept, formula_gradient
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"]
 

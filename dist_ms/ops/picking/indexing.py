@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import overwrite, recording
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, to_array, wrap
@@ -19,7 +20,7 @@ from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.layout import surrounded
 from dist_ms.ops.picking.along import add_rows, take_slices
-from dist_ms.ops.primitive import Primitive, numpy_dtype, wanted
+from dist_ms.ops.primitive import Primitive, numpy_dtype
 
 __all__: list[str] = []
 

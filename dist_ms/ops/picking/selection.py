@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
@@ -14,7 +15,7 @@ from dist_ms.ops.broadcasting import number_array, promote, reduce_to
 from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.picking.indexing import GetItem, SetItem
 from dist_ms.ops.pointwise import select as select_array
-from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype, wanted
+from dist_ms.ops.primitive import Primitive, Undifferentiable, as_tensor, numpy_dtype
 
 __all__ = [
     "MaskedFill",

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import apply
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -23,7 +24,6 @@ from dist_ms.ops.convolutions.windows import (
 from dist_ms.ops.kernels import axis_reduction, dnnl
 from dist_ms.ops.layout import channels_last, converted, dense, onednn_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import Kept, wanted
 
 __all__ = []
 

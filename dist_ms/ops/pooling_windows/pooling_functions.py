@@ -17,6 +17,8 @@ __all__ = ["avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "
 
 def batched(op: Any, x: Tensor, rank: int) -> Any:
     """Apply an operation on (N, C, *spatial) to a tensor with or without the batch dimension."""
+    if isinstance(x, Tensor) and x.ndim == rank + 2:
+        return op(x)
     if tensor(op.name, x).ndim != rank + 1:
         return op(x)
     out = op(expand_dims(x, 0))

@@ -8,12 +8,13 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
 from dist_ms.ops.layout import copy_into
 from dist_ms.ops.picking.indexing import GetItem
-from dist_ms.ops.primitive import Primitive, wanted
+from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import atleast_1d, atleast_2d, atleast_3d, expand_dims, reshape
 
 __all__ = [

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import apply
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, many_axes, one_axis, one_of, tensor
 from dist_ms.ops.primitive import Primitive
@@ -49,7 +50,7 @@ class Reshape(Primitive):
     def __call__(self, input: Tensor, shape: Any) -> Tensor:
         if type(shape) is not tuple:
             shape = integers(self.name, shape, "shape")
-        return super().__call__(input, shape)
+        return apply(self, input, shape)
 
     def forward(self, input: np.ndarray, shape: tuple) -> np.ndarray:
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import apply
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, one_axis, tensor
 from dist_ms.ops.primitive import Primitive
@@ -42,7 +43,7 @@ class Transpose(Primitive):
     def __call__(self, input: Tensor, input_perm: Any) -> Tensor:
         if type(input_perm) is not tuple:
             input_perm = integers(self.name, input_perm, "input_perm")
-        return super().__call__(input, input_perm)
+        return apply(self, input, input_perm)
 
     def forward(self, input: np.ndarray, input_perm: tuple) -> np.ndarray:
         try:

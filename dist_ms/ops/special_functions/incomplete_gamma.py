@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.broadcasting import reduce_to
-from dist_ms.ops.primitive import Primitive, quiet, wanted
+from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.special_functions import incomplete_gamma_functions as values
 
 __all__ = ["Igamma", "Igammac", "Mvlgamma", "Zeta", "igamma", "igammac", "zeta"]

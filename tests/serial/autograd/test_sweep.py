@@ -321,7 +321,7 @@ def test_tensors_of_an_old_gradient_are_constants(no_gc):
     constant, traced = graph.outputs
     assert id(constant) not in graph.places
     node, _ = graph.places[id(traced)]
-    assert node.live == [0]
+    assert node.live == (0,)
     assert node.inputs[1]._node is None
     assert graph.sweep(graph.outputs)[0][0].asnumpy().tolist() == [4]
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dist_ms import Tensor, float16, float32, grad
+from dist_ms._ext.tape import Kept
 from dist_ms.ops.creating.casting import cast
 from dist_ms.ops.layers.recurrence import Recurrence, unrolled
-from dist_ms.ops.vjp import Kept
 from tests.gradcheck import check_gradient
 
 GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}
