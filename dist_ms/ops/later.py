@@ -268,8 +268,10 @@ LATER = {
         SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
     """.split(),
     "reducing.sorting": """
-        SearchSorted Sort TopK Unique UniqueConsecutive UniqueWithPad argsort bucketize msort searchsorted sort
-        top_k topk unique unique_consecutive unique_with_pad
+        SearchSorted Sort TopK argsort bucketize msort searchsorted sort top_k topk
+    """.split(),
+    "reducing.uniqueness": """
+        Unique UniqueConsecutive UniqueWithPad unique unique_consecutive unique_with_pad
     """.split(),
     "shaping.space_blocks": """
         BatchToSpaceND DepthToSpace SpaceToBatchND SpaceToDepth batch_to_space_nd space_to_batch_nd

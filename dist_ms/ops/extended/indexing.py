@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, tensor
-from dist_ms.ops.reducing.sorting import different
+from dist_ms.ops.reducing.uniqueness import different
 
 __all__ = [
     "argsort",
