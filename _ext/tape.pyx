@@ -27,10 +27,12 @@ cdef extern from "Python.h":
     unsigned long long PyThreadState_GetID(PyThreadState *) noexcept
     PyObject *PyThreadState_GetDict() noexcept
     Py_ssize_t reference_count "Py_REFCNT"(PyObject *) noexcept
+    PyObject *PyList_GET_ITEM(list, Py_ssize_t) noexcept
     object PyObject_VectorcallMethod(object name, PyObject **args, size_t nargsf, PyObject *names)
 
 cdef enum:
     MOST = 12  # inputs of an operation that is called without a list of them
+    LEAST_ROOM = 256
 
 cdef object as_array = numpy.asarray
 cdef type Tensor = None
@@ -153,11 +155,13 @@ cdef class Tape:
     """
 
     cdef public list kept
+    cdef Py_ssize_t room  # aliases up to which `kept` is not looked through for those that are not needed
     cdef public object pack, watched
     cdef object __weakref__
 
     def __init__(self, watched=None):
         self.kept = []
+        self.room = LEAST_ROOM
         self.watched = watched
         current().tapes.add(self)
 

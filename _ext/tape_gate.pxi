@@ -159,13 +159,30 @@ cdef tuple save(object primitive, tuple inputs, Tape tape):
             kept = keeps_place(keeps, i)
             t = shadow(value, kept)
             if kept and type(x) is not Tensor:
-                tape.kept.append(t)
+                remember_kept(tape, t)
             if value._node is not None and value._node.tape is tape:
                 t._node, t._index = value._node, value._index
             x = t
         Py_INCREF(x)
         PyTuple_SET_ITEM(saved, i, x)
     return saved
+
+
+cdef int remember_kept(Tape tape, Value saved) except -1:
+    """Add an alias of a Parameter to those of the tape, and now and then drop those that no node has any more."""
+    cdef list kept = tape.kept, alive
+    cdef PyObject *item
+    cdef Py_ssize_t i
+    kept.append(saved)
+    if len(kept) > tape.room:
+        alive = []
+        for i in range(len(kept)):
+            item = PyList_GET_ITEM(kept, i)
+            if reference_count(item) > 1:
+                alive.append(<object> item)
+        kept[:] = alive
+        tape.room = max(LEAST_ROOM, 2 * len(alive))
+    return 0
 
 
 cdef tuple traced_places(tuple saved):

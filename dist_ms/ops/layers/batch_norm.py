@@ -291,7 +291,9 @@ def follow_batch(
         count: the batch's elements per channel.
     """
     correction = count / (count - 1) if count > 1 else 0.0
-    to_mean, to_variance = _written(mean), _written(variance)
+    to_mean, to_variance = written(mean), written(variance)
+    if to_mean is None or to_variance is None or mean._plain_text or variance._plain_text:
+        to_mean, to_variance = _written(mean), _written(variance)
     if not moving_statistics.follow_batch(to_mean, to_variance, batch_mean, rstd, eps, weight, correction):
         _move(to_mean, batch_mean, weight)
         _move(to_variance, _biased_variance(rstd, eps) * correction, weight)

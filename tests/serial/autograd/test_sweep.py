@@ -403,3 +403,19 @@ def test_in_place_changes_of_an_input_outlive_an_inner_gradient():
         return y
 
     assert grad(f)(Tensor([3.0])).asnumpy().tolist() == [6]
+
+
+def test_a_long_recording_drops_what_no_node_needs_of_parameters():
+    weight = Parameter(Tensor([2.0]))
+    lengths = []
+
+    def fn(x):
+        held = [x * weight for _ in range(300)]  # in use: must stay
+        for _ in range(2000):
+            _ = x * weight  # its node is gone with the next
+            lengths.append(len(recording.tape.kept))
+        weight.set_data(Tensor([5.0]))  # the values saved by `held` stay those of the time they were saved
+        return sum(held[1:], held[0])
+
+    assert grad(fn)(Tensor([1.0])).asnumpy() == 600
+    assert 300 <= max(lengths) <= 900
