@@ -394,7 +394,7 @@ cdef object run(Loops loops, PyObject **inputs, int count):
         for i in range(count):
             if plan.stored[i] != FLOAT32:
                 plan.stored[count] = plan.stored[i]
-    plan.loop = <InnerLoop> loops.function.functions[index]
+    plan.loop = <InnerLoop> <void *> loops.function.functions[index]
     plan.data = loops.function.data[index] if loops.function.data != NULL else NULL
     for i in range(count):
         x = <cnp.ndarray> inputs[i]
