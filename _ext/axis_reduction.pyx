@@ -118,18 +118,23 @@ cdef int storage_of(cnp.ndarray x) except -1:
     return BFLOAT16 if is_bfloat16(x) else NONE
 
 
-cdef int axes_of(cnp.ndarray x, tuple axes, Axis *found) except -1:
-    """Write the axes longer than 1 from the outermost in memory on, neighbours of one kind joined; return how many."""
-    cdef int count = 0, axis, place
-    cdef bint reduced[AXES]
-    cdef Axis new
-    for axis in range(cnp.PyArray_NDIM(x)):
+cdef int reduced_axes(cnp.ndarray x, tuple axes, bint *reduced) except -1:
+    """Mark the axes to reduce."""
+    cdef int ndim = cnp.PyArray_NDIM(x), axis
+    for axis in range(ndim):
         reduced[axis] = False
     for a in axes:
-        if not 0 <= a < cnp.PyArray_NDIM(x):
-            raise ValueError(
-                f"For 'reduce_axes', 'axes' must be in the range [0, {cnp.PyArray_NDIM(x)}), but got {axes}.")
-        reduced[<int> a] = True
+        axis = a
+        if not 0 <= axis < ndim:
+            raise ValueError(f"For 'reduce_axes', 'axes' must be in the range [0, {ndim}), but got {axes}.")
+        reduced[axis] = True
+    return 0
+
+
+cdef int axes_of(cnp.ndarray x, const bint *reduced, Axis *found) noexcept:
+    """Write the axes longer than 1 from the outermost in memory on, neighbours of one kind joined; return how many."""
+    cdef int count = 0, axis, place
+    cdef Axis new
     for axis in range(cnp.PyArray_NDIM(x)):
         new.length, new.stride, new.reduced = cnp.PyArray_DIM(x, axis), cnp.PyArray_STRIDE(x, axis), reduced[axis]
         if new.length == 1:
@@ -182,13 +187,26 @@ cdef void finish(const Pass *work, const char *results, Py_ssize_t first, Py_ssi
         if work.reduction.width == sizeof(float):
             memcpy(singles, (<const float *> results) + start, size * sizeof(float))
         else:
-            for i in range(size):
-                singles[i] = <float> finished(work, doubles[start + i])
+            round_to_single(work, doubles + start, size, singles)
         if work.storage == FLOAT16:
             narrow_float16(wide, <uint16_t *> work.out + first + start, size)
         elif work.storage == BFLOAT16:
             narrow_bfloat16(wide, <uint16_t *> work.out + first + start, size)
         singles += size
+
+
+cdef inline void round_to_single(
+    const Pass *work, const double *results, Py_ssize_t size, float *out
+) noexcept nogil:
+    """Write float64 results in float32; there is time for a root, but not for a division each."""
+    cdef double share = 1 / work.divisor if work.finish == DIVIDED else 1
+    cdef Py_ssize_t i
+    if work.finish == ROOT:
+        for i in range(size):
+            out[i] = <float> sqrt(results[i])
+    else:
+        for i in range(size):
+            out[i] = <float> (results[i] * share)
 
 
 cdef inline double finished(const Pass *work, double result) noexcept nogil:
@@ -424,26 +442,26 @@ cdef inline Storage widest(int width, Storage stored) noexcept nogil:
     return stored
 
 
-cdef cnp.ndarray output_of(cnp.ndarray x, tuple axes, bint keep_dims):
+cdef cnp.ndarray output_of(cnp.ndarray x, const bint *reduced, bint keep_dims):
     """Return a new array for the results, whose axes lie in memory in the order that those of x do."""
-    cdef int ndim = cnp.PyArray_NDIM(x), axis
-    cdef list lengths = [], strides = []
-    for axis in range(ndim):
-        if axis not in axes:
-            lengths.append(cnp.PyArray_DIM(x, axis))
-            strides.append(cnp.PyArray_STRIDE(x, axis) if cnp.PyArray_DIM(x, axis) > 1 else 0)
-        elif keep_dims:
-            lengths.append(1)
-            strides.append(0)
-    order = sorted(range(len(lengths)), key=lambda a: -strides[a])
+    cdef cnp.npy_intp lengths[AXES]
+    cdef cnp.npy_intp strides[AXES]
     cdef cnp.npy_intp sizes[AXES]
-    for axis in range(len(order)):
-        sizes[axis] = lengths[order[axis]]
-    cdef cnp.ndarray out = cnp.PyArray_EMPTY(len(order), sizes, cnp.PyArray_TYPE(x), False)
-    if order == list(range(len(order))):
-        return out
-    places = [0] * len(order)
-    for axis in range(len(order)):
+    cdef int count = 0, axis
+    cdef cnp.ndarray out
+    for axis in range(cnp.PyArray_NDIM(x)):
+        if not reduced[axis] or keep_dims:
+            lengths[count] = 1 if reduced[axis] else cnp.PyArray_DIM(x, axis)
+            strides[count] = cnp.PyArray_STRIDE(x, axis) if lengths[count] > 1 else 0
+            count += 1
+    if cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return cnp.PyArray_EMPTY(count, lengths, cnp.PyArray_TYPE(x), False)
+    order = sorted(range(count), key=[-strides[axis] for axis in range(count)].__getitem__)
+    for axis in range(count):
+        sizes[axis] = lengths[<int> order[axis]]
+    out = cnp.PyArray_EMPTY(count, sizes, cnp.PyArray_TYPE(x), False)
+    places = [0] * count
+    for axis in range(count):
         places[order[axis]] = axis
     return out.transpose(places)
 
@@ -470,6 +488,7 @@ def reduce_axes(cnp.ndarray x not None, tuple axes not None, str op="sum", bint 
     """
     cdef Pass work
     cdef Axis found[AXES]
+    cdef bint reduced[AXES]
     cdef cnp.ndarray out
     cdef int code, count, state, axis
     cdef bint floats
@@ -486,18 +505,19 @@ def reduce_axes(cnp.ndarray x not None, tuple axes not None, str op="sum", bint 
     if work.storage == BOOL:
         code = DM_MAX if code in (DM_SUM, DM_MAX) else DM_MIN
         work.storage = UINT8
-    count = axes_of(x, axes, found)
+    reduced_axes(x, axes, reduced)
+    count = axes_of(x, reduced, found)
     work.item = cnp.PyArray_ITEMSIZE(x)
     if not can_reduce(found, count, work.item):
         return None
     work.reduction = dm_reductions[FLOAT32 if work.storage in (FLOAT16, BFLOAT16) else <int> work.storage][code]
     work.divisor = 1
     for axis in range(cnp.PyArray_NDIM(x)):
-        if axis in axes:
+        if reduced[axis]:
             work.divisor *= cnp.PyArray_DIM(x, axis)
     work.x = <const char *> cnp.PyArray_DATA(x)
     work.failed = False
-    out = output_of(x, axes, keep_dims)
+    out = output_of(x, reduced, keep_dims)
     work.out = <char *> cnp.PyArray_DATA(out)
     with nogil:
         state = reduce_all(&work, code, found, count)

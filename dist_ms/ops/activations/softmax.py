@@ -18,8 +18,8 @@ from dist_ms.ops.vjp import formula_gradient
 __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
 
 
-# Lines side by side from which on they are not made rows first.
-_LEAST_INNER = 16
+# Numbers, and lines side by side, from which on those are not made rows first.
+_LEAST, _LEAST_INNER = 2048, 16
 
 
 def _rows(x: np.ndarray, axis: int) -> np.ndarray:
@@ -44,7 +44,7 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
         out = empty(x.shape, to)
         getattr(kernels, kernel)(x, out)
         return out
-    if kernel != "stepwise_softmax_forward" and (axis < x.ndim - 1 or not x.flags.c_contiguous):
+    if x.size >= _LEAST and kernel != "stepwise_softmax_forward" and (axis < x.ndim - 1 or not x.flags.c_contiguous):
         around = AroundAxis(x, axis)
         if around.lines.shape[2] >= _LEAST_INNER:
             lines = converted(around.lines, working_type(x.dtype))
@@ -58,7 +58,7 @@ def _forward(kernel: str, x: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
 
 
 def _backward(kernel: str, dy: np.ndarray, y: np.ndarray, axis: int, to: np.dtype) -> np.ndarray:
-    if axis < y.ndim - 1 or not y.flags.c_contiguous:
+    if y.size >= _LEAST and (axis < y.ndim - 1 or not y.flags.c_contiguous):
         y = dense(y, working_type(y.dtype))
         around = AroundAxis(y, axis)
         if around.lines.shape[2] >= _LEAST_INNER:

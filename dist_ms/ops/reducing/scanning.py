@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 _F32 = np.dtype(np.float32)
+# Numbers that NumPy has run along before a kernel would be called.
+_LEAST = 2048
 _KERNEL_TYPES = (_F32, np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int64))
 
 
@@ -53,7 +55,7 @@ class _Scan(Primitive):
     def scan(self, x: np.ndarray, axis: int) -> np.ndarray:
         """The running total of an array."""
         wide = converted(x, _F32) if x.dtype.itemsize == 2 and x.dtype.kind in "fV" else x
-        if self.kernel and wide.dtype in _KERNEL_TYPES:
+        if self.kernel and x.size >= _LEAST and wide.dtype in _KERNEL_TYPES:
             around = AroundAxis(wide, axis)
             out = np.empty_like(around.lines)
             kernels.scan(around.lines, out, self.kernel, self.reverse, self.exclusive)
