@@ -25,8 +25,9 @@ ISA_FLAGS = {
 # None of the flags changes a value: sqrt need not set errno, no floating-point trap is caught, and a loop that zeroes
 # a few sums stays one in registers instead of becoming a memset, which a short row's sum waits for.
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribute-patterns"]
-# Multiplications and additions stay apart in BatchNorm: which of them a compiler joins differs from loop to loop, and
-# fused kernels must give the bits of the kernels they stand for. Nor in sequences, which are to be MindSpore's.
+# BatchNorm says itself where a multiplication and an addition are joined: which of them a compiler joins differs from
+# loop to loop, and fused kernels must give the bits of the kernels they stand for. In sequences they stay apart, as the
+# numbers are to be MindSpore's.
 MODULE_FLAGS = {"batch_norm": ["-ffp-contract=off"], "sequences": ["-ffp-contract=off"]}
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 # Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate of operations and

@@ -9,49 +9,27 @@ normalization", 2015.
 
 Statistics are made block by block, and the blocks' figures are merged in float64, so neither a
 large mean nor a large batch costs accuracy. x comes from memory once for the statistics and once
-for the result; adding another array and ReLU happen on the way. So do their gradients. In NCHW
-memory each channel is finished before the next, so that its second use finds it in the caches.
+for the result; adding another array and ReLU happen on the way. So do their gradients. Where a block
+has all samples of its channels, as in NCHW memory, its second pass follows at once and finds it in
+the caches. Sums of bfloat16 add the same numbers in another order than those of float32.
 """
 
 cimport numpy as cnp
 cimport openmp
 from cython cimport floating
 from cython.parallel cimport prange, threadid
-from libc.math cimport sqrt
-from libc.stdint cimport int16_t, uint16_t
-
-import numpy as np
+from libc.math cimport NAN, sqrt
+from libc.stdint cimport int16_t, uint16_t, uint32_t
 
 from arrays cimport check_memory, check_same_layout, check_same_shape, check_vector, type_name
+from bfloat16 cimport FloatBits, bf16_load, bf16_store
 from blocks cimport LANES, PARALLEL_FROM, QUAD, block_count, block_length, lane_total
-from channels cimport (
-    FIRST_ROWS,
-    STEP,
-    Channels,
-    Sums,
-    add_products,
-    add_row_statistics,
-    add_statistics,
-    average,
-    begin_row_statistics,
-    clear,
-    end_statistics,
-    find_channels,
-    groups_in_block,
-    let_through,
-    passed,
-    positive_part,
-    real,
-    row_products,
-    storage,
-    store,
-)
+from channels cimport Block, Channels, block_of, find_channels, numbers_per_channel
 from rows cimport (
     BFLOAT16,
     FLOAT16,
     FLOAT32,
     FLOAT64,
-    LINE,
     Matrix,
     Number,
     is_narrow,
@@ -65,7 +43,8 @@ from rows cimport (
 cnp.import_array()
 
 
-include "batch_norm_blocks.pxi"
+include "batch_norm_numbers.pxi"
+include "batch_norm_arrays.pxi"
 include "batch_norm_rows.pxi"
 include "batch_norm_segments.pxi"
 include "batch_norm_passes.pxi"
@@ -100,17 +79,23 @@ cdef int run(Kernel kernel, Arrays *of) except -1:
     """Run one kernel, with memory for what it needs."""
     cdef Channels *at = &of.at
     cdef Number after = of.dy.number if kernel == GRADIENTS else of.out.number
-    cdef cnp.ndarray sums = np.empty(2 * at.blocks * at.channels)
-    cdef cnp.ndarray totals = np.zeros(2 * at.channels)
-    cdef cnp.ndarray vectors = np.empty(max(at.blocks, 3) * at.channels)
-    cdef Py_ssize_t numbers = max(<Py_ssize_t> CHUNK, QUAD * at.channels if at.last else 0)
-    of.copies = (after == BFLOAT16 or after == FLOAT16) and is_narrow(of.x)
-    of.room = padded(numbers)
-    cdef cnp.ndarray scratch = np.empty(openmp.omp_get_max_threads() * PIECES * of.room)
-    of.table = <double *> cnp.PyArray_DATA(sums)
-    of.totals = <double *> cnp.PyArray_DATA(totals)
-    of.vectors = cnp.PyArray_DATA(vectors)
-    of.scratch = cnp.PyArray_DATA(scratch)
+    cdef int threads = openmp.omp_get_max_threads()
+    cdef Py_ssize_t sums = 0 if at.last else threads * at.block_channels * <Py_ssize_t> (sizeof(Sums) // sizeof(double))
+    of.room = 0
+    if of.x.number == FLOAT16:
+        of.room = padded(max(<Py_ssize_t> CHUNK, QUAD * at.channels if at.last else 0))
+    elif of.x.number == BFLOAT16 and at.last:
+        of.room = padded(at.channels)
+    cdef cnp.npy_intp size = (
+        sums + (2 * at.sample_blocks + 2) * at.channels + max(at.sample_blocks, 3) * at.channels
+        + threads * PIECES * of.room
+    )
+    cdef cnp.ndarray memory = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_FLOAT64)
+    of.sums = <double *> cnp.PyArray_DATA(memory)
+    of.table = of.sums + sums
+    of.totals = of.table + 2 * at.sample_blocks * at.channels
+    of.vectors = of.totals + 2 * at.channels
+    of.scratch = <double *> of.vectors + max(at.sample_blocks, 3) * at.channels
     with nogil:
         if of.x.number == FLOAT64:
             run_as(kernel, of, <const double *> NULL, <const double *> NULL, <double *> of.mean)
@@ -133,7 +118,7 @@ cdef int read_x(Arrays *of, str kernel, cnp.ndarray x) except -1:
     of.out.number = of.x.number
     of.gamma = of.beta = NULL
     of.mean = of.rstd = of.dgamma = of.dbeta = NULL
-    of.relu = of.copies = False
+    of.relu = False
     of.eps = 0
     of.least = 0
     return 0

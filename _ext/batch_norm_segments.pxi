@@ -1,396 +1,373 @@
-# Parts of batch_norm.pyx for channels first in memory: a channel is a segment of each sample. Its
-# numbers are taken chunk by chunk, some segments or a part of a long one at a time, and gone
-# through backwards the second time: the last chunk is at hand still, those before it in caches.
-# Numbers of 16 bits are widened, and very short segments gathered, in scratch memory.
+# Blocks of batch_norm.pyx with channels first in memory: a channel of a sample is a segment of numbers. A
+# block's samples are gone through strip by strip, backwards the second time: the last strip is at hand
+# still, those before it in caches. A channel's sums wait in memory while other channels have their turn.
 
-cdef extern from *:
-    void prefetch "__builtin_prefetch"(const void *place, int written, int locality) noexcept nogil
-
-cdef enum:
-    # So many channels are worked on one by one, as many threads as there may be; of fewer, the samples
-    # are shared out in blocks.
-    APART_FROM = 8
-
-
-cdef struct Chunk:
-    # Pieces of contiguous numbers in an array, `step` apart.
+cdef struct Strip:
+    # Segments that loops run over: of neighbouring channels in samples that follow one another, or parts of long
+    # ones. Their first number, how many there are, how long each is and how far apart the samples are.
     Py_ssize_t start
+    Py_ssize_t samples
+    Py_ssize_t channel
+    Py_ssize_t channels
     Py_ssize_t size
-    Py_ssize_t pieces
     Py_ssize_t step
 
 
-cdef struct Run:
-    # How often a chunk's loops run, and over how many numbers, where each array has its own step.
-    Py_ssize_t size
-    Py_ssize_t pieces
+cdef inline Py_ssize_t samples_at_once(const Arrays *of) noexcept nogil:
+    """Return how many samples a strip has: several of short segments."""
+    return max(min(<Py_ssize_t> AT_ONCE, SHORT // max(of.at.spatial, 1)), 1)
 
 
-cdef inline bint is_apart(const Channels *at) noexcept nogil:
-    """Tell whether channels are worked on one by one, not block by block."""
-    return not at.last and at.channels >= APART_FROM
+cdef inline Py_ssize_t channels_at_once(const Arrays *of) noexcept nogil:
+    """Return how many channels a strip has."""
+    return max(CHUNK // max(of.at.spatial * samples_at_once(of), 1), 1)
 
 
-cdef inline Py_ssize_t chunk_count(const Arrays *of, Py_ssize_t groups) noexcept nogil:
-    """Return how many chunks one channel of so many samples has."""
-    if of.at.spatial > CHUNK:
-        return groups * block_count(of.at.spatial, CHUNK)
-    return block_count(groups, CHUNK // max(of.at.spatial, 1))
+cdef inline Py_ssize_t strips_across(const Arrays *of, const Block *block) noexcept nogil:
+    """Return how many strips the same samples have."""
+    return block_count(block.channels, channels_at_once(of)) * block_count(of.at.spatial, CHUNK)
 
 
-cdef inline Chunk chunk_of(
-    const Arrays *of, Py_ssize_t c, Py_ssize_t first, Py_ssize_t groups, Py_ssize_t index
-) noexcept nogil:
-    """Return a chunk of a channel of the samples from `first` on."""
-    cdef Chunk found
-    cdef Py_ssize_t spatial = of.at.spatial
-    cdef Py_ssize_t parts = max(block_count(spatial, CHUNK), 1)
-    cdef Py_ssize_t segments = max(CHUNK // max(spatial, 1), 1)
-    cdef Py_ssize_t group = index // parts * segments
-    found.step = of.at.channels * spatial
-    found.start = index % parts * CHUNK
-    found.size = min(<Py_ssize_t> CHUNK, spatial - found.start)
-    found.pieces = min(segments, groups - group)
-    found.start += (first + group) * found.step + c * spatial
+cdef inline Py_ssize_t strip_count(const Arrays *of, const Block *block) noexcept nogil:
+    return block_count(block.samples, samples_at_once(of)) * strips_across(of, block)
+
+
+cdef inline Strip strip_of(const Arrays *of, const Block *block, Py_ssize_t index) noexcept nogil:
+    """Return one of a block's strips."""
+    cdef Strip found
+    cdef const Channels *at = &of.at
+    cdef Py_ssize_t across = strips_across(of, block)
+    cdef Py_ssize_t parts = block_count(at.spatial, CHUNK)
+    cdef Py_ssize_t group = index // across
+    cdef Py_ssize_t strip = index % across // parts
+    cdef Py_ssize_t part = index % parts
+    found.samples = block_length(group, block.samples, samples_at_once(of))
+    found.channel = block.channel + strip * channels_at_once(of)
+    found.channels = block_length(strip, block.channels, channels_at_once(of))
+    found.size = block_length(part, at.spatial, CHUNK)
+    found.step = at.channels * at.spatial
+    found.start = (block.sample + group * samples_at_once(of)) * found.step + found.channel * at.spatial + part * CHUNK
     return found
 
 
-cdef inline bint is_joined(const Chunk *chunk) noexcept nogil:
-    """Tell whether pieces are too short for loops of their own, and become one in scratch memory."""
-    return chunk.size < STEP and chunk.pieces > 1
-
-
-cdef inline bint is_copied(Matrix x, const Chunk *chunk) noexcept nogil:
-    """Tell whether a chunk's numbers are in scratch memory while loops run over them."""
-    return is_narrow(x) or is_joined(chunk)
-
-
-cdef inline Run run_of(const Arrays *of, const Chunk *chunk, bint sums) noexcept nogil:
-    """Return what loops over a chunk run over: all of it at once where each array of it is copied.
-
-    Sums only where whole steps fill a piece, as then they are the same either way.
-    """
-    cdef Run found
-    cdef bint at_once = is_joined(chunk) or (of.copies and (not sums or chunk.size % STEP == 0))
-    found.size = chunk.size * chunk.pieces if at_once else chunk.size
-    found.pieces = 1 if at_once else chunk.pieces
-    return found
-
-
-cdef inline Py_ssize_t step_of(Matrix x, const Chunk *chunk) noexcept nogil:
-    """Return how far apart a chunk's pieces are while loops run over them."""
-    return chunk.size if is_copied(x, chunk) else chunk.step
-
-
-cdef inline void fetch_next(const void *piece, Py_ssize_t bytes) noexcept nogil:
-    """Have the caches load what follows a piece, the next channel's: too short for them to foresee."""
-    cdef Py_ssize_t line
-    for line in range(bytes // LINE + 1):
-        prefetch(<const char *> piece + bytes + line * LINE, 0, 2)
-
-
-cdef inline const floating *numbers_of(
-    Matrix x, const Chunk *chunk, floating *scratch
+cdef inline const storage *stored_strip(
+    const Arrays *of, Matrix x, const Strip *strip, int piece, const storage *kind
 ) noexcept nogil:
-    """Return a chunk's numbers: where they lie, or widened or gathered into `scratch`."""
-    cdef const floating *here = <const floating *> x.data + chunk.start
-    cdef floating *to = scratch
-    cdef Py_ssize_t piece, start
-    if not is_copied(x, chunk):
-        return here
-    if is_narrow(x):
-        for piece in range(chunk.pieces):
-            start = chunk.start + piece * chunk.step
-            if is_joined(chunk):
-                fetch_next(<const uint16_t *> x.data + start, chunk.size * <Py_ssize_t> sizeof(uint16_t))
-            widened(x, start, to, chunk.size)
-            to += chunk.size
-    else:
-        for piece in range(chunk.pieces):
-            fetch_next(here, chunk.size * <Py_ssize_t> sizeof(floating))
-            copy_numbers(here, to, chunk.size)
-            here += chunk.step
-            to += chunk.size
-    return scratch
+    """Return a strip's numbers: where they lie, or float16 widened into scratch memory."""
+    cdef Py_ssize_t run = strip.channels * strip.size
+    cdef Py_ssize_t sample
+    if storage is not uint16_t:
+        if x.number == FLOAT16:
+            for sample in range(strip.samples):
+                widened(x, strip.start + sample * strip.step, scratch_piece(of, piece, kind) + sample * run, run)
+            return scratch_piece(of, piece, kind)
+    return <const storage *> x.data + strip.start
 
 
-cdef inline floating *place_of_chunk(
-    Matrix x, const Chunk *chunk, floating *scratch
+cdef inline Py_ssize_t step_of(Matrix x, const Strip *strip) noexcept nogil:
+    """Return how far apart the samples of a stored strip are."""
+    return strip.channels * strip.size if x.number == FLOAT16 else strip.step
+
+
+cdef inline void store_strip_back(Matrix x, const Strip *strip, const storage *numbers) noexcept nogil:
+    """Narrow a strip that `place_to_store` had put into scratch memory."""
+    cdef Py_ssize_t run = strip.channels * strip.size
+    cdef Py_ssize_t sample
+    if storage is not uint16_t:
+        for sample in range(strip.samples):
+            put_back(x, strip.start + sample * strip.step, numbers + sample * run, run)
+
+
+cdef inline int gather(
+    const storage *x, Py_ssize_t size, floating *rest, int filled, floating filler
 ) noexcept nogil:
-    """Return where to write a chunk's numbers: where they belong, or `scratch`, for `put_chunk_back`."""
-    return scratch if is_copied(x, chunk) else <floating *> x.data + chunk.start
+    """Append the numbers of a segment that make no whole step to others, in vectors that `filler` fills up."""
+    cdef int left = <int> (size % STEP)
+    cdef int k, lane
+    x += size - left
+    for k in range((left + LANES - 1) // LANES):
+        for lane in range(LANES):
+            rest[filled + lane] = real(x[lane], filler) if k * LANES + lane < left else filler
+        x += LANES
+        filled += LANES
+    return filled
 
 
-cdef inline void put_chunk_back(
-    Matrix x, const Chunk *chunk, const floating *numbers
-) noexcept nogil:
-    """Write numbers that `place_of_chunk` had put into scratch memory."""
-    cdef floating *to = <floating *> x.data + chunk.start
-    cdef Py_ssize_t piece, start
-    if not is_copied(x, chunk):
-        return
-    if is_narrow(x):
-        for piece in range(chunk.pieces):
-            start = chunk.start + piece * chunk.step
-            if is_joined(chunk):
-                fetch_next(<const uint16_t *> x.data + start, chunk.size * <Py_ssize_t> sizeof(uint16_t))
-            put_back(x, start, numbers, chunk.size)
-            numbers += chunk.size
-    else:
-        for piece in range(chunk.pieces):
-            fetch_next(to, chunk.size * <Py_ssize_t> sizeof(floating))
-            copy_numbers(numbers, to, chunk.size)
-            to += chunk.step
-            numbers += chunk.size
-
-
-cdef inline void copy_numbers(const floating *x, floating *out, Py_ssize_t size) noexcept nogil:
-    """Copy a few numbers, vector by vector; the last one may overlap the one before."""
-    cdef Py_ssize_t i = 0
+cdef inline int fill_step(floating *rest, int filled, floating filler) noexcept nogil:
+    """Fill up the last step of gathered numbers and return how many steps there are."""
     cdef int lane
-    if size < LANES:
-        for i in range(size):
-            out[i] = x[i]
-        return
-    while i + LANES <= size:
+    while filled % STEP:
         for lane in range(LANES):
-            out[i + lane] = x[i + lane]
-        i += LANES
-    if i < size:
-        for lane in range(LANES):
-            out[size - LANES + lane] = x[size - LANES + lane]
+            rest[filled + lane] = filler
+        filled += LANES
+    return filled // STEP
 
 
-cdef const floating *statistics_of_segments(
-    const Arrays *of, Py_ssize_t c, Py_ssize_t first, Py_ssize_t groups, double *mean,
-    double *squares, const floating *kind
+cdef inline Sums *cleared_sums(const Arrays *of, const Block *block) noexcept nogil:
+    """Return this thread's sums, one for each channel of a block."""
+    cdef Sums *sums = <Sums *> of.sums + threadid() * of.at.block_channels
+    cdef Py_ssize_t c
+    for c in range(block.channels):
+        clear(&sums[c])
+    return sums
+
+
+cdef inline void put_sums(
+    const Sums *sums, const Block *block, double *first, double *second
 ) noexcept nogil:
-    """Write one channel's mean and squares around it, of some samples; return the last chunk's numbers."""
-    cdef floating *place = scratch_piece(of, 0, kind)
-    cdef const floating *x = place
-    cdef floating center = 0
-    cdef Py_ssize_t index
-    cdef Chunk chunk
-    cdef Run run
-    cdef Sums sums
-    clear(&sums)
-    for index in range(chunk_count(of, groups)):
-        chunk = chunk_of(of, c, first, groups, index)
-        run = run_of(of, &chunk, True)
-        x = numbers_of(of.x, &chunk, place)
-        if index == 0:
-            center = <floating> average(x, min(chunk.size, <Py_ssize_t> FIRST_ROWS))
-        add_statistics(x, run.pieces, step_of(of.x, &chunk), run.size, center, &sums)
-    mean[0] = lane_total(sums.lanes)
-    squares[0] = lane_total(sums.second_lanes)
-    end_statistics(mean, squares, &center, <double> groups * of.at.spatial, 1)
-    return x
+    """Write the totals of a block's sums into one row of the table each."""
+    cdef Py_ssize_t c
+    for c in range(block.channels):
+        first[block.channel + c] = lane_total(sums[c].lanes)
+        second[block.channel + c] = lane_total(sums[c].second_lanes)
 
 
-cdef void normalise_channel_by_batch(
-    const Arrays *of, Py_ssize_t c, floating *mean, floating *rstd, floating *scale
+cdef inline void add_step_statistics(
+    const storage *x, floating center, Sums *sums, bint words
 ) noexcept nogil:
-    """Write the statistics and the result of one channel."""
-    cdef Py_ssize_t groups = of.at.groups
-    cdef const floating *beta = <const floating *> of.beta
-    cdef const floating *x
-    cdef floating *place
-    cdef floating *out
-    cdef Py_ssize_t index, piece, last = chunk_count(of, groups) - 1
-    cdef Chunk chunk
-    cdef Run run
-    x = statistics_of_segments(
-        of, c, 0, groups, of.totals + c, of.totals + of.at.channels + c, <const floating *> mean
+    """Add the distances from `center` of a step of numbers, and their squares."""
+    cdef floating d0, d1, d2, d3
+    cdef int lane
+    for lane in range(LANES):
+        d0 = number_of_step(x, lane, 0, center, words) - center
+        d1 = number_of_step(x, lane, 1, center, words) - center
+        d2 = number_of_step(x, lane, 2, center, words) - center
+        d3 = number_of_step(x, lane, 3, center, words) - center
+        sums.lanes[lane] += <double> ((d0 + d1) + (d2 + d3))
+        sums.second_lanes[lane] += <double> (multiply_add(d0, d0, d1 * d1) + multiply_add(d2, d2, d3 * d3))
+
+
+cdef inline void add_statistics(
+    const storage *x, Py_ssize_t step, const Strip *strip, floating center, Sums *sums
+) noexcept nogil:
+    """Add the distances from `center` of one channel's numbers in a strip, and their squares."""
+    cdef Sums now = sums[0]
+    cdef floating rest[AT_ONCE * STEP]
+    cdef Py_ssize_t _sample, i
+    cdef int filled = 0
+    for _sample in range(strip.samples):
+        for i in range(strip.size // STEP):
+            add_step_statistics(x + i * STEP, center, &now, storage is uint16_t)
+        if strip.size % STEP:
+            filled = gather(x, strip.size, rest, filled, center)
+        x += step
+    for i in range(fill_step(rest, filled, center)):
+        add_step_statistics(<const floating *> rest + i * STEP, center, &now, False)
+    sums[0] = now
+
+
+cdef inline void add_step_products(
+    const passed *dy, const storage *x, floating center, floating scale, floating beta, floating least,
+    Sums *sums, bint relu, bint words
+) noexcept nogil:
+    """Add v and v (x - center), v = dy let through, of a step of numbers."""
+    cdef floating v0, v1, v2, v3, d0, d1, d2, d3
+    cdef int lane
+    for lane in range(LANES):
+        d0 = number_of_step(x, lane, 0, center, words) - center
+        d1 = number_of_step(x, lane, 1, center, words) - center
+        d2 = number_of_step(x, lane, 2, center, words) - center
+        d3 = number_of_step(x, lane, 3, center, words) - center
+        v0 = let_through(number_of_step(dy, lane, 0, center, words), d0, scale, beta, least, relu)
+        v1 = let_through(number_of_step(dy, lane, 1, center, words), d1, scale, beta, least, relu)
+        v2 = let_through(number_of_step(dy, lane, 2, center, words), d2, scale, beta, least, relu)
+        v3 = let_through(number_of_step(dy, lane, 3, center, words), d3, scale, beta, least, relu)
+        sums.lanes[lane] += <double> ((v0 + v1) + (v2 + v3))
+        sums.second_lanes[lane] += <double> (multiply_add(v0, d0, v1 * d1) + multiply_add(v2, d2, v3 * d3))
+
+
+cdef inline void add_products(
+    const passed *dy, Py_ssize_t dy_step, const storage *x, Py_ssize_t step, const Strip *strip,
+    floating center, floating scale, floating beta, floating least, Sums *sums, bint relu
+) noexcept nogil:
+    """Add v and v (x - center), v = dy let through, of one channel's numbers in a strip."""
+    cdef Sums now = sums[0]
+    cdef floating rest[AT_ONCE * STEP]
+    cdef floating rest_dy[AT_ONCE * STEP]
+    cdef bint words = storage is uint16_t and passed is uint16_t
+    cdef Py_ssize_t _sample, i
+    cdef int filled = 0
+    for _sample in range(strip.samples):
+        for i in range(strip.size // STEP):
+            add_step_products(dy + i * STEP, x + i * STEP, center, scale, beta, least, &now, relu, words)
+        if strip.size % STEP:
+            gather(dy, strip.size, rest_dy, filled, <floating> 0)
+            filled = gather(x, strip.size, rest, filled, center)
+        dy += dy_step
+        x += step
+    fill_step(rest_dy, filled, <floating> 0)
+    for i in range(fill_step(rest, filled, center)):
+        add_step_products(
+            <const floating *> rest_dy + i * STEP, <const floating *> rest + i * STEP, center, scale, beta, least,
+            &now, relu, False,
+        )
+    sums[0] = now
+
+
+cdef inline void normalise_channel(
+    const storage *x, Py_ssize_t step, const passed *addend, passed *out, Py_ssize_t out_step,
+    const Strip *strip, floating mean, floating scale, floating beta, bint adds, bint relu
+) noexcept nogil:
+    """Write the result of one channel in a strip."""
+    cdef Py_ssize_t _sample
+    for _sample in range(strip.samples):
+        normalise_numbers(x, addend, out, strip.size, mean, scale, beta, adds, relu)
+        x += step
+        out += out_step
+        if adds:
+            addend += out_step
+
+
+cdef inline void input_gradient_of_channel(
+    const passed *dy, Py_ssize_t dy_step, const storage *x, storage *dx, Py_ssize_t step,
+    const Strip *strip, floating mean, floating scale, floating slope, floating shift, floating beta,
+    floating least, bint relu
+) noexcept nogil:
+    """Write dx of one channel in a strip."""
+    cdef Py_ssize_t _sample
+    for _sample in range(strip.samples):
+        input_gradient_numbers(dy, x, dx, strip.size, mean, scale, slope, shift, beta, least, relu)
+        dy += dy_step
+        x += step
+        dx += step
+
+
+cdef void statistics_of_segments(
+    const Arrays *of, const Block *block, const storage *kind, double *means, double *squares,
+    floating *center
+) noexcept nogil:
+    """Fill a block's part of one row of the tables (blocks, C) of means and of squares around them."""
+    cdef const Channels *at = &of.at
+    cdef Sums *sums = cleared_sums(of, block)
+    cdef Py_ssize_t some = min(at.spatial, <Py_ssize_t> FIRST_NUMBERS)
+    cdef const storage *x
+    cdef Py_ssize_t index, c
+    cdef Strip strip
+    for c in range(block.channel, block.channel + block.channels):
+        x = stored(of, of.x, (block.sample * at.channels + c) * at.spatial, some, 0, kind)
+        center[c] = <floating> average(x, some)
+    for index in range(strip_count(of, block)):
+        strip = strip_of(of, block, index)
+        x = stored_strip(of, of.x, &strip, 0, kind)
+        for c in range(strip.channel, strip.channel + strip.channels):
+            add_statistics(x, step_of(of.x, &strip), &strip, center[c], sums + (c - block.channel))
+            x += strip.size
+    put_sums(<const Sums *> sums, block, means, squares)
+    end_statistics(
+        means + block.channel, squares + block.channel, <const floating *> center + block.channel,
+        <double> block.samples * at.spatial, block.channels,
     )
-    put_statistics(of, c, mean, rstd)
-    scale[c] = (<const floating *> of.gamma)[c] * rstd[c]
-    for index in range(last, -1, -1):
-        chunk = chunk_of(of, c, 0, groups, index)
-        if index < last:
-            place = scratch_piece(of, 0, <const floating *> mean)
-            x = numbers_of(of.x, &chunk, place)
-        out = place_of_chunk(of.out, &chunk, scratch_piece(of, 1, <const floating *> mean))
-        run = run_of(of, &chunk, False)
-        for piece in range(run.pieces):
-            normalise_numbers(
-                x + piece * step_of(of.x, &chunk), mean[c], scale[c], beta[c], x,
-                out + piece * step_of(of.out, &chunk), run.size, False, False,
-            )
-        put_chunk_back(of.out, &chunk, <const floating *> out)
 
 
-cdef void normalise_samples(
-    const Arrays *of, Py_ssize_t first, Py_ssize_t groups, const floating *mean,
+cdef void normalise_segments(
+    const Arrays *of, const Block *block, const storage *kind, const passed *after, const floating *mean,
     const floating *scale
 ) noexcept nogil:
-    """Write the result of some samples, with given statistics: many short segments at a time."""
-    cdef Py_ssize_t channels = of.at.channels
-    cdef Py_ssize_t spatial = of.at.spatial
-    cdef Py_ssize_t segments = max(CHUNK // max(spatial, 1), 1)
-    cdef Py_ssize_t index, part, segment, count, start
-    for index in range(block_count(groups * channels, segments)):
-        segment = index * segments
-        count = min(segments, groups * channels - segment)
-        start = (first * channels + segment) * spatial
-        for part in range(block_count(spatial, CHUNK)):
-            normalise_segments(
-                of, start + part * CHUNK, segment % max(channels, 1), count,
-                block_length(part, spatial, CHUNK), mean, scale,
-            )
-
-
-cdef inline void normalise_segments(
-    const Arrays *of, Py_ssize_t start, Py_ssize_t c, Py_ssize_t count, Py_ssize_t size,
-    const floating *mean, const floating *scale
-) noexcept nogil:
-    """Write the result of segments that follow one another, the first of which is of channel `c`."""
+    """Write one block of the result."""
     cdef const floating *beta = <const floating *> of.beta
     cdef bint adds = of.addend.data != NULL
-    cdef const floating *x = widened(of.x, start, scratch_piece(of, 0, mean), count * size)
-    cdef const floating *addend = x
-    cdef floating *to = place_of(of.out, start, scratch_piece(of, 2, mean))
-    cdef floating *out = to
-    cdef Py_ssize_t _segment
-    if adds:
-        addend = widened(of.addend, start, scratch_piece(of, 1, mean), count * size)
-    for _segment in range(count):
-        if adds and of.relu:
-            normalise_numbers(x, mean[c], scale[c], beta[c], addend, out, size, True, True)
-        elif adds:
-            normalise_numbers(x, mean[c], scale[c], beta[c], addend, out, size, True, False)
-        elif of.relu:
-            normalise_numbers(x, mean[c], scale[c], beta[c], addend, out, size, False, True)
-        else:
-            normalise_numbers(x, mean[c], scale[c], beta[c], addend, out, size, False, False)
-        x += size
-        addend += size
-        out += size
-        c = 0 if c + 1 == of.at.channels else c + 1
-    put_back(of.out, start, <const floating *> to, count * size)
-
-
-cdef void mask_narrow_chunk(const Arrays *of, const Chunk *chunk) noexcept nogil:
-    """Write what ReLU lets through of a chunk of dy, all of 16 bits."""
-    cdef const uint16_t *dy = <const uint16_t *> of.dy.data + chunk.start
-    cdef const uint16_t *y = <const uint16_t *> of.y.data + chunk.start
-    cdef uint16_t *masked = <uint16_t *> of.daddend.data + chunk.start
-    cdef int16_t infinity = <int16_t> (0xFF80 if of.y.number == BFLOAT16 else 0xFC00)
-    cdef Py_ssize_t _piece
-    for _piece in range(chunk.pieces):
-        mask_halves(dy, y, masked, chunk.size, infinity)
-        dy += chunk.step
-        y += chunk.step
-        masked += chunk.step
-
-
-cdef const floating *masked_chunk(
-    const Arrays *of, const Chunk *chunk, const floating *kind
-) noexcept nogil:
-    """Return a chunk of dy; where a sum was ReLU's input, write and return what is let through."""
-    cdef const floating *dy
-    cdef const floating *y
-    cdef floating *masked
-    cdef Run run = run_of(of, chunk, False)
-    cdef Py_ssize_t piece
-    if of.y.data == NULL:
-        return numbers_of(of.dy, chunk, scratch_piece(of, 0, kind))
-    if is_narrow(of.dy):
-        mask_narrow_chunk(of, chunk)
-        return numbers_of(of.daddend, chunk, scratch_piece(of, 0, kind))
-    dy = numbers_of(of.dy, chunk, scratch_piece(of, 0, kind))
-    y = numbers_of(of.y, chunk, scratch_piece(of, 1, kind))
-    masked = place_of_chunk(of.daddend, chunk, scratch_piece(of, 0, kind))
-    for piece in range(run.pieces):
-        mask_by_result(
-            dy + piece * step_of(of.dy, chunk), y + piece * step_of(of.y, chunk),
-            masked + piece * step_of(of.daddend, chunk), run.size, kind[0],
-        )
-    put_chunk_back(of.daddend, chunk, <const floating *> masked)
-    return masked
+    cdef const storage *x
+    cdef const passed *addend = NULL
+    cdef passed *out
+    cdef Py_ssize_t index, c, i, step, out_step
+    cdef Strip strip
+    for index in range(strip_count(of, block) - 1, -1, -1):
+        strip = strip_of(of, block, index)
+        x = stored_strip(of, of.x, &strip, 0, kind)
+        if adds:
+            addend = stored_strip(of, of.addend, &strip, 1, after)
+        out = place_to_store(of, of.out, strip.start, 2, after)
+        step, out_step = step_of(of.x, &strip), step_of(of.out, &strip)
+        for c in range(strip.channel, strip.channel + strip.channels):
+            i = (c - strip.channel) * strip.size
+            if adds and of.relu:
+                normalise_channel(
+                    x + i, step, addend + i, out + i, out_step, &strip, mean[c], scale[c], beta[c], True, True
+                )
+            elif adds:
+                normalise_channel(
+                    x + i, step, addend + i, out + i, out_step, &strip, mean[c], scale[c], beta[c], True, False
+                )
+            elif of.relu:
+                normalise_channel(
+                    x + i, step, addend, out + i, out_step, &strip, mean[c], scale[c], beta[c], False, True
+                )
+            else:
+                normalise_channel(
+                    x + i, step, addend, out + i, out_step, &strip, mean[c], scale[c], beta[c], False, False
+                )
+        if of.out.number == FLOAT16:
+            store_strip_back(of.out, &strip, <const passed *> out)
 
 
 cdef void products_of_segments(
-    const Arrays *of, Py_ssize_t c, Py_ssize_t first, Py_ssize_t groups, const floating *mean,
+    const Arrays *of, const Block *block, const storage *kind, const passed *after, const floating *mean,
     const floating *scale, double *weights, double *products
 ) noexcept nogil:
-    """Write one channel's sum(dy) and sum(dy (x - mean)) over some samples."""
+    """Fill a block's part of one row of the tables (blocks, C) of sum(dy) and sum(dy (x - mean))."""
+    cdef Sums *sums = cleared_sums(of, block)
     cdef const floating *beta = <const floating *> of.beta
     cdef floating least = <floating> of.least
     cdef Matrix given = of.daddend if of.y.data != NULL else of.dy
-    cdef const floating *x
-    cdef const floating *dy
-    cdef Py_ssize_t index, dy_step, step
-    cdef Chunk chunk
-    cdef Run run
-    cdef Sums sums
-    clear(&sums)
-    for index in range(chunk_count(of, groups)):
-        chunk = chunk_of(of, c, first, groups, index)
-        run = run_of(of, &chunk, True)
-        dy_step, step = step_of(given, &chunk), step_of(of.x, &chunk)
-        dy = masked_chunk(of, &chunk, mean)
-        x = numbers_of(of.x, &chunk, scratch_piece(of, 1, mean))
-        if beta != NULL:
-            add_products(
-                dy, dy_step, x, step, run.pieces, run.size, mean[c], scale[c], beta[c], least,
-                &sums, True,
-            )
-        else:
-            add_products(
-                dy, dy_step, x, step, run.pieces, run.size, mean[c], scale[c], scale[c], least,
-                &sums, False,
-            )
-    weights[0] = lane_total(sums.lanes)
-    products[0] = lane_total(sums.second_lanes)
+    cdef const storage *x
+    cdef const passed *dy
+    cdef Py_ssize_t index, c, i, step, dy_step
+    cdef Strip strip
+    for index in range(strip_count(of, block)):
+        strip = strip_of(of, block, index)
+        if of.y.data != NULL:
+            for i in range(strip.samples):
+                mask(of, strip.start + i * strip.step, strip.channels * strip.size, after)
+        dy = stored_strip(of, given, &strip, 0, after)
+        x = stored_strip(of, of.x, &strip, 1, kind)
+        step, dy_step = step_of(of.x, &strip), step_of(given, &strip)
+        for c in range(strip.channel, strip.channel + strip.channels):
+            i = (c - strip.channel) * strip.size
+            if beta != NULL:
+                add_products(
+                    dy + i, dy_step, x + i, step, &strip, mean[c], scale[c], beta[c], least,
+                    sums + (c - block.channel), True,
+                )
+            else:
+                add_products(
+                    dy + i, dy_step, x + i, step, &strip, mean[c], scale[c], scale[c], least,
+                    sums + (c - block.channel), False,
+                )
+    put_sums(<const Sums *> sums, block, weights, products)
 
 
 cdef void input_gradient_of_segments(
-    const Arrays *of, Py_ssize_t c, Py_ssize_t first, Py_ssize_t groups, const floating *mean,
+    const Arrays *of, const Block *block, const storage *kind, const passed *after, const floating *mean,
     const floating *scale
 ) noexcept nogil:
-    """Write one channel's dx of some samples, with slope and shift behind `scale`."""
+    """Write one block of dx, with slope and shift behind `scale`."""
+    cdef const floating *slope = scale + of.at.channels
+    cdef const floating *shift = slope + of.at.channels
     cdef const floating *beta = <const floating *> of.beta
-    cdef floating slope = scale[of.at.channels + c]
-    cdef floating shift = scale[2 * of.at.channels + c]
     cdef floating least = <floating> of.least
     cdef Matrix given = of.daddend if of.y.data != NULL else of.dy
-    cdef const floating *x
-    cdef const floating *dy
-    cdef floating *dx
-    cdef floating *to
-    cdef Py_ssize_t index, _piece
-    cdef Chunk chunk
-    cdef Run run
-    for index in range(chunk_count(of, groups) - 1, -1, -1):
-        chunk = chunk_of(of, c, first, groups, index)
-        run = run_of(of, &chunk, False)
-        dy = numbers_of(given, &chunk, scratch_piece(of, 0, mean))
-        x = numbers_of(of.x, &chunk, scratch_piece(of, 1, mean))
-        dx = place_of_chunk(of.out, &chunk, scratch_piece(of, 2, mean))
-        to = dx
-        for _piece in range(run.pieces):
+    cdef const storage *x
+    cdef const passed *dy
+    cdef storage *dx
+    cdef Py_ssize_t index, c, i, step, dy_step
+    cdef Strip strip
+    for index in range(strip_count(of, block) - 1, -1, -1):
+        strip = strip_of(of, block, index)
+        dy = stored_strip(of, given, &strip, 0, after)
+        x = stored_strip(of, of.x, &strip, 1, kind)
+        dx = place_to_store(of, of.out, strip.start, 2, kind)
+        step, dy_step = step_of(of.x, &strip), step_of(given, &strip)
+        for c in range(strip.channel, strip.channel + strip.channels):
+            i = (c - strip.channel) * strip.size
             if beta != NULL:
-                input_gradient_numbers(
-                    dy, x, mean[c], scale[c], slope, shift, beta[c], least, to, run.size, True
+                input_gradient_of_channel(
+                    dy + i, dy_step, x + i, dx + i, step, &strip, mean[c], scale[c], slope[c], shift[c], beta[c],
+                    least, True,
                 )
             else:
-                input_gradient_numbers(
-                    dy, x, mean[c], scale[c], slope, shift, scale[c], least, to, run.size, False
+                input_gradient_of_channel(
+                    dy + i, dy_step, x + i, dx + i, step, &strip, mean[c], scale[c], slope[c], shift[c], scale[c],
+                    least, False,
                 )
-            dy += step_of(given, &chunk)
-            x += step_of(of.x, &chunk)
-            to += step_of(of.out, &chunk)
-        put_chunk_back(of.out, &chunk, <const floating *> dx)
-
-
-cdef void gradients_of_channel(
-    const Arrays *of, Py_ssize_t c, const floating *mean, const floating *rstd, floating *scale,
-    floating *dgamma, floating *dbeta
-) noexcept nogil:
-    """Fill the gradients of one channel that is worked on apart."""
-    products_of_segments(
-        of, c, 0, of.at.groups, mean, <const floating *> scale, of.totals + c,
-        of.totals + of.at.channels + c,
-    )
-    put_vectors(of, c, rstd, scale, dgamma, dbeta)
-    input_gradient_of_segments(of, c, 0, of.at.groups, mean, <const floating *> scale)
+        if of.out.number == FLOAT16:
+            store_strip_back(of.out, &strip, <const storage *> dx)

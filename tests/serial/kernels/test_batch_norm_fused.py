@@ -20,6 +20,9 @@ SHAPES = [
     (41, 8, 3, 3),
     (2, 9, 48, 50),
     (3, 2, 47, 48),
+    (13, 32, 5, 3),
+    (6, 70, 8, 9),
+    (9, 64, 2, 2),
 ]
 DTYPES = pytest.mark.parametrize("dtype", (np.float32, np.float64, BF16, np.float16))
 HALVES = pytest.mark.parametrize("half", (BF16, np.float16))
@@ -218,6 +221,35 @@ def test_a_gradient_passes_where_the_stored_result_is_positive(layout, bits):
     batch_norm.backward_of_relu(dy, x, gamma, beta, mean, rstd, *outputs)
     for found, wanted in zip(outputs, parts):
         assert found.tobytes() == wanted.tobytes()
+
+
+@pytest.mark.parametrize("odd", (0, 1))
+@LAYOUTS
+def test_a_nan_of_all_ones_stays_a_nan_in_bfloat16(layout, odd):
+    # Rounding it as a number would carry into its sign and leave 0.
+    x, dy, addend, gamma, beta = arrays((6, 32 + odd, 3, 5), BF16, layout, 3)
+    mean, rstd = statistics(x)
+    all_ones = np.array([0x7FFFFFFF], np.uint32).view(np.float32)[0]
+    out, dx, figures = np.empty_like(x), np.empty_like(x), np.empty_like(gamma)
+    for spoilt in (gamma, beta, mean, rstd):
+        kept, spoilt[3] = spoilt[3], all_ones
+        batch_norm.normalised(x, gamma, beta, mean, rstd, addend, True, out)
+        assert np.isnan(wide(out)).any((0, 2, 3)).tolist() == [c == 3 for c in range(32 + odd)]
+        if spoilt is not beta:
+            batch_norm.backward(dy, x, gamma, mean, rstd, dx, figures, figures.copy())
+            assert np.isnan(wide(dx[:, 3])).all()
+            assert np.isfinite(wide(dx[:, 4])).all()
+        spoilt[3] = kept
+
+
+@LAYOUTS
+def test_statistics_of_bfloat16_are_those_of_float32(layout):
+    for shape in ((19, 64, 9, 9), (33, 40, 24, 24)):
+        x = arrays(shape, BF16, layout, 1)[0] + BF16(100)
+        wanted = reference.statistics(wide(x), other_axes(x), 1e-5)
+        for found in (statistics(x), statistics(x.astype(np.float32))):
+            np.testing.assert_allclose(found[0], wanted[0].ravel(), rtol=1.2e-7)
+            np.testing.assert_allclose(found[1], wanted[1].ravel(), rtol=5e-7)
 
 
 def test_arrays_after_bfloat16_agree():
