@@ -16,8 +16,9 @@ import numpy as np
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.activations import activation
+from dist_ms.ops.layers.bias_add import row_sum
 from dist_ms.ops.layers.dense import dense
-from dist_ms.ops.layers.recurrence_steps import STEPS
+from dist_ms.ops.layers.recurrence_steps import Steps
 from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.linear_algebra.matmul import product
 from dist_ms.ops.picking import selection
@@ -104,10 +105,6 @@ class Recurrence(Primitive):
     def __init__(self, kind: str, backwards: bool = False) -> None:
         self._kind, self._backwards = kind, backwards
 
-    def order(self, steps: int) -> range:
-        """The time steps in the order they run."""
-        return range(steps - 1, -1, -1) if self._backwards else range(steps)
-
     @quiet
     def forward(
         self,
@@ -120,28 +117,13 @@ class Recurrence(Primitive):
         kept: Kept,
     ) -> tuple:
         d, work = gates.dtype, working_type(gates.dtype)
-        steps, rows, width = gates.shape
-        x, w = contiguous(gates, work), weight.astype(work, copy=False).T
-        step = STEPS[self._kind](steps, rows, width, hidden.shape[1], work, cell is not None)
-        step.h[0] = hidden
-        if cell is not None:
-            step.c[0] = cell
-        b = None if bias is None else bias.astype(work, copy=False)
-        outputs = np.empty((steps, rows, hidden.shape[1]), work)
-        for k, t in enumerate(self.order(steps)):
-            inner = product(step.h[k], w)
-            if b is not None:
-                inner += b
-            step.forward(k, x[t], inner)
-            if live is None:
-                outputs[t] = step.h[k + 1]
-            else:
-                now = live[t][:, None]
-                np.multiply(step.h[k + 1], now, out=outputs[t])
-                for states in step.states:
-                    np.copyto(states[k + 1], states[k], where=~now)
-        kept.value = step
-        last = [states[steps].astype(d) for states in step.states]
+        x = contiguous(gates, work)
+        states = [hidden] if cell is None else [hidden, cell]
+        steps = Steps(self._kind, self._backwards, live, x, states)
+        b = None if bias is None else contiguous(bias, work)
+        outputs = steps.forward(x, weight.astype(work, copy=False), b)
+        kept.value = steps
+        last = [run[len(x)].astype(d) for run in steps.states]
         return outputs.astype(d, copy=False), *last
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> tuple:
@@ -158,7 +140,7 @@ class RecurrenceGrad(Primitive):
     Call:
         count: number of output gradients, which follow.
         gates ... live: as in `Recurrence`.
-        step: the states and gates that the forward pass kept.
+        steps: the states and gates that the forward pass kept.
     """
 
     def __init__(self, kind: str, backwards: bool) -> None:
@@ -166,31 +148,14 @@ class RecurrenceGrad(Primitive):
 
     @quiet
     def forward(self, count: int, *arrays: Any) -> tuple:
-        (dout, *dlast), (gates, weight, bias, hidden, cell, live, step) = arrays[:count], arrays[count:]
-        work, steps = step.h.dtype, gates.shape[0]
-        w = weight.astype(work, copy=False)
-        dstate = [x.astype(work) for x in dlast]
-        dgates = np.empty(gates.shape, work)
-        dinner = step.inner_gradients(dgates)
-        for k in reversed(range(steps)):
-            t = steps - 1 - k if self._backwards else k
-            rest = None
-            if live is None:
-                dstate[0] += dout[t]
-            else:
-                now = live[t][:, None]
-                rest = [np.where(now, 0, x) for x in dstate]
-                dstate[0] += dout[t]
-                dstate = [np.where(now, x, 0) for x in dstate]
-            step.backward(k, t, dstate, dgates, dinner)
-            dstate[0] += product(dinner[t], w)
-            if rest is not None:
-                dstate = [x + y for x, y in zip(dstate, rest)]
-        # Row t of dinner meets the state that entered step t.
-        entered = step.h[:steps][::-1] if self._backwards else step.h[:steps]
+        (dout, *dlast), (gates, weight, bias, hidden, cell, _, steps) = arrays[:count], arrays[count:]
+        work = steps.h.dtype
+        dgates, dinner, dstate = steps.backward(weight.astype(work, copy=False), contiguous(dout, work), dlast)
+        # Row t of dinner meets the state that entered time t.
+        entered = steps.h[:-1][::-1] if self._backwards else steps.h[:-1]
         flat = dinner.reshape(-1, dinner.shape[-1])
         dweight = product(flat.T, contiguous(entered).reshape(flat.shape[0], -1))
-        grads = [dgates, dweight, *([] if bias is None else [flat.sum(0)]), *dstate]
+        grads = [dgates, dweight, *([] if bias is None else [row_sum(flat)]), *dstate]
         given = [x for x in (gates, weight, bias, hidden, cell) if x is not None]
         return tuple([g.astype(x.dtype, copy=False) for g, x in zip(grads, given)])
 

@@ -10,6 +10,8 @@ from dist_ms.common.checks import check_bool, check_int, check_string, complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import ctc
+from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.losses.loss import reduced
 from dist_ms.ops.primitive import Primitive, quiet
 
@@ -24,8 +26,8 @@ class AlignmentLoss(Primitive):
 
     Call:
         log_probs: (T, N, C).
-        targets: (N, S) labels; target_lengths: (N,) of them count.
-        input_lengths: (N,), how many of the T steps count.
+        targets: int64 (N, S) labels; target_lengths: int64 (N,) of them count.
+        input_lengths: int64 (N,), how many of the T steps count.
     """
 
     keeps = (0,)
@@ -38,65 +40,30 @@ class AlignmentLoss(Primitive):
     def forward(
         self, log_probs: np.ndarray, targets: np.ndarray, input_lengths: np.ndarray, target_lengths: np.ndarray
     ) -> tuple:
-        states, jumps = self._states(targets)
-        alpha = _forward_variables(log_probs.astype(np.float64), states, jumps, input_lengths)
-        rows = np.arange(len(states))
-        final = alpha[rows, np.maximum(input_lengths - 1, 0)]
-        last = 2 * target_lengths
-        ends = np.stack([final[rows, last], np.where(last > 0, final[rows, np.maximum(last - 1, 0)], -np.inf)])
-        loss = -np.logaddexp(*ends)
-        if self._zero_infinity:
-            loss = np.where(np.isinf(loss), 0, loss)
-        return loss.astype(log_probs.dtype), alpha.astype(log_probs.dtype)
-
-    def _states(self, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Labels with blanks around each (N, 2 S + 1), and where the blank before may be jumped over."""
-        states = np.full((targets.shape[0], 2 * targets.shape[1] + 1), self._blank)
-        states[:, 1::2] = targets
-        jumps = np.zeros(states.shape, bool)
-        jumps[:, 2:] = (states[:, 2:] != self._blank) & (states[:, 2:] != states[:, :-2])
-        return states, jumps
+        data = contiguous(log_probs, working_type(log_probs.dtype))
+        steps, rows, _ = data.shape
+        loss = np.empty(rows, data.dtype)
+        alpha = np.empty((rows, steps, 2 * targets.shape[1] + 1), data.dtype)
+        ctc.forward(
+            data, contiguous(targets), input_lengths, target_lengths, self._blank, self._zero_infinity, loss, alpha
+        )
+        return loss.astype(log_probs.dtype, copy=False), alpha.astype(log_probs.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
         from dist_ms import ops
 
         log_probs, targets, input_lengths, target_lengths = inputs
-        slope = self._slope(log_probs.array(), targets, input_lengths, target_lengths, output[0].array())
+        slope = self.slope(log_probs.array(), targets, input_lengths, target_lengths)
         return ops.reshape(dout[0], (1, -1, 1)) * _Constant()(log_probs, slope), None, None, None
 
-    @quiet
-    def _slope(
-        self,
-        log_probs: np.ndarray,
-        targets: np.ndarray,
-        input_lengths: np.ndarray,
-        target_lengths: np.ndarray,
-        loss: np.ndarray,
+    def slope(
+        self, log_probs: np.ndarray, targets: np.ndarray, input_lengths: np.ndarray, target_lengths: np.ndarray
     ) -> np.ndarray:
         """exp(log_probs) - posterior, 0 in the steps that do not count."""
-        wide = log_probs.astype(np.float64)
-        states, jumps = self._states(targets)
-        alpha = _forward_variables(wide, states, jumps, input_lengths)
-        slope = np.exp(wide)
-        for n in range(len(states)):
-            steps, width = int(input_lengths[n]), 2 * int(target_lengths[n]) + 1
-            # The backward variables are the forward ones of everything reversed.
-            back = _forward_variables(
-                wide[:steps, n : n + 1][::-1],
-                states[n : n + 1, :width][:, ::-1],
-                _reversed_jumps(jumps[n : n + 1, :width]),
-                np.array([steps]),
-            )
-            beta = back[0, :, ::-1][::-1]
-            emitted = wide[:steps, n][:, states[n, :width]]
-            total = np.logaddexp.reduce(alpha[n, steps - 1, max(width - 2, 0) : width]) if steps else -np.inf
-            posterior = np.exp(alpha[n, :steps, :width] + beta - emitted - total)
-            for column, label in enumerate(states[n, :width]):
-                slope[:steps, n, label] -= posterior[:, column]
-            slope[steps:, n] = 0
-            if np.isinf(total):
-                slope[:, n] = 0 if self._zero_infinity else np.nan
-        return slope.astype(log_probs.dtype)
+        data = contiguous(log_probs, working_type(log_probs.dtype))
+        slope = np.empty(data.shape, data.dtype)
+        ctc.gradient(data, contiguous(targets), input_lengths, target_lengths, self._blank, self._zero_infinity, slope)
+        return slope.astype(log_probs.dtype, copy=False)
 
 
 class _Constant(Primitive):
@@ -109,32 +76,6 @@ class _Constant(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         raise RuntimeError("For 'ctc_loss', the second-order gradient is not defined.")
-
-
-def _reversed_jumps(jumps: np.ndarray) -> np.ndarray:
-    """Which states may be reached over a blank when the sequence runs backwards."""
-    back = np.zeros(jumps.shape, bool)
-    back[:, 2:] = jumps[:, 2:][:, ::-1]
-    return back
-
-
-def _forward_variables(log_probs: np.ndarray, states: np.ndarray, jumps: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """log P(prefix ends in state s at step t), as (N, T, states); -inf after a sequence's end."""
-    steps, rows = log_probs.shape[0], np.arange(len(states))[:, None]
-    alpha = np.full((len(states), steps, states.shape[1]), -np.inf)
-    for t in range(steps):
-        emitted = log_probs[t][rows, states]
-        if t == 0:
-            alpha[:, 0, :2] = emitted[:, :2]
-        else:
-            before = alpha[:, t - 1]
-            total = before.copy()
-            total[:, 1:] = np.logaddexp(total[:, 1:], before[:, :-1])
-            over = np.where(jumps[:, 2:], before[:, :-2], -np.inf)
-            total[:, 2:] = np.logaddexp(total[:, 2:], over)
-            alpha[:, t] = total + emitted
-        alpha[np.asarray(lengths) <= t, t] = -np.inf
-    return alpha
 
 
 def ctc_loss(
@@ -216,7 +157,7 @@ def ctc_loss(
             f"For '{owner}', the labels must be in [0, {classes}), but got values from {counted.min()} "
             f"to {counted.max()}."
         )
-    safe = np.clip(labels, 0, classes - 1)
+    safe = np.clip(labels, 0, classes - 1).astype(np.int64, copy=False)
     loss, alpha = AlignmentLoss(blank, zero_infinity)(log_probs, safe, *lengths)
     if reduction == "mean":
         share = Tensor((1 / np.maximum(lengths[1], 1)).astype(data.dtype))

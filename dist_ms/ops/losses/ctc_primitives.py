@@ -121,7 +121,8 @@ class CTCLoss(Primitive):
                 f"[0, {classes - 1}), but got {lengths} and {labels}."
             )
         rows = [labels[places[:, 0] == n] for n in range(batch)]
-        counts = np.array([len(row) for row in rows])
+        counts = np.array([len(row) for row in rows], np.int64)
+        lengths = lengths.astype(np.int64)
         if (counts > lengths).any() and not self.ignore_longer:
             raise ValueError(
                 f"For '{self.name}', 'sequence_length' must not be below the numbers of labels {counts}, but got "
@@ -133,7 +134,7 @@ class CTCLoss(Primitive):
         loss = AlignmentLoss(classes - 1, self.ignore_longer)
         log_probs = log_softmax(x, -1)
         out = loss(log_probs, targets, lengths, counts)[0]
-        slope = loss._slope(log_probs.array(), targets, lengths, counts, out.array())
+        slope = loss.slope(log_probs.array(), targets, lengths, counts)
         return out, wrap(slope.astype(scores.dtype))
 
 
