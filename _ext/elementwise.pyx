@@ -2,7 +2,7 @@
 """Sums, differences and products of arrays.
 
 Arrays are dense and of one layout. bfloat16 comes as ml_dtypes' type or as uint16 of the same
-bits; it is computed with in float32 and rounded once.
+bits; it and float16 are computed with in float32 and rounded once.
 """
 
 cimport numpy as cnp
@@ -13,6 +13,7 @@ from libc.stdint cimport uint16_t
 from arrays cimport check_memory, check_same_layout, is_dense, type_name
 from bfloat16 cimport bf16_load, bf16_store
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
+from narrow cimport narrow_float16, widen_float16
 
 cnp.import_array()
 
@@ -20,7 +21,11 @@ cdef enum Operation:
     ADD, SUBTRACT, MULTIPLY
 
 cdef enum Number:
-    FLOAT32, FLOAT64, BFLOAT16
+    FLOAT32, FLOAT64, BFLOAT16, FLOAT16
+
+cdef enum:
+    # Numbers of float16 in float32 at a time: they stay in the L1 cache.
+    WIDE = 512
 
 
 cdef void combine(
@@ -83,6 +88,36 @@ cdef void combine_bfloat16_with_number(
             out[i] = bf16_store(bf16_load(x[i]) * y)
 
 
+cdef void combine_float16(
+    Operation operation, const uint16_t *x, const uint16_t *y, uint16_t *out, Py_ssize_t size
+) noexcept nogil:
+    cdef float wide_x[WIDE]
+    cdef float wide_y[WIDE]
+    cdef Py_ssize_t start = 0, length
+    while start < size:
+        length = min(WIDE, size - start)
+        widen_float16(x + start, wide_x, length)
+        widen_float16(y + start, wide_y, length)
+        combine(operation, <const float *> wide_x, <const float *> wide_y, <float *> wide_x, length)
+        narrow_float16(wide_x, out + start, length)
+        start += length
+
+
+cdef void combine_float16_with_number(
+    Operation operation, const uint16_t *x, const uint16_t *y, uint16_t *out, Py_ssize_t size
+) noexcept nogil:
+    cdef float wide[WIDE]
+    cdef float number
+    cdef Py_ssize_t start = 0, length
+    widen_float16(y, &number, 1)
+    while start < size:
+        length = min(WIDE, size - start)
+        widen_float16(x + start, wide, length)
+        combine_with_number(operation, <const float *> wide, number, <float *> wide, length)
+        narrow_float16(wide, out + start, length)
+        start += length
+
+
 cdef void combine_piece(
     Operation operation, Number number, const void *x, Py_ssize_t from_x, const void *y,
     Py_ssize_t from_y, void *out, Py_ssize_t size
@@ -97,6 +132,11 @@ cdef void combine_piece(
         combine(
             operation, <const double *> x + from_x, <const double *> y + from_y,
             <double *> out + from_x, size,
+        )
+    elif number == FLOAT16:
+        combine_float16(
+            operation, <const uint16_t *> x + from_x, <const uint16_t *> y + from_y,
+            <uint16_t *> out + from_x, size,
         )
     else:
         combine_bfloat16(
@@ -119,6 +159,11 @@ cdef void combine_piece_with_number(
         combine_with_number(
             operation, <const double *> x + first, (<const double *> y)[0],
             <double *> out + first, size,
+        )
+    elif number == FLOAT16:
+        combine_float16_with_number(
+            operation, <const uint16_t *> x + first, <const uint16_t *> y, <uint16_t *> out + first,
+            size,
         )
     else:
         combine_bfloat16_with_number(
@@ -166,8 +211,10 @@ cdef Number number_of(str kernel, str name, cnp.ndarray array) except *:
         return FLOAT64
     if number == cnp.NPY_UINT16 or type_name(array) == "bfloat16":
         return BFLOAT16
+    if number == cnp.NPY_FLOAT16:
+        return FLOAT16
     raise TypeError(
-        f"For '{kernel}', '{name}' must be float32, float64 or bfloat16, "
+        f"For '{kernel}', '{name}' must be float32, float64, bfloat16 or float16, "
         f"but got {type_name(array)}."
     )
 

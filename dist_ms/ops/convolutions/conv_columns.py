@@ -26,7 +26,10 @@ _MOST = 1 << 23
 
 
 def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = False) -> bool:
-    """Whether a convolution of float32, or of a 16-bit type the CPU computes in, to shape `y`, or its weight's gradient, gains as a product."""
+    """Whether a convolution to shape `y`, or its weight's gradient, gains as a product.
+
+    Of float32, or of a 16-bit type that the CPU computes in.
+    """
     pixels, outputs = y[0] * math.prod(y[2:]), w[0]
     if group != 1 or outputs < _LEAST_ON_AMX or len(w) > 4 or not 0 < pixels * math.prod(w[1:]) <= _MOST:
         return False

@@ -8,9 +8,10 @@ import numpy as np
 from dist_ms.ops.layout import is_dense
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
-_REAL = (np.dtype(np.float32), np.dtype(np.float64), _BF16)
+_F16 = np.dtype(np.float16)
+_REAL = (np.dtype(np.float32), np.dtype(np.float64), _BF16, _F16)
 # Elements from which on a kernel, called from Python, beats NumPy: earlier where NumPy is slow.
-_FROM, _FROM_BF16 = 32768, 256
+_FROM, _FROM_NARROW = 32768, 256
 # Elements that y must have to be repeated: each repetition costs a little.
 _LEAST_PERIOD = 64
 _UFUNCS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply}
@@ -18,9 +19,11 @@ _UFUNCS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply}
 
 def combine(operation: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """x + y, x - y or x * y ("add", "subtract", "multiply") of two arrays of one dtype."""
-    if max(x.size, y.size) >= (_FROM_BF16 if x.dtype == _BF16 else _FROM) and x.dtype in _REAL:
-        if y.size > x.size and operation != "subtract":
+    if max(x.size, y.size) >= (_FROM_NARROW if x.dtype.itemsize == 2 else _FROM) and x.dtype in _REAL:
+        if operation != "subtract" and (y.size > x.size or (y.size == x.size and _repeats_one(x))):
             x, y = y, x
+        if y.shape == x.shape and _repeats_one(y):  # as the gradient of a sum does
+            y = y[(slice(1),) * y.ndim]
         if _fits(x, y):
             from dist_ms._ext import elementwise
 
@@ -30,14 +33,21 @@ def combine(operation: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _UFUNCS[operation](x, y)
 
 
+def _repeats_one(x: np.ndarray) -> bool:
+    """Whether an array of several numbers is one number, broadcast."""
+    return x.size > 1 and not any(x.strides)
+
+
 def _fits(x: np.ndarray, y: np.ndarray) -> bool:
     """Whether y lies like x, or repeats along x's first axes, or is one number."""
     if x.shape == y.shape:
         return x.strides == y.strides and is_dense(x)
-    if y.ndim > x.ndim or not x.flags.c_contiguous:
+    if y.ndim > x.ndim:
         return False
     if y.size == 1:
-        return True
+        return is_dense(x)
+    if not x.flags.c_contiguous:
+        return False
     last = _last(x, y)
     return y.size >= _LEAST_PERIOD and y.flags.c_contiguous and x.shape[x.ndim - len(last) :] == last
 

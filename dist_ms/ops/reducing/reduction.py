@@ -15,6 +15,8 @@ from dist_ms.ops.arguments import array, boolean, integers, many_axes
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.layers.bias_add import row_sum
+from dist_ms.ops.layout import converted, in_memory_order, is_channels_last
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.reshaping import reshape
@@ -35,7 +37,8 @@ __all__ = [
     "sum",
 ]
 
-_HALF_SUMS = {"f": np.dtype(np.float32), "V": np.dtype(np.float32)}
+_F32 = np.dtype(np.float32)
+_HALF_SUMS = {"f": _F32, "V": _F32}
 
 
 class Reduction(Primitive):
@@ -75,8 +78,16 @@ def wide_sum(x: np.ndarray, axes: tuple, keep_dims: bool) -> np.ndarray:
     """The sum in the array's dtype, added up in float32 if that is a 2-byte float."""
     d = x.dtype
     if d.itemsize == 2 and d.kind in _HALF_SUMS:
-        return np.add.reduce(x, axes, np.float32, None, keep_dims).astype(d)
+        return converted(np.asarray(_float32_sum(converted(x, _F32), axes, keep_dims)), d)
     return np.add.reduce(x, axes, d, None, keep_dims)
+
+
+def _float32_sum(x: np.ndarray, axes: tuple, keep_dims: bool) -> np.ndarray:
+    """The sum of a float32 array, by a kernel over all but the channels where they are last in memory."""
+    if axes == (0, *range(2, x.ndim)) and x.ndim > 2 and is_channels_last(x):
+        sums = row_sum(in_memory_order(x).reshape(-1, x.shape[1]))
+        return sums.reshape(1, -1, *(1,) * (x.ndim - 2)) if keep_dims else sums
+    return np.add.reduce(x, axes, None, None, keep_dims)
 
 
 class ReduceSum(Reduction):

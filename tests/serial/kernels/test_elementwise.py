@@ -20,7 +20,7 @@ def bits(x):
     return np.ascontiguousarray(x).tobytes()
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, BF16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, BF16, np.float16])
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_same_shape(name, dtype, shape):
@@ -29,7 +29,7 @@ def test_same_shape(name, dtype, shape):
         assert bits(call(getattr(elementwise, name), (x, y, out), [out])) == bits(KERNELS[name](x, y))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, BF16])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, BF16, np.float16])
 @pytest.mark.parametrize("name", KERNELS)
 @pytest.mark.parametrize("last", [(), (1,), (211,), (3, 211)])
 def test_repeated(name, dtype, last):
@@ -47,7 +47,7 @@ def test_an_output_may_be_an_input():
 
 def test_wrong_arguments():
     x = np.zeros((4, 6), np.float32)
-    with pytest.raises(TypeError, match="'x' must be float32, float64 or bfloat16, but got int32"):
+    with pytest.raises(TypeError, match="'x' must be float32, float64, bfloat16 or float16, but got int32"):
         elementwise.add(x.astype(np.int32), x, x)
     with pytest.raises(TypeError, match="'y' and 'out' must be float32 as 'x' is"):
         elementwise.add(x, x.astype(float), x.copy())
