@@ -5,7 +5,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 
-from dist_ms.ops.layout import is_dense
+from dist_ms.ops.layout import is_channels_last, is_dense
 
 _BF16 = np.dtype(ml_dtypes.bfloat16)
 _F16 = np.dtype(np.float16)
@@ -24,6 +24,8 @@ def combine(operation: str, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             x, y = y, x
         if y.shape == x.shape and _repeats_one(y):  # as the gradient of a sum does
             y = y[(slice(1),) * y.ndim]
+        if x.ndim == y.ndim > 2 and 1 < y.size < x.size and not x.flags.c_contiguous and is_channels_last(x):
+            return np.moveaxis(combine(operation, np.moveaxis(x, 1, -1), np.moveaxis(y, 1, -1)), -1, 1)
         if _fits(x, y):
             from dist_ms._ext import elementwise
 
