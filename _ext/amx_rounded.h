@@ -35,19 +35,8 @@ typedef struct {
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma")
 
-#define INLINED static inline __attribute__((always_inline))
-
 /* Tiles of 16 rows (of A, or columns of B) by 32 inner indices. */
 enum { FLOAT_SOURCE = 1, INNER_CONTIGUOUS = 2, PAIRS_ARE_ROWS = 4, HALF = 8 };
-
-/* 32 numbers rounded, the 16 of `low` in the lower half. */
-INLINED __m512i round_32(__m512 high, __m512 low, int half)
-{
-    if (!half)
-        return (__m512i) _mm512_cvtne2ps_pbh(high, low);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT)),
-                              _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
-}
 
 /* 16 numbers of 16 bits in float32. */
 INLINED __m512 widen_16(__m256i x, int half)

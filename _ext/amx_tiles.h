@@ -100,6 +100,17 @@ static inline __mmask16 lanes_below(long count)
     return count >= 16 ? 0xffff : count <= 0 ? 0 : (__mmask16) ((1u << count) - 1);
 }
 
+#define INLINED static inline __attribute__((always_inline))
+
+/* 32 numbers rounded to bfloat16, or float16 for `half`; the 16 of `low` in the lower half. */
+INLINED __m512i round_32(__m512 high, __m512 low, int half)
+{
+    if (!half)
+        return (__m512i) _mm512_cvtne2ps_pbh(high, low);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtps_ph(low, _MM_FROUND_TO_NEAREST_INT)),
+                              _mm512_cvtps_ph(high, _MM_FROUND_TO_NEAREST_INT), 1);
+}
+
 #pragma GCC pop_options
 
 #else

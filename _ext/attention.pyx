@@ -17,7 +17,8 @@ Hard rule: a thread owns a block of queries in the forward, and a part of the ke
 gradient, and meets the other side's blocks in order; the shapes alone say how many parts there are, and
 their shares in the gradients of the queries are added in order. So any number of threads gives the same bits.
 
-Where AMX is permitted bfloat16 is multiplied in its tiles, with weights rounded to bfloat16.
+Where AMX is permitted bfloat16 is multiplied in its tiles, with weights rounded to bfloat16, and so is
+float16 in the forward; its gradient, whose factors may be too small for float16, is computed in float32.
 """
 
 cimport numpy as cnp
@@ -39,25 +40,26 @@ from transcendental cimport falling_exponential
 
 from dist_ms._ext import amx
 
-cdef extern from "amx_bfloat16.h" nogil:
+cdef extern from "amx_narrow.h" nogil:
     ctypedef struct TileConfig:
         pass
     void amx_begin(TileConfig *before)
     void amx_end(const TileConfig *before)
-    void amx_product_bf16(
+    void amx_product_16(
         long rows, long columns, long inner, const uint8_t *a, long a_step, const uint8_t *b, long b_column,
-        long b_block, float *c, long c_step, int adds)
+        long b_block, float *c, long c_step, int adds, int half)
     void amx_pack_rows(const char *x, long step, long rows, long length, uint8_t *to)
     void amx_pack_turned(const char *x, long step, long rows, long length, uint8_t *to)
     void amx_pack_pairs(const char *x, long step, long rows, long length, uint8_t *to)
     void amx_pack_columns(const char *x, long step, long rows, long length, uint8_t *to, long to_step)
-    void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width)
+    void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width, int half)
     void amx_round_pairs(const float *x, long step, long rows, long columns, uint8_t *to)
     void amx_turn_columns(const float *x, long step, long rows, float scale, float *to)
 
 cnp.import_array()
 
 cdef bint _has_tiles = amx.available()
+cdef bint _has_half_tiles = amx.has_float16()
 
 cdef enum:
     # A block of queries' rows and outputs stay in the L1 cache, its scores in the L2 cache.
@@ -117,6 +119,8 @@ def forward(
     wide = read_call(&a, q, k, v, out, maxima, factors, True, scale, bias, hidden, prefix,
                      low, high, keep_prob, kept, seed, offset)
     a.empty = empty
+    a.half = a.out.element == FLOAT16
+    a.tiles = a.tiles or (a.half and _has_half_tiles)
     blocks = block_count(a.queries, BLOCK_QUERIES)
     if not a.batches * a.heads * blocks:
         return

@@ -122,6 +122,7 @@ cdef bint read_call(
     a.low, a.high = limited(a, "low", low, -1), limited(a, "high", high, 1)
     a.scale = scale
     a.tiles = _has_tiles and element == BFLOAT16
+    a.half = False
     if not 0 < keep_prob <= 1:
         raise ValueError(f"For 'attention', 'keep_prob' must be in (0, 1], but got {keep_prob}.")
     a.keep_scale = 1 / keep_prob

@@ -24,6 +24,7 @@ ctypedef struct Attention:
     void *shares_of_dq
     # Whether the products are those of AMX's tiles.
     bint tiles
+    bint half  # They are float16.
     double scale, keep_scale, empty
     bint draws
     uint32_t last_kept

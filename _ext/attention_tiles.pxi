@@ -1,4 +1,5 @@
-# Attention of bfloat16 on AMX: as the other blocks, but products of tiles, whose weights are rounded to bfloat16.
+# Attention of 16-bit types on AMX: as the other blocks, but products of tiles, whose weights are rounded to that type.
+# float16 has the forward alone.
 
 cdef enum:
     PANEL = 32
@@ -83,16 +84,16 @@ cdef void forward_block_tiles(
     for index in range(first_key(a, first) // BLOCK_KEYS, block_count(end, BLOCK_KEYS)):
         key = index * BLOCK_KEYS
         count = min(BLOCK_KEYS, end - key)
-        amx_product_bf16(panels, block_count(count, PANEL), width // PANEL, queries, 2 * width,
-                         turned + 2 * key * width, width // PANEL * TILE, TILE, scores, step, False)
+        amx_product_16(panels, block_count(count, PANEL), width // PANEL, queries, 2 * width,
+                       turned + 2 * key * width, width // PANEL * TILE, TILE, scores, step, False, a.half)
         for i in range(rows):
             for j in range(count):
                 scores[i * step + j] *= <float> a.scale
             weigh_row(a, b, h, first + i, key, count, scores + i * step, maxima + i, sums + i,
                       outputs + i * width, width)
-        amx_round_rows(scores, step, rows, count, weights, most // PANEL)
-        amx_product_bf16(panels, width // PANEL, block_count(count, PANEL), weights, 2 * most,
-                         values + 2 * key * width, TILE, width // 16 * TILE, outputs, width, True)
+        amx_round_rows(scores, step, rows, count, weights, most // PANEL, a.half)
+        amx_product_16(panels, width // PANEL, block_count(count, PANEL), weights, 2 * most,
+                       values + 2 * key * width, TILE, width // 16 * TILE, outputs, width, True, a.half)
     for i in range(rows):
         finish_row(a, maxima + i, factors + i, sums[i], outputs + i * width)
         write_row(a.out.element, <const float *> outputs + i * width, a.length, row_of(&a.out, b, h, first + i))
@@ -201,18 +202,18 @@ cdef void backward_block_tiles(
     cdef uint8_t *narrow = taken(&place, 2 * BLOCK_QUERIES * most)
     if end_of_keys(a, b, first + rows - 1) <= key or first_key(a, first) >= key + count:
         return
-    amx_product_bf16(down, across, inner, q, 2 * width, turned_k, inner * TILE, TILE, weights, step, False)
-    amx_product_bf16(down, across, inner, dout, 2 * width, turned_v, inner * TILE, TILE, dscores, step, False)
+    amx_product_16(down, across, inner, q, 2 * width, turned_k, inner * TILE, TILE, weights, step, False, False)
+    amx_product_16(down, across, inner, dout, 2 * width, turned_v, inner * TILE, TILE, dscores, step, False, False)
     for i in range(rows):
         for j in range(count):
             weights[i * step + j] *= <float> a.scale
         differentiate_row(a, b, h, first + i, key, count, (<const float *> a.maxima)[row + i],
                           (<const float *> a.factors)[row + i], sums[i], weights + i * step, dscores + i * step)
     amx_round_pairs(weights, step, rows, count, narrow)
-    amx_product_bf16(inner, across, down, columns_of_dout, column_step, narrow, TILE, 2 * across * TILE,
-                     dv, step_of_keys, True)
+    amx_product_16(inner, across, down, columns_of_dout, column_step, narrow, TILE, 2 * across * TILE,
+                   dv, step_of_keys, True, False)
     amx_round_pairs(dscores, step, rows, count, narrow)
-    amx_product_bf16(inner, across, down, columns_of_q, column_step, narrow, TILE, 2 * across * TILE,
-                     dk, step_of_keys, True)
-    amx_round_rows(dscores, step, rows, count, narrow, most // PANEL)
-    amx_product_bf16(down, inner, across, narrow, 2 * most, k, TILE, 2 * inner * TILE, dq, width, True)
+    amx_product_16(inner, across, down, columns_of_q, column_step, narrow, TILE, 2 * across * TILE,
+                   dk, step_of_keys, True, False)
+    amx_round_rows(dscores, step, rows, count, narrow, most // PANEL, False)
+    amx_product_16(down, inner, across, narrow, 2 * most, k, TILE, 2 * inner * TILE, dq, width, True, False)

@@ -61,9 +61,9 @@ def kernel_type(dtype: np.dtype) -> np.dtype:
 
 
 def onednn_type(dtype: np.dtype) -> np.dtype | None:
-    """The type in which oneDNN takes arrays of a floating type: bfloat16 as it is.
+    """The type in which oneDNN takes arrays of a floating type.
 
-    float16 as it is where the CPU computes in it, else as float32; None for float64, which it has no code for.
+    float16 as float32 where the CPU does not compute in it; None for float64, which oneDNN has no code for.
     """
     if dtype is _F32:
         return _F32

@@ -18,9 +18,10 @@ from dist_ms.autograd.tree import tensors
 from dist_ms.common.scaled import pending, readable
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, LocalComm
-from dist_ms.ops.layout import in_memory_order
+from dist_ms.ops.layout import converted, in_memory_order
 
 VARIABLE = "DIST_MS_NON_FINITE"
+_F32 = np.dtype(np.float32)
 _log = logging.getLogger("dist_ms")
 
 
@@ -103,6 +104,8 @@ def first_not_finite(grads: Sequence[Any]) -> int:
             array = found[0]
         else:
             array = readable(values) if found is None else values.array()
+        if array.dtype.itemsize == 2:
+            array = converted(array, _F32)
         if array.dtype not in (np.float32, np.float64) or not array.flags.aligned:
             array = np.array([0.0 if np.isfinite(array).all() else np.nan])
         arrays.append(in_memory_order(array))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms._ext.tape import wanted
@@ -12,10 +13,12 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.kernels import column_sum
+from dist_ms.ops.layout import converted
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = ["BiasAdd", "bias_add"]
 
+_BF16, _F16 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16)
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 # Elements from which on a second thread pays.
 _LARGE = 32768
@@ -67,7 +70,16 @@ class BiasAdd(Primitive):
 
 
 def row_sum(x: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The sum (columns,) over the rows of a matrix, in `out` if given; of a large one of floats by a kernel."""
+    """The sum (columns,) over the rows of a matrix, in `out` if given; of a large one of floats by a kernel.
+
+    16-bit floats are added up in float32 and rounded once.
+    """
+    if x.dtype in (_BF16, _F16):
+        total = converted(row_sum(converted(x, _F32)), x.dtype)
+        if out is None:
+            return total
+        out[...] = total
+        return out
     if x.size < _LARGE or x.dtype not in (_F32, _F64) or not x.flags.c_contiguous:
         return np.add.reduce(x, 0, None, out)
     out = np.empty(x.shape[1], x.dtype) if out is None else out

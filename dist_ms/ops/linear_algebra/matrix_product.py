@@ -17,7 +17,7 @@ _MANY, _LONG = 1 << 16, 128
 _LEAST = 32
 # Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
 _FEW = 1 << 20
-# Rows from which on the project's product of 16-bit types is quicker than oneDNN's if the first factor lies in rows: it
+# Rows from which on the project's product of 16 bits is quicker than oneDNN's where the first factor lies in rows: it
 # packs the second one at every call (64 rows 0.7 to 1.0 x, 256 and more 0.9 to 1.7 x, and it takes float32 without a
 # cast). Where that factor lies in columns, as for a weight's gradient, oneDNN has to turn it: 1.0 to 2.8 x.
 _MANY_ROWS = 128

@@ -36,7 +36,8 @@ __all__ = [
     "sum",
 ]
 
-_HALF_SUMS = {"f": np.dtype(np.float32), "V": np.dtype(np.float32)}
+_F32 = np.dtype(np.float32)
+_HALF_SUMS = {"f": _F32, "V": _F32}
 
 
 class Reduction(Primitive):

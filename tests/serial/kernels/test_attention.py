@@ -104,7 +104,7 @@ def test_formula(sizes, dtype, both_threads):
 
 
 @pytest.mark.parametrize("low", [None, 300])
-@pytest.mark.parametrize("dtype", [F32, BF16], ids=str)
+@pytest.mark.parametrize("dtype", [F32, BF16, F16], ids=str)
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 250, 1100, 64), (1, 4, 2, 33, 770, 20)], ids=str)
 def test_keys_cut_into_parts(sizes, dtype, low, both_threads):
     _, q, k, v, dout = operands(sizes, dtype)

@@ -1,10 +1,10 @@
-/* Products of bfloat16 matrices on AMX, one thread each, and what packs their operands.
+/* Products of bfloat16 or float16 matrices on AMX, one thread each, and what packs their operands.
  *
  * All lengths are whole panels of 32, with zeros behind the numbers. A's rows lie one after the other, the inner
  * index contiguous. B is cut into tiles of 32 inner indices by 16 columns, a row per pair of inner indices.
  */
-#ifndef DIST_MS_AMX_BFLOAT16_H
-#define DIST_MS_AMX_BFLOAT16_H
+#ifndef DIST_MS_AMX_NARROW_H
+#define DIST_MS_AMX_NARROW_H
 
 #include "amx_tiles.h"
 
@@ -14,8 +14,8 @@
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma")
 
 /* c = a b, or c + a b; `rows` and `columns` of c in panels, `inner` in blocks of 32. Steps are bytes, c_step floats. */
-static void amx_product_bf16(long rows, long columns, long inner, const uint8_t *a, long a_step, const uint8_t *b,
-                             long b_column, long b_block, float *c, long c_step, int adds)
+static void amx_product_16(long rows, long columns, long inner, const uint8_t *a, long a_step, const uint8_t *b,
+                             long b_column, long b_block, float *c, long c_step, int adds, int half)
 {
     for (long j = 0; j < columns; j++)
         for (long i = 0; i < rows; i++) {
@@ -35,10 +35,17 @@ static void amx_product_bf16(long rows, long columns, long inner, const uint8_t 
                 _tile_loadd(6, of_b, 64);
                 _tile_loadd(7, of_b + b_column, 64);
                 _tile_loadd(5, of_a + 16 * a_step, a_step);
-                _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
+                if (half) {
+                    TILE_DPFP16PS(0, 4, 6);
+                    TILE_DPFP16PS(1, 4, 7);
+                    TILE_DPFP16PS(2, 5, 6);
+                    TILE_DPFP16PS(3, 5, 7);
+                } else {
+                    _tile_dpbf16ps(0, 4, 6);
+                    _tile_dpbf16ps(1, 4, 7);
+                    _tile_dpbf16ps(2, 5, 6);
+                    _tile_dpbf16ps(3, 5, 7);
+                }
             }
             _tile_stored(0, to, 4 * c_step);
             _tile_stored(1, to + 16, 4 * c_step);
@@ -63,7 +70,7 @@ static inline __m512i pair_of_rows(const char *x, long step, long i, long rows, 
                            _mm512_slli_epi32(row_part(x, step, i + 1, rows, j, length), 16));
 }
 
-/* Rows of bfloat16, `step` bytes apart, as rows of A. */
+/* Rows of 16-bit numbers, `step` bytes apart, as rows of A. */
 static void amx_pack_rows(const char *x, long step, long rows, long length, uint8_t *to)
 {
     long panels = (rows + 31) / 32, width = (length + 31) / 32;
@@ -119,14 +126,14 @@ static void amx_pack_columns(const char *x, long step, long rows, long length, u
 }
 
 /* Rows of float32 rounded, as rows of A of `width` blocks of 32. */
-static void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width)
+static void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width, int half)
 {
     for (long i = 0; i < rows; i++)
         for (long j = 0; j < (columns + 31) / 32; j++) {
             const float *from = x + i * step + 32 * j;
             __m512 low = _mm512_maskz_loadu_ps(lanes_below(columns - 32 * j), from);
             __m512 high = _mm512_maskz_loadu_ps(lanes_below(columns - 32 * j - 16), from + 16);
-            _mm512_storeu_si512(to + (i * width + j) * 64, (__m512i) _mm512_cvtne2ps_pbh(high, low));
+            _mm512_storeu_si512(to + (i * width + j) * 64, round_32(high, low, half));
         }
 }
 
@@ -163,13 +170,13 @@ static void amx_turn_columns(const float *x, long step, long rows, float scale, 
 #pragma GCC pop_options
 
 #else
-static void amx_product_bf16(long rows, long columns, long inner, const uint8_t *a, long a_step, const uint8_t *b,
-                             long b_column, long b_block, float *c, long c_step, int adds) {}
+static void amx_product_16(long rows, long columns, long inner, const uint8_t *a, long a_step, const uint8_t *b,
+                             long b_column, long b_block, float *c, long c_step, int adds, int half) {}
 static void amx_pack_rows(const char *x, long step, long rows, long length, uint8_t *to) {}
 static void amx_pack_turned(const char *x, long step, long rows, long length, uint8_t *to) {}
 static void amx_pack_pairs(const char *x, long step, long rows, long length, uint8_t *to) {}
 static void amx_pack_columns(const char *x, long step, long rows, long length, uint8_t *to, long to_step) {}
-static void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width) {}
+static void amx_round_rows(const float *x, long step, long rows, long columns, uint8_t *to, long width, int half) {}
 static void amx_round_pairs(const float *x, long step, long rows, long columns, uint8_t *to) {}
 static void amx_turn_columns(const float *x, long step, long rows, float scale, float *to) {}
 #endif
