@@ -12,6 +12,7 @@ from dist_ms.ops.arguments import boolean, integer, tensor
 from dist_ms.ops.drawing_numbers import drawing
 from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of
+from dist_ms.ops.kernels import weighted_places
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -98,11 +99,11 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
     weights = tensor("multinomial", input).array().astype(np.float64)
     count = integer("multinomial", num_samples, "num_samples")
     boolean("multinomial", replacement, "replacement")
+    totals = np.atleast_1d(weights).sum(-1)
     if (
         weights.ndim not in (1, 2)
-        or not np.isfinite(weights).all()
-        or (weights < 0).any()
-        or (weights.sum(-1) <= 0).any()
+        or not weights.min(initial=0) >= 0
+        or not (np.isfinite(totals) & (totals > 0)).all()
         or count < 1
     ):
         raise ValueError(
@@ -138,9 +139,9 @@ def _earliest(clocks: np.ndarray, count: int) -> np.ndarray:
 
 def places(weights: np.ndarray, marks: np.ndarray) -> np.ndarray:
     """Where the marks (rows, n) from [0, 1) fall in the rows of weights laid end to end."""
-    steps = np.cumsum(weights, -1)
-    found = [np.searchsorted(s, m * s[-1], side="right") for s, m in zip(steps, marks)]
-    return np.stack(found) if found else np.zeros(marks.shape, np.int64)
+    out = np.empty(marks.shape, np.int64)
+    weighted_places.places(np.ascontiguousarray(weights), np.ascontiguousarray(marks, np.float64), out)
+    return out
 
 
 def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Number = int64) -> Tensor:
