@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -62,7 +63,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         reduction: "mean", "sum" or "none".
 
     Returns:
-        Tensor: a scalar, or with "none" of the broadcast shape.
+        Tensor: a scalar, or with "none" of the broadcast shape; float32 for integers.
 
     Raises:
         TypeError: if an argument is no Tensor.
@@ -75,6 +76,10 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """
     check_pair("mse_loss", input, target, reduction)
     difference = input - target
+    if difference.array().dtype.kind in "iu":
+        from dist_ms import ops
+
+        difference = ops.cast(difference, mstype.float32)
     return reduced(difference * difference, reduction)
 
 
@@ -128,7 +133,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         >>> print(ms.ops.smooth_l1_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
         [0.125 1.5  ]
     """
-    one_dtype("smooth_l1_loss", "fV", input=input, target=target)
+    one_dtype("smooth_l1_loss", "fV", input=input)
+    one_dtype("smooth_l1_loss", "fV", target=target)
     from dist_ms import ops
 
     owner = "smooth_l1_loss"
