@@ -33,17 +33,19 @@ F = Tensor(np.array([0.5, -1.0, 4.0], np.float32))
         (lambda: ops.zeta(2.0, Tensor([1.0])), ms.float32, [np.pi**2 / 6]),
         (lambda: ops.clip_by_norm(N, 2.0), ms.float32, N.asnumpy() * 2 / np.sqrt(15)),
         (lambda: ops.hinge_embedding_loss(F, Tensor([1.0, -1.0, 0.0]), reduction="none"), ms.float32, [0.5, 2, 4]),
+        (lambda: N.astype(ms.uint8).cumsum(), ms.int32, [0, 1, 3, 6, 6, 7]),
+        (lambda: (N > 0).cumsum(1), ms.int32, [[0, 1, 2], [1, 1, 2]]),
+        (lambda: N.trace(), ms.int64, 0),
+        (lambda: N.astype(ms.uint8).trace(1), ms.int64, 2),
+        (lambda: N.sum_to_size((1,)), ms.int64, [7]),
+        (lambda: N.sum_to_size((1, 3)), ms.int64, [[3, 1, 3]]),
+        (lambda: ops.bucketize(F, Tensor([0.0, 1.0, 4.0])), ms.int32, [1, 0, 2]),
     ],
 )
 def test_types_and_values(call, dtype, value):
     found = call()
     assert found.dtype == dtype
     np.testing.assert_allclose(found.asnumpy(), value, rtol=1e-3 if dtype == ms.float16 else 1e-5)
-
-
-def test_other_labels_of_the_hinge_count_twice():
-    found = ops.hinge_embedding_loss(Tensor([0.25]), Tensor([0.0]), reduction="none")
-    assert found.asnumpy().tolist() == [1.0]
 
 
 def test_gradients_of_mixed_operands():
