@@ -131,7 +131,9 @@ def __getattr__(name: str) -> object:
         value = getattr(importlib.import_module(f"dist_ms.{_HOMES[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'dist_ms' has no attribute {name!r}")
+    from dist_ms.common.absent import missing
+
+    raise missing("dist_ms", name)
 
 
 def __dir__() -> list[str]:

@@ -31,7 +31,9 @@ def __getattr__(name: str) -> object:
             found = in_other_form(name)
             if found is not None:
                 return found
-        raise AttributeError(f"module 'dist_ms.ops' has no attribute {name!r}")
+        from dist_ms.common.absent import missing
+
+        raise missing("dist_ms.ops", name)
     owner = _OWNERS[name]
     module = _importlib.import_module(f"dist_ms.{owner}")
     globals().update({item: getattr(module, item) for item, other in _OWNERS.items() if other == owner})

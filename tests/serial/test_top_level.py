@@ -74,3 +74,25 @@ def test_an_operation_has_one_owner():
         "        assert not {*names} & {*vars(ops)}, module\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "module, name, remedy",
+    [
+        ("dist_ms", "export", "save_checkpoint"),
+        ("dist_ms", "ConvertModelUtils", "nn.Lamb"),
+        ("dist_ms", "transform_checkpoints", "data-parallel"),
+        ("dist_ms.ops", "TBERegOp", "ops.Custom"),
+        ("dist_ms.ops", "op_info_register", "ops.Primitive"),
+    ],
+)
+def test_names_that_make_no_sense_here_say_what_to_use(module, name, remedy):
+    with pytest.raises(AttributeError, match=f"module '{module}' has no attribute '{name}': .*{remedy}"):
+        getattr(importlib.import_module(module), name)
+    assert not hasattr(importlib.import_module(module), name)
+
+
+def test_absent_names_are_absent():
+    from dist_ms.common.absent import _BY_NAME
+
+    assert not [name for name in _BY_NAME if hasattr(dist_ms, name) or hasattr(dist_ms.ops, name)]

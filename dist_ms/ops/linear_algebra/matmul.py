@@ -12,7 +12,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
-from dist_ms.common.dtype import from_numpy
+from dist_ms.common.dtype import from_numpy, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import reduce_to
@@ -457,11 +457,12 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
         axis: the dimension.
 
     Returns:
-        Tensor without that dimension.
+        Tensor without that dimension; int64 for integers and bools.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.vecdot(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]])))
         [11.]
     """
-    return ops.ReduceSum()(mul(conjugate(tensor("vecdot", x, "x")), tensor("vecdot", y, "y")), axis)
+    product = mul(conjugate(tensor("vecdot", x, "x")), tensor("vecdot", y, "y"))
+    return ops.ReduceSum()(ops.cast(product, int64) if product.array().dtype.kind in "bui" else product, axis)

@@ -184,7 +184,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         axis = one_axis("cross", dim, len(shape), "dim")
     if shape[axis] != 3:
         raise ValueError(f"For 'cross', the dimension must have length 3, but got {shape[axis]}.")
-    x, y = (ops.unstack(ops.broadcast_to(t, shape), axis) for t in (input, other))
+    x, y = (ops.unstack(ops.broadcast_to(t, shape), axis) for t in (input, ops.cast(other, input.dtype)))
     return ops.stack([sub(mul(x[i], y[j]), mul(x[j], y[i])) for i, j in ((1, 2), (2, 0), (0, 1))], axis)
 
 
@@ -301,7 +301,7 @@ def ldexp(x: Tensor, other: Any) -> Tensor:
         >>> print(ms.ops.ldexp(ms.Tensor([1.5]), ms.Tensor([2])))
         [6.]
     """
-    return mul(tensor("ldexp", x, "x"), ops.pow(2.0, other))
+    return mul(tensor("ldexp", x, "x"), ops.pow(2.0, other) if isinstance(other, Tensor) else 2.0**other)
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import wanted
+from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
 from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.broadcasting import promote_types
+from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.losses.differences import absolute_difference, smooth_l1
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
 __all__ = [
     "binary_cross_entropy",
@@ -63,7 +66,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         reduction: "mean", "sum" or "none".
 
     Returns:
-        Tensor: a scalar, or with "none" of the broadcast shape.
+        Tensor: a scalar, or with "none" of the broadcast shape; float32 for integers.
 
     Raises:
         TypeError: if an argument is no Tensor.
@@ -80,6 +83,8 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     if arguments.is_float(input._element) and arguments.is_float(target._element):
         return reduced(ops.squared_difference(input, target), reduction)
     difference = input - target
+    if difference.array().dtype.kind in "iu":
+        difference = ops.cast(difference, mstype.float32)
     return reduced(difference * difference, reduction)
 
 
@@ -135,7 +140,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         >>> print(ms.ops.smooth_l1_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
         [0.125 1.5  ]
     """
-    one_dtype("smooth_l1_loss", "fV", input=input, target=target)
+    one_dtype("smooth_l1_loss", "fV", input=input)
+    one_dtype("smooth_l1_loss", "fV", target=target)
     owner = "smooth_l1_loss"
     check_pair(owner, input, target, reduction)
     check_same_shape(owner, input, target)
@@ -143,7 +149,8 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
         raise RuntimeError(complaint("beta", owner, "0 or more", beta))
     if beta == 0:
         return reduced(absolute_difference(input, target), reduction)
-    return reduced(smooth_l1(input, target, beta), reduction)
+    d = promote_types(numpy_dtype(input), numpy_dtype(target))
+    return reduced(smooth_l1(cast_array(input, d), cast_array(target, d), beta), reduction)
 
 
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Tensor:

@@ -113,7 +113,7 @@ def margin_ranking_loss(
 
 
 def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean") -> Tensor:
-    """Return x where the target is 1, max(0, margin - x) where it is -1.
+    """Return x where the target is 1 (or anything but -1), max(0, margin - x) where it is -1.
 
     Args:
         inputs: distances x, floats.
@@ -141,7 +141,7 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
     check_pair(owner, inputs, targets, reduction, "inputs", "targets")
     margin = check_number(margin, "margin", owner)
     d = inputs.dtype
-    near = inputs * ops.cast(targets == 1, d)
+    near = inputs * ops.cast(targets != -1, d)
     return reduced(near + ops.maximum(margin - inputs, 0.0) * ops.cast(targets == -1, d), reduction)
 
 

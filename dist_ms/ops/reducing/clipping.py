@@ -117,7 +117,7 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
     if error_if_nonfinite and not np.isfinite(total.array()):
         raise RuntimeError(f"For 'clip_by_norm', the norm must be finite, but got {total}.")
     scale = ops.minimum(true_divide(max_norm, add(total, 1e-6)), 1.0)
-    out = [mul(t, ops.cast(scale, t.dtype)) for t in several]
+    out = [mul(t, ops.cast(scale, t.dtype) if t.array().dtype.kind not in "iu" else scale) for t in several]
     return out[0] if isinstance(x, Tensor) else type(x)(out)
 
 

@@ -297,7 +297,7 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
     kind = tensor("nansum", input).array().dtype.kind
     if kind in "fV":
         input = ops.where(ops.isnan(input), wrap(np.zeros((), numpy_dtype(input))), input)
-    return ops.sum(input, axis, keepdims, dtype=dtype)
+    return ops.sum(input, axis, keepdims, dtype=input.dtype if dtype is None and kind in "iu" else dtype)
 
 
 def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:

@@ -341,20 +341,22 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
 
     Args:
         input: a Tensor of real numbers.
-        boundaries: a list of numbers in rising order.
+        boundaries: a list or a Tensor of numbers in rising order.
         right: an element equal to a boundary lies below it (False) or above it (True).
 
     Returns:
         Tensor of int32 of the shape of `input`.
 
     Raises:
-        TypeError: if `boundaries` is no list.
+        TypeError: if `boundaries` is no list and no Tensor.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.bucketize(ms.Tensor([1.0, 3.0, 6.0]), [2.0, 4.0]))
         [0 1 2]
     """
+    if isinstance(boundaries, Tensor):
+        boundaries = boundaries.array().ravel().tolist()
     if not isinstance(boundaries, (list, tuple)):
         raise TypeError(f"For 'bucketize', 'boundaries' must be a list, but got {type(boundaries).__name__}.")
     edges = Tensor(np.array(boundaries, np.float64))

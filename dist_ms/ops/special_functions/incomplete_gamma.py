@@ -113,7 +113,7 @@ class Zeta(_OfTwo):
 
     Call:
         input (Tensor): x, floats above 1; it gets no gradient.
-        other (Tensor): q, floats above 0, of the same dtype.
+        other (Tensor): q, floats above 0, of the same dtype. One of the two may be a number.
 
     Raises:
         TypeError: if an input is no Tensor of floats, or their dtypes differ.
@@ -125,6 +125,13 @@ class Zeta(_OfTwo):
     """
 
     value = staticmethod(values.zeta_array)
+
+    def __call__(self, input: Any, other: Any) -> Tensor:
+        if isinstance(input, Tensor) and isinstance(other, (int, float)):
+            other = Tensor(float(other), input.dtype)
+        elif isinstance(other, Tensor) and isinstance(input, (int, float)):
+            input = Tensor(float(input), other.dtype)
+        return super().__call__(input, other)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, q = inputs

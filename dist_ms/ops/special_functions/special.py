@@ -332,10 +332,13 @@ class _CopySign(Binary):
 
     @quiet
     def forward(self, x: Any, other: Any) -> np.ndarray:
+        first = x.dtype if isinstance(x, np.ndarray) else None
         x, y = promote(x, other)
-        if x.dtype.kind in "biu":
-            x, y = x.astype(np.float32), y.astype(np.float32)
-        return np.copysign(x, y)
+        # The type is the first operand's, or float32 for one that has no sign of zero.
+        kind = x.dtype if first is None else first
+        if kind.kind in "biu":
+            kind = np.dtype(np.float32)
+        return np.copysign(x.astype(kind, copy=False), y.astype(kind, copy=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs

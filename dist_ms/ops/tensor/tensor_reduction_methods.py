@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.dtype import bool_, int8, int16, int32, int64, uint8
 from dist_ms.common.tensor import Tensor
 
 
@@ -311,6 +312,9 @@ def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = None
         [ 1.  3.  6. 10.]
     """
     axis = either("cumsum", ("axis", axis), ("dim", dim), None)
+    if dtype is None and self.dtype in (bool_, int8, uint8):
+        # Few elements would be too many for these types.
+        dtype = int32
     return ops.cumsum(ops.ravel(self), 0, dtype) if axis is None else ops.cumsum(self, axis, dtype)
 
 
@@ -385,6 +389,8 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).trace())
         5.0
     """
+    if dtype is None and self.dtype in (bool_, int8, uint8, int16, int32):
+        dtype = int64
     x = self if dtype is None else ops.cast(self, dtype)
     return ops.ReduceSum()(ops.diagonal(x, offset, axis1, axis2), -1)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.dtype import Number
+from dist_ms.common.dtype import Number, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers
 from dist_ms.ops.shaping.splitting import split as split_tensor
@@ -144,7 +144,8 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     extra = self.ndim - len(shape)
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, self.shape[max(extra, 0) :])):
         raise ValueError(f"For 'Tensor.sum_to_size', 'size' must broadcast to {self.shape}, but got {shape}.")
-    return ops.broadcasting.reduce_to(self, ops.zeros(shape, self.dtype))
+    x = ops.cast(self, int64) if shape != self.shape and self.array().dtype.kind in "bui" else self
+    return ops.broadcasting.reduce_to(x, ops.zeros(shape, x.dtype))
 
 
 def tile(self: Tensor, dims: Any = None, *, reps: Any = None) -> Tensor:

@@ -1,0 +1,35 @@
+"""Names of MindSpore that make no sense here, and what to use instead: the end of an AttributeError."""
+
+from __future__ import annotations
+
+_REMEDIES = {
+    "it registers operations with MindSpore's own compilers; write an ops.Primitive or an ops.Custom": """
+        AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomOpBuilder TBERegOp get_vm_impl_fn op_info_register
+        vm_impl_registry
+    """,
+    "dist_ms runs no graphs in MindIR form; keep the network's class and save_checkpoint its parameters": """
+        export export_split_mindir load load_mindir save_mindir load_obf_params_into_net obfuscate_ckpt
+    """,
+    "THOR needs an accelerator; use nn.Lamb or nn.AdamWeightDecay": "ConvertModelUtils ConvertNetUtils Conv2dThor",
+    "operators are not cut over ranks; train data-parallel, or use nn.model_parallel": """
+        build_searched_strategy get_ckpt_path_with_strategy load_distributed_checkpoint merge_pipeline_strategys
+        rank_list_for_transform restore_group_info_list shard sync_pipeline_shared_parameters
+        transform_checkpoint_by_rank transform_checkpoints unified_safetensors
+    """,
+}
+_BY_NAME = {name: remedy for remedy, names in _REMEDIES.items() for name in names.split()}
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for a name that a module does not have, with a remedy where MindSpore has it.
+
+    Examples:
+        >>> from dist_ms.common.absent import missing
+        >>> print(missing("dist_ms", "zzz"))
+        module 'dist_ms' has no attribute 'zzz'
+        >>> print(missing("dist_ms.ops", "TBERegOp"))
+        module 'dist_ms.ops' has no attribute 'TBERegOp': it registers operations with MindSpore's own compilers; write
+        an ops.Primitive or an ops.Custom.
+    """
+    remedy = _BY_NAME.get(name)
+    return AttributeError(f"module {module!r} has no attribute {name!r}" + (f": {remedy}." if remedy else ""))
