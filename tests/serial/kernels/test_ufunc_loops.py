@@ -182,3 +182,25 @@ def test_a_thread_of_its_own_may_call():
         "assert found == [200_000] * 4, found\n"
     )
     subprocess.run([sys.executable, "-c", code], env={**os.environ, "OMP_NUM_THREADS": "2"}, check=True, timeout=60)
+
+
+SHAPE = (40, 30, 50)
+FORMS = {
+    "alike": lambda x: x,
+    "one number, broadcast": lambda x: np.broadcast_to(x.reshape(-1)[0], x.shape),
+    "one number": lambda x: x[:1, :1, :1].copy(),
+    "the last axis": lambda x: x[0, 0].copy(),
+    "the channels": lambda x: x[:1, :, :1].copy(),
+    "channels last": channels_last,
+    "every second": lambda x: np.repeat(x, 2, axis=2)[:, :, ::2],
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, BF16, np.float16], ids=str)
+@pytest.mark.parametrize("form", FORMS)
+def test_forms_of_operands(form, dtype):
+    first, second = random(SHAPE, dtype), random(SHAPE, dtype, 1)
+    other, number = FORMS[form](second), FORMS["one number, broadcast"](first)
+    for x, y in ((first, other), (other, first), (channels_last(first), other), (other, number)):
+        for function in (np.add, np.subtract, np.multiply):
+            assert_same(run(function, x, y), by_numpy(function, x, y))
