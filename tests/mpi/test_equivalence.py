@@ -105,8 +105,8 @@ def drawn_by_numpy(out, seed, offset, low, span, first):
 def weights_of_numpy(monkeypatch):
     """Start from weights that no change of the initializers changes.
 
-    Rounding grows over the steps: of seven starts tried, five had up to five optimizers whose weights end 1e-6 to 1.2e-5
-    apart.
+    Rounding grows over the steps: of seven starts tried, five had up to five optimizers whose weights end 1e-6 to
+    1.2e-5 apart.
     """
     monkeypatch.setattr(counted_numbers, "uniform", drawn_by_numpy)
 
