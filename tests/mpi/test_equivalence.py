@@ -5,10 +5,11 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
-from dist_ms._ext import counted_numbers
 from dist_ms.communication import get_group_size, get_rank
 from dist_ms.experimental import optim
 from dist_ms.mint import optim as mint_optim
+
+pytestmark = pytest.mark.usefixtures("weights_of_numpy")
 
 STEPS = 50
 # With momentum a rate of 0.05 lets rounding grow to 3e-6 from some initial weights in 50 steps, 0.01 to 3e-7.
@@ -93,22 +94,6 @@ def train(make_optimizer, parallel, dtype=np.float32, steps=STEPS, overlap=None)
         step(Tensor(x[part]), Tensor(y[part]))
     ms.reset_auto_parallel_context()
     return {p.name: p.asnumpy().copy() for p in net.get_parameters()}
-
-
-def drawn_by_numpy(out, seed, offset, low, span, first):
-    """What `counted_numbers.uniform` fills, of other numbers."""
-    values = np.random.Generator(np.random.Philox(key=seed)).random(out.size, out.dtype)
-    out.reshape(-1)[:] = values * out.dtype.type(span) + out.dtype.type(low)
-
-
-@pytest.fixture(autouse=True)
-def weights_of_numpy(monkeypatch):
-    """Start from weights that no change of the initializers changes.
-
-    Rounding grows over the steps: of seven starts tried, five had up to five optimizers whose weights end 1e-6 to
-    1.2e-5 apart.
-    """
-    monkeypatch.setattr(counted_numbers, "uniform", drawn_by_numpy)
 
 
 @pytest.fixture
