@@ -12,7 +12,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.layers.dense import dense
-from dist_ms.ops.layers.recurrence import PLAIN_STEPS
+from dist_ms.ops.layers.recurrence import one_step
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCell"]
 
@@ -61,7 +61,7 @@ class _OneStep(Cell):
                     f"(batch, {self.hidden_size}), but got {x.shape} and {h.shape}."
                 )
         gates = dense(x, self.weight_ih, self.bias_ih)
-        return PLAIN_STEPS[kind](gates, state, self.weight_hh, self.bias_hh)
+        return one_step(kind, gates, state, self.weight_hh, self.bias_hh)
 
 
 class RNNCell(_OneStep):

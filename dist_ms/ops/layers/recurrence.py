@@ -23,7 +23,7 @@ from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.linear_algebra.matmul import product
 from dist_ms.ops.picking import selection
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.shaping import joining, splitting
+from dist_ms.ops.shaping import joining, reshaping, splitting
 from dist_ms.ops.vjp import formula_gradient
 
 __all__: list[str] = []
@@ -183,3 +183,13 @@ class RecurrenceGrad(Primitive):
             return tuple(formula_gradient(layer, [arguments[i] for i in names], tuple(dout)))
 
         return first_order
+
+
+def one_step(kind: str, gates: Tensor, state: tuple, weight: Tensor, bias: Tensor | None) -> tuple:
+    """The states after one step, given the inputs' part of the gates (N, G H): what a cell of a layer computes."""
+    # An Elman step is too short to gain, and plain operations cast, or refuse, what has several types.
+    if kind in ("tanh", "relu") or not gates.dtype == weight.dtype == state[0].dtype == state[-1].dtype:
+        return PLAIN_STEPS[kind](gates, state, weight, bias)
+    hidden, cell = (*state, None)[:2]
+    whole = reshaping.expand_dims(gates, 0)
+    return Recurrence(kind)(whole, weight, bias, hidden, cell, None, Kept())[1:]

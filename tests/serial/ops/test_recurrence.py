@@ -6,7 +6,7 @@ import pytest
 from dist_ms import Tensor, float16, float32, grad
 from dist_ms._ext.tape import Kept
 from dist_ms.ops.creating.casting import cast
-from dist_ms.ops.layers.recurrence import Recurrence, unrolled
+from dist_ms.ops.layers.recurrence import PLAIN_STEPS, Recurrence, one_step, unrolled
 from tests.gradcheck import check_gradient
 
 GATES = {"tanh": 1, "relu": 1, "lstm": 4, "gru": 3}
@@ -90,3 +90,26 @@ def test_nothing_to_run():
     for steps, rows in ((0, 3), (3, 0)):
         outputs, last = layers("gru", False, None)[0](*[Tensor(a) for a in arguments("gru", steps, rows)])
         assert outputs.shape == (steps, rows, 2) and last.shape == (rows, 2)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_one_step(kind):
+    gates, weight, *rest = arguments(kind, steps=1)
+    bias, state = (rest[0] if kind == "gru" else RNG.normal(size=len(weight))), rest[kind == "gru" :]
+
+    def step(gates, weight, bias, *state):
+        return one_step(kind, gates, state, weight, bias)
+
+    def plain(gates, weight, bias, *state):
+        return PLAIN_STEPS[kind](gates, state, weight, bias)
+
+    tensors = [Tensor(a) for a in (gates[0], weight, bias, *state)]
+    for found, wanted in zip(step(*tensors), plain(*tensors), strict=True):
+        np.testing.assert_allclose(found.asnumpy(), wanted.asnumpy(), rtol=1e-12, atol=1e-14)
+    check_gradient(step, gates[0], weight, bias, *state, step=1e-6)
+
+
+def test_one_step_refuses_mixed_types():
+    gates, weight, hidden, cell = (Tensor(a.astype(np.float32)) for a in arguments("lstm", steps=1))
+    with pytest.raises(TypeError, match="For 'Dense'"):
+        one_step("lstm", gates[0], (cast(hidden, float16), cast(cell, float16)), weight, None)
