@@ -83,14 +83,13 @@ cdef inline int gather(
 ) noexcept nogil:
     """Append the numbers of a segment that make no whole step to others, in vectors that `filler` fills up."""
     cdef int left = <int> (size % STEP)
-    cdef int k, lane
+    cdef int k
     x += size - left
-    for k in range((left + LANES - 1) // LANES):
-        for lane in range(LANES):
-            rest[filled + lane] = real(x[lane], filler) if k * LANES + lane < left else filler
-        x += LANES
-        filled += LANES
-    return filled
+    rest += filled
+    # Always a whole step, for loops without a rest of their own: the next segment overwrites what is too much.
+    for k in range(STEP):
+        rest[k] = real(x[k], filler) if k < left else filler
+    return filled + (left + LANES - 1) // LANES * LANES
 
 
 cdef inline int fill_step(floating *rest, int filled, floating filler) noexcept nogil:
@@ -142,7 +141,7 @@ cdef inline void add_statistics(
 ) noexcept nogil:
     """Add the distances from `center` of one channel's numbers in a strip, and their squares."""
     cdef Sums now = sums[0]
-    cdef floating rest[AT_ONCE * STEP]
+    cdef floating rest[AT_ONCE * STEP + STEP]
     cdef Py_ssize_t _sample, i
     cdef int filled = 0
     for _sample in range(strip.samples):
@@ -182,8 +181,8 @@ cdef inline void add_products(
 ) noexcept nogil:
     """Add v and v (x - center), v = dy let through, of one channel's numbers in a strip."""
     cdef Sums now = sums[0]
-    cdef floating rest[AT_ONCE * STEP]
-    cdef floating rest_dy[AT_ONCE * STEP]
+    cdef floating rest[AT_ONCE * STEP + STEP]
+    cdef floating rest_dy[AT_ONCE * STEP + STEP]
     cdef bint words = storage is uint16_t and passed is uint16_t
     cdef Py_ssize_t _sample, i
     cdef int filled = 0
