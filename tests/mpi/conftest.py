@@ -6,7 +6,6 @@ import sys
 import tempfile
 import time
 
-import numpy as np
 import pytest
 
 # Ranks left waiting by a failed one give up before the meeting point does.
@@ -103,24 +102,3 @@ def comms(world):
 def comm(request, comms):
     """Each kind of communicator in turn."""
     return comms[request.param]
-
-
-@pytest.fixture
-def weights_of_numpy(monkeypatch):
-    """Start from weights that no change of the initializers changes, for tests whose bound some starts break.
-
-    Rounding grows over the steps: of seven starts of test_equivalence.py, five had up to five optimizers whose weights
-    end 1e-6 to 1.2e-5 apart.
-    """
-    from dist_ms._ext import counted_numbers
-
-    def uniform(out, seed, offset, low, span, first):
-        values = np.random.Generator(np.random.Philox(key=seed)).random(out.size, out.dtype)
-        out.reshape(-1)[:] = values * out.dtype.type(span) + out.dtype.type(low)
-
-    def normal(out, seed, offset, mean, deviation, first):
-        values = np.random.Generator(np.random.Philox(key=seed)).standard_normal(out.size, out.dtype)
-        out.reshape(-1)[:] = values * out.dtype.type(deviation) + out.dtype.type(mean)
-
-    monkeypatch.setattr(counted_numbers, "uniform", uniform)
-    monkeypatch.setattr(counted_numbers, "normal", normal)
