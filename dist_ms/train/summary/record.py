@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,15 +13,18 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
 from dist_ms.common.summary_values import close_keeper, open_keeper
 from dist_ms.common.tensor import Tensor
-from dist_ms.train.summary.event_file import EventFile
 
 __all__ = ["SummaryRecord"]
 
+# A histogram's buckets.
+_BUCKETS = 30
+# Files of one process that are made within a second need names of their own.
+_NUMBERS = itertools.count()
 PLUGINS = ("scalar", "tensor", "histogram", "image")
 
 
 class SummaryRecord:
-    """Writes scalars, histograms and images that TensorBoard shows.
+    """Writes scalars, histograms and images that TensorBoard shows; needs the packages tensorboardX and Pillow.
 
     While one is open, it also takes what `ops.ScalarSummary` and its kin are given in networks.
 
@@ -34,6 +40,7 @@ class SummaryRecord:
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if an argument is given that must be None.
+        ImportError: when the first value is recorded, if tensorboardX is not installed.
 
     Examples:
         >>> import tempfile
@@ -67,7 +74,7 @@ class SummaryRecord:
         check_int(num_process, "num_process", "SummaryRecord")
         self._values: list[tuple[str, str, np.ndarray]] = []
         self._mode, self._closed = "train", False
-        self._file: EventFile | None = None
+        self._file: Any = None
         self._given = open_keeper()
 
     def __enter__(self) -> SummaryRecord:
@@ -139,22 +146,42 @@ class SummaryRecord:
         except OSError as error:
             if self._raises:
                 raise
-            import warnings
-
             warnings.warn(f"SummaryRecord could not write step {step}: {error}", RuntimeWarning, stacklevel=2)
             return False
         return True
 
     def _write(self, plugin: str, name: str, array: np.ndarray, step: int) -> None:
         """One value, in the form its plugin wants; the file is made for the first."""
-        if self._file is None:
-            self._file = EventFile(self._log_dir, self._prefix, self._suffix)
+        try:
+            from tensorboardX import summary
+            from tensorboardX.proto.event_pb2 import Event
+        except ImportError as error:
+            raise ImportError(
+                "For 'SummaryRecord', the package 'tensorboardX' must be installed, but it was not found: "
+                "pip install dist_ms[summary]."
+            ) from error
         if plugin == "scalar":
-            self._file.scalar(name, float(array.item()), step)
+            content = summary.scalar(name, array)
         elif plugin == "image":
-            self._file.image(name, array, step)
+            content = summary.image(name, array, dataformats="NCHW")
         else:
-            self._file.histogram(name, array, step)
+            finite = array[np.isfinite(array)].astype(np.float64)
+            if not finite.size:
+                message = f"'{name}' has no finite values at step {step}: no histogram."
+                warnings.warn(message, RuntimeWarning, stacklevel=3)
+                return
+            content = summary.histogram(name, finite, _BUCKETS)
+        self._opened().write_event(Event(wall_time=time.time(), step=step, summary=content))
+
+    def _opened(self) -> Any:
+        """The event file, made when it is first needed. `tensorboardX.SummaryWriter` has no flush that waits."""
+        if self._file is None:
+            from tensorboardX.event_file_writer import EventsWriter
+
+            os.makedirs(self._log_dir, exist_ok=True)
+            one = f".{os.getpid()}.{next(_NUMBERS)}{self._suffix}"
+            self._file = EventsWriter(os.path.join(self._log_dir, self._prefix), one)
+        return self._file
 
     def flush(self) -> None:
         """Have the file hold all that was recorded."""
