@@ -31,6 +31,7 @@ __all__ = [
     "kernel_type",
     "laid_out_like",
     "onednn_type",
+    "reshaped",
     "surrounded",
     "working_type",
 ]
@@ -101,6 +102,22 @@ def copied(x: np.ndarray) -> np.ndarray:
     copy = np.empty(x.shape, x.dtype)
     copy_into(x, copy)
     return copy
+
+
+def reshaped(x: np.ndarray, shape: tuple) -> np.ndarray:
+    """`x.reshape(shape)`, whose copy, where it needs one, is made by the kernel if it is large.
+
+    Raises:
+        ValueError: if the shape does not hold the elements.
+    """
+    if x.nbytes < _LEAST_COPIED or x.flags.c_contiguous:
+        return x.reshape(shape)
+    try:
+        return x.reshape(shape, copy=False)
+    except ValueError:
+        return copied(x).reshape(shape)
+    except TypeError:  # NumPy before 2.1
+        return x.reshape(shape)
 
 
 def surrounded(x: np.ndarray, starts: tuple, shape: tuple, value: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms._ext.tape import apply
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, many_axes, one_axis, one_of, tensor
+from dist_ms.ops.layout import reshaped
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import transposing
 
@@ -55,7 +56,7 @@ class Reshape(Primitive):
     def forward(self, input: np.ndarray, shape: tuple) -> np.ndarray:
         try:
             if not shape or min(shape) >= -1:
-                return input.reshape(shape)
+                return reshaped(input, shape)
         except (ValueError, TypeError, AttributeError):
             pass
         return self._explain(input, shape)

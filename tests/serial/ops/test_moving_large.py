@@ -102,3 +102,14 @@ def test_gradient_of_slices():
         wanted[index] = dout
         found = ops.GradOperation(sens_param=True)(lambda t, index=index: t[index])(ms.Tensor(x), ms.Tensor(dout))
         same(found, wanted)
+
+
+@pytest.mark.parametrize("x", ARRAYS)
+def test_reshape(x):
+    t = ms.Tensor(x)
+    for shape in ((-1,), (x.shape[0], -1), (-1, x.shape[2]), (2, -1)):
+        if x.size % 2 == 0:
+            same(t.reshape(shape), x.reshape(shape))
+    with pytest.raises(ValueError, match="must hold"):
+        t.reshape((7, 11))
+    assert np.shares_memory(t.asnumpy(), ops.Reshape().forward(t.asnumpy(), (1, *x.shape)))
