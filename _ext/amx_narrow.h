@@ -35,17 +35,7 @@ static void amx_product_16(long rows, long columns, long inner, const uint8_t *a
                 _tile_loadd(6, of_b, 64);
                 _tile_loadd(7, of_b + b_column, 64);
                 _tile_loadd(5, of_a + 16 * a_step, a_step);
-                if (half) {
-                    TILE_DPFP16PS(0, 4, 6);
-                    TILE_DPFP16PS(1, 4, 7);
-                    TILE_DPFP16PS(2, 5, 6);
-                    TILE_DPFP16PS(3, 5, 7);
-                } else {
-                    _tile_dpbf16ps(0, 4, 6);
-                    _tile_dpbf16ps(1, 4, 7);
-                    _tile_dpbf16ps(2, 5, 6);
-                    _tile_dpbf16ps(3, 5, 7);
-                }
+                MULTIPLY_TILES(half);
             }
             _tile_stored(0, to, 4 * c_step);
             _tile_stored(1, to + 16, 4 * c_step);

@@ -223,17 +223,7 @@ static void amx_multiply_rounded(const uint8_t *a_panel, const uint8_t *b, long 
             _tile_loadd(4, a, 64);
             _tile_loadd(7, b + TILE_BYTES, 64);
             _tile_loadd(5, a + TILE_BYTES, 64);
-            if (to->half) {
-                TILE_DPFP16PS(0, 4, 6);
-                TILE_DPFP16PS(1, 4, 7);
-                TILE_DPFP16PS(2, 5, 6);
-                TILE_DPFP16PS(3, 5, 7);
-            } else {
-                _tile_dpbf16ps(0, 4, 6);
-                _tile_dpbf16ps(1, 4, 7);
-                _tile_dpbf16ps(2, 5, 6);
-                _tile_dpbf16ps(3, 5, 7);
-            }
+            MULTIPLY_TILES(to->half);
             for (long i = 0; i < each && left; i++) {
                 __builtin_prefetch(next + 64 * line, 0, 2);
                 if (++line == to->next_lines)

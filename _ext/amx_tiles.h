@@ -38,6 +38,16 @@ static int amx_has_float16(void)
 #define TILE_DPFP16PS(sums, a, b) \
     __asm__ volatile (".byte 0xc4, 0xe2, %c0, 0x5c, %c1" : : "i"((15 - (b)) << 3 | 3), "i"(0xc0 | (sums) << 3 | (a)))
 
+/* Add tiles 4 and 5 times tiles 6 and 7 to tiles 0 to 3: of float16 if `half`, else of bfloat16. */
+#define MULTIPLY_TILES(half)                                                                                          \
+    do {                                                                                                              \
+        if (half) {                                                                                                   \
+            TILE_DPFP16PS(0, 4, 6); TILE_DPFP16PS(1, 4, 7); TILE_DPFP16PS(2, 5, 6); TILE_DPFP16PS(3, 5, 7);           \
+        } else {                                                                                                      \
+            _tile_dpbf16ps(0, 4, 6); _tile_dpbf16ps(1, 4, 7); _tile_dpbf16ps(2, 5, 6); _tile_dpbf16ps(3, 5, 7);       \
+        }                                                                                                             \
+    } while (0)
+
 #pragma GCC push_options
 #pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16,amx-tile,amx-bf16,fma")
 
