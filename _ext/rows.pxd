@@ -22,6 +22,9 @@ cdef enum:
     LINE = 64
 
 
+cdef extern from "numpy/arrayobject.h":
+    int USER_TYPES "NPY_USERDEF"
+
 cdef extern from *:
     """
     static int dm_bfloat16_number = -1;
@@ -35,6 +38,18 @@ cdef struct Matrix:
     void *data
 
 
+cdef inline bint is_bfloat16(cnp.ndarray array) except -1:
+    """Tell whether the type is ml_dtypes' bfloat16."""
+    global bfloat16_number
+    cdef int number = cnp.PyArray_TYPE(array)
+    if number == bfloat16_number:
+        return True
+    if number < USER_TYPES or type_name(array) != "bfloat16":
+        return False
+    bfloat16_number = number
+    return True
+
+
 cdef inline Number number_of(str kernel, str name, cnp.ndarray array) except *:
     """Return how the numbers of an array are stored."""
     cdef int number = cnp.PyArray_TYPE(array)
@@ -44,11 +59,7 @@ cdef inline Number number_of(str kernel, str name, cnp.ndarray array) except *:
         return FLOAT64
     if number == cnp.NPY_FLOAT16:
         return FLOAT16
-    if number == cnp.NPY_UINT16 or number == bfloat16_number:
-        return BFLOAT16
-    if type_name(array) == "bfloat16":
-        global bfloat16_number
-        bfloat16_number = number
+    if number == cnp.NPY_UINT16 or is_bfloat16(array):
         return BFLOAT16
     raise TypeError(
         f"For '{kernel}', '{name}' must be float32, float64, bfloat16 or float16, "

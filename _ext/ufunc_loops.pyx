@@ -14,9 +14,9 @@ from cython.parallel cimport prange
 
 import numpy
 
-from arrays cimport is_dense, type_name
+from arrays cimport is_dense
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from rows cimport FLOAT16, FLOAT32, Matrix, Number, bfloat16_number, number_of, put_back, widened
+from rows cimport BFLOAT16, FLOAT16, FLOAT32, Matrix, Number, is_bfloat16, put_back, widened
 
 from dist_ms._ext.quiet import quiet
 
@@ -24,7 +24,6 @@ cnp.import_array()
 cnp.import_ufunc()
 
 cdef extern from "numpy/arrayobject.h":
-    int USER_TYPES "NPY_USERDEF"
     object PyArray_NewLikeArray(cnp.ndarray prototype, cnp.NPY_ORDER order, cnp.PyArray_Descr *descr, int subok)
     object PyArray_NewFromDescr(
         cnp.PyTypeObject *subtype, cnp.PyArray_Descr *descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
@@ -348,9 +347,9 @@ cdef int narrow_type(cnp.ndarray x, Number *stored) except -1:
     if kind == cnp.NPY_FLOAT16:
         stored[0] = FLOAT16
         return 1
-    if kind < USER_TYPES or (kind != bfloat16_number and type_name(x) != "bfloat16"):
+    if not is_bfloat16(x):
         return 0
-    stored[0] = number_of("apply", "x", x)
+    stored[0] = BFLOAT16
     return 1
 
 
