@@ -15,7 +15,7 @@ from libc.string cimport memcpy
 
 from arrays cimport check, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
-from logarithm cimport logarithm
+from logarithm cimport normal_logarithm
 from philox cimport COUNTERS, WORDS, philox
 
 cnp.import_array()
@@ -62,7 +62,7 @@ cdef inline double unit_double(uint32_t high, uint32_t low) noexcept nogil:
 cdef inline float radius_of(uint32_t word) noexcept nogil:
     """Return sqrt(-2 ln u) of a u from (0, 1] that the word makes."""
     cdef float u = <float> <int32_t> (word >> 1) * <float> 4.656612873077393e-10 + <float> 2.3283064365386963e-10
-    return math.sqrtf(<float> -2.0 * logarithm(u))
+    return math.sqrtf(<float> -2.0 * normal_logarithm(u, 0))
 
 
 cdef inline float sine_of_quarter(float x) noexcept nogil:

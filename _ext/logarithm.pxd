@@ -1,41 +1,35 @@
 # cython: cdivision=True
-"""Natural logarithms of positive float32 numbers, without a branch or a call, for loops that become vectors.
+"""Natural logarithms of normal float32 numbers, without a branch or a call, for loops that become vectors."""
 
-The coefficients are minimax fits of the relative error, made for this file as those of `transcendental.pxd`.
-"""
-
-from libc.stdint cimport int32_t
-
-cdef enum:
-    ROOT_OF_HALF = 0x3F3504F3  # its bits
-    MANTISSA = 23
-
-cdef union LogBits:
-    int32_t number
-    float value
+from transcendental cimport MANTISSA_BITS, Bits
 
 
-cdef inline float logarithm(float x) noexcept nogil:
-    """Return ln x of a positive normal number, right to about one unit in the last place."""
-    cdef LogBits bits
-    cdef int32_t exponent
-    cdef float f, p, e, square
-    bits.value = x
-    # x = 2^exponent (1 + f), 1 + f between the root of a half and that of 2.
-    exponent = (bits.number - ROOT_OF_HALF) >> MANTISSA
-    bits.number = bits.number - exponent * (1 << MANTISSA)
-    f = bits.value - <float> 1.0
-    e = <float> exponent
-    p = <float> 0.0674664032
-    p = p * f + <float> -0.1167565177
-    p = p * f + <float> 0.1188816232
-    p = p * f + <float> -0.1240558893
-    p = p * f + <float> 0.1421955235
-    p = p * f + <float> -0.1666799585
-    p = p * f + <float> 0.2000211866
-    p = p * f + <float> -0.250000096
-    p = p * f + <float> 0.333333126
+cdef inline float normal_logarithm(float x, float lifted) noexcept nogil:
+    """Return log(x) less `lifted` ln 2 of an x in the normal range, to 0.9 units in the last place.
+
+    Of a mantissa between sqrt(1/2) and sqrt(2), f off 1, a polynomial (Lawson's iteration on Chebyshev
+    nodes, for the relative error of the logarithm) follows the first two terms of the series.
+    """
+    cdef Bits mantissa
+    cdef float exponent, f, p, square
+    cdef int raised
+    mantissa.value = x
+    # From the bits of sqrt(1/2) on the exponent is one more.
+    raised = (mantissa.number - 0x3F3504F3) >> MANTISSA_BITS
+    mantissa.number = mantissa.number - (raised << MANTISSA_BITS)
+    exponent = <float> raised - lifted
+    f = mantissa.value - <float> 1.0
+    p = <float> -0.07634497756913829
+    p = p * f + <float> 0.12761577535614776
+    p = p * f + <float> -0.13160182161841927
+    p = p * f + <float> 0.1420175791698065
+    p = p * f + <float> -0.16623357359724686
+    p = p * f + <float> 0.2000122688021576
+    p = p * f + <float> -0.25000821033939913
+    p = p * f + <float> 0.33333331707663466
     square = f * f
-    # ln 2 in two parts, of which the first one's product with an exponent is exact; small parts first.
-    p = p * f * square + e * <float> -2.12194440e-4
-    return e * <float> 0.693359375 + (f + (p - <float> 0.5 * square))
+    p = p * f * square
+    # ln 2 in two parts, of which the first one's product with the exponent is exact.
+    p = p + exponent * <float> -2.12194440054690583e-4
+    p = p - <float> 0.5 * square
+    return f + p + exponent * <float> 0.693359375
