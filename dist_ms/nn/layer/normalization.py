@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import (
     check_bool,
@@ -23,7 +25,7 @@ from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.layers.batch_norm import BatchNorm, follow
-from dist_ms.ops.layers.group_norm import group_norm, instance_norm
+from dist_ms.ops.layers.group_norm import group_norm, normalised_instances
 from dist_ms.ops.layers.layer_norm import LayerNorm as LayerNormPrimitive
 
 __all__ = [
@@ -360,21 +362,18 @@ class _InstanceNorm(Cell):
     def construct(self, x: Tensor) -> Tensor:
         if tensor(self.cls_name, x, "x").ndim != self._rank:
             raise ValueError(f"For '{self.cls_name}', 'x' must have {self._rank} dimensions, but got shape {x.shape}.")
-        out = instance_norm(x, self.gamma, self.beta, self.eps)
-        if self.training:
-            self._follow(x.array())
+        kept = Kept()
+        out = normalised_instances(x, self.gamma, self.beta, self.eps, kept)
+        if self.training and kept.value is not None:
+            self._follow(*kept.value, math.prod(x.shape[2:]))
         return out
 
-    def _follow(self, x: np.ndarray) -> None:
-        """Move the statistics toward the means over the samples, unbiased for the variance."""
-        axes = tuple(range(2, x.ndim))
-        count = int(np.prod(x.shape[2:]))
-        if x.size == 0:
-            return
-        wide = x.astype(np.float64)
-        variance = wide.var(axis=axes).mean(axis=0) * (count / max(count - 1, 1))
-        for name, batch in (("moving_mean", wide.mean(axis=(0, *axes))), ("moving_variance", variance)):
-            follow(self._params[name], batch, self.momentum)
+    def _follow(self, mean: np.ndarray, rstd: np.ndarray, count: int) -> None:
+        """Move the statistics toward the means over the samples, unbiased for the variance, of `count` numbers each."""
+        wide = rstd.astype(np.float64)
+        variance = np.maximum(1 / (wide * wide) - self.eps, 0) * (count / max(count - 1, 1))
+        for name, batch in (("moving_mean", mean.astype(np.float64)), ("moving_variance", variance)):
+            follow(self._params[name], batch.reshape(-1, self.num_features).mean(axis=0), self.momentum)
 
     def extend_repr(self) -> str:
         return (

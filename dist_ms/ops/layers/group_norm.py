@@ -133,6 +133,13 @@ def group_norm(
         >>> print(ms.ops.group_norm(ms.Tensor([[1.0, 3.0]]), 1, eps=0.0))
         [[-1.  1.]]
     """
+    return normalised_groups(input, num_groups, weight, bias, eps, Kept())
+
+
+def normalised_groups(
+    input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float, kept: Kept
+) -> Tensor:
+    """What `group_norm` returns; `kept` gets (mean, rstd), an element per sample and group, unless `input` is empty."""
     check_positive_int(num_groups, "num_groups", "group_norm")
     _check_channels("group_norm", input, {"weight": weight, "bias": bias})
     shape = input.shape
@@ -145,8 +152,8 @@ def group_norm(
     ones, zeros = wrap(np.ones(shape[1], data.dtype)), wrap(np.zeros(shape[1], data.dtype))
     if fused:
         both = ones if weight is None else weight, zeros if bias is None else bias
-        return _GroupNormalisation(num_groups, eps)(input, *both, Kept())
-    out = _GroupNormalisation(num_groups, eps)(input, ones, zeros, Kept()) if data.size else input + 0
+        return _GroupNormalisation(num_groups, eps)(input, *both, kept)
+    out = _GroupNormalisation(num_groups, eps)(input, ones, zeros, kept) if data.size else input + 0
     column = (shape[1], *(1,) * (len(shape) - 2))
     if weight is not None:
         out = out * reshaping.reshape(weight, column)
@@ -176,5 +183,10 @@ def instance_norm(input: Tensor, weight: Tensor | None = None, bias: Tensor | No
         >>> print(ms.ops.instance_norm(ms.Tensor([[[1.0, 3.0]]]), eps=0.0))
         [[[-1.  1.]]]
     """
+    return normalised_instances(input, weight, bias, eps, Kept())
+
+
+def normalised_instances(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float, kept: Kept) -> Tensor:
+    """What `instance_norm` returns; `kept` gets (mean, rstd), an element per sample and channel, unless it is empty."""
     _check_channels("instance_norm", input, {"weight": weight, "bias": bias})
-    return group_norm(input, max(input.shape[1], 1), weight, bias, eps)
+    return normalised_groups(input, max(input.shape[1], 1), weight, bias, eps, kept)
