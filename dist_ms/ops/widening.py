@@ -7,22 +7,10 @@ from typing import Any
 from dist_ms.autograd import tape
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.activations.softmax import LogSoftmax, Softmax
 from dist_ms.ops.creating.casting import cast
-from dist_ms.ops.layers.batch_norm import BatchNormInfer, BatchNormTrain
-from dist_ms.ops.layers.layer_norm import RowNorm
-from dist_ms.ops.losses.cross_entropy import LabelCrossEntropy
 
 _FLOATS = (mstype.float16, mstype.bfloat16, mstype.float32, mstype.float64)
 _LOW = (mstype.bfloat16, mstype.float16)
-_READS: dict[type, tuple] = {
-    BatchNormTrain: _LOW,
-    BatchNormInfer: _LOW,
-    LabelCrossEntropy: _LOW,
-    LogSoftmax: _LOW,
-    RowNorm: _LOW,
-    Softmax: _LOW,
-}
 
 
 def widened(primitive: Any, inputs: tuple) -> Any:
@@ -30,10 +18,14 @@ def widened(primitive: Any, inputs: tuple) -> Any:
 
     The gradient of the first input has that input's type. None if the operation or its first input
     is of another kind: then casts are needed.
+
+    Args:
+        primitive: has a method `widening` if it can: the operation that reads low types and computes in float32.
+        inputs: what it is called with.
     """
-    reads = _READS.get(type(primitive))
-    if reads is None or not isinstance(inputs[0], Tensor) or inputs[0].dtype not in reads:
+    wide = getattr(primitive, "widening", None)
+    if wide is None or not isinstance(inputs[0], Tensor) or inputs[0].dtype not in _LOW:
         return None
     rest = [cast(v, mstype.float32) if isinstance(v, Tensor) and v.dtype in _FLOATS else v for v in inputs[1:]]
     with tape.as_given():
-        return tape.apply(primitive.widening(), inputs[0], *rest)
+        return tape.apply(wide(), inputs[0], *rest)
