@@ -21,6 +21,14 @@ from dist_ms.parallel.plan import SyncPlan
 VARIABLE = "DIST_MS_DESYNC_STEPS"
 STEPS = 50
 _REPLICATED = ("all_reduce", "reduce_scatter", "all_gather")
+_CHANGED = (
+    "Something changed it on some ranks only: code that runs on one rank alone, a random number, an update with "
+    "gradients that were not reduced."
+)
+_STARTED = (
+    "The ranks started with different values: call set_seed with the same seed on all of them before the model is "
+    "built, or give them rank 0's: nn.DistributedGradReducer(parameters).start() does, before gradients are computed."
+)
 _ALIGNED = 64  # bytes: where a piece may begin
 
 
@@ -95,6 +103,17 @@ class DesyncDetector:
             self._agreed, self._turn = self._step, 0
             self._hashes[:] = 0
 
+    def compare_all(self) -> None:
+        """Compare all of the weights at once. All ranks call this at the same point.
+
+        Raises:
+            DesyncError: on every rank, if a weight differs.
+        """
+        self._hashes[:] = [hash_memory(memory(p.array())) for p in self._parameters]
+        self._compare()
+        self._agreed, self._turn = self._step, 0
+        self._hashes[:] = 0
+
     def _compare(self) -> None:
         """Compare one number, and where it differs more."""
         mine = np.uint64(hash_memory(self._hashes.view(np.uint8))).view(np.int64)
@@ -119,19 +138,23 @@ class DesyncDetector:
         first = comm.broadcast(values.copy())
         far = comm.gather_objects(_difference(first, values))
         rows = [
-            f"  {_ranks(ranks)}: {far[comm.ranks.index(ranks[0])]}" if i else f"  {_ranks(ranks)}"
+            f"  {name_ranks(ranks)}: {far[comm.ranks.index(ranks[0])]}" if i else f"  {name_ranks(ranks)}"
             for i, ranks in enumerate(same.values())
         ]
-        since = f"after step {self._agreed}" if self._agreed else "since the first step"
         raise DesyncError(
-            f"[rank {comm.rank} of {comm.size}] Parameter '{parameter.name}' must be the same on all ranks, but at "
-            f"step {self._step} it is not; it became different {since}, or a little before. "
-            "Ranks with the same values:\n"
+            f"[rank {comm.rank} of {comm.size}] Parameter '{parameter.name}' must be the same on all ranks, but "
+            f"{self._when()}. Ranks with the same values:\n"
             + "\n".join(rows)
-            + "\nSomething changed it on some ranks only: code that runs on one rank alone, a random number, an update "
-            "with gradients that were not reduced. Mark a parameter that each rank has of its own as "
+            + f"\n{_CHANGED if self._step else _STARTED} Mark a parameter that each rank has of its own as "
             f"layerwise_parallel; {VARIABLE}=0 ends the comparison."
         )
+
+    def _when(self) -> str:
+        """Say when the weights were found to differ, and since when they may."""
+        if not self._step:
+            return "before the first step it is not"
+        since = f"after step {self._agreed}" if self._agreed else "since the first step"
+        return f"at step {self._step} it is not; it became different {since}, or a little before"
 
 
 def memory(array: np.ndarray) -> np.ndarray:
@@ -191,6 +214,14 @@ def _difference(first: np.ndarray, values: np.ndarray) -> str:
     )
 
 
-def _ranks(ranks: list[int]) -> str:
-    """Name ranks."""
+def name_ranks(ranks: Sequence[int]) -> str:
+    """Name ranks in a message.
+
+    Args:
+        ranks: one or several.
+
+    Examples:
+        >>> name_ranks([0]), name_ranks([0, 2])
+        ('rank 0', 'ranks 0, 2')
+    """
     return f"rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"

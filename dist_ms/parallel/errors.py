@@ -9,3 +9,7 @@ class PlanMismatchError(RuntimeError):
 
 class DesyncError(RuntimeError):
     """A weight that the ranks update together is no longer the same on all; the text names it and the ranks."""
+
+
+class UnreducedGradientError(DesyncError):
+    """Gradients that differ between the ranks have reached an optimizer of data-parallel training."""

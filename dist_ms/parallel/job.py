@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.communication import current
 from dist_ms.communication.comm import Comm
+from dist_ms.parallel.mode import trains_together
 
 
 def data_parallel_comm() -> Comm | None:
@@ -16,12 +16,7 @@ def data_parallel_comm() -> Comm | None:
     world = current()
     if world is None or world.comm.size == 1:
         return None
-    if get_auto_parallel_context("parallel_mode") not in (
-        ParallelMode.DATA_PARALLEL,
-        ParallelMode.HYBRID_PARALLEL,
-    ):
-        return None
-    return world.comm
+    return world.comm if trains_together() else None
 
 
 def same_on_all_ranks(what: str, value: Any) -> None:

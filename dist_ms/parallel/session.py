@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import logging
+import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from dist_ms.common import parallel_context
-from dist_ms.communication import Comm, LocalComm, agreeing, current, get_comm
-from dist_ms.communication.launched import launched_rank, launched_size
+from dist_ms.communication import Comm, agreeing, get_comm
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.desync import VARIABLE, DesyncDetector, steps_between
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.gradient_hook import GradHook
+from dist_ms.parallel.mode import averages, is_data_parallel, refuse_automatic, tell_sum, world_comm
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
 from dist_ms.parallel.reducer import Reducer
 from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.parallel.shown import show_plan
 
-_log = logging.getLogger("dist_ms")
-_told: set[str] = set()
+# By the id of a weight that is alive. Not by session: when the memory of one is freed differs from rank to rank.
+_reduced_by: dict[int, tuple[Comm, str]] = {}
 
 
 class DataParallel:
@@ -72,7 +72,7 @@ class DataParallel:
         watch: bool = True,
     ) -> None:
         self.weights = list(weights)
-        self.comm = _world_comm() if comm is None else comm
+        self.comm = world_comm() if comm is None else comm
         self.mean, self.degree, self.broadcast = mean, degree, broadcast
         self.plan: SyncPlan | None = None
         self._parameters = parameters or (lambda: self.weights)
@@ -162,6 +162,9 @@ class DataParallel:
         if not self.mean and comm.size > 1 and comm.rank == 0:
             tell_sum(comm.size)
         self.plan = plan
+        for weight, row in zip(self.weights, plan.weights, strict=True):
+            _reduced_by[id(weight)] = comm, plan.rows[row].gradient
+            weakref.finalize(weight, _reduced_by.pop, id(weight), None).atexit = False
         return reducer
 
     def _check_hook(self, plan: SyncPlan) -> None:
@@ -227,18 +230,9 @@ def data_parallel(
         >>> data_parallel([]) is None
         True
     """
-    mode = parallel_context.get_auto_parallel_context("parallel_mode")
-    if mode == parallel_context.ParallelMode.STAND_ALONE:
+    refuse_automatic()
+    if not is_data_parallel(weights):
         return None
-    if mode not in (
-        parallel_context.ParallelMode.DATA_PARALLEL,
-        parallel_context.ParallelMode.HYBRID_PARALLEL,
-    ):
-        raise RuntimeError(
-            "For 'set_auto_parallel_context', 'parallel_mode' must be 'data_parallel', "
-            f"'hybrid_parallel' or 'stand_alone' to train, but got {mode!r}: dist_ms trains "
-            "data-parallel only."
-        )
     get = parallel_context.get_auto_parallel_context
     given = parallel_context.is_set
     if degree is None and given("device_num"):
@@ -247,7 +241,7 @@ def data_parallel(
         weights,
         parameters,
         buffers,
-        mean=get("gradients_mean") if mean is None else mean,
+        mean=averages() if mean is None else mean,
         degree=degree,
         broadcast=get("parameter_broadcast") if given("parameter_broadcast") else True,
         comm=None if group is None else get_comm(group),
@@ -258,43 +252,10 @@ def data_parallel(
     )
 
 
-def _world_comm() -> Comm:
-    """Return the communicator of all ranks, or of this one where it is alone."""
-    world = current()
-    if world is not None:
-        return world.comm
-    found = launched_size()
-    if found is not None and found[1] > 1:
-        raise RuntimeError(
-            f"For 'data_parallel', init() must be called first: {found[0]} says that {found[1]} "
-            "ranks were started, but they have not met. Call dist_ms.communication.init()."
-        )
-    return LocalComm()
+def reduced_by(weight: Any) -> tuple[Comm, str] | None:
+    """Return the ranks that reduce a weight's gradient, since their first step, and how, as the plan has it.
 
-
-def tell_alone() -> None:
-    """Say once, on rank 0, that each of several ranks trains for itself where nobody has said how they train."""
-    world, launched = current(), launched_size()
-    rank = launched_rank() if world is None else world.comm.rank
-    size = (launched[1] if launched is not None else 1) if world is None else world.comm.size
-    if size < 2 or rank or parallel_context.is_set("parallel_mode") or parallel_context.get_ps_context("enable_ps"):
-        return
-    if "alone" not in _told:
-        _told.add("alone")
-        _log.warning(
-            "%d ranks were started, but 'parallel_mode' is not set: each rank trains a model of its own. "
-            "set_auto_parallel_context(parallel_mode='data_parallel') before the model is built trains one together; "
-            "parallel_mode='stand_alone' says that this is meant.",
-            size,
-        )
-
-
-def tell_sum(size: int) -> None:
-    """Say once that gradients are added up, which surprises those who expect a mean."""
-    if "sum" not in _told:
-        _told.add("sum")
-        _log.warning(
-            "gradients_mean is False: the gradients of %d ranks are added, not averaged. "
-            "set_auto_parallel_context(gradients_mean=True) averages them.",
-            size,
-        )
+    Args:
+        weight: a Parameter.
+    """
+    return _reduced_by.get(id(weight))

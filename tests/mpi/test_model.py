@@ -10,7 +10,7 @@ import dist_ms as ms
 import dist_ms.dataset as ds
 from dist_ms import nn
 from dist_ms.amp import DynamicLossScaleManager
-from dist_ms.parallel import session
+from dist_ms.parallel import mode as mode_file
 from dist_ms.train import (
     CheckpointConfig,
     EarlyStopping,
@@ -55,7 +55,7 @@ def train(net, data, callbacks=None, metrics=None, epochs=1, **kwargs):
 
 @pytest.mark.mpi(min_size=2)
 def test_ranks_that_train_alone_unasked_are_told(world, caplog, monkeypatch):
-    monkeypatch.setattr(session, "_told", set())
+    monkeypatch.setattr(mode_file, "_told", set())
     ms.reset_auto_parallel_context()
     for mode in ("stand_alone", None, None):
         ms.reset_auto_parallel_context()

@@ -10,6 +10,7 @@ from dist_ms.common.tensor import wrap
 from dist_ms.communication import LocalComm
 from dist_ms.communication.comm import Handle
 from dist_ms.parallel import DataParallel, Fusion, Reducer, bucket_memory, make_plan
+from dist_ms.parallel import mode as mode_file
 from dist_ms.parallel import session as session_file
 from dist_ms.parallel.row_gradients import add_at
 
@@ -257,7 +258,7 @@ class SessionComm(RecordingComm):
 
 
 def test_a_session_starts_once_and_tells_of_the_sum_once(caplog, monkeypatch):
-    monkeypatch.setattr(session_file, "_told", set())
+    monkeypatch.setattr(mode_file, "_told", set())
     comm = SessionComm()
     calls = []
     w = weights([2])

@@ -42,6 +42,7 @@ class Adagrad(Optimizer):
         [0.9]
     """
 
+    element_wise = True
     rule = "adagrad"
 
     @opt_init_args_register

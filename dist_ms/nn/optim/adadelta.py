@@ -44,6 +44,8 @@ class Adadelta(Optimizer):
         [0.4]
     """
 
+    element_wise = True
+
     @opt_init_args_register
     def __init__(
         self,

@@ -98,6 +98,7 @@ class Adam(_AdamStep):
         [0.9]
     """
 
+    element_wise = True
     sparse_target = True
     power_shape = ()
 
@@ -167,6 +168,8 @@ class AdamOffload(_AdamStep):
         >>> print(w.asnumpy().round(4))
         [0.9]
     """
+
+    element_wise = True
 
     def __init__(
         self,

@@ -38,6 +38,7 @@ class AdamWeightDecay(Optimizer):
         [0.684]
     """
 
+    element_wise = True
     decoupled_decay = True
     rule = "adam_weight_decay"
 

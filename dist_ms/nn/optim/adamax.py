@@ -42,6 +42,8 @@ class AdaMax(Optimizer):
         [0.9]
     """
 
+    element_wise = True
+
     @opt_init_args_register
     def __init__(
         self,

@@ -43,6 +43,8 @@ class ASGD(Optimizer):
         True [0.9]
     """
 
+    element_wise = True
+
     @opt_init_args_register
     def __init__(
         self,

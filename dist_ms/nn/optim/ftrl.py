@@ -46,6 +46,7 @@ class FTRL(Optimizer):
         [0.25 0.  ]
     """
 
+    element_wise = True
     sparse_target = True
     rule = "ftrl"
     lazy_rows = True

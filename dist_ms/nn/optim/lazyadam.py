@@ -40,6 +40,7 @@ class LazyAdam(_AdamStep):
         [0.9]
     """
 
+    element_wise = True
     sparse_target = True
     lazy_rows = True
 

@@ -44,6 +44,7 @@ class Momentum(Optimizer):
         [0.9]
     """
 
+    element_wise = True
     rule = "sgd"
 
     @opt_init_args_register

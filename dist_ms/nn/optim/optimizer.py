@@ -74,6 +74,10 @@ class Optimizer(OptimizerSettings):
     """
 
     decoupled_decay = False  # the rule takes the decay off the weights, not through the gradient
+    rule_parts = (
+        *("rule", "construct", "update_some", "apply_one", "update_one", "run_rule", "begin_step", "rule_states"),
+        *("rule_numbers", "decay_weight", "scale_grad", "gradients_centralization"),
+    )
     rule = ""  # the compiled rule that updates a parameter, if there is one
     numbers_differ = False  # the numbers of the rule depend on the parameter, not only on its rates
     # Cuts the places of a step's parameters into parts that are updated one after the other; None: all at once.

@@ -42,6 +42,7 @@ class ProximalAdagrad(Optimizer):
         [0.25]
     """
 
+    element_wise = True
     sparse_target = True
     rule = "proximal_adagrad"
     lazy_rows = True

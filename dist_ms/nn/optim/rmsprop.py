@@ -46,6 +46,7 @@ class RMSProp(Optimizer):
         [0.9]
     """
 
+    element_wise = True
     rule = "rmsprop"
 
     @opt_init_args_register

@@ -46,6 +46,8 @@ class Rprop(Optimizer):
         True [0.5 1.5]
     """
 
+    element_wise = True
+
     @opt_init_args_register
     def __init__(
         self,

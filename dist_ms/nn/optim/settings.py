@@ -14,11 +14,12 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.container import CellList
 from dist_ms.nn.optim import groups as parameter_groups
 from dist_ms.nn.optim import hyper
+from dist_ms.nn.optim.updating import ReplicatedUpdate
 from dist_ms.ops.creating.assignment import AssignAdd
 from dist_ms.ops.flow.mapping import HyperMap, Map
 
 
-class OptimizerSettings(Cell):
+class OptimizerSettings(ReplicatedUpdate):
     """The part of Optimizer that reads groups, learning rates, weight decays and the loss scale."""
 
     sparse_target = False  # `target` can be set

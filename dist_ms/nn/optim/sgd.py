@@ -45,6 +45,7 @@ class SGD(Optimizer):
         [0.5]
     """
 
+    element_wise = True
     rule = "sgd"
 
     @opt_init_args_register

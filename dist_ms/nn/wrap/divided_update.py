@@ -21,24 +21,6 @@ from dist_ms.parallel.plan import Bucket, Sharding, Slot, SyncPlan
 from dist_ms.parallel.reducer import Reducer
 from dist_ms.parallel.slices import Gather
 
-# Optimizers whose new value of an element depends on nothing of other elements.
-ELEMENT_WISE = (
-    "ASGD",
-    "AdaMax",
-    "Adadelta",
-    "Adagrad",
-    "Adam",
-    "AdamOffload",
-    "AdamWeightDecay",
-    "FTRL",
-    "LazyAdam",
-    "Momentum",
-    "ProximalAdagrad",
-    "RMSProp",
-    "Rprop",
-    "SGD",
-)
-
 
 class DividedUpdate:
     """An optimizer whose update is divided among ranks.
@@ -48,11 +30,12 @@ class DividedUpdate:
     """
 
     def __init__(self, optimizer: Any) -> None:
-        kind = type(optimizer)
-        if kind.__name__ not in ELEMENT_WISE or not kind.__module__.startswith("dist_ms.nn.optim"):
+        if not getattr(optimizer, "element_wise", False):
             raise ValueError(
-                "For 'set_auto_parallel_context', 'enable_parallel_optimizer' needs an element-wise optimizer, one of "
-                f"{', '.join(ELEMENT_WISE)}, but got {kind.__name__}, whose rule may need whole gradients."
+                "For 'set_auto_parallel_context', 'enable_parallel_optimizer' needs an optimizer whose rule treats "
+                f"every element by itself, such as Adam or Momentum, but got {type(optimizer).__name__}, whose rule "
+                "may need whole gradients. A class of yours whose rule does not says so: 'element_wise = True' in its "
+                "body."
             )
         self._optimizer = optimizer
         self._weights = list(optimizer.parameters)

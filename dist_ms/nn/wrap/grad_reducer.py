@@ -9,28 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import parallel_context
 from dist_ms.common.scaled import scaled
 from dist_ms.common.sparse_tensor import RowTensor
-from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.divided_update import DividedUpdate
 from dist_ms.ops.reducing.clipping import square_sums
+from dist_ms.parallel.mode import averages
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.virtual_shards import virtual_shards
-
-
-def is_data_parallel() -> bool:
-    """Whether the parallel context asks for reduced gradients.
-
-    Raises:
-        RuntimeError: in semi_auto_parallel and auto_parallel on several ranks, which dist_ms can not do.
-    """
-    mode = parallel_context.get_auto_parallel_context("parallel_mode")
-    together = (parallel_context.ParallelMode.DATA_PARALLEL, parallel_context.ParallelMode.HYBRID_PARALLEL)
-    if mode != parallel_context.ParallelMode.STAND_ALONE and mode not in together and get_group_size() > 1:
-        data_parallel([])
-    return mode in together
 
 
 class DistributedGradReducer(Cell):
@@ -95,8 +81,7 @@ class DistributedGradReducer(Cell):
         if fusion_type != 1:
             for p in weights:
                 p.comm_fusion = fusion_type
-        get = parallel_context.get_auto_parallel_context
-        self.mean = get("gradients_mean") if mean is None else mean
+        self.mean = averages() if mean is None else mean
         state = (lambda: network.get_parameters()) if network is not None else None
         buffers = (lambda: network.buffers()) if network is not None else None
         divided = None if optimizer is None else DividedUpdate.asked_for(optimizer)
@@ -256,4 +241,4 @@ def _times(grad: Any, factor: float) -> Any:
     return scaled(grad, factor)
 
 
-__all__ = ["DistributedGradReducer", "is_data_parallel"]
+__all__ = ["DistributedGradReducer"]

@@ -22,13 +22,13 @@ from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.updates import takes_rows
 from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment, refuse_not_finite, warn_of_loss
-from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer, is_data_parallel
+from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
 from dist_ms.nn.wrap.shard_steps import ShardSteps
 from dist_ms.ops.creating.creation import full_like
 from dist_ms.parallel import Reducer, make_plan
+from dist_ms.parallel.mode import is_data_parallel, tell_alone
 from dist_ms.parallel.servers.client import client
 from dist_ms.parallel.servers.roles import is_worker
-from dist_ms.parallel.session import tell_alone
 
 
 class TrainOneStepCell(Cell):
@@ -79,7 +79,8 @@ class TrainOneStepCell(Cell):
         self.sens = 1.0 if sens is None else sens
         self.return_grad = return_grad
         self.parallel_mode = get_auto_parallel_context("parallel_mode")
-        self.reducer_flag = is_data_parallel()
+        local = getattr(optimizer, "local", False)
+        self.reducer_flag = not local and is_data_parallel(self.weights)
         self.grad_reducer: Any = Identity()
         self._uneven: str | None = None
         self._summing = False
@@ -92,7 +93,7 @@ class TrainOneStepCell(Cell):
                 self.weights, network=self, reuse=not return_grad, optimizer=optimizer
             )
             self.mean, self.degree = self.grad_reducer.mean, self.grad_reducer.degree
-        else:
+        elif not local:
             tell_alone()
         self._shards = ShardSteps.asked_for(self)
 

@@ -16,19 +16,6 @@ import numpy as np
 from dist_ms.common.parameter import Parameter
 from dist_ms.parallel.servers.shards import DenseShard, TableShard, parameter_of
 
-# Rules that treat every element by itself, so that a piece of a tensor is updated like the whole.
-ELEMENTWISE = frozenset(
-    ("SGD", "Momentum", "Adam", "AdamOffload", "AdamWeightDecay", "LazyAdam", "FTRL", "Adagrad", "RMSProp", "Rprop")
-    + ("Adadelta", "AdaMax", "ASGD", "ProximalAdagrad")
-)
-
-
-def elementwise(optimizer: Any) -> bool:
-    """Whether the optimizer's rule treats every element by itself."""
-    return any(
-        kind.__name__ in ELEMENTWISE and kind.__module__.startswith("dist_ms.") for kind in type(optimizer).__mro__
-    )
-
 
 class _Packer(pickle.Pickler):
     """Pickles an optimizer; parameters are replaced by what `stand_in` says, where it says anything."""

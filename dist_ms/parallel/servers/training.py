@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.messages import Kind, pack, pack_object
-from dist_ms.parallel.servers.optimizer import elementwise, pack_optimizer
+from dist_ms.parallel.servers.optimizer import pack_optimizer
 from dist_ms.parallel.servers.partition import Piece, cut_dense, pieces_in_words
 from dist_ms.parallel.servers.table import ServedState, check_held
 
@@ -33,7 +33,7 @@ class DenseLink:
         self.staleness, self.dtype = first.staleness, np.dtype(first.dtype.np)
         self.wire = np.dtype(first.wire or self.dtype)
         self.name = " + ".join(p.name for p in self.parameters)
-        apart = elementwise(optimizer)
+        apart = optimizer.element_wise
         centred = optimizer.grad_centralization_flags
         divisible = [apart and not (centred[i] and optimizer.parameters[i].ndim > 1) for i in indices]
         sizes = [p.size for p in self.parameters]
@@ -140,10 +140,11 @@ class OptimizerLink:
         for i in served:
             p = parameters[i]
             if p.looked_up or p._data is None:
-                if not elementwise(optimizer):
+                if not optimizer.element_wise:
                     raise ValueError(
-                        f"For 'set_param_ps', the optimizer of the table '{p.name}' must treat every row by itself, "
-                        f"but got {type(optimizer).__name__}."
+                        f"For 'set_param_ps', the optimizer of the table '{p.name}' must treat every element by "
+                        f"itself, but got {type(optimizer).__name__}. A class of yours whose rule does says so by "
+                        "'element_wise = True' in its body."
                     )
                 self.tables[i] = client.table(p)
             else:
