@@ -15,7 +15,11 @@ True
 import os
 import sys
 
-from dist_ms._ext import cpu, onednn_library
+from dist_ms._ext import openmp
+
+openmp.load()
+
+from dist_ms._ext import cpu, onednn_library  # noqa: E402  (the first may load OpenMP)
 
 ISAS = ("v2", "v3", "v4")
 

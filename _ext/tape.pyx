@@ -20,6 +20,17 @@ from libc.stdlib cimport free, malloc, qsort
 
 cnp.import_array()
 
+cdef extern from *:
+    """
+    #include <time.h>
+    static inline double dm_monotonic(void) {
+        struct timespec t;
+        clock_gettime(CLOCK_MONOTONIC, &t);
+        return (double) t.tv_sec + 1e-9 * (double) t.tv_nsec;
+    }
+    """
+    double monotonic "dm_monotonic"() noexcept nogil
+
 cdef extern from "Python.h":
     ctypedef struct PyThreadState:
         pass

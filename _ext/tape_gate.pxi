@@ -96,12 +96,46 @@ cdef class BinaryGate(Gate):
             raise self.mismatch(input, other, error) from None
 
 
+# What is called now and then between two operations: see `look_every`.
+cdef long long BETWEEN = 16  # operations between two looks at the clock
+cdef long long NEVER = 4611686018427387904
+cdef long long until_look = NEVER
+cdef double look_seconds = 0, next_look = 0
+cdef object looker = None
+
+
+def look_every(double seconds, function):
+    """Have a function called about every so many seconds, before an operation; None: no more.
+
+    It runs on the thread that runs the operation, and must run none itself.
+
+    >>> look_every(0.0, None)
+    """
+    global until_look, look_seconds, next_look, looker
+    looker, look_seconds, next_look = function, seconds, 0
+    until_look = NEVER if function is None else 0
+
+
+cdef int look() except -1:
+    global until_look, next_look
+    cdef double now = monotonic()
+    until_look = NEVER if looker is None else BETWEEN
+    if looker is not None and now >= next_look:
+        next_look = now + look_seconds
+        looker()
+    return 0
+
+
 cdef object gate(object primitive, tuple inputs):
+    global until_look
     cdef State state = current()
     cdef bint traced = False
     cdef PyObject *part = NULL
     cdef object out
     cdef Value result
+    until_look -= 1
+    if until_look < 0:
+        look()
     if state.policy is not None:
         out = state.policy(primitive, inputs)
         if isinstance(out, Value):

@@ -7,6 +7,9 @@ cdef extern from *:
     const char *DIST_MS_ISA
 
 
+cdef int asked = openmp.omp_get_max_threads()
+
+
 def get_num_threads():
     """Return how many threads the next kernel call of this Python thread may use.
 
@@ -35,7 +38,29 @@ def set_num_threads(number):
         )
     if number < 1:
         raise ValueError(f"For 'set_num_threads', 'number' must be positive, but got {number}.")
+    global asked
+    asked = number
     openmp.omp_set_num_threads(number)
+
+
+def asked_num_threads():
+    """Return how many threads `set_num_threads` asked for; before it, how many there are by default.
+
+    >>> asked_num_threads() >= get_num_threads()
+    True
+    """
+    return asked
+
+
+def use_fewer_threads(number):
+    """Run some threads only, at most as many as were asked for; `set_num_threads` ends it.
+
+    >>> use_fewer_threads(1)
+    >>> get_num_threads()
+    1
+    >>> use_fewer_threads(asked_num_threads())
+    """
+    openmp.omp_set_num_threads(max(1, min(number, asked)))
 
 
 def isa():

@@ -6,6 +6,7 @@ from a caching allocator (see `dist_ms.allocator`).
 """
 
 from dist_ms import allocator, collectives, common, communication, context, ops
+from dist_ms import kernel_threads as _kernel_threads
 from dist_ms.autograd.function import _Function
 from dist_ms.autograd.grad import get_grad, grad, value_and_grad
 from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
@@ -142,6 +143,7 @@ def __dir__() -> list[str]:
 
 _check_environment()
 allocator.start()
+_kernel_threads.start()
 
 # MindSpore's names for three types; last, as they hide the built-ins in this file.
 bool, int, float = dtype.bool_, dtype.int32, dtype.float32

@@ -295,8 +295,9 @@ def get_current_device() -> DeviceInfo:
 def set_deterministic(deterministic: bool) -> None:
     """Ask for results that are the same from run to run.
 
-    dist_ms gives them either way: its kernels add in a fixed order, whatever the number of threads, and
-    oneDNN does so at a fixed number of threads. The setting can be read with `get_context("deterministic")`.
+    dist_ms's kernels give them either way: they add in a fixed order, whatever the number of threads. oneDNN does so
+    at a fixed number of threads: with this that number stays also while other processes keep the cores busy, when
+    some threads are given back otherwise. The setting can be read with `get_context("deterministic")`.
 
     Args:
         deterministic: the wish.

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _CPUS = Path("/sys/devices/system/cpu")
-_QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
 def core_of(cpu: int, cpus: Path = _CPUS) -> int:
@@ -29,15 +28,6 @@ def my_cores() -> tuple[int, ...]:
         True
     """
     return tuple(sorted({core_of(cpu) for cpu in os.sched_getaffinity(0)}))
-
-
-def cpu_quota(path: Path = _QUOTA) -> float | None:
-    """Return how many CPUs' time the container allows, None when it sets no limit."""
-    try:
-        quota, period = path.read_text().split()
-        return None if quota == "max" else int(quota) / int(period)
-    except (OSError, ValueError):
-        return None
 
 
 def fair_share(mine: Iterable[int], on_node: Sequence[Iterable[int]], quota: float | None = None) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dist_ms._ext.openmp import cpu_quota
 from dist_ms.communication import cores, roles, starting
 from dist_ms.communication.comm import Comm
 from dist_ms.communication.control import Control
@@ -116,7 +117,7 @@ def _start_mpi() -> World:
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
     Ending(control, starting.abort, starting.finalize).install()
-    places = comm.gather_objects((_machine(), cores.my_cores(), cores.cpu_quota(), os.getpid()))
+    places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid()))
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)
     threads = None

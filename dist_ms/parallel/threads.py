@@ -5,25 +5,17 @@ Each rank runs as many threads as its part of the machine has cores.
 
 from __future__ import annotations
 
-import os
-
-from dist_ms.common import context, slices
+from dist_ms.common import slices
 from dist_ms.communication import World, get_rank, on_init
 
 
 def use_share(world: World) -> None:
     """Set the number of kernel threads to this rank's fair share, where one was worked out."""
     if world.threads is not None:
-        use_threads(world.threads)
+        from dist_ms._ext import threads
 
-
-def use_threads(count: int) -> None:
-    """Set the number of kernel threads; 0: as many as this process may use cores."""
-    from dist_ms._ext import threads
-
-    threads.set_num_threads(count or len(os.sched_getaffinity(0)))
+        threads.set_num_threads(world.threads)
 
 
 on_init(use_share)
-context.listen("runtime_num_threads", use_threads)
 slices.set_rank_source(get_rank)

@@ -12,7 +12,7 @@ import pytest
 from dist_ms import communication as C
 from dist_ms.communication import LocalComm, control
 from dist_ms.communication.control import caller
-from dist_ms.communication.cores import core_of, cpu_quota, fair_share
+from dist_ms.communication.cores import core_of, fair_share
 from dist_ms.communication.launched import (
     copy_rank_variables,
     launched_local,
@@ -94,15 +94,6 @@ def test_rank_variables_are_there_before_init(monkeypatch):
 )
 def test_a_rank_gets_its_fair_share_of_cores(mine, on_node, quota, share):
     assert fair_share(mine, on_node, quota) == share
-
-
-def test_the_container_s_quota(tmp_path):
-    path = tmp_path / "cpu.max"
-    assert cpu_quota(path) is None
-    path.write_text("max 100000\n")
-    assert cpu_quota(path) is None
-    path.write_text("150000 100000\n")
-    assert cpu_quota(path) == 1.5
 
 
 def test_hardware_threads_of_one_core(tmp_path):

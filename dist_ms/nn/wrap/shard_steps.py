@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext import busy_cores
 from dist_ms._ext.hashing import hash_memory
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.tree import map_tensors, tensors
@@ -53,6 +54,7 @@ class ShardSteps:
             ValueError: if the step cannot be computed in virtual shards.
         """
         shards = virtual_shards()
+        busy_cores.keep_number("virtual shards", shards is not None)
         return None if shards is None else cls(step, shards)
 
     def _problem(self) -> str | None:
