@@ -2,11 +2,11 @@
 
     python benchmarks/bench_busy.py --peers FOLDER [--torch PYTHON] [--runs 10] [--only busy,ranks,quiet]
 
-`busy`: lenet, mlp and gpt with 2 threads beside two processes that never rest, all on the same two cores. The slowest of
-the runs is to have at least half of the median speed of one thread there; PyTorch is beside it. `ranks`: the same global
-batch on 2 and on 8 ranks of two cores; 8 ranks are to take at most 1.5 times as long. `quiet`: nothing else runs; 2
-threads as they are against libgomp's own way of waiting, and with a fixed number (`before`): at most 3 % are to be lost.
-`--peers` names the folder with bench_mindspore_api.py and bench_torch.py.
+`busy`: lenet, mlp and gpt with 2 threads beside two processes that never rest, all on the same two cores. The slowest
+of the runs is to have at least half of the median speed of one thread there; PyTorch is beside it. `ranks`: the same
+global batch on 2 to 16 ranks of two cores; 8 ranks are to take at most 1.5 times as long as 2. `quiet`: nothing else
+runs; 2 threads as they are against libgomp's own way of waiting with a fixed number (`before`): at most 3 % are to be
+lost. `--peers` names the folder with bench_mindspore_api.py and bench_torch.py.
 """
 
 import argparse

@@ -142,8 +142,8 @@ class OptimizerLink:
             if p.looked_up or p._data is None:
                 if not optimizer.element_wise:
                     raise ValueError(
-                        f"For 'set_param_ps', the optimizer of the table '{p.name}' must treat every element by "
-                        f"itself, but got {type(optimizer).__name__}. A class of yours whose rule does says so by "
+                        f"For 'set_param_ps', the optimizer of the table '{p.name}' must treat every row by itself, "
+                        f"but got {type(optimizer).__name__}. A class of yours whose rule does says so by "
                         "'element_wise = True' in its body."
                     )
                 self.tables[i] = client.table(p)
