@@ -10,13 +10,15 @@ import copy
 import importlib.util
 import os
 import platform
+import sys
 from pathlib import Path
 
 import numpy
 from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
-CYTHON_BUILD_DIR = "build/cython"
+# NumPy's declarations differ from Python to Python, as does what is translated with them.
+CYTHON_BUILD_DIR = f"build/cython-{sys.implementation.cache_tag}"
 ISA_FLAGS = {
     "v2": ["-march=x86-64-v2"],
     "v3": ["-march=x86-64-v3"],

@@ -29,6 +29,14 @@ cdef extern from "numpy/arrayobject.h":
         cnp.PyTypeObject *subtype, cnp.PyArray_Descr *descr, int nd, cnp.npy_intp *dims, cnp.npy_intp *strides,
         void *data, int flags, object obj)
 
+cdef extern from "numpy/ufuncobject.h":
+    # NumPy's declarations for Cython have no `types` from 2.5 on; the header has.
+    ctypedef struct Function "PyUFuncObject":
+        int nin, nout, nargs, ntypes
+        const char *types
+        cnp.PyUFuncGenericFunction *functions
+        void **data
+
 cdef extern from "Python.h":
     PyObject *PyDict_GetItem(object dictionary, object key)
 
@@ -80,16 +88,19 @@ cdef struct Plan:
 cdef class Loops:
     """The loops of one ufunc."""
 
-    cdef cnp.ufunc function
+    cdef cnp.ufunc owner
+    cdef Function *function
     cdef Py_ssize_t cost
     # The loop of operands that are all of one type, by that type; -1 for none.
     cdef int uniform[TYPES]
 
-    def __cinit__(self, cnp.ufunc function):
+    def __cinit__(self, cnp.ufunc owner):
         cdef int index, kind, i
+        cdef Function *function = <Function *> owner
         cdef const char *types = function.types
-        self.function = function
-        self.cost = 1 if function.__name__ in CHEAP else 8 if function.__name__ in DEAR else 2
+        cdef str name = owner.__name__
+        self.owner, self.function = owner, function
+        self.cost = 1 if name in CHEAP else 8 if name in DEAR else 2
         for kind in range(TYPES):
             self.uniform[kind] = -1
         for index in range(function.ntypes):
@@ -101,7 +112,7 @@ cdef class Loops:
                     break
             else:
                 self.uniform[kind] = index
-        if function.__name__ == "power":  # the loops of integers raise errors, for which they want the GIL
+        if name == "power":  # the loops of integers raise errors, for which they want the GIL
             for kind in range(cnp.NPY_FLOAT):
                 self.uniform[kind] = -1
 
@@ -138,10 +149,11 @@ cdef dict known = {}
 
 cdef Loops loops_of(cnp.ufunc function):
     cdef PyObject *found = PyDict_GetItem(known, function)
+    cdef Loops loops
     if found != NULL:
         return <Loops> found
     loops = Loops(function)
-    if function.nout != 1 or function.nin >= MOST_OPERANDS:
+    if loops.function.nout != 1 or loops.function.nin >= MOST_OPERANDS:
         raise ValueError(
             f"For 'apply', 'function' must have up to three inputs and one result, but got {function.__name__}."
         )
