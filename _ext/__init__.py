@@ -5,7 +5,7 @@ Floor rule: nothing here imports another dist_ms module.
 Every kernel module exists in the variants ``v2``, ``v3`` (AVX2, FMA) and ``v4`` (AVX-512) of
 x86-64. The folder of the best one that this CPU has goes in front of the package's search path,
 so ``from dist_ms._ext import softmax`` gives that variant. The environment variable
-``DIST_MS_MAX_ISA`` (v2, v3 or v4) sets an upper limit.
+``DIST_MS_MAX_ISA`` (v2, v3 or v4) sets an upper limit; any of them leaves out AMX.
 
 >>> from dist_ms._ext import threads
 >>> threads.isa() in ("v2", "v3", "v4")

@@ -61,6 +61,7 @@ __all__ = [
     "conv_forward",
     "has_bfloat16",
     "has_float16",
+    "isa",
     "matmul",
     "pool_backward",
     "pool_forward",

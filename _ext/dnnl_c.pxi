@@ -30,9 +30,14 @@ cdef extern from "dnnl.h" nogil:
         dnnl_fpmath_mode_bf16
     ctypedef enum dnnl_cpu_isa_t:
         dnnl_cpu_isa_sse41
+        dnnl_cpu_isa_avx
         dnnl_cpu_isa_avx2
+        dnnl_cpu_isa_avx2_vnni
         dnnl_cpu_isa_avx512_core
+        dnnl_cpu_isa_avx512_core_vnni
         dnnl_cpu_isa_avx512_core_bf16
+        dnnl_cpu_isa_avx512_core_fp16
+        dnnl_cpu_isa_avx512_core_amx
         dnnl_cpu_isa_avx512_core_amx_fp16
     ctypedef enum dnnl_format_tag_t:
         dnnl_format_tag_any

@@ -43,6 +43,8 @@ cdef int start_engine() except -1:
 def round_factors(to_bfloat16: bool) -> None:
     """Let float32 products round their factors to bfloat16 inside, or not, from the next call on.
 
+    oneDNN does so with AMX; with AVX-512's bf16 instructions alone it computes in float32.
+
     >>> round_factors(False)
     """
     global _rounds_factors
@@ -56,12 +58,12 @@ def round_factors(to_bfloat16: bool) -> None:
 
 
 def rounds_factors() -> bool:
-    """Return what `round_factors` was told last, False on a CPU that would not gain.
+    """Return what `round_factors` was told last, False without AMX, where factors stay as they are.
 
     >>> rounds_factors()
     False
     """
-    return _rounds_factors and _has_bfloat16
+    return _rounds_factors and _has_amx
 
 
 cdef bint reserve_arena(size_t size) noexcept nogil:

@@ -19,7 +19,7 @@ cdef int limit_isa() except -1:
 
     Without a limit it may use AMX's fp16 tiles, which its early versions leave out unless told.
     """
-    limits = {"v2": dnnl_cpu_isa_sse41, "v3": dnnl_cpu_isa_avx2}
+    limits = {"v2": dnnl_cpu_isa_sse41, "v3": dnnl_cpu_isa_avx2, "v4": dnnl_cpu_isa_avx512_core_fp16}
     if dnnl_version().major == 3 and dnnl_version().minor < EARLY_MINORS:
         limits[None] = dnnl_cpu_isa_avx512_core_amx_fp16
     limit = limits.get(os.environ.get("DIST_MS_MAX_ISA") or None)
@@ -33,6 +33,7 @@ cdef bint may_use(dnnl_cpu_isa_t isa):
 
 
 limit_isa()
+cdef bint _has_amx = may_use(dnnl_cpu_isa_avx512_core_amx)
 cdef bint _has_bfloat16 = may_use(dnnl_cpu_isa_avx512_core_bf16)
 cdef bint _has_float16 = may_use(dnnl_cpu_isa_avx512_core_amx_fp16)
 
@@ -57,6 +58,30 @@ def has_float16() -> bool:
     True
     """
     return _has_float16
+
+
+def isa() -> str:
+    """Return the newest instructions that oneDNN may use here, as `ONEDNN_MAX_CPU_ISA` names them.
+
+    >>> isa().startswith(("SSE", "AVX"))
+    True
+    """
+    found = "none"
+    for name, bits in (
+        ("SSE41", dnnl_cpu_isa_sse41),
+        ("AVX", dnnl_cpu_isa_avx),
+        ("AVX2", dnnl_cpu_isa_avx2),
+        ("AVX2_VNNI", dnnl_cpu_isa_avx2_vnni),
+        ("AVX512_CORE", dnnl_cpu_isa_avx512_core),
+        ("AVX512_CORE_VNNI", dnnl_cpu_isa_avx512_core_vnni),
+        ("AVX512_CORE_BF16", dnnl_cpu_isa_avx512_core_bf16),
+        ("AVX512_CORE_FP16", dnnl_cpu_isa_avx512_core_fp16),
+        ("AVX512_CORE_AMX", dnnl_cpu_isa_avx512_core_amx),
+        ("AVX512_CORE_AMX_FP16", dnnl_cpu_isa_avx512_core_amx_fp16),
+    ):
+        if may_use(bits):
+            found = name
+    return found
 
 
 cdef inline bint is_narrow(const Operand *operand) noexcept nogil:

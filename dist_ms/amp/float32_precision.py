@@ -9,7 +9,7 @@ def set_float32_matmul_precision(precision: str) -> None:
     """Choose how exactly float32 matrix products and convolutions are computed, in the whole process.
 
     With "medium" the factors are rounded to bfloat16 (8 bits of mantissa instead of 24) inside the
-    kernels where that is faster on this CPU; sums, arguments and results stay float32. Small products,
+    kernels where that is faster, on CPUs with AMX; sums, arguments and results stay float32. Small products,
     float64 and everything else stay as they are. The name is the field's; MindSpore has no such
     switch for CPUs. The environment variable ONEDNN_DEFAULT_FPMATH_MODE=BF16 does the same.
 

@@ -1,11 +1,14 @@
 """Convolutions as matrix products beside oneDNN's own, and where they are chosen."""
 
+import math
+
 import ml_dtypes
 import numpy as np
 import pytest
 
 from dist_ms._ext import amx, dnnl
 from dist_ms.ops.convolutions import conv_arrays, conv_columns
+from tests.precisions import sums_bound
 from tests.serial.kernels.calls import channels_last
 
 BF16, F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
@@ -20,11 +23,11 @@ CASES = [
 ]
 
 
-# The error that one rounding of a result makes, and the sums of a float32 product.
-STEPS = {F32: 2.0**-20, BF16: 2.0**-8, np.dtype(np.float16): 2.0**-10}
+# What the one rounding of a float32 sum to the type is off by at most, of its value.
+ROUNDING = {F32: 0.0, BF16: 2.0**-8, np.dtype(np.float16): 2.0**-11}
 
 
-@pytest.mark.parametrize("dtype", STEPS)
+@pytest.mark.parametrize("dtype", ROUNDING)
 @pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
 @pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", CASES)
 def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, layout, dtype):
@@ -43,10 +46,15 @@ def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, layo
             *conv_arrays.convolution_weights(x, dy, w_shape, True, *numbers),
         )
 
-    exact = results(*(array.astype(np.float64) for array in (x, w, bias, dy)))
-    for found, wanted in zip(results(x, w, bias, dy), exact):
+    wide = [array.astype(np.float64) for array in (x, w, bias, dy)]
+    squares = results(*map(np.square, wide))
+    places, pixels = math.prod(w_shape[2:]), y_shape[0] * math.prod(y_shape[2:])
+    terms = (w_shape[1] * places + 1, w_shape[0] * places, pixels, pixels)
+    for found, wanted, count, square in zip(results(x, w, bias, dy), results(*wide), terms, squares, strict=True):
         assert found.dtype == dtype and found.shape == wanted.shape
-        assert np.abs(found.astype(np.float64) - wanted).max() <= STEPS[dtype] * np.abs(wanted).max()
+        of_sums = sums_bound(count, square, wanted)
+        allowed = of_sums + ROUNDING[dtype] * (np.abs(wanted) + of_sums)
+        assert (np.abs(found.astype(np.float64) - wanted) <= allowed).all()
 
 
 @pytest.mark.skipif(not dnnl.has_bfloat16(), reason="this CPU, or its owner, has no bfloat16 products to give")
