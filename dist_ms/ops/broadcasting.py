@@ -74,10 +74,11 @@ def promote(x: Any, y: Any) -> tuple:
 
 def number_array(value: Any, d: np.dtype) -> np.ndarray:
     """A Python number as a 0-dimensional array; integers that do not fit wrap around."""
-    try:
-        return np.asarray(value, d)
-    except OverflowError:
-        return np.asarray(value % 2 ** (8 * d.itemsize), f"u{d.itemsize}").astype(d)
+    if d.kind in "iu" and isinstance(value, int):
+        bits = 8 * d.itemsize
+        if value.bit_length() >= bits or (value < 0 and d.kind == "u"):
+            return np.asarray(value % 2**bits, f"u{d.itemsize}").astype(d)
+    return np.asarray(value, d)
 
 
 class Binary(BinaryGate, Primitive):

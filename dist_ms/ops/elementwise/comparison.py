@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.arguments import array, number, tensor
 from dist_ms.ops.broadcasting import Binary, promote
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Undifferentiable, quiet
@@ -323,7 +323,8 @@ class IsClose(_Comparison):
     """
 
     def __init__(self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> None:
-        self.rtol, self.atol, self.equal_nan = rtol, atol, equal_nan
+        self.rtol, self.atol = number(self.name, rtol, "rtol"), number(self.name, atol, "atol")
+        self.equal_nan = equal_nan
 
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:

@@ -15,6 +15,10 @@ from dist_ms.ops.primitive import Primitive
 __all__ = ["Cholesky", "CholeskySolve", "cholesky", "cholesky_inverse", "cholesky_solve"]
 
 
+def _adjoint(matrices: np.ndarray) -> np.ndarray:
+    return np.swapaxes(matrices, -1, -2).conj()
+
+
 class Cholesky(Primitive):
     """The triangular factors L of matrices L L^H; only the lower triangles of the matrices are read.
 
@@ -42,11 +46,13 @@ class Cholesky(Primitive):
         self.upper = boolean(self.name, upper, "upper")
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
+        matrices = square_matrices(self.name, input_x)
         try:
-            out = np.linalg.cholesky(square_matrices(self.name, input_x), upper=self.upper)
+            # The lower triangle of the adjoint is the upper one; NumPy before 2.0 factors lower triangles alone.
+            out = np.linalg.cholesky(_adjoint(matrices) if self.upper else matrices)
         except np.linalg.LinAlgError:
             raise ValueError(f"For '{self.name}', every matrix must be positive definite, but one is not.") from None
-        return out.astype(input_x.dtype, copy=False)
+        return (_adjoint(out) if self.upper else out).astype(input_x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         low, slope = (ops.adjoint(output), ops.adjoint(dout)) if self.upper else (output, dout)

@@ -62,6 +62,8 @@ class MatrixSolve(Primitive):
         if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
             raise ValueError(f"For '{self.name}', 'rhs' must have {a.shape[-1]} rows, but got the shape {b.shape}.")
         b = b.astype(np.float32) if b.dtype.itemsize == 2 else b
+        # NumPy before 2.0 takes b for vectors where it has one dimension less.
+        b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
         try:
             out = np.linalg.solve(np.conj(np.swapaxes(a, -1, -2)) if self.adjoint else a, b)
         except np.linalg.LinAlgError:

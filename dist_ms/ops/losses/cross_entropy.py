@@ -66,7 +66,7 @@ class LabelCrossEntropy(Primitive):
         if self._reduction == "mean":
             factor = 1.0 / counted if counted else float("nan")
         if self._reduction != "none":
-            loss = np.asarray(np.add.reduce(loss) * factor)
+            loss = np.asarray(np.add.reduce(loss) * work.type(factor))
         kept.value = totals, factor
         return loss if self._widens or logits.dtype is work else converted(loss, logits.dtype)
 

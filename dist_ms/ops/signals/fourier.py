@@ -45,6 +45,13 @@ __all__ = [
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
+def _narrowed(out: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """The transform of `x` in x's precision: NumPy before 2.0 gives double precision for all."""
+    if x.dtype.char in "dD":
+        return out
+    return out.astype(np.complex64 if out.dtype.kind == "c" else np.float32, copy=False)
+
+
 class Fit(Primitive):
     """Cut dimensions at their ends, or lengthen them with zeros."""
 
@@ -75,7 +82,7 @@ class ComplexTransform(Primitive):
         self.axes, self.norm, self.inverse = axes, norm, inverse
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return (np.fft.ifftn if self.inverse else np.fft.fftn)(x, axes=self.axes, norm=self.norm)
+        return _narrowed((np.fft.ifftn if self.inverse else np.fft.fftn)(x, axes=self.axes, norm=self.norm), x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         back = ComplexTransform(self.axes, _OPPOSITE[self.norm], not self.inverse)(dout)
@@ -91,7 +98,7 @@ class RealTransform(Primitive):
         self.axes, self.norm = axes, norm
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.fft.rfftn(x, axes=self.axes, norm=self.norm)
+        return _narrowed(np.fft.rfftn(x, axes=self.axes, norm=self.norm), x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         last = self.axes[-1]
@@ -109,7 +116,7 @@ class ToReal(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         sizes = [x.shape[a] for a in self.axes[:-1]] + [self.size]
-        return np.fft.irfftn(x, sizes, self.axes, self.norm)
+        return _narrowed(np.fft.irfftn(x, sizes, self.axes, self.norm), x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         last, real = self.axes[-1], dout.array().dtype

@@ -95,7 +95,8 @@ def tensors(x):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "args", "kwargs"), CASES, ids=lambda v: v if isinstance(v, str) else "")
 def test_as_numpy(name, args, kwargs):
-    wanted = getattr(np, name if name != "trapz" else "trapezoid")(*args, **kwargs)
+    named = name if hasattr(np, name) else "trapezoid"  # as NumPy calls trapz from 2.0 on
+    wanted = np.asarray(getattr(np, named)(*args, **kwargs))
     found = getattr(mnp, name)(*map(tensors, args), **{k: tensors(v) for k, v in kwargs.items()})
     assert found.shape == wanted.shape
     np.testing.assert_allclose(found.asnumpy(), wanted, rtol=3e-5, atol=1e-5)
