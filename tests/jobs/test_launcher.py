@@ -217,5 +217,5 @@ def test_doctor_runs_a_job(write):
         timeout=120,
     )
     assert done.returncode == 0, done.stdout
-    for word in ("python ", "cores ", "mpirun ", "mpi4py ", "2 ranks met in "):
+    for word in ("python ", "cpu ", "kernels v", "cores ", "mpirun ", "mpi4py ", "2 ranks met in "):
         assert word in done.stdout
