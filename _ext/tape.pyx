@@ -310,19 +310,23 @@ def is_only(Value x, lent=None):
     return alone(x, <PyObject *> lent)
 
 
-cdef bint alone(Value x, PyObject *lent) noexcept:
+cdef bint alone(Value x, PyObject *lent, Py_ssize_t holders=1) noexcept:
+    """Whether so many hold a tensor's array, itself among them, and nobody else its memory.
+
+    References are counted where no Python code that was given the array is running: what it holds
+    while it runs differs from one version of the interpreter to the next.
+    """
     cdef PyObject *array = <PyObject *> x.held
     cdef PyObject *base
-    if not cnp.PyArray_Check(x.held):
+    if not cnp.PyArray_Check(x.held) or reference_count(array) != holders:
         return False
-    while reference_count(array) == 1:
+    while True:
         base = <PyObject *> cnp.PyArray_BASE(<cnp.ndarray> array)
         if base == NULL or base == lent:
             return True
-        if not cnp.PyArray_Check(<object> base):
+        if not cnp.PyArray_Check(<object> base) or reference_count(base) != 1:
             return False
         array = base
-    return False
 
 
 @cython.binding(True)

@@ -79,8 +79,8 @@ class Convolution(Primitive):
         shape = (x.shape[0], weight.shape[0], *sizes)
         numbers = (self._stride, self.resolved_padding(x.shape[2:], weight.shape[2:]), self._dilation, self._group)
         if self.waits and x.dtype == _F32 and is_large(shape):
-            if takes_relu(x.shape, weight.shape, shape, *numbers) and can_wait(x, weight, bias):
-                return ProductLater(partial(convolve, x, weight, bias, *numbers), shape, _F32, weight)
+            if takes_relu(x.shape, weight.shape, shape, *numbers) and can_wait(weight):
+                return ProductLater(partial(_convolve, numbers), shape, _F32, (x, weight, bias))
         return convolve(x, weight, bias, *numbers)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -103,6 +103,10 @@ class Convolution(Primitive):
         elif wanted(weight):
             dw = WeightGradient(*numbers)(x, dout, weight.shape, False)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
+
+
+def _convolve(numbers: tuple, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool) -> np.ndarray:
+    return convolve(x, weight, bias, *numbers, relu)
 
 
 class TransposedConvolution(Primitive):

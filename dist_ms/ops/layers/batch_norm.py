@@ -236,31 +236,25 @@ class BatchNorm(Primitive):
         """The result alone."""
         if self.is_training:
             return self.trained(input_x, scale, bias, mean, variance)[0]
-        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
-            x = input_x.array()
-        else:
-            x = self._checked(input_x, scale, bias, mean, variance)
-        waits = can_wait(input_x, x)
-        return (self._infer_later if waits else self._infer)(input_x, scale, bias, mean, variance)
+        if not agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
+            self._check(input_x, scale, bias, mean, variance)
+        return (self._infer_later if can_wait(input_x) else self._infer)(input_x, scale, bias, mean, variance)
 
     def trained(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         """The result, and the arrays of the batch's mean and rstd."""
-        if agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
-            x = input_x.array()
-        else:
-            x = self._checked(input_x, scale, bias, mean, variance)
+        if not agree(input_x, 2, 5, 1, 2, scale, bias, mean, variance):
+            self._check(input_x, scale, bias, mean, variance)
+        run = self._train_later if can_wait(input_x) else self._train
+        x = input_x.array()
         size, channels, work = x.size, x.shape[1], working_type(x.dtype)
         batch_mean, rstd = empty(channels, work), empty(channels, work)
-        run = self._train_later if can_wait(input_x, x) else self._train
         out = run(input_x, scale, bias, batch_mean, rstd)
         count = size // channels if channels else 0
         follow_batch(mean, variance, batch_mean, rstd, self.epsilon, self.momentum, count)
         return out, batch_mean, rstd
 
-    def _checked(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> np.ndarray:
-        """Check the inputs; returns the array of the first."""
-        x = arguments.floating_tensor(self.name, input_x, "input_x").array()
-        shape = x.shape
+    def _check(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> None:
+        shape = arguments.floating_tensor(self.name, input_x, "input_x").shape
         if not 2 <= len(shape) <= 5:
             raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {shape}.")
         for name, given in (("scale", scale), ("bias", bias), ("mean", mean), ("variance", variance)):
@@ -270,7 +264,6 @@ class BatchNorm(Primitive):
                     f"For '{self.name}', '{name}' must have an element for each of the {shape[1]} "
                     f"channels of 'input_x' {shape}, but got shape {vector.shape}."
                 )
-        return x
 
 
 def _biased_variance(rstd: np.ndarray, eps: float) -> np.ndarray:

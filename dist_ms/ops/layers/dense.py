@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,8 +60,8 @@ class Dense(Primitive):
                 np.add(out, bias, out=out)
             return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
         elif self.waits and is_large(shape := (*input.shape[:-1], weight.shape[0])):
-            if suits_amx(input.size // input.shape[-1], *weight.shape) and can_wait(input, weight, bias):
-                return ProductLater(partial(self._product, input, weight, bias), shape, _F32, weight)
+            if suits_amx(input.size // input.shape[-1], *weight.shape) and can_wait(weight):
+                return ProductLater(self._product, shape, _F32, (input, weight, bias))
         return self._product(input, weight, bias)
 
     @staticmethod

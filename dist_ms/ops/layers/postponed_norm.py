@@ -8,13 +8,12 @@ waits for that of BatchNorm in the same way. What is recorded, and every bit, is
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import Later, postponed
+from dist_ms._ext.tape import Later, is_only, postponed
 from dist_ms.autograd.tape import recording
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.layout import contiguous, converted, empty, empty_like, laid_out_like, working_type
@@ -24,20 +23,16 @@ LEAST = 32768
 _KINDS = ("float32", "bfloat16", "float16")
 
 
-def can_wait(given: Any, x: np.ndarray) -> bool:
-    """Whether BatchNorm of `given`, whose array `x` the caller has in one variable, may write its result later."""
-    return x.size >= LEAST and type(given) is Tensor and x.dtype.name in _KINDS and has_one_owner(x, 2)
+def can_wait(given: Any) -> bool:
+    """Whether BatchNorm of `given`, whose array no caller has in a variable, may write its result later.
 
-
-def has_one_owner(x: np.ndarray, variables: int) -> bool:
-    """Whether nobody but a tensor and so many variables of callers holds an array or its memory.
-
-    Others could write into it while it is still to be read, past `Tensor`.
+    Others that hold the array could write into it while it is still to be read, past `Tensor`.
     """
-    base = x.base
-    if sys.getrefcount(x) > variables + 3:  # the tensor's, and those of this call and the next
-        return False
-    return base is None or (isinstance(base, np.ndarray) and base.base is None and sys.getrefcount(base) <= 3)
+    return type(given) is Tensor and _is_worth(given.array()) and is_only(given)
+
+
+def _is_worth(x: np.ndarray) -> bool:
+    return x.size >= LEAST and x.dtype.name in _KINDS
 
 
 def _lie_alike(x: np.ndarray, other: np.ndarray) -> bool:
@@ -68,13 +63,14 @@ class NormLater(Later):
         if self._addend is not None:
             return None
         others = [x for x in inputs if not isinstance(x, Tensor) or x._later is not self]
-        addend = others[0]._held if others and type(others[0]) is Tensor else None
+        if not others or type(others[0]) is not Tensor or (recording.tape is None and not is_only(others[0])):
+            return None
+        addend = others[0]._held
         if (
             addend is None
             or addend.dtype != self.dtype
             or addend.shape != self.shape
             or not _lie_alike(self._x, addend)
-            or (recording.tape is None and not has_one_owner(addend, 1))
         ):
             return None
         return self._with(addend)

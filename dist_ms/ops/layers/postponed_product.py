@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import Later
-from dist_ms.autograd.tape import recording
-from dist_ms.ops.layers.postponed_norm import has_one_owner
 
 # Elements from which on a saved pass over memory shows in a step: 1 MB, half of what a core's cache holds.
 LEAST = 1 << 18
@@ -28,38 +26,37 @@ def is_large(shape: tuple) -> bool:
     return math.prod(shape) >= LEAST
 
 
-def can_wait(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None) -> bool:
-    """Whether a result may be written later; for the `forward`, which is `quiet`, of an operation on these alone."""
-    if id(weight) in _read:
-        return False
-    # A recording keeps its inputs, so who writes there past `Tensor` has wrong gradients anyway.
-    if recording.tape is not None:
-        return True
-    operands = (x, weight) if bias is None else (x, weight, bias)
-    # The gate's loop over the inputs still has the last one in a variable.
-    return all(has_one_owner(a, 6 + (a is operands[-1])) for a in operands)
+def can_wait(weight: np.ndarray) -> bool:
+    """Whether results of this weight may be written later, if nobody else can write to the operands."""
+    return id(weight) not in _read
 
 
 class ProductLater(Later):
     """The result of a product or a convolution, or ReLU of it.
 
     Args:
-        make: gives the result, or with True ReLU of it.
+        make: gives the result, or with True ReLU of it, of the operands and that bool.
         shape, dtype: of the result.
-        weight: the factor by which it is known whether ReLU alone reads the result.
+        operands: the arrays of all inputs, or None for one; by the second, the weight, it is known whether ReLU
+            alone reads the result.
     """
 
-    def __init__(self, make: Callable[[bool], np.ndarray], shape: tuple, dtype: np.dtype, weight: np.ndarray) -> None:
+    def __init__(self, make: Callable[..., np.ndarray], shape: tuple, dtype: np.dtype, operands: tuple) -> None:
         super().__init__(shape, dtype)
-        self._make, self._weight, self._joined = make, weight, False
+        self.operands = operands  # a recording keeps its inputs, so who writes there has wrong gradients anyway
+        self._make, self._joined = make, False
+
+    def now(self) -> np.ndarray:
+        return self._make(*self.operands, False)
 
     def array(self) -> np.ndarray:
-        key = id(self._weight)
-        _read[key] = weakref.ref(self._weight, lambda _: _read.pop(key, None))
-        return self._make(False)
+        weight = self.operands[1]
+        key = id(weight)
+        _read[key] = weakref.ref(weight, lambda _: _read.pop(key, None))
+        return self.now()
 
     def joined(self, primitive: Any, inputs: tuple) -> np.ndarray | None:
         if primitive.joins != "relu" or self._joined:
             return None
         self._joined = True
-        return self._make(True)
+        return self._make(*self.operands, True)

@@ -45,9 +45,9 @@ def made(layer, after, monkeypatch, waits, derive=True, steps=1, has_bias=True):
     written, write = [], postponed_product.ProductLater.__init__
 
     def seen(later, make, *args):
-        def noted(relu):
-            written.append("relu" if relu else "plain")
-            return make(relu)
+        def noted(*operands):
+            written.append("relu" if operands[-1] else "plain")
+            return make(*operands)
 
         write(later, noted, *args)
 
