@@ -27,7 +27,7 @@ export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_osc := ^ucx
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py _ext/*.pyx _ext/*.pxd _ext/*.pxi)
+SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py _ext/*.pyx _ext/*.pxd _ext/*.pxi launch/*.c)
 INSTALLED := $(VENV)/.installed
 LINTED := $(VENV)/.linters
 
@@ -84,7 +84,7 @@ lint: $(LINTED)
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED)
-	find _ext -name '*.so' -delete
+	find _ext launch -name '*.so' -delete
 	find _ext dist_ms launch tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
 $(RUN):

@@ -99,6 +99,8 @@ def extensions():
             name = f"dist_ms._ext.{isa}.{source.stem}"
             compile_args = [*C_FLAGS, *flags, *MODULE_FLAGS.get(source.stem, [])]
             found.append(Extension(name, [str(source)], extra_compile_args=compile_args, **common))
+    # No module of Python's: a library that is preloaded into mpirun.
+    found.append(Extension("dist_ms.launch.loopback_bind", ["launch/loopback_bind.c"], extra_compile_args=["-O2", "-g0"]))
     return found
 
 
@@ -113,7 +115,7 @@ class BuildKernels(build_ext):
     def build_extensions(self):
         from Cython.Build import cythonize
 
-        sources = sorted({source for ext in self.extensions for source in ext.sources})
+        sources = sorted({source for ext in self.extensions for source in ext.sources if source.endswith(".pyx")})
         modules = cythonize(
             [Extension(f"dist_ms._ext.{Path(source).stem}", [source]) for source in sources],
             build_dir=CYTHON_BUILD_DIR,
@@ -123,6 +125,8 @@ class BuildKernels(build_ext):
         )
         generated = dict(zip(sources, modules, strict=True))
         for ext in self.extensions:
+            if ext.sources[0] not in generated:
+                continue
             module = generated[ext.sources[0]]
             ext.sources, ext.language = module.sources, module.language
         super().build_extensions()

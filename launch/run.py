@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dist_ms.launch.banner import BannerFilter, describe, failure_code
 from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
+from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import this_machine
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
 from dist_ms.launch.streams import Streams
@@ -48,6 +49,8 @@ def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os
     streams = None if several_machines(job, environ) else Streams(job.ranks)
     opened = streams.arguments if streams is not None else None
     command, env = mpirun_command(launcher, job, machine, environ, opened)
+    if streams is not None and launcher.vendor == "openmpi":
+        env = on_loopback(env)
     if streams is None or not streams.terminal:
         env.setdefault("PYTHONUNBUFFERED", "1")  # at a terminal Python writes line by line
     try:

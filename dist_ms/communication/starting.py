@@ -13,13 +13,13 @@ from dist_ms.communication.mpi import load_mpi
 def prepare_environment(local_size: int | None, size: int) -> None:
     """Set what Open MPI reads when it starts, unless the user has set it.
 
-    Its UCX one-sided component fails on shared windows, its ofi component takes a second to start
-    and serves other networks than one machine's memory, and waiting ranks must let others run
-    when there are more ranks than cores.
+    Its UCX one-sided component fails on shared windows. On one machine its ofi component takes a second to
+    start and its tcp component listens on all interfaces, and both serve other networks than that machine's
+    memory. Waiting ranks must let others run when there are more ranks than cores.
     """
     os.environ.setdefault("OMPI_MCA_osc", "^ucx")
     if local_size == size:
-        os.environ.setdefault("OMPI_MCA_btl", "^ofi")
+        os.environ.setdefault("OMPI_MCA_btl", "^ofi,tcp")
     if local_size is not None and local_size > (os.cpu_count() or 1):
         os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 
