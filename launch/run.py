@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import secrets
 import selectors
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from dist_ms.launch.machine import this_machine
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
 from dist_ms.launch.streams import Streams
 
+_TOKEN = "DIST_MS_JOB_TOKEN"
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE = 5.0  # seconds for mpirun to end the ranks before it is killed
 _LAST_PATIENCE = 1.0  # the same when the job is over, and it has not ended by itself
@@ -46,6 +48,8 @@ def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os
         sys.stdout.flush()
         os.execve(job.python, [job.python, *job.program], env)
     launcher = find_mpirun(mpirun, job.python, environ)
+    # The ranks' secret, by which they know each other over TCP before they have met.
+    environ = {**environ, _TOKEN: environ.get(_TOKEN) or secrets.token_hex(16)}
     streams = None if several_machines(job, environ) else Streams(job.ranks)
     opened = streams.arguments if streams is not None else None
     command, env = mpirun_command(launcher, job, machine, environ, opened)

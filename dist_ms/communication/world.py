@@ -14,6 +14,7 @@ from dist_ms.communication import cores, roles, starting
 from dist_ms.communication.comm import Comm
 from dist_ms.communication.control import Control
 from dist_ms.communication.failure import Ending
+from dist_ms.communication.job_token import VARIABLE, job_token
 from dist_ms.communication.launched import launched_local, launched_size
 from dist_ms.communication.local import LocalComm
 from dist_ms.communication.mpi import MpiComm
@@ -117,12 +118,13 @@ def _start_mpi() -> World:
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
     Ending(control, starting.abort, starting.finalize).install()
-    places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid()))
+    places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid(), job_token()))
+    os.environ[VARIABLE] = places[0][4]
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)
     threads = None
     if "OMP_NUM_THREADS" not in os.environ:
-        _, mine, quota, _ = places[control.rank]
+        _, mine, quota, *_ = places[control.rank]
         here = [place[1] for place in places if place[0] == places[control.rank][0]]
         threads = cores.fair_share(mine, here, quota)
     world = World(comm, nodes, threads, library, processes=tuple(place[3] for place in places))
