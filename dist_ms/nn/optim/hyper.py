@@ -21,15 +21,19 @@ class _IteratorLearningRate(LearningRateSchedule):
         self.learning_rate = Parameter(Tensor(values), name)
 
     def construct(self, global_step: Tensor) -> Tensor:
-        """The learning rate of a step."""
-        step = int(global_step.asnumpy().reshape(-1)[0])
+        """The learning rates of steps, in the shape of `global_step`.
+
+        Raises:
+            IndexError: if the list has none for a step.
+        """
+        steps = global_step.asnumpy()
         values = self.learning_rate.asnumpy()
-        if step >= values.size:
+        if (steps >= values.size).any():
             raise IndexError(
                 f"For 'Optimizer', the list of learning rates has {values.size} entries, but step "
-                f"{step + 1} needs one more: give one entry per step."
+                f"{int(steps.max()) + 1} needs one more: give one entry per step."
             )
-        return Tensor(values[step])
+        return Tensor(values[steps])
 
 
 class _ConvertToCell(LearningRateSchedule):

@@ -312,3 +312,14 @@ def test_unique_follows_the_parameters():
     assert not optimizer.unique
     optimizer.unique = True
     assert optimizer.unique
+
+
+@pytest.mark.parametrize("rates", [[0.1, 0.2], Tensor([0.1, 0.2])], ids=["list", "tensor"])
+def test_a_learning_rate_per_step_has_the_shape_of_the_step(rates):
+    optimizer = nn.SGD(parameters(), rates)
+    assert optimizer.learning_rate(Tensor([1], ms.int32)).shape == (1,)
+    assert float(optimizer.learning_rate(optimizer.global_step)[0]) == np.float32(0.1)
+    np.testing.assert_allclose(optimizer.learning_rate(Tensor([[1, 0]], ms.int32)).asnumpy(), [[0.2, 0.1]], rtol=1e-7)
+    assert optimizer.learning_rate(Tensor(1, ms.int32)).shape == optimizer.get_lr().shape == ()
+    with pytest.raises(IndexError, match="step 3 needs one more"):
+        optimizer.learning_rate(Tensor([2], ms.int32))
