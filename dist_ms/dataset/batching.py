@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool
+from dist_ms.dataset.columns import gathered, stack
 from dist_ms.dataset.dataset import Dataset, Row, column_list
-from dist_ms.dataset.sources import NumpySlicesDataset, to_column
+from dist_ms.dataset.sources import NumpySlicesDataset
 
 
 class BatchInfo:
@@ -114,19 +115,16 @@ class BatchDataset(Dataset):
         if self.per_batch_map is not None:
             results = self.per_batch_map(*(columns.pop(n) for n in self.names), BatchInfo(number, epoch))
             results = results if isinstance(results, tuple) else (results,)
-            columns = {**dict(zip(self.outputs, results)), **columns}
+            columns = {**{n: _results(r, n) for n, r in zip(self.outputs, results)}, **columns}
         return tuple(_stacked(columns[name], name) for name in self.columns)
 
 
-def _stacked(values: Any, name: str) -> np.ndarray:
-    if isinstance(values, np.ndarray):
+def _stacked(values: Any, name: str) -> np.ndarray | dict:
+    if isinstance(values, (np.ndarray, dict)):
         return values
-    arrays = [to_column(v) for v in values]
-    shapes = {a.shape for a in arrays}
-    if len(shapes) > 1:
-        other = next(a.shape for a in arrays if a.shape != arrays[0].shape)
-        raise RuntimeError(
-            f"Cannot batch tensors with different shapes in column {name!r}: the first element has "
-            f"shape {arrays[0].shape}, another {other}. Pad them with map or per_batch_map."
-        )
-    return np.stack(arrays)
+    return stack(values, name)
+
+
+def _results(values: Any, name: str) -> Any:
+    """What `per_batch_map` returned for a column; of dicts, lists that stay as they are."""
+    return gathered(values, name) if isinstance(values, list) and values and isinstance(values[0], dict) else values

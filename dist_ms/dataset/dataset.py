@@ -1,6 +1,6 @@
 """Dataset: a pipeline of rows; every method adds a stage.
 
-A row is a tuple of NumPy arrays, one per column. A stage gives the rows of one
+A row is a tuple of NumPy arrays or dicts, one per column. A stage gives the rows of one
 epoch from `rows(epoch)`, so iterating again starts again.
 """
 
@@ -58,12 +58,12 @@ class Dataset:
         return next(iter(self.rows(0)))
 
     def output_shapes(self, estimate: bool = False) -> list[list[int]]:
-        """The shape of each column in the first row."""
-        return [list(a.shape) for a in self._first()]
+        """The shape of each column in the first row, [0] of a dict."""
+        return [[0] if isinstance(a, dict) else list(a.shape) for a in self._first()]
 
     def output_types(self) -> list[np.dtype]:
-        """The NumPy dtype of each column in the first row."""
-        return [a.dtype for a in self._first()]
+        """The NumPy dtype of each column in the first row, object of a dict."""
+        return [np.dtype(object) if isinstance(a, dict) else a.dtype for a in self._first()]
 
     def shard_seeds(self) -> list[int]:
         """The seeds of the sources whose rows are a shard of a shuffled order; all ranks must have the same."""
@@ -152,7 +152,8 @@ class Dataset:
         """Apply functions to columns, one after another.
 
         Args:
-            operations: a function or a list of them; each takes the columns and returns the new ones.
+            operations: a function or a list of them; each takes the columns and returns the new ones:
+                arrays, numbers, or dicts, which later stages get as dicts and `batch` stacks key by key.
             input_columns: names; the first columns by default.
             output_columns: names of the results; the input names by default.
             num_parallel_workers: threads that run the functions; rows keep their order.

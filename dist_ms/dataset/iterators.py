@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from dist_ms.common.tensor import wrap
 from dist_ms.dataset import config
+from dist_ms.dataset.columns import given
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.prefetch import Prefetcher
 
@@ -59,15 +57,8 @@ class RowIterator:
         if self._rows is None:
             self._begin()
         row = next(self._rows)
-        items = [self._item(a) for a in row]
+        items = [given(value, self.output_numpy, self.do_copy) for value in row]
         return dict(zip(self.dataset.columns, items)) if self.as_dict else items
-
-    def _item(self, array: np.ndarray) -> Any:
-        if self.do_copy:
-            array = array.copy()
-        if self.output_numpy or array.dtype.kind in "SUO":
-            return array
-        return wrap(array)
 
     def get_next(self) -> Any:
         """The next row."""

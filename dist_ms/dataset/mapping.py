@@ -8,8 +8,8 @@ from typing import Any
 
 from dist_ms.common.checks import check_positive_int
 from dist_ms.dataset import config
+from dist_ms.dataset.columns import to_column
 from dist_ms.dataset.dataset import Dataset, Row, column_list
-from dist_ms.dataset.sources import to_column
 
 
 class MapDataset(Dataset):

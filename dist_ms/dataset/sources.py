@@ -9,15 +9,11 @@ import numpy as np
 
 from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
+from dist_ms.dataset.columns import to_column
 from dist_ms.dataset.dataset import Dataset, Row, column_list
 from dist_ms.dataset.sharding import Sampling
 
 __all__ = ["GeneratorDataset", "NumpySlicesDataset"]
-
-
-def to_column(value: Any) -> np.ndarray:
-    """A row's entry as an array; Python ints become int64, floats float64."""
-    return value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
 
 
 def _sampler(value: Any) -> Any:
@@ -234,7 +230,7 @@ class GeneratorDataset(Dataset):
             )
         row = tuple(to_column(v) for v in values)
         if self.types is not None:
-            row = tuple(a.astype(t, copy=False) for a, t in zip(row, self.types))
+            row = tuple(a if isinstance(a, dict) else a.astype(t, copy=False) for a, t in zip(row, self.types))
         return row
 
 
