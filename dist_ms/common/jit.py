@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from dist_ms.common.context import GRAPH_MODE, get_context
+from dist_ms.common.jit_globals import globals_first
 
 _CAPTURE_MODES = ("ast", "bytecode", "trace")
 _JIT_LEVELS = ("O0", "O1")
@@ -67,7 +68,8 @@ def jit(
         options: backend options: `disable_format_transform`, `exec_order`, `infer_boost`,
             `auto_offload`, `ge_options`; others are not looked at.
 
-    All of them choose how MindSpore compiles, which results do not depend on.
+    All of them choose how MindSpore compiles, which results do not depend on. Only in the mode "ast" may a
+    function read a global that it assigns further on: it reads the global then, which keeps its value.
 
     Returns:
         A function that calls `function`, with its name and signature.
@@ -106,7 +108,8 @@ def jit(
             f"Invalid backend name: {backend}. For 'jit', the 'backend' must be one of {list(_BACKENDS)}."
         )
     _check_options(options)
-    return _decorate if function is None else _decorate(function)
+    from_source = capture_mode == "ast"
+    return functools.partial(_decorate, from_source) if function is None else _decorate(from_source, function)
 
 
 def _check_options(options: dict) -> None:
@@ -122,7 +125,7 @@ def _check_options(options: dict) -> None:
             )
 
 
-def _decorate(function: Callable) -> Callable:
+def _decorate(from_source: bool, function: Callable) -> Callable:
     if isinstance(function, type):
         return function
     if not callable(function):
@@ -130,10 +133,15 @@ def _decorate(function: Callable) -> Callable:
             f"For 'jit', the 'function' must be a function, a method or a Cell, but got {type(function).__name__}."
         )
 
+    run = None
+
     def call(*args: Any, **kwargs: Any) -> Any:
+        nonlocal run
+        if run is None:  # only now are all of the module's variables there
+            run = globals_first(function) if from_source and inspect.isfunction(function) else function
         before, _running.jit = _running.jit, True
         try:
-            return function(*args, **kwargs)
+            return run(*args, **kwargs)
         finally:
             _running.jit = before
 
