@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import wanted
-from dist_ms.common import seed
+from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.elementwise import Elementwise
 from dist_ms.ops.broadcasting import promote, reduce_to
+from dist_ms.ops.drawing_numbers.drawing import uniform
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.picking.selection import Select
 from dist_ms.ops.pointwise import apply
@@ -394,7 +395,7 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tens
     arguments.number("rrelu", lower, "lower")
     if arguments.number("rrelu", upper, "upper") < lower:
         raise ValueError(f"For 'rrelu', 'upper' must be at least 'lower' {lower}, but got {upper}.")
-    slope = seed.generator().uniform(lower, upper, data.shape)
+    slope = uniform(data.shape, Tensor(lower, float32), Tensor(upper, float32)).array()
     return input * wrap(np.where(data < 0, slope, 1.0).astype(data.dtype))
 
 

@@ -316,7 +316,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
          [1.]]
     """
     from dist_ms.autograd.tape import stop_gradient
-    from dist_ms.common import seed
+    from dist_ms.ops.drawing_numbers.drawing import uniform
 
     data = arguments.floating(
         "gumbel_softmax", arguments.tensor("gumbel_softmax", logits, "logits").array(), "logits", complex_too=False
@@ -325,7 +325,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
     if arguments.number("gumbel_softmax", tau, "tau") <= 0:
         raise ValueError(f"For 'gumbel_softmax', 'tau' must be above 0, but got {tau}.")
     dim = arguments.one_axis("gumbel_softmax", dim, data.ndim, "dim")
-    noise = seed.generator().gumbel(size=data.shape).astype(data.dtype)
+    drawn = uniform(data.shape, 0.0, 1.0).array()
+    noise = -np.log(-np.log(np.maximum(drawn, np.finfo(np.float32).tiny))).astype(data.dtype)
     soft = softmax((logits + wrap(noise)) / tau, dim)
     if not hard:
         return soft

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer, tensor
 from dist_ms.ops.drawing_numbers import drawing
-from dist_ms.ops.drawing_numbers.drawing import source_for
+from dist_ms.ops.drawing_numbers.random_engines import philox_words
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of
 from dist_ms.ops.kernels import weighted_places
 from dist_ms.ops.primitive import Primitive
@@ -32,14 +33,15 @@ def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     Args:
         input: the Tensor whose shape and dtype are wanted.
         p: the probability, a number or a Tensor that broadcasts to `input`.
-        seed: start of this call alone.
+        seed: start of this call alone; None or -1 for the global one. The same seed gives the same draws,
+            those of MindSpore's first call with this seed and shape.
 
     Returns:
         Tensor of the shape and dtype of `input`.
 
     Raises:
-        TypeError: if `input` is no Tensor.
-        ValueError: if a probability is outside [0, 1].
+        TypeError: if `input` is no Tensor, or `seed` no int.
+        ValueError: if a probability is outside [0, 1], or `seed` below -1.
 
     Examples:
         >>> import dist_ms as ms
@@ -49,9 +51,15 @@ def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
     if not ((part >= 0) & (part <= 1)).all():
         raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
-    source = source_for("bernoulli", None if seed is None or seed == -1 else seed)
+    shape = tensor("bernoulli", input).shape
     d = np.promote_types(part.dtype, np.float32) if part.ndim and part.dtype.kind == "f" else np.dtype(np.float32)
-    return wrap((source.uniform(tensor("bernoulli", input).shape, d) < part.astype(d)).astype(input.array().dtype))
+    if seed is None or integer("bernoulli", seed, "seed") == -1:
+        marks = FreeSource().uniform(shape, d)
+    elif seed < 0:
+        raise ValueError(f"For 'bernoulli', 'seed' must be -1 or at least 0, but got {seed}.")
+    else:  # the lower 23 bits of each word
+        marks = ((philox_words(seed, math.prod(shape)) & 0x7FFFFF) / 2**23).reshape(shape).astype(d)
+    return wrap((marks < part.astype(d)).astype(input.array().dtype))
 
 
 class Bernoulli(Primitive):
@@ -150,7 +158,8 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Nu
     Args:
         logits: a Tensor (rows, places).
         num_sample: how many draws per row.
-        seed: start of this call alone; 0 for the global one.
+        seed: start of this call alone, whose draws are those of MindSpore: one mark from [0, 1) for a column
+            of the result, the same in all rows. 0 for the global one, with marks of their own for all.
         dtype: an integer type.
 
     Returns:
@@ -169,8 +178,11 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Nu
         raise ValueError(f"For 'random_categorical', 'logits' must have 2 dimensions, but got {x.ndim}.")
     weights = np.exp(x - x.max(-1, keepdims=True))
     seed, count = integer("random_categorical", seed, "seed"), integer("random_categorical", num_sample, "num_sample")
-    source = SeededSource(0, seed) if seed else FreeSource()
-    return wrap(places(weights, source.marks((len(x), count), fine=True)).astype(dtype.np))
+    if seed:
+        marks = np.broadcast_to(SeededSource(0, seed).marks((1, count), fine=True), (len(x), count))
+    else:
+        marks = FreeSource().marks((len(x), count))
+    return wrap(places(weights, marks).astype(dtype.np))
 
 
 class RandomCategorical(Primitive):

@@ -20,8 +20,11 @@ _WORD = 0xFFFFFFFF
 _MIX_KEY = (0x3EC8F720, 0x02461E29)
 
 
-def philox_block(counter: tuple, key: tuple) -> tuple[int, int, int, int]:
-    """The four words that ten rounds of Philox 4x32 make of a counter of four words and a key of two."""
+def philox_block(counter: tuple, key: tuple) -> tuple:
+    """The four words that ten rounds of Philox 4x32 make of a counter of four words and a key of two.
+
+    The words are ints, or arrays of uint64.
+    """
     a, b, c, d = counter
     k, n = key
     for _ in range(10):
@@ -29,6 +32,13 @@ def philox_block(counter: tuple, key: tuple) -> tuple[int, int, int, int]:
         a, b, c, d = (right >> 32) ^ b ^ k, right & _WORD, (left >> 32) ^ d ^ n, left & _WORD
         k, n = (k + 0x9E3779B9) & _WORD, (n + 0xBB67AE85) & _WORD
     return a, b, c, d
+
+
+def philox_words(key: int, count: int) -> np.ndarray:
+    """The first words (count,) of the sequence with a key of 64 bits, as uint64."""
+    blocks = np.arange(-(-count // 4), dtype=np.uint64)
+    counter = (blocks & _WORD, blocks >> 32, np.zeros_like(blocks), np.zeros_like(blocks))
+    return np.stack(philox_block(counter, (key & _WORD, key >> 32 & _WORD)), -1).reshape(-1)[:count]
 
 
 def mixed_seed(seed: int, seed2: int) -> int:

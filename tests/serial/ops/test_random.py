@@ -143,6 +143,8 @@ def test_multinomial():
         (lambda: ops.normal((2,), "a", 1.0), TypeError),
         (lambda: ops.gamma((2,), 1.0, ONE), TypeError),
         (lambda: ops.bernoulli(ONE, 1.5), ValueError),
+        (lambda: ops.bernoulli(ONE, seed=-2), ValueError),
+        (lambda: ops.bernoulli(ONE, seed=1.5), TypeError),
         (lambda: ops.multinomial(tensor([-1.0, 2.0]), 1), ValueError),
         (lambda: ops.multinomial(tensor([0.0]), 1), ValueError),
         (lambda: ops.multinomial(tensor([1.0, 0.0]), 2, False), ValueError),

@@ -68,6 +68,18 @@ CASES = {
     "randn": (lambda: ops.randn(2), [0.2279800, -0.9599476]),
     "randint": (lambda: ops.randint(0, 100, (5,)), [88, 54, 96, 80, 21]),
     "multinomial": (lambda: ops.multinomial(ops.ones(1000), 4), [118, 590, 802, 814]),
+    "bernoulli": (lambda: ops.bernoulli(ops.ones(10), 0.5, 7), [0, 1, 1, 0, 1, 1, 0, 1, 1, 1]),
+    "bernoulli, a long seed": (lambda: ops.bernoulli(ops.ones(10), 0.5, 2**40 + 5), [0, 0, 0, 0, 1, 1, 1, 1, 1, 0]),
+    "Bernoulli": (
+        lambda: ops.Bernoulli(0)(ops.ones(10), ms.Tensor(np.linspace(0, 1, 10))),
+        [0, 0, 0, 1, 0, 1, 1, 0, 0, 1],
+    ),
+    "rrelu": (lambda: ops.rrelu(ms.Tensor([-1.0, 2.0, -3.0])), [-0.238117099, 2, -0.604688108]),
+    "gumbel_softmax": (lambda: ops.gumbel_softmax(ms.Tensor([[1.0, 2.0, 3.0]])), [[0.0757812858, 0.5825985, 0.34162024]]),
+    "random_categorical": (
+        lambda: ops.random_categorical(ms.Tensor([[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]]), 6, 3),
+        [[2, 2, 3, 3, 3, 3], [0, 0, 0, 0, 1, 1]],
+    ),
     "mnp.rand": (lambda: ms.numpy.rand(3), [0.5108306, 0.7556617, 0.5683984]),
     "mnp.randn": (lambda: ms.numpy.randn(3), [-0.3862506, 0.1952420, 0.3263997]),
     "mnp.randint": (lambda: ms.numpy.randint(1, 10, (6,)), [7, 5, 2, 7, 8, 6]),
@@ -110,6 +122,18 @@ def test_numbers_in_one_go_are_numbers_one_by_one(engine):
     np.testing.assert_array_equal(together.integers(span, 50), [apart.integers(span, 1)[0] for _ in range(50)])
     assert together.words(1) == apart.words(1)
     np.testing.assert_array_equal(together.normals(20), np.concatenate([apart.normals(2) for _ in range(10)]))
+
+
+def test_each_call_of_bernoulli_with_a_seed_starts_anew():
+    draws = [ops.bernoulli(ops.ones(9), 0.5, 3).asnumpy() for _ in range(2)]
+    np.testing.assert_array_equal(*draws)
+    halves = ops.bernoulli(ops.ones((10, 1000)), ms.Tensor([0.25] * 500 + [0.75] * 500), 3).asnumpy()
+    assert abs(halves[:, :500].mean() - 0.25) < 0.03 and abs(halves[:, 500:].mean() - 0.75) < 0.03
+
+
+def test_rows_of_random_categorical_are_drawn_apart_without_a_seed():
+    first, second = ops.random_categorical(ops.ones((2, 1000)), 50).asnumpy()
+    assert (first != second).any()
 
 
 def test_gamma_numbers_go_on():
