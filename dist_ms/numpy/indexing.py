@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, INT32, alike, axes_of, axis_of, cast, kind_type, strict, tensor_of
+from dist_ms.ops.arguments import integral
 
 __all__ = [
     *("apply_along_axis", "apply_over_axes", "argwhere", "choose", "ix_", "piecewise", "ravel_multi_index", "select"),
@@ -46,7 +47,7 @@ def take(a: Tensor, indices: Tensor, axis: int | None = None, mode: str = "clip"
     if axis is None:
         a, axis = ops.reshape(a, (-1,)), 0
     axis = axis_of("take", axis, a.ndim)
-    places = _within("take", indices.asnumpy(), a.shape[axis], mode)
+    places = _within("take", integral("take", indices.asnumpy(), "indices"), a.shape[axis], mode)
     picked = ops.gather(a, wrap(places.reshape(-1)), axis)
     return ops.reshape(picked, (*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :]))
 
@@ -69,7 +70,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int | None) -> Tensor:
             f"For 'take_along_axis', 'indices' must have {arr.ndim} dimensions as 'arr', but got {indices.ndim}."
         )
     n = arr.shape[axis]
-    places = indices.asnumpy().astype(np.int64)
+    places = integral("take_along_axis", indices.asnumpy(), "indices").astype(np.int64)
     places = np.where(places < 0, places + n, places)
     others = [max(s, t) if i != axis else None for i, (s, t) in enumerate(zip(arr.shape, places.shape, strict=True))]
     arr = ops.broadcast_to(arr, tuple(n if s is None else s for s in others))

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, INT32, common_type, floats, integer_of, kind_type, strict, tensor_of
+from dist_ms.ops.arguments import real
 
 __all__ = [
     *("bincount", "digitize", "in1d", "intersect1d", "isin", "searchsorted", "setdiff1d", "unique"),
@@ -108,6 +109,8 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
         raise ValueError(f"For 'searchsorted', 'a' must have 1 dimension, but got {row.ndim}.")
     order = None if sorter is None else strict("searchsorted", sorter, "sorter").asnumpy()
     values = tensor_of("searchsorted", v, "v").asnumpy()
+    real("searchsorted", row, "a")
+    real("searchsorted", values, "v")
     return wrap(np.asarray(np.searchsorted(row, values, side, order), INT32))
 
 

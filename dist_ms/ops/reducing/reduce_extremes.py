@@ -422,7 +422,7 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         (smallest, largest).
 
     Raises:
-        TypeError: if `axis` is no int.
+        TypeError: if `axis` is no int, or `input` holds bools or complex numbers.
         ValueError: if `axis` is out of range.
 
     Examples:
@@ -431,6 +431,8 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         >>> print(low, high)
         [1. 2.] [3. 5.]
     """
+    if real("aminmax", tensor("aminmax", input).array()).dtype.kind == "b":
+        raise TypeError("For 'aminmax', the dtype of 'input' must be a real number type, but got Bool; cast it first.")
     if axis is None:
         return amin(input, None, keepdims), amax(input, None, keepdims)
     axis = integer("aminmax", axis, "axis")

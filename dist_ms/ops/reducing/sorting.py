@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.dtype import Number, from_numpy, int32, int64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -264,7 +264,8 @@ class SearchSorted(Undifferentiable):
         sorter (Tensor): places of the elements in rising order, if the rows are not sorted.
 
     Raises:
-        ValueError: if the leading dimensions differ.
+        RuntimeError: if bools or complex numbers are to be compared, or `sorter` names other places than the rows have.
+        ValueError: if the leading dimensions differ, or `sorter` is no Tensor of int64.
 
     Examples:
         >>> import dist_ms as ms
@@ -277,8 +278,14 @@ class SearchSorted(Undifferentiable):
 
     def forward(self, sorted_sequence: np.ndarray, values: np.ndarray, sorter: np.ndarray | None = None) -> np.ndarray:
         rows, v = array(self.name, sorted_sequence, "sorted_sequence"), array(self.name, values, "values")
+        for name, found in (("sorted_sequence", rows), ("values", v)):
+            if found.dtype.kind in "bc":
+                raise RuntimeError(
+                    f"For '{self.name}', the dtype of '{name}' must be a real number type, but got "
+                    f"{from_numpy(found.dtype)}."
+                )
         if sorter is not None:
-            rows = np.take_along_axis(rows, sorter, -1)
+            rows = np.take_along_axis(rows, self._places(sorter, rows), -1)
         side = "right" if self.right else "left"
         if rows.ndim == 1:
             return np.asarray(np.searchsorted(rows, v, side)).astype(self.dtype.np)
@@ -292,6 +299,18 @@ class SearchSorted(Undifferentiable):
         for place in np.ndindex(*rows.shape[:-1]):
             out[place] = np.searchsorted(rows[place], v[place], side)
         return out
+
+    def _places(self, sorter: Any, rows: np.ndarray) -> np.ndarray:
+        """Check the order that the caller gives."""
+        if not isinstance(sorter, np.ndarray) or sorter.dtype != np.int64:
+            found = from_numpy(sorter.dtype) if isinstance(sorter, np.ndarray) else type(sorter).__name__
+            raise ValueError(f"For '{self.name}', 'sorter' must be a Tensor of Int64, but got {found}.")
+        if sorter.shape != rows.shape or (sorter.size and not 0 <= sorter.min() <= sorter.max() < rows.shape[-1]):
+            raise RuntimeError(
+                f"For '{self.name}', 'sorter' must have the shape {rows.shape} of 'sorted_sequence' and its places, "
+                f"but got the shape {sorter.shape}" + (f" with {sorter.max()}." if sorter.size else ".")
+            )
+        return sorter
 
 
 def searchsorted(
@@ -317,8 +336,10 @@ def searchsorted(
         Tensor of int64 (int32) of the shape of `values`.
 
     Raises:
-        TypeError: if `values` is no Tensor.
-        ValueError: if the leading dimensions differ, or `side` is unknown or contradicts `right`.
+        TypeError: if `values` is no Tensor, or a flag no bool.
+        RuntimeError: if bools or complex numbers are to be compared, or `sorter` names other places than the rows have.
+        ValueError: if the leading dimensions differ, `side` is unknown or contradicts `right`, or `sorter` is no
+            Tensor of int64.
 
     Examples:
         >>> import dist_ms as ms
@@ -326,6 +347,7 @@ def searchsorted(
         [1 2]
     """
     boolean("searchsorted", right, "right")
+    boolean("searchsorted", out_int32, "out_int32")
     if side is not None:
         one_of("searchsorted", side, "side", ("left", "right"))
         if right and side == "left":

@@ -50,5 +50,6 @@ def test_the_types_of_errors():
 
 
 if __name__ == "__main__":
+    import_module("mindspore").runtime.launch_blocking()  # else an error is raised by a later call
     print("\n".join(differences("mindspore")))
     sys.exit(0)

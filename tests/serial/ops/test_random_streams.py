@@ -75,7 +75,10 @@ CASES = {
         [0, 0, 0, 1, 0, 1, 1, 0, 0, 1],
     ),
     "rrelu": (lambda: ops.rrelu(ms.Tensor([-1.0, 2.0, -3.0])), [-0.238117099, 2, -0.604688108]),
-    "gumbel_softmax": (lambda: ops.gumbel_softmax(ms.Tensor([[1.0, 2.0, 3.0]])), [[0.0757812858, 0.5825985, 0.34162024]]),
+    "gumbel_softmax": (
+        lambda: ops.gumbel_softmax(ms.Tensor([[1.0, 2.0, 3.0]])),
+        [[0.0757812858, 0.5825985, 0.34162024]],
+    ),
     "random_categorical": (
         lambda: ops.random_categorical(ms.Tensor([[1.0, 2.0, 3.0, 4.0], [4.0, 3.0, 2.0, 1.0]]), 6, 3),
         [[2, 2, 3, 3, 3, 3], [0, 0, 0, 0, 1, 1]],
