@@ -2,7 +2,7 @@
 
     python benchmarks/bench_ps.py rows      pushes and pulls of 2 workers and 1 server
     python benchmarks/bench_ps.py tables    the time of a step with tables of 1e5 to 2e7 rows
-    python benchmarks/bench_ps.py widedeep --torch /opt/venvs/torch/bin/python --peer bench_torch.py
+    python benchmarks/bench_ps.py widedeep --torch TORCH_VENV/bin/python --peer bench_torch.py
 
 Each part starts its own jobs. Medians; peers take turns.
 """
@@ -197,11 +197,13 @@ def main() -> None:
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("part", choices=("rows", "tables", "widedeep"))
-    parser.add_argument("--torch", default="/opt/venvs/torch/bin/python")
-    parser.add_argument("--peer", default="/work/shared/peers/bench_torch.py")
+    parser.add_argument("--torch", help="a Python that has PyTorch, for widedeep")
+    parser.add_argument("--peer", help="the script that trains with it, for widedeep")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     if options.part == "widedeep":
+        if not (options.torch and options.peer):
+            parser.error("widedeep needs --torch and --peer")
         widedeep_report(options.torch, options.peer, options.repeats)
     else:
         {"rows": rows_report, "tables": tables_report}[options.part]()

@@ -87,7 +87,7 @@ print("LISTING" + json.dumps(found))
 def mindspore_names(python: str) -> dict[str, dict[str, list[str] | None]]:
     """Ask an interpreter that has MindSpore for its public names and their parameters."""
     command = [python, "-c", LISTING, json.dumps([m for m, _ in MODULES])]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd="/tmp")
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tempfile.gettempdir())
     return json.loads(done.stdout.split("LISTING", 1)[1])
 
 

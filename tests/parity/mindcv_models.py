@@ -1,7 +1,7 @@
 """Compare the models of the PyPI package mindcv between MindSpore and dist_ms; run by hand.
 
-    pip install --no-deps --target /tmp/mindcv mindcv==0.3.0 PyYAML tqdm
-    python tests/parity/mindcv_models.py --mindcv /tmp/mindcv --oracle MINDSPORE_VENV/bin/python resnet50 vit_b_16_224
+    pip install --no-deps --target FOLDER mindcv==0.3.0 PyYAML tqdm
+    python tests/parity/mindcv_models.py --mindcv FOLDER --oracle MINDSPORE_VENV/bin/python --results RESULTS resnet50
 
 Every model is built by `mindcv.models.create_model`, gets weights drawn from each parameter's name and
 sees one random image of 3 x SIZE x SIZE, in evaluation mode. The table shows the largest difference of the
@@ -111,10 +111,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", default=MODELS)
     parser.add_argument("--mindcv", required=True, help="the folder mindcv was installed into")
-    parser.add_argument("--oracle", default="/opt/venvs/ms/bin/python", help="a Python that has MindSpore")
+    parser.add_argument("--oracle", help="a Python that has MindSpore; not needed with --package")
     parser.add_argument("--seed", type=int, default=0, help="of the image; give each seed its own --results")
     parser.add_argument("--size", type=int, help="of the image, for every model; also with its own --results")
-    parser.add_argument("--results", type=Path, default=Path("/tmp/mindcv_models"))
+    parser.add_argument("--results", type=Path, required=True, help="a folder to keep results in")
     parser.add_argument("--package", choices=["mindspore", "dist_ms"], help="only run this one, in this interpreter")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)
@@ -122,6 +122,8 @@ def main() -> int:
         sys.path.insert(0, options.mindcv)
         run(options.package, options.models, options.results, options.seed, options.size)
         return 0
+    if not options.oracle:
+        parser.error("--oracle is needed to compare")
     for package, python in (("mindspore", options.oracle), ("dist_ms", sys.executable)):
         kept = package == "mindspore"
         todo = [m for m in options.models if not (kept and (options.results / f"{package}-{m}.npz").exists())]

@@ -1,6 +1,6 @@
 """Train twenty steps in MindSpore and in dist_ms from the same weights and data; run by hand.
 
-    python tests/parity/train_steps.py --oracle MINDSPORE_VENV/bin/python --models mlp lstm --optimizers Adam Lamb
+    python tests/parity/train_steps.py --oracle MINDSPORE_VENV/bin/python --peers PEERS --results RESULTS --models mlp
 
 Every model is trained with every optimizer on four batches in turn, in float32. The table shows, for each pair, the
 largest difference of the twenty losses relative to MindSpore's. In brackets: how far dist_ms' own losses move when the
@@ -229,9 +229,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--models", nargs="+", default=MODELS, choices=MODELS)
     parser.add_argument("--optimizers", nargs="+", default=list(OPTIMIZERS), help="parts of the rows' names")
-    parser.add_argument("--oracle", default="/opt/venvs/ms/bin/python", help="a Python that has MindSpore")
-    parser.add_argument("--peers", default="/work/shared/peers", help="the folder of models_mindspore.py")
-    parser.add_argument("--results", type=Path, default=Path("/tmp/train_steps"))
+    parser.add_argument("--oracle", help="a Python that has MindSpore; not needed with --package")
+    parser.add_argument("--peers", required=True, help="the folder of models_mindspore.py")
+    parser.add_argument("--results", type=Path, required=True, help="a folder to keep results in")
     parser.add_argument("--package", choices=["mindspore", "dist_ms"], help="only run this one, in this interpreter")
     options = parser.parse_args()
     options.results.mkdir(parents=True, exist_ok=True)
@@ -239,6 +239,8 @@ def main() -> int:
     if options.package:
         run(options.package, options.models, labels, options.results, options.peers)
         return 0
+    if not options.oracle:
+        parser.error("--oracle is needed to compare")
     common = ["--results", str(options.results), "--peers", options.peers]
     agreed: list[bool] = []
     for model in options.models:
