@@ -1,9 +1,9 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Windows over channels-last images as rows of a matrix, and back: what makes a convolution a product.
 
-Images are (N, H, W, C), windows (N, rows, columns, *kernel, C), both C-contiguous. Element
-(n, p, q, i, j) of the windows is the pixel (n, p * stride - before + i * dilation, ...), or zeros
-where that lies outside.
+Images are (N, *sizes, C) of 1 to 3 sizes, windows (N, *counts, *kernel, C), both C-contiguous. Element
+(n, p, .., i, ..) of the windows is the pixel (n, p * stride - before + i * dilation, ..), or zeros
+where that lies outside. What is contiguous on both sides, a row of a window or a pixel, moves as one.
 """
 
 cimport numpy as cnp
@@ -15,46 +15,66 @@ from blocks cimport PARALLEL_FROM
 
 cnp.import_array()
 
+cdef enum:
+    AXES = 3  # Images of fewer have sizes of 1 before their own.
+
 cdef struct Windows:
-    Py_ssize_t count, height, width, channels
-    Py_ssize_t rows, columns
-    Py_ssize_t kernel[2]
-    Py_ssize_t stride[2]
-    Py_ssize_t before[2]
-    Py_ssize_t dilation[2]
+    Py_ssize_t count, channels
+    Py_ssize_t sizes[AXES]
+    Py_ssize_t counts[AXES]
+    Py_ssize_t kernel[AXES]
+    Py_ssize_t stride[AXES]
+    Py_ssize_t before[AXES]
+    Py_ssize_t dilation[AXES]
+    Py_ssize_t runs  # A row of a window is so many runs of neighbouring pixels,
+    Py_ssize_t run  # so many pixels each.
 
 
 cdef void copy_windows(
     const Windows *at, Py_ssize_t row, const char *x, Py_ssize_t pixel, char *windows
 ) noexcept nogil:
     """Copy one row of windows; a pixel has so many bytes."""
-    cdef Py_ssize_t top = row % at.rows * at.stride[0] - at.before[0]
-    cdef Py_ssize_t image = row // at.rows * at.height
-    cdef Py_ssize_t column, left, i, j, y, z
-    cdef char *to = windows + row * at.columns * at.kernel[0] * at.kernel[1] * pixel
-    for column in range(at.columns):
-        left = column * at.stride[1] - at.before[1]
-        for i in range(at.kernel[0]):
-            y = top + i * at.dilation[0]
-            if y < 0 or y >= at.height:
-                memset(to, 0, at.kernel[1] * pixel)
-                to += at.kernel[1] * pixel
-                continue
-            for j in range(at.kernel[1]):
-                z = left + j * at.dilation[1]
-                if z < 0 or z >= at.width:
-                    memset(to, 0, pixel)
-                else:
-                    memcpy(to, x + ((image + y) * at.width + z) * pixel, pixel)
-                to += pixel
+    cdef Py_ssize_t top = row % at.counts[1] * at.stride[1] - at.before[1]
+    cdef Py_ssize_t front = row // at.counts[1] % at.counts[0] * at.stride[0] - at.before[0]
+    cdef Py_ssize_t image = row // at.counts[1] // at.counts[0] * at.sizes[0]
+    cdef Py_ssize_t column, left, i, j, k, y, z, low, high
+    cdef const char *source
+    cdef char *to = windows + row * at.counts[2] * at.kernel[0] * at.kernel[1] * at.kernel[2] * pixel
+    for column in range(at.counts[2]):
+        left = column * at.stride[2] - at.before[2]
+        for k in range(at.kernel[0]):
+            z = front + k * at.dilation[0]
+            for i in range(at.kernel[1]):
+                y = top + i * at.dilation[1]
+                if z < 0 or z >= at.sizes[0] or y < 0 or y >= at.sizes[1]:
+                    memset(to, 0, at.kernel[2] * pixel)
+                    to += at.kernel[2] * pixel
+                    continue
+                source = x + ((image + z) * at.sizes[1] + y) * at.sizes[2] * pixel
+                for j in range(at.runs):
+                    find_inside(at, left + j * at.dilation[2], &low, &high)
+                    memset(to, 0, low * pixel)
+                    memcpy(
+                        to + low * pixel, source + (left + j * at.dilation[2] + low) * pixel, (high - low) * pixel
+                    )
+                    memset(to + high * pixel, 0, (at.run - high) * pixel)
+                    to += at.run * pixel
+
+
+cdef inline void find_inside(
+    const Windows *at, Py_ssize_t first, Py_ssize_t *low, Py_ssize_t *high
+) noexcept nogil:
+    """Find which pixels of a run that starts at `first` lie in the row: from `low` to before `high`."""
+    low[0] = min(max(-first, 0), at.run)
+    high[0] = max(min(at.sizes[2] - first, at.run), low[0])
 
 
 cdef inline Py_ssize_t window_of(
-    const Windows *at, int axis, Py_ssize_t pixel, Py_ssize_t place, Py_ssize_t count
+    const Windows *at, int axis, Py_ssize_t pixel, Py_ssize_t place
 ) noexcept nogil:
     """Return which window meets this pixel with this place of its kernel, or -1."""
     cdef Py_ssize_t start = pixel + at.before[axis] - place * at.dilation[axis]
-    if start < 0 or start % at.stride[axis] or start // at.stride[axis] >= count:
+    if start < 0 or start % at.stride[axis] or start // at.stride[axis] >= at.counts[axis]:
         return -1
     return start // at.stride[axis]
 
@@ -62,35 +82,47 @@ cdef inline Py_ssize_t window_of(
 cdef void add_windows(
     const Windows *at, Py_ssize_t row, const float *windows, float *x
 ) noexcept nogil:
-    """Write one row of pixels: the sums of their elements of all windows."""
-    cdef Py_ssize_t y = row % at.height, image = row // at.height * at.rows
-    cdef Py_ssize_t z, i, j, p, q, c
+    """Write one row of pixels: the sums of their elements of all windows, window by window."""
+    cdef Py_ssize_t y = row % at.sizes[1], z = row // at.sizes[1] % at.sizes[0]
+    cdef Py_ssize_t image = row // at.sizes[1] // at.sizes[0] * at.counts[0]
+    cdef Py_ssize_t i, j, k, p, q, o, c, first, low, high
+    cdef Py_ssize_t window = at.kernel[0] * at.kernel[1] * at.kernel[2] * at.channels
     cdef const float *source
-    cdef float *to = x + row * at.width * at.channels
-    for z in range(at.width):
-        memset(to, 0, at.channels * sizeof(float))
-        for i in range(at.kernel[0]):
-            p = window_of(at, 0, y, i, at.rows)
+    cdef const float *piece
+    cdef float *to = x + row * at.sizes[2] * at.channels
+    cdef float *target
+    memset(to, 0, at.sizes[2] * at.channels * sizeof(float))
+    for k in range(at.kernel[0]):
+        o = window_of(at, 0, z, k)
+        if o < 0:
+            continue
+        for i in range(at.kernel[1]):
+            p = window_of(at, 1, y, i)
             if p < 0:
                 continue
-            for j in range(at.kernel[1]):
-                q = window_of(at, 1, z, j, at.columns)
-                if q < 0:
-                    continue
-                source = windows + (
-                    (((image + p) * at.columns + q) * at.kernel[0] + i) * at.kernel[1] + j
-                ) * at.channels
-                for c in range(at.channels):
-                    to[c] += source[c]
-        to += at.channels
+            source = windows + ((image + o) * at.counts[1] + p) * at.counts[2] * window
+            source += (k * at.kernel[1] + i) * at.kernel[2] * at.channels
+            for q in range(at.counts[2]):
+                for j in range(at.runs):
+                    first = q * at.stride[2] - at.before[2] + j * at.dilation[2]
+                    find_inside(at, first, &low, &high)
+                    piece = source + (j + low) * at.channels
+                    target = to + (first + low) * at.channels
+                    for c in range((high - low) * at.channels):
+                        target[c] += piece[c]
+                source += window
 
 
-cdef int read_pair(str kernel, str name, object pair, Py_ssize_t least, Py_ssize_t *out) except -1:
-    if len(pair) != 2 or min(pair) < least:
+cdef int read_numbers(
+    str kernel, str name, object numbers, Py_ssize_t least, int rank, Py_ssize_t filler, Py_ssize_t *out
+) except -1:
+    cdef int axis
+    if len(numbers) != rank or min(numbers) < least:
         raise ValueError(
-            f"For '{kernel}', '{name}' must be two ints of at least {least}, but got {pair}."
+            f"For '{kernel}', '{name}' must be {rank} ints of at least {least}, but got {numbers}."
         )
-    out[0], out[1] = pair
+    for axis in range(AXES):
+        out[axis] = filler if axis < AXES - rank else numbers[axis - (AXES - rank)]
     return 0
 
 
@@ -99,22 +131,28 @@ cdef Windows find_windows(
 ) except *:
     """Check the arrays' shapes and memory and return the geometry."""
     cdef Windows at
-    cdef int axis
-    check(kernel, "x", x, cnp.PyArray_TYPE(x), 4, False)
-    check(kernel, "windows", windows, cnp.PyArray_TYPE(x), 6, False)
-    at.count, at.height = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
-    at.width, at.channels = cnp.PyArray_DIM(x, 2), cnp.PyArray_DIM(x, 3)
-    at.rows, at.columns = cnp.PyArray_DIM(windows, 1), cnp.PyArray_DIM(windows, 2)
-    for axis in range(2):
-        at.kernel[axis] = cnp.PyArray_DIM(windows, 3 + axis)
-    if cnp.PyArray_DIM(windows, 0) != at.count or cnp.PyArray_DIM(windows, 5) != at.channels:
+    cdef int rank = cnp.PyArray_NDIM(x) - 2
+    if rank < 1 or rank > AXES:
+        raise ValueError(
+            f"For '{kernel}', 'x' must have 3 to {AXES + 2} dimensions, but got shape {(<object> x).shape}."
+        )
+    check(kernel, "x", x, cnp.PyArray_TYPE(x), -1, False)
+    check(kernel, "windows", windows, cnp.PyArray_TYPE(x), 2 * rank + 2, False)
+    at.count, at.channels = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, rank + 1)
+    if cnp.PyArray_DIM(windows, 0) != at.count or cnp.PyArray_DIM(windows, 2 * rank + 1) != at.channels:
         raise ValueError(
             f"For '{kernel}', 'windows' must have the images and channels of 'x' "
             f"{(<object> x).shape} first and last, but got shape {(<object> windows).shape}."
         )
-    read_pair(kernel, "stride", stride, 1, at.stride)
-    read_pair(kernel, "before", before, 0, at.before)
-    read_pair(kernel, "dilation", dilation, 1, at.dilation)
+    shape = (<object> windows).shape
+    read_numbers(kernel, "x", (<object> x).shape[1:rank + 1], 0, rank, 1, at.sizes)
+    read_numbers(kernel, "windows", shape[1:rank + 1], 0, rank, 1, at.counts)
+    read_numbers(kernel, "windows", shape[rank + 1:2 * rank + 1], 0, rank, 1, at.kernel)
+    read_numbers(kernel, "stride", stride, 1, rank, 1, at.stride)
+    read_numbers(kernel, "before", before, 0, rank, 0, at.before)
+    read_numbers(kernel, "dilation", dilation, 1, rank, 1, at.dilation)
+    at.runs = 1 if at.dilation[2] == 1 else at.kernel[2]
+    at.run = at.kernel[2] // max(at.runs, 1)
     return at
 
 
@@ -142,7 +180,7 @@ def unfold(
         return
     with nogil:
         for row in prange(
-            at.count * at.rows, schedule="static", use_threads_if=size >= PARALLEL_FROM
+            at.count * at.counts[0] * at.counts[1], schedule="static", use_threads_if=size >= PARALLEL_FROM
         ):
             copy_windows(&at, row, source, pixel, to)
 
@@ -160,13 +198,13 @@ def fold(
     array([2., 2., 1.], dtype=float32)
     """
     cdef Windows at = find_windows("columns.fold", x, windows, stride, before, dilation)
-    check("columns.fold", "x", x, cnp.NPY_FLOAT32, 4, True)
+    check("columns.fold", "x", x, cnp.NPY_FLOAT32, -1, True)
     cdef Py_ssize_t row
     cdef const float *source = <const float *> cnp.PyArray_DATA(windows)
     cdef float *to = <float *> cnp.PyArray_DATA(x)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(windows)
     with nogil:
         for row in prange(
-            at.count * at.height, schedule="static", use_threads_if=size >= PARALLEL_FROM
+            at.count * at.sizes[0] * at.sizes[1], schedule="static", use_threads_if=size >= PARALLEL_FROM
         ):
             add_windows(&at, row, source, to)

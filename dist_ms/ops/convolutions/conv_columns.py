@@ -1,4 +1,4 @@
-"""Convolutions over one and two dimensions as matrix products: the windows' elements times the kernels.
+"""Convolutions as matrix products: the windows' elements times the kernels.
 
 The columns are written out, so this pays where many output channels share them. oneDNN's own
 convolutions lose most where pixels are few: there they wait for the weights. Sums are float32.
@@ -21,8 +21,12 @@ _WORDS = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 # Where the products win, measured on 2 cores with AVX2, AVX-512 and AMX.
 _FEW_PIXELS, _FEW_FOR_GRADIENT = 512, 2048
 _LEAST_OUTPUTS, _LEAST_ON_AMX, _LEAST_CHANNELS = 512, 256, 128
-# Numbers that columns may have: 32 MB of float32.
-_MOST = 1 << 23
+# Numbers that columns may have: 32 MB of float32; of few channels they are made so many images at a time.
+_MOST, _IN_CACHE = 1 << 23, 1 << 19
+# oneDNN's gradient of the input has a vector's lanes for the channels, and its kernels share what neighbouring
+# pixels of a row read: both are idle where these are few (1.1 to 300 x on AVX-512).
+_FEW_CHANNELS, _OUTPUTS_PER_CHANNEL, _LONG, _LEAST_COLUMNS = 4, 8, 16, 1 << 16
+_FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
 
 
 def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = False) -> bool:
@@ -40,6 +44,33 @@ def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = Fal
     if dtype == _F32:
         return pixels >= _FEW_PIXELS and amx.available() and not dnnl.rounds_factors()
     return of_weight and pixels <= _FEW_FOR_GRADIENT and w[1] >= _LEAST_CHANNELS
+
+
+def is_wide(y: tuple, w: tuple, group: int) -> bool:
+    """Whether windows are about as wide as the images, so that a row of the result has few pixels to share anything."""
+    pixels = y[0] * math.prod(y[2:])
+    return (
+        group == 1
+        and y[-1] <= _FEW_IN_ROW
+        and w[-1] >= _LEAST_LENGTH
+        and w[0] >= _LEAST_WIDE
+        and pixels >= _LEAST_PIXELS
+        and _LEAST_WIDE_COLUMNS <= pixels * math.prod(w[1:]) <= _MOST
+    )
+
+
+def has_few_channels(y: tuple, w: tuple, group: int) -> bool:
+    """Whether an input has so few channels that its gradient is made quicker by adding up columns."""
+    outputs, channels, *kernel = w
+    of_image = math.prod(y[2:]) * math.prod(w[1:])
+    return (
+        group == 1
+        and channels <= _FEW_CHANNELS
+        and (outputs >= _OUTPUTS_PER_CHANNEL * channels or (channels == 1 and kernel[-1] >= _LONG))
+        and math.prod(kernel) > 1
+        and y[0] * of_image >= _LEAST_COLUMNS
+        and of_image <= _MOST
+    )
 
 
 def is_tiled(y: tuple, w: tuple) -> bool:
@@ -74,12 +105,18 @@ def convolve_transposed(
     if _is_pixelwise(kernel, stride, padding):
         multiply(gradients, _kernels(w), None, _images(dx).reshape(-1, channels))
         return dx
-    shape = (dx.shape[0], *_planar(dy.shape[2:], 1), *_planar(kernel, 1), channels)
-    parts = scratch.array("inputs", _F32, *shape)
-    multiply(gradients, _kernels(w), None, parts.reshape(gradients.shape[0], -1))
     images = _images(dx)
     sums = images if dx.dtype == _F32 else scratch.array("products", _F32, *images.shape)
-    columns.fold(parts, sums, *_numbers(stride, padding, dilation))
+    turned, pixels, elements = _kernels(w), math.prod(dy.shape[2:]), math.prod(w.shape[1:])
+    at_once = len(images)
+    if len(images) * pixels * elements > _IN_CACHE and channels <= _FEW_CHANNELS:
+        at_once = max(1, _IN_CACHE // (pixels * elements))
+    for first in range(0, len(images), at_once):
+        part = images[first : first + at_once]
+        parts = scratch.array("inputs", _F32, len(part), *dy.shape[2:], *kernel, channels)
+        rows = gradients[first * pixels : (first + len(part)) * pixels]
+        multiply(rows, turned, None, parts.reshape(len(rows), elements))
+        columns.fold(parts, sums[first : first + at_once], *_numbers(stride, padding, dilation))
     if sums is not images:
         (cast.to_float16 if images.dtype == _F16 else cast.to_bfloat16)(sums, images)
     return dx
@@ -109,19 +146,14 @@ def _is_pixelwise(kernel: tuple, stride: tuple, padding: Pairs) -> bool:
     return math.prod(kernel) == 1 == math.prod(stride) and not any(map(any, padding))
 
 
-def _planar(sizes: tuple, filler: int) -> tuple:
-    """Numbers per dimension, for two of them."""
-    return (filler, *sizes) if len(sizes) == 1 else tuple(sizes)
-
-
 def _numbers(stride: tuple, padding: Pairs, dilation: tuple) -> tuple:
-    """Stride, zeros before the images and dilation, for two dimensions."""
-    return _planar(stride, 1), _planar(tuple(before for before, _ in padding), 0), _planar(dilation, 1)
+    """Stride, zeros before the images and dilation."""
+    return tuple(stride), tuple([before for before, _ in padding]), tuple(dilation)
 
 
 def _images(x: np.ndarray) -> np.ndarray:
-    """A view (N, H, W, C) of (N, C, H, W) or (N, C, W)."""
-    return x.transpose(0, 2, 3, 1) if x.ndim == 4 else x.transpose(0, 2, 1)[:, None]
+    """A view (N, *sizes, C) of (N, C, *sizes)."""
+    return x.transpose(0, *range(2, x.ndim), 1)
 
 
 def _rows(x: np.ndarray, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple, sizes: tuple) -> np.ndarray:
@@ -132,10 +164,10 @@ def _rows(x: np.ndarray, kernel: tuple, stride: tuple, padding: Pairs, dilation:
     channels = images.shape[-1]
     if _is_pixelwise(kernel, stride, padding):
         return images.reshape(-1, channels)
-    shape = (images.shape[0], *_planar(sizes, 1), *_planar(kernel, 1), channels)
+    shape = (images.shape[0], *sizes, *kernel, channels)
     windows = scratch.array("inputs", x.dtype, *shape)
     columns.unfold(images, windows, *_numbers(stride, padding, dilation))
-    return windows.reshape(math.prod(shape[:3]), -1)
+    return windows.reshape(images.shape[0] * math.prod(sizes), -1)
 
 
 def _kernels(w: np.ndarray) -> np.ndarray:

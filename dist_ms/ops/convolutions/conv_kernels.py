@@ -26,7 +26,7 @@ def forward(
     """Write the convolution of x (N, C, *spatial) with w (O, C / group, *kernel) into `out`."""
     bias = None if bias is None else contiguous(bias)
     x, w = dense(x), dense(w)
-    if conv_columns.suits(x.dtype, out.shape, w.shape, group):
+    if conv_columns.suits(x.dtype, out.shape, w.shape, group) or conv_columns.is_wide(out.shape, w.shape, group):
         return conv_columns.convolve(x, w, bias, stride, padding, dilation, out)
     at_once = conv_groups.merged(x.dtype, w.shape, group)
     if at_once > 1:
@@ -40,7 +40,11 @@ def backward_data(
 ) -> np.ndarray:
     """Write the gradient of the input into `dx`."""
     dy, w = dense(dy), dense(w)
-    if conv_columns.suits(dy.dtype, dy.shape, w.shape, group):
+    if (
+        conv_columns.suits(dy.dtype, dy.shape, w.shape, group)
+        or conv_columns.has_few_channels(dy.shape, w.shape, group)
+        or conv_columns.is_wide(dy.shape, w.shape, group)
+    ):
         return conv_columns.convolve_transposed(dy, w, stride, padding, dilation, dx)
     at_once = conv_groups.merged(dy.dtype, w.shape, group)
     if at_once > 1:
@@ -61,7 +65,8 @@ def backward_weights(
 ) -> np.ndarray:
     """Write the gradient of the weight into `dw`, row-major, and that of a bias into `db` unless it is None."""
     x, dy = dense(x), dense(dy)
-    if conv_columns.suits(x.dtype, dy.shape, dw.shape, group, of_weight=True):
+    geometry = (dy.shape, dw.shape, group)
+    if conv_columns.suits(x.dtype, *geometry, of_weight=True) or conv_columns.is_wide(*geometry):
         if db is not None:
             db[...] = dy.sum(axis=(0, *range(2, dy.ndim)), dtype=np.float32)
         return conv_columns.convolution_weights(x, dy, dw, stride, padding, dilation)

@@ -9,7 +9,7 @@ from dist_ms.ops.convolutions import windows
 from tests.serial.kernels.calls import call
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
-# x (N, H, W, C), kernel, stride, padding, dilation
+# x (N, *sizes, C), kernel, stride, padding, dilation
 CASES = [
     ((2, 8, 7, 5), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
     ((3, 9, 8, 16), (3, 2), (2, 1), ((0, 2), (2, 0)), (1, 2)),
@@ -17,13 +17,17 @@ CASES = [
     ((4, 16, 16, 40), (1, 1), (2, 2), ((0, 0), (0, 0)), (1, 1)),
     ((2, 3, 3, 1), (2, 2), (1, 1), ((3, 3), (3, 3)), (1, 1)),
     ((8, 16, 16, 32), (3, 3), (2, 2), ((1, 1), (1, 1)), (1, 1)),
+    ((3, 50, 7), (4,), (3,), ((2, 3),), (2,)),
+    ((40, 90, 1), (90,), (1,), ((1, 1),), (1,)),
+    ((2, 6, 5, 9, 3), (3, 2, 4), (2, 1, 1), ((1, 0), (1, 1), (5, 2)), (1, 2, 1)),
+    ((4, 5, 9, 16, 8), (2, 3, 3), (1, 2, 3), ((0, 0), (2, 1), (0, 1)), (2, 1, 2)),
     ((0, 4, 4, 2), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
     ((2, 4, 4, 0), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1)),
 ]
 
 
 def shape_of(x, kernel, stride, padding, dilation):
-    return (x[0], *windows.output_sizes(x[1:3], kernel, stride, padding, dilation), *kernel, x[3])
+    return (x[0], *windows.output_sizes(x[1:-1], kernel, stride, padding, dilation), *kernel, x[-1])
 
 
 def before(padding):
@@ -34,7 +38,7 @@ def before(padding):
 @pytest.mark.parametrize("x_shape, kernel, stride, padding, dilation", CASES)
 def test_unfold(x_shape, kernel, stride, padding, dilation, dtype):
     x = np.random.default_rng(0).standard_normal(x_shape).astype(dtype)
-    view = windows.windows(x.transpose(0, 3, 1, 2), kernel, stride, padding, dilation)
+    view = windows.windows(np.moveaxis(x, -1, 1), kernel, stride, padding, dilation)
     out = np.empty(shape_of(x_shape, kernel, stride, padding, dilation), dtype)
     found = call(columns.unfold, (x, out, stride, before(padding), dilation), [out])
     np.testing.assert_array_equal(found, np.moveaxis(view, 1, -1))
@@ -44,7 +48,7 @@ def test_unfold(x_shape, kernel, stride, padding, dilation, dtype):
 def test_fold(x_shape, kernel, stride, padding, dilation):
     shape = shape_of(x_shape, kernel, stride, padding, dilation)
     parts = np.random.default_rng(1).standard_normal(shape).astype(np.float32)
-    channels_first = (x_shape[0], x_shape[3], *x_shape[1:3])
+    channels_first = (x_shape[0], x_shape[-1], *x_shape[1:-1])
     wanted = windows.add_windows(
         np.moveaxis(parts, -1, 1).astype(np.float64), channels_first, kernel, stride, padding, dilation
     )
@@ -60,11 +64,13 @@ def test_columns_refuse():
         columns.unfold(x, out.astype(float), ones, none, ones)
     with pytest.raises(ValueError, match="'x' must be C-contiguous"):
         columns.unfold(x.transpose(0, 2, 1, 3), out, ones, none, ones)
+    with pytest.raises(ValueError, match=r"'x' must have 3 to 5 dimensions, but got shape \(4, 2\)"):
+        columns.unfold(np.zeros((4, 2), np.float32), out, ones, none, ones)
     with pytest.raises(ValueError, match=r"images and channels of 'x' \(1, 4, 4, 2\) first and last"):
         columns.unfold(x, np.zeros((1, 2, 2, 3, 3, 3), np.float32), ones, none, ones)
-    with pytest.raises(ValueError, match=r"'stride' must be two ints of at least 1, but got \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"'stride' must be 2 ints of at least 1, but got \(0, 1\)"):
         columns.unfold(x, out, (0, 1), none, ones)
-    with pytest.raises(ValueError, match=r"'before' must be two ints of at least 0, but got \(-1, 1\)"):
+    with pytest.raises(ValueError, match=r"'before' must be 2 ints of at least 0, but got \(-1, 1\)"):
         columns.fold(out, x, ones, (-1, 1), ones)
     with pytest.raises(TypeError, match="'x' must be float32, but got float64"):
         columns.fold(out.astype(float), x.astype(float), ones, none, ones)

@@ -1,0 +1,117 @@
+"""Convolutions of wide windows and of few channels as products, against NumPy in float64; where they are chosen."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from dist_ms._ext import threads
+from dist_ms.ops.convolutions import conv_arrays, conv_columns
+from tests.serial.kernels.calls import channels_last
+
+BF16, F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
+# Half a unit in the last place: what one rounding of a result to its type makes of it.
+HALF_UNIT = {F32: 2.0**-24, BF16: 2.0**-8, np.dtype(np.float16): 2.0**-11}
+# The least normal number, below which steps are absolute.
+LEAST = 2.0**-14
+# x, w, stride, padding, dilation: as TextCNN has them, patches, stems, signals, volumes
+CASES = [
+    ((16, 1, 50, 40), (96, 1, 3, 40), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((8, 5, 20, 12), (64, 5, 3, 12), (1, 1), ((2, 1), (0, 1)), (2, 1)),
+    ((2, 3, 64, 64), (32, 3, 8, 8), (8, 8), ((0, 0), (0, 0)), (1, 1)),
+    ((5, 3, 40, 33), (24, 3, 7, 5), (2, 3), ((3, 3), (2, 1)), (1, 2)),
+    ((9, 2, 180), (32, 2, 11), (1,), ((5, 5),), (3,)),
+    ((40, 4, 13), (64, 4, 13), (1,), ((0, 0),), (1,)),
+    ((2, 1, 9, 12, 15), (8, 1, 3, 2, 5), (1, 2, 1), ((1, 1), (0, 1), (2, 0)), (2, 1, 2)),
+    ((700, 1, 2, 17), (3, 1, 2, 17), (1, 1), ((0, 0), (1, 1)), (1, 1)),
+    ((80, 1, 40, 40), (8, 1, 9, 9), (1, 1), ((4, 4), (4, 4)), (1, 1)),
+]
+
+
+def random_case(rng):
+    """Return shapes and numbers of one to three dimensions for which columns are chosen for the input's gradient."""
+    while True:
+        rank = int(rng.integers(1, 4))
+        kernel, stride, dilation = (tuple(map(int, rng.integers(1, top, rank))) for top in (8, 4, 3))
+        padding = tuple(tuple(map(int, pair)) for pair in rng.integers(0, 3, (rank, 2)))
+        sizes = tuple(int(n) for n in rng.integers(1, (0, 400, 40, 12)[rank], rank))
+        channels = int(rng.integers(1, 5))
+        x, w = (int(rng.integers(1, 9)), channels, *sizes), (int(rng.integers(8, 70)), channels, *kernel)
+        counts = conv_arrays.output_sizes(sizes, kernel, stride, padding, dilation)
+        if min(counts) > 0 and conv_columns.has_few_channels((x[0], w[0], *counts), w, 1):
+            return x, w, stride, padding, dilation
+
+
+def results(x, w, bias, dy, numbers):
+    """The convolution, and the gradients of its input, weight and bias."""
+    return (
+        conv_arrays.convolve(x, w, bias, *numbers),
+        conv_arrays.convolve_transposed(dy, w, x.shape, *numbers),
+        *conv_arrays.convolution_weights(x, dy, w.shape, True, *numbers),
+    )
+
+
+def check(case, layout, dtype):
+    """Compare with float64, with 1 and 2 threads, by the bound of sums in any order.
+
+    That is half a unit of the sum of absolute terms per term; oneDNN's order may depend on the threads.
+    """
+    x_shape, w_shape, *numbers = case
+    numbers.append(1)
+    rng = np.random.default_rng(0)
+    counts = conv_arrays.output_sizes(x_shape[2:], w_shape[2:], *numbers[:3])
+    y_shape = (x_shape[0], w_shape[0], *counts)
+    given = [rng.standard_normal(shape).astype(dtype) for shape in (x_shape, w_shape, w_shape[:1], y_shape)]
+    arrays = [layout(a) if a.ndim > 1 else a for a in given]
+    before, found = threads.get_num_threads(), []
+    try:
+        for number in (1, 2):
+            threads.set_num_threads(number)
+            found.append(results(*arrays, numbers))
+    finally:
+        threads.set_num_threads(before)
+    exact = results(*(a.astype(np.float64) for a in given), numbers)
+    sizes = results(*(np.abs(a.astype(np.float64)) for a in given), numbers)
+    elements, pixels = np.prod(w_shape[1:]), np.prod(y_shape) // w_shape[0]
+    terms = (elements + 1, w_shape[0] * np.prod(w_shape[2:]), pixels, pixels)
+    for one, two, wanted, size, count in zip(*found, exact, sizes, terms, strict=True):
+        bound = 1.01 * (count * HALF_UNIT[F32] * size + HALF_UNIT[dtype] * (np.abs(wanted) + LEAST))
+        for array in (one, two):
+            assert array.dtype == dtype and array.shape == wanted.shape
+            assert (np.abs(array.astype(np.float64) - wanted) <= bound).all()
+
+
+@pytest.mark.parametrize("dtype", HALF_UNIT, ids=str)
+@pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("case", CASES)
+def test_forward_and_gradients(case, layout, dtype):
+    check(case, layout, dtype)
+
+
+@pytest.mark.parametrize("dtype", (F32, BF16), ids=str)
+@pytest.mark.parametrize("seed", range(12))
+def test_random_shapes(seed, dtype):
+    check(random_case(np.random.default_rng(seed)), channels_last, dtype)
+
+
+def test_where_they_are_chosen():
+    few, wide = conv_columns.has_few_channels, conv_columns.is_wide
+    assert few((64, 96, 48, 1), (96, 1, 3, 40), 1) and wide((64, 96, 48, 1), (96, 1, 3, 40), 1)
+    assert few((64, 32, 100), (32, 4, 7), 1), "a signal"
+    assert few((2, 16, 10, 20, 20), (16, 1, 3, 3, 3), 1), "a volume"
+    assert few((4, 1, 34, 34), (1, 1, 31, 31), 1), "a filter of images"
+    assert not few((64, 96, 48, 40), (96, 8, 3, 3), 1), "many channels"
+    assert not few((64, 4, 48, 40), (4, 4, 3, 3), 1), "few outputs"
+    assert not few((64, 96, 48, 40), (96, 1, 1, 1), 1), "no windows"
+    assert not few((64, 96, 48, 40), (96, 1, 3, 3), 2), "groups"
+    assert not few((1, 96, 4, 4), (96, 1, 3, 3), 1), "little to do"
+    assert not few((1, 96, 500, 500), (96, 1, 13, 13), 1), "columns of 160 MB for an image"
+    assert not wide((64, 96, 48, 3), (96, 1, 3, 40), 1), "pixels that share"
+    assert not wide((64, 32, 48, 1), (32, 1, 3, 40), 1), "few outputs"
+    assert not wide((8, 96, 1, 1), (96, 64, 40, 40), 1), "few windows"
+    assert not wide((64, 96, 48, 1), (96, 1, 30, 3), 1), "a narrow window"
+
+
+def test_images_go_part_by_part(monkeypatch):
+    case = CASES[0]
+    monkeypatch.setattr(conv_columns, "_IN_CACHE", 1 << 14)  # Three images at a time, and one at the end.
+    check(case, channels_last, F32)
