@@ -55,6 +55,8 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
     What the user has set stays.
     """
     env = dict(environ)
+    if job.ranks == 1:
+        env["DIST_MS_ALONE"] = "1"  # whatever another launcher's variables say
     if job.timeout is not None:
         env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"
     if job.servers:

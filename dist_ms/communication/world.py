@@ -15,7 +15,7 @@ from dist_ms.communication.comm import Comm
 from dist_ms.communication.control import Control
 from dist_ms.communication.failure import Ending
 from dist_ms.communication.job_token import VARIABLE, job_token
-from dist_ms.communication.launched import launched_local, launched_size
+from dist_ms.communication.launched import check_launcher, launched_local, launched_size
 from dist_ms.communication.local import LocalComm
 from dist_ms.communication.mpi import MpiComm
 from dist_ms.communication.mpi_mail import Mail
@@ -79,9 +79,12 @@ def join() -> World:
     if _current is not None:
         return _current
     if _started is None:
+        running = starting.running_size() > 1
+        if not running:
+            check_launcher("init")
         found = launched_size()
         several = found is not None and found[1] > 1
-        _started = _start_mpi() if several or starting.running_size() > 1 else _alone()
+        _started = _start_mpi() if several or running else _alone()
     _current = _started
     for callback in _callbacks:
         callback(_current)

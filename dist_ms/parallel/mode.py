@@ -9,7 +9,7 @@ from typing import Any
 from dist_ms.common import parallel_context
 from dist_ms.common.parallel_context import ParallelMode
 from dist_ms.communication import Comm, LocalComm, current
-from dist_ms.communication.launched import launched_rank, launched_size
+from dist_ms.communication.launched import check_launcher, launched_rank, launched_size
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.roles import is_worker
 
@@ -42,6 +42,7 @@ def world_comm() -> Comm:
     world = current()
     if world is not None:
         return world.comm
+    check_launcher("data_parallel")
     found = launched_size()
     if found is not None and found[1] > 1:
         raise RuntimeError(

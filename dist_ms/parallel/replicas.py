@@ -18,7 +18,7 @@ from dist_ms.communication import Comm, agreeing, current
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.desync import DesyncDetector, memory, name_ranks, steps_between
 from dist_ms.parallel.errors import UnreducedGradientError
-from dist_ms.parallel.mode import is_data_parallel, number_of_ranks, reduced, tell_alone, world_comm
+from dist_ms.parallel.mode import is_data_parallel, reduced, tell_alone, world_comm
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.parallel.session import reduced_by
@@ -57,7 +57,7 @@ class ReplicaCheck:
         """
         world, mode = current(), get_auto_parallel_context("parallel_mode")
         if mode is not self._mode or world is not self._world:
-            self._replicas = Replicas.of(owner, list(weights)) if number_of_ranks() > 1 else None
+            self._replicas = Replicas.of(owner, list(weights))
             self._world, self._mode = world, mode
         if self._replicas is not None:
             self._replicas.before_update(gradients)
