@@ -61,6 +61,16 @@ class Comm(ABC):
     ranks: tuple[int, ...]
     one_node: bool
 
+    def check_process(self, verb: str) -> None:  # noqa: B027  (a world of one may fork)
+        """Raise in a process that was forked from a rank.
+
+        Args:
+            verb: what the group is to be used for.
+
+        Raises:
+            RuntimeError: with the remedy.
+        """
+
     @abstractmethod
     def barrier(self) -> None:
         """Wait until every rank is here."""

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from dist_ms.communication.forked import Owner
 from dist_ms.communication.waiting import wait_until
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
@@ -46,6 +47,7 @@ class Control:
         abandoned: arrays and requests that MPI may still write to.
         arenas: the shared memory of ranks on this machine, by their world ranks.
         drivers: per group, what drives its operations under way.
+        owner: the process that may communicate.
     """
 
     def __init__(self, channel: Any, rank: int, size: int) -> None:
@@ -57,6 +59,7 @@ class Control:
         self.abandoned: list[Any] = []
         self.arenas: dict[tuple[int, ...], Any] = {}
         self.drivers: list[Callable[[], None]] = []
+        self.owner = Owner()
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
         self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
         self._sending: list[Any] = []
@@ -74,8 +77,8 @@ class Control:
 
     def listen(self) -> None:
         """Read what has come, and answer."""
-        if not self._lock.acquire(blocking=False):
-            return  # another thread is listening
+        if self.owner.forked or not self._lock.acquire(blocking=False):
+            return  # the parent is, or another thread
         try:
             while self._channel.iprobe():
                 kind, sender, value = self._channel.recv()

@@ -32,6 +32,7 @@ class MpiExchange:
     ) -> Handle:
         """Start to send arrays to ranks and to receive arrays from ranks."""
         verb = "exchange" if collective else "irecv" if incoming else "isend"
+        self.check_process(verb)
         check_tag(verb, tag)
         for dest, array in outgoing:
             check_array(verb, array, changed=False)

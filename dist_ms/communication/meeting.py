@@ -116,8 +116,13 @@ class MeetingComm(Comm):
             self._told.Free()
         self._control.drivers.remove(self._drive)
 
+    def check_process(self, verb: str) -> None:
+        """Raise in a process that was forked from a rank."""
+        self._control.owner.check(verb)
+
     def _enter(self, verb: str) -> int:
         """Count a collective and return its number."""
+        self.check_process(verb)
         if self._broken is not None:
             raise RuntimeError(f"For '{verb}', group '{self.name}' cannot be used: {self._broken}")
         counts = self._control.counts

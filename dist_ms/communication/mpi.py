@@ -264,6 +264,7 @@ class MpiComm(MpiExchange, MeetingComm):
 
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
         """Send an array to rank `dest`."""
+        self.check_process("send")
         check_array("send", array, changed=False)
         check_rank("send", "dest", dest, self.size)
         check_tag("send", tag)
@@ -275,6 +276,7 @@ class MpiComm(MpiExchange, MeetingComm):
 
     def recv(self, array: np.ndarray, source: int, tag: int = 0) -> np.ndarray:
         """Overwrite the array with the one that rank `source` sends."""
+        self.check_process("recv")
         check_array("recv", array, changed=True)
         check_rank("recv", "source", source, self.size)
         check_tag("recv", tag)
@@ -314,6 +316,7 @@ class MpiComm(MpiExchange, MeetingComm):
 
     def subgroup(self, ranks: list[int], name: str) -> Comm:
         """Return the communicator of some ranks. MPI's call blocks, so the members meet first."""
+        self.check_process("create_group")
         members = tuple(self.ranks[r] for r in ranks)
         self._control.assemble(name, members, self._seconds)
         tag = zlib.crc32(name.encode()) % TAG_UB
@@ -325,6 +328,8 @@ class MpiComm(MpiExchange, MeetingComm):
 
     def free(self) -> None:
         """Give the MPI communicator back."""
+        if self._control.owner.forked:
+            return
         self._control.counts.pop(self.name, None)
         self.free_exchange()
         self._scratch = None

@@ -46,6 +46,7 @@ class Mail:
         Raises:
             ValueError: if they are more than MPI can count.
         """
+        self.control.owner.check("set_param_ps")
         if len(data) > CHUNK_BYTES:
             raise ValueError(
                 f"A message between a worker and a server must have at most {CHUNK_BYTES} bytes, but got {len(data)}: "
@@ -68,6 +69,7 @@ class Mail:
 
         Messages that match are received in the order they came in.
         """
+        self.control.owner.check("set_param_ps")
         self.progress()
         coming = self._coming
         while True:

@@ -109,6 +109,7 @@ class SharedHandle(PostedHandle):
 
     def test(self) -> bool:
         """Drive the group's exchanges and return whether this one is done."""
+        self._comm.check_process("all_reduce")
         if self._exchange.advance(0) not in _ENDED:
             self._comm._drive()
         self._check()
@@ -117,6 +118,7 @@ class SharedHandle(PostedHandle):
     def wait(self) -> None:
         """Wait until the operation is done."""
         comm = self._comm
+        comm.check_process("all_reduce")
         if comm._queue and comm._queue[0] is self._exchange:
             self._exchange.advance(SPIN)
         comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
@@ -157,6 +159,7 @@ class MeetingHandle(PostedHandle):
 
     def test(self) -> bool:
         """Drive the group's operations and return whether this one is done."""
+        self._comm.check_process("all_reduce")
         if not self._done:
             self._comm._drive()
         if not self._drive():

@@ -117,6 +117,7 @@ def _start_mpi() -> World:
         number = roles.order(assigned)[channel.Get_rank()]
         channel, work, mail = (c.Split(0, number) for c in (channel, work, mail))
     control = Control(channel, channel.Get_rank(), channel.Get_size())
+    control.owner.watch(control.rank, control.size)
     seconds = default_timeout()
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)

@@ -92,6 +92,7 @@ class DataParallel:
             PlanMismatchError: on every rank, if the ranks do not have the same parameters.
             ValueError: on every rank, if the plan cannot be made on one.
         """
+        self.comm.check_process("DistributedGradReducer")
         if self._reducer is None:
             self._reducer = self._start()
         return self._reducer

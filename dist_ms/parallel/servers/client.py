@@ -145,6 +145,8 @@ class ServerClient:
 
     def close(self) -> None:
         """Tell the servers that this worker has ended; done when the process ends."""
+        if self.mail.control.owner.forked:
+            return  # a child ends, not the worker
         for server in range(self.servers):
             self.post(server, pack(Kind.BYE, 0, 0, 0, 0, 0, np.uint8)[0])
         wait_until(self.mail.progress, 10.0)

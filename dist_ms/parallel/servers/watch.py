@@ -41,6 +41,8 @@ def watch(world: World) -> None:
 def tell(world: World) -> None:
     """Write who died, if this is the process to say it."""
     control = world.mail.control
+    if control.owner.forked:
+        return
     here = [r for r, node in enumerate(world.nodes) if node == world.nodes[control.rank]]
     alive = {r: is_alive(world.processes[r]) for r in here}
     control.listen()
