@@ -106,6 +106,7 @@ def mpirun_command(
     }[launcher.vendor](launcher, job, machine, env)
     for name, value in settings.items():
         env.setdefault(name, value)
+    env |= launcher.environment(env)
     return [launcher.path, *arguments, "-n", str(job.ranks), *job.mpi_args, *program], env
 
 
@@ -138,12 +139,12 @@ def _mpich(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str])
 
 
 def _intel(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-    """Intel MPI: a mask per rank, in hexadecimal."""
+    """Intel MPI: a mask per rank, in hexadecimal with 0x: one that begins with a digit is refused without."""
     if not job.bind or job.ranks > len(machine.cores):
         return [], {"I_MPI_PIN": "0"} if not several_machines(job, env) else {}
     if several_machines(job, env):
         return [], {}
-    masks = [f"{sum(1 << cpu for cpu in cpus):x}" for cpus in _shares(job.ranks, machine)]
+    masks = [f"{sum(1 << cpu for cpu in cpus):#x}" for cpus in _shares(job.ranks, machine)]
     return [], {"I_MPI_PIN_DOMAIN": "[" + ",".join(masks) + "]"}
 
 

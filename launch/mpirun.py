@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -32,6 +33,20 @@ class MpiRun:
     vendor: str
     major: int = 0
     version: str = ""
+
+    def environment(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """Return the variables that the launcher needs changed.
+
+        Intel MPI's mpirun is a script, which looks for its mpiexec.hydra on PATH.
+
+        Args:
+            environ: the user's environment.
+        """
+        folder, search = Path(self.path).parent, environ.get("PATH", "")
+        hydra = folder / "mpiexec.hydra"
+        if not hydra.is_file() or shutil.which("mpiexec.hydra", path=search) == str(hydra):
+            return {}
+        return {"PATH": f"{folder}{os.pathsep}{search}" if search else str(folder)}
 
 
 def identify(path: str, text: str) -> MpiRun:
@@ -89,7 +104,8 @@ def find_mpirun(
 def _ask(path: str) -> MpiRun:
     """Run `mpirun --version`."""
     try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30)
+        env = {**os.environ, **MpiRun(path, "unknown").environment(os.environ)}
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=30, env=env)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise LaunchError(f"{path} --version failed: {error}. {REMEDY}") from error
     return identify(path, done.stdout + done.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from dist_ms.communication.launched import launched_rank
@@ -66,6 +67,26 @@ def start(variable: str, size: int) -> tuple[str, Any, Any]:
             "('dist-ms run' takes it), or point MPI4PY_LIBMPI to the launcher's libmpi.so."
         )
     return library, world.Dup(), world.Dup()
+
+
+def forget_memory(folder: str = "/dev/shm", maps: str = "/proc/self/maps") -> None:
+    """Take the names from MPICH's memory on this machine, once all ranks have it.
+
+    MPICH keeps the name until it ends well, so the memory outlives a job that is killed or aborted. It
+    lives as long as a process maps it, whatever its name; nobody opens it by name any more.
+
+    Args:
+        folder: where memory has names.
+        maps: what this process maps: the names of no other job are among these.
+    """
+    try:
+        lines = Path(maps).read_text().splitlines()
+    except OSError:
+        return
+    mapped = {line.split(maxsplit=5)[-1] for line in lines}
+    for path in mapped:
+        if path.startswith(f"{folder}/mpich_shm_") and not path.endswith(" (deleted)"):
+            Path(path).unlink(missing_ok=True)
 
 
 def abort(code: int) -> None:

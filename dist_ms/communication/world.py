@@ -141,6 +141,7 @@ def _start_mpi() -> World:
 def _assign_roles(channel: Any) -> tuple[list[str] | None, Any]:
     """Learn every rank's role, and where there are servers make the communicator for their messages."""
     claims = channel.allgather(roles.claim())
+    starting.forget_memory()
     try:
         assigned = roles.assign(claims)
     except (RuntimeError, ValueError):  # on every rank

@@ -129,3 +129,4 @@ print("trained")
     done = run(head + code, options=("--servers", "1"), DIST_MS_TIMEOUT="10")
     assert (done.code, done.out) == (0, "trained\n" * 2), done.err
     assert "forked from rank 1 of 3] For 'set_param_ps'" in done.err
+    assert "forked from rank 0" not in done.err  # it had nothing to do with the servers, and its end has not

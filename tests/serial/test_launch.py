@@ -73,9 +73,34 @@ def test_mpich_spells_out_the_cores():
 
 
 def test_intel_gets_a_mask_per_rank():
-    assert arguments(INTEL, 2, machine(8))[1]["I_MPI_PIN_DOMAIN"] == "[f,f0]"
+    assert arguments(INTEL, 2, machine(8))[1]["I_MPI_PIN_DOMAIN"] == "[0xf,0xf0]"
+    # "1" without 0x is refused: "Expected hexadecimal bit-mask".
+    assert arguments(INTEL, 2, machine(2))[1]["I_MPI_PIN_DOMAIN"] == "[0x1,0x2]"
     assert arguments(INTEL, 3, machine(2))[1]["I_MPI_PIN"] == "0"
     assert arguments(INTEL, 2, machine(8), bind=False)[1]["I_MPI_PIN"] == "0"
+
+
+def test_intel_s_mpirun_finds_its_mpiexec_hydra(tmp_path):
+    path = tmp_path / "venv" / "mpirun"
+    launcher = MpiRun(str(path), "intel")
+    other = fake_mpirun(tmp_path / "other", "mpiexec.hydra")
+    search = f"{tmp_path / 'other'}{os.pathsep}/usr/bin"
+    fake_mpirun(tmp_path / "venv", "mpirun")
+    assert arguments(launcher, 2, machine(2), {"PATH": search})[1]["PATH"] == search  # there is none beside it
+    fake_mpirun(tmp_path / "venv", "mpiexec.hydra")
+    assert arguments(launcher, 2, machine(2), {"PATH": search})[1]["PATH"] == f"{path.parent}{os.pathsep}{search}"
+    assert arguments(launcher, 2, machine(2), {})[1]["PATH"] == str(path.parent)
+    first = f"{path.parent}{os.pathsep}/usr/bin"
+    assert arguments(launcher, 2, machine(2), {"PATH": first})[1]["PATH"] == first
+    assert arguments(MpiRun(other, "intel"), 2, machine(2), {"PATH": search})[1]["PATH"] == search
+
+
+def test_whose_mpirun_it_is_is_asked_where_it_finds_its_programs(tmp_path, monkeypatch):
+    path = fake_mpirun(tmp_path / "venv")
+    (tmp_path / "venv" / "mpirun").write_text("#!/bin/sh\nexec mpiexec.hydra --version\n")
+    fake_mpirun(tmp_path / "venv", "mpiexec.hydra", "Intel(R) MPI Library for Linux* OS, Version 2021.18.1")
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert find_mpirun(path).vendor == "intel"
 
 
 def test_an_unknown_mpi_gets_the_number_of_ranks():

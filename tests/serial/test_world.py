@@ -19,6 +19,7 @@ from dist_ms.communication.launched import (
     launched_rank,
     launched_size,
 )
+from dist_ms.communication.starting import forget_memory
 from dist_ms.communication.waiting import default_timeout, wait_until
 
 
@@ -102,6 +103,21 @@ def test_hardware_threads_of_one_core(tmp_path):
     (topology / "thread_siblings_list").write_text("1,5\n")
     assert core_of(5, tmp_path) == 1
     assert core_of(6, tmp_path) == 6
+
+
+def test_only_the_memory_that_this_process_maps_loses_its_name(tmp_path):
+    for name in ("mpich_shm_1a_0", "mpich_shm_2b_0", "sm_segment.vm.0.1"):
+        (tmp_path / name).write_text("")
+    lines = (
+        f"7f00-7f01 rw-s 00000000 00:18 {i} {tmp_path}/{name}"
+        for i, name in enumerate(
+            ("mpich_shm_1a_0", "mpich_shm_1a_0", "mpich_shm_gone_0", "mpich_shm_2b_0 (deleted)", "sm_segment.vm.0.1")
+        )
+    )
+    (tmp_path / "maps").write_text("\n".join(("7e00-7e01 rw-p 00000000 00:00 0 ", *lines)))
+    forget_memory(str(tmp_path), str(tmp_path / "maps"))
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["maps", "mpich_shm_2b_0", "sm_segment.vm.0.1"]
+    forget_memory(str(tmp_path), str(tmp_path / "none"))
 
 
 def test_waiting_ends_when_done_or_late():
