@@ -1,11 +1,15 @@
-"""Open MPI's words at the end of a failed job, put into one line that names the rank."""
+"""The MPIs' words at the end of a failed job; from Open MPI's comes a line that names the rank where no rank told."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 
+from dist_ms.launch.reports import who
+
 _DASHES = b"-" * 74
+_EQUALS = b"=" * 83  # MPICH and Intel MPI, whose words name whom they ended themselves: nothing is learnt from them
+_FENCES = (_DASHES, _EQUALS)
 _BANNERS = (
     re.compile(rb"MPI_ABORT was invoked on rank (?P<rank>\d+) .*Errorcode: (?P<code>-?\d+)", re.S),
     re.compile(
@@ -22,10 +26,16 @@ _STARTS = (
     b"mpirun ",
     b"Primary job ",
     b"An MPI communication peer process ",
+    b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
 )
 _LOST = re.compile(rb"peer process has unexpectedly disconnected.*Peer host: +(?P<lost>\S+)", re.S)
-_NOISE = re.compile(rb"\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file |\[warn\] Epoll (ADD|MOD|DEL)\(\d+\) on fd ")
-_BROKEN = "14"  # what Open MPI aborts with when a connection breaks
+_NOISE = re.compile(
+    rb"\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file |\[warn\] Epoll (ADD|MOD|DEL)\(\d+\) on fd |"
+    rb"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .* \(signal \d+\)|"
+    rb"This typically refers to a problem with your application\.$|"
+    rb"Please see the FAQ page for debugging suggestions$"
+)
+LOST = 14  # what Open MPI aborts with when a connection breaks
 _CLOSED = re.compile(rb"\[[^\]]+\] \*\*\* An error occurred in Socket closed")
 _STARS = re.compile(rb"\[[^\]]+\] \*\*\* ")
 
@@ -78,12 +88,12 @@ class BannerFilter:
     def _may_matter(start: bytes) -> bool:
         """Whether an incomplete line may become dashes or noise."""
         start = start.lstrip(b"\0")
-        return _DASHES.startswith(start[:74]) or start.startswith(b"[")
+        return start[:1] in b"[YTP" or any(fence.startswith(start[: len(fence)]) for fence in _FENCES)
 
     def _whole_line(self, line: bytes) -> None:
         text = line.strip(b"\0 \r\n")
         if self._block is None:
-            if text == _DASHES:
+            if text in _FENCES:
                 self._block = [line]
                 return
             if _CLOSED.match(text):
@@ -97,6 +107,8 @@ class BannerFilter:
         self._block.append(line)
         if len(self._block) == 2 and not text.startswith(_STARTS):
             self._give_up()
+        elif text == _EQUALS and self._block[0].startswith(_EQUALS):
+            self._block = None
         elif text == _DASHES:
             self._end_block()
 
@@ -145,13 +157,10 @@ def describe(failure: dict[str, str], ranks: int, code: int, servers: int = 0) -
     else:
         ended = failure.get("code", str(code))
         how = f"ended with exit code {ended}"
-        if "lost" in failure and ended == _BROKEN:
+        if "lost" in failure and ended == str(LOST):
             how = f"lost its connection to {failure['lost']}, which has ended or cannot be reached"
-    who = f"rank {failure['rank']} of {ranks}" if "rank" in failure else f"one of {ranks} ranks"
-    if servers and "rank" in failure:
-        workers, rank = ranks - servers, int(failure["rank"])
-        who += f" (server {rank - workers} of {servers})" if rank >= workers else f" (worker {rank} of {workers})"
-    return f"dist-ms: {who} {how}; the job was stopped."
+    one = who(int(failure["rank"]), ranks, servers) if "rank" in failure else f"one of {ranks} ranks"
+    return f"dist-ms: {one} {how}; the job was stopped."
 
 
 def failure_code(failure: dict[str, str]) -> int:

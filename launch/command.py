@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from dist_ms.launch.machine import Machine
 from dist_ms.launch.mpirun import MpiRun
+from dist_ms.launch.reports import waiting
 from dist_ms.launch.streams import opening_streams
 
 # Options and variables that name other machines or hand the placement to a batch system.
@@ -98,6 +99,8 @@ def mpirun_command(
     program = [job.python, *job.program]
     if streams is not None:
         program = opening_streams(streams, program)
+    else:
+        program = waiting(program)
     arguments, settings = {
         "openmpi": _open_mpi,
         "mpich": _mpich,

@@ -13,11 +13,12 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from dist_ms.launch.banner import BannerFilter, describe, failure_code
+from dist_ms.launch.banner import LOST, BannerFilter, describe, failure_code
 from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
 from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import this_machine
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
+from dist_ms.launch.reports import VARIABLE, Reports
 from dist_ms.launch.streams import Streams
 
 _TOKEN = "DIST_MS_JOB_TOKEN"
@@ -51,6 +52,8 @@ def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os
     # The ranks' secret, by which they know each other over TCP before they have met.
     environ = {**environ, _TOKEN: environ.get(_TOKEN) or secrets.token_hex(16)}
     streams = None if several_machines(job, environ) else Streams(job.ranks)
+    reports = Reports(pipe=streams is not None)
+    environ = {**environ, VARIABLE: reports.path}
     opened = streams.arguments if streams is not None else None
     command, env = mpirun_command(launcher, job, machine, environ, opened)
     if streams is not None and launcher.vendor == "openmpi":
@@ -58,11 +61,21 @@ def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os
     if streams is None or not streams.terminal:
         env.setdefault("PYTHONUNBUFFERED", "1")  # at a terminal Python writes line by line
     try:
-        code, banners = _supervise(command, env, streams)
+        # Intel MPI's words about failures go to its stdout, which the ranks do not share here.
+        silent = launcher.vendor == "intel" and streams is not None
+        code, banners = _supervise(command, env, streams, reports, silent)
     finally:
         if streams is not None:
             streams.close()
-    if code and launcher.vendor == "openmpi" and not banners.quiet:
+        reports.close()
+    if banners.quiet:
+        return code
+    first = reports.first()
+    lost = "lost" in banners.failure and first is not None and first.code == LOST
+    if first is not None and not lost:
+        print(first.describe(job.ranks, job.servers), file=sys.stderr, flush=True)
+        return first.code
+    if code:
         print(describe(banners.failure, job.ranks, code, job.servers), file=sys.stderr, flush=True)
     return code
 
@@ -76,7 +89,9 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
         raise LaunchError(f"the script must be a file, but {script!r} is none.")
 
 
-def _supervise(command: list[str], env: dict[str, str], streams: Streams | None) -> tuple[int, BannerFilter]:
+def _supervise(
+    command: list[str], env: dict[str, str], streams: Streams | None, reports: Reports, silent: bool
+) -> tuple[int, BannerFilter]:
     """Run mpirun, pass its output on, and see that it ends when this process is told to."""
     received: list[int] = []
     old = {s: signal.signal(s, lambda number, _: received.append(number)) for s in _SIGNALS}
@@ -90,7 +105,8 @@ def _supervise(command: list[str], env: dict[str, str], streams: Streams | None)
             command,
             env=env,
             stdin=None if streams is None else subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE if silent else None,
+            stderr=subprocess.STDOUT if silent else subprocess.PIPE,
             # Out of the terminal's group: ^C comes here only, and mpirun is told once. Where it
             # has to read the terminal itself it must stay.
             process_group=None if streams is None and os.isatty(0) else 0,
@@ -99,11 +115,12 @@ def _supervise(command: list[str], env: dict[str, str], streams: Streams | None)
         try:
             if streams is not None:
                 streams.start_input()
-            _pump(process, banners, streams, wake, received)
+            _pump(process, banners, streams, reports, wake, received)
         except BrokenPipeError:  # nobody reads the output any more
             received.append(signal.SIGPIPE)
             process.terminate()
             process.wait(_PATIENCE)
+        banners.feed(reports.last())
         banners.close()
     except OSError as error:
         raise LaunchError(f"{command[0]} did not start: {error}.") from error
@@ -128,6 +145,7 @@ def _pump(
     process: subprocess.Popen,
     banners: BannerFilter,
     streams: Streams | None,
+    reports: Reports,
     wake: int,
     received: list[int],
 ) -> None:
@@ -137,9 +155,10 @@ def _pump(
     """
     told: float | None = None
     over: float | None = None
-    errors = process.stderr.fileno()
+    errors = (process.stderr or process.stdout).fileno()
     with selectors.DefaultSelector() as selector:
-        for fd in (wake, errors, *(streams.readers if streams is not None else ())):
+        telling = () if reports.reader is None else (reports.reader,)
+        for fd in (wake, errors, *telling, *(streams.readers if streams is not None else ())):
             selector.register(fd, selectors.EVENT_READ)
         while True:
             ended = process.poll() is not None
@@ -149,9 +168,11 @@ def _pump(
                     os.read(wake, 512)
                 elif fd == errors:
                     data = os.read(errors, 65536)
-                    banners.feed(data)
+                    banners.feed(data if telling else reports.strip(data))
                     if not data:
                         selector.unregister(errors)
+                elif fd in telling:
+                    reports.strip(os.read(fd, 65536))
                 else:
                     streams.pump(fd)
             if streams is not None:
@@ -159,7 +180,7 @@ def _pump(
             if ended and not ready:
                 return
             now = time.monotonic()
-            if over is None and "rank" in banners.failure:
+            if over is None and ("rank" in banners.failure or reports.told):
                 over = now
             if told is None and (received or (over is not None and now - over > _PATIENCE)):
                 told = now

@@ -15,13 +15,15 @@ import threading
 import time
 from collections.abc import Sequence
 
-# A rank's first program: it opens its streams and becomes the interpreter. Rank r's writing ends
+from dist_ms.launch.reports import WAITING
+
+# A rank's first program: it opens its streams, runs the interpreter and tells how that ended. Rank r's writing ends
 # have the numbers $2 + 2 r and $2 + 2 r + 1; 0 for $2 means the launcher's own stdout and stderr.
 _OPEN_STREAMS = (
     'fds=$1 first=$2 in=$3 rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; shift 3; case "$rank:$in" in '
     '0:?*) exec <"$in";; esac; out=1 err=2; if [ "$first" != 0 ]; then '
     "out=$((first + 2 * rank)) err=$((first + 2 * rank + 1)); fi; "
-    'exec >"$fds/$out" 2>"$fds/$err"; exec "$@"'
+    'exec >"$fds/$out" 2>"$fds/$err"; '
 )
 _HOLD = 0.05  # seconds that an incomplete line is held back, so that ranks do not mix in lines
 _HOLD_BYTES = 65536
@@ -35,7 +37,7 @@ def opening_streams(arguments: Sequence[str], program: Sequence[str]) -> list[st
         arguments: what `Streams.arguments` says.
         program: the interpreter and its arguments.
     """
-    return ["/bin/sh", "-c", _OPEN_STREAMS, "dist-ms", *arguments, *program]
+    return ["/bin/sh", "-c", _OPEN_STREAMS + WAITING, "dist-ms", *arguments, *program]
 
 
 class Streams:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dist_ms.communication.forked import Owner
+from dist_ms.communication.missing import Missing, Place, doing
 from dist_ms.communication.waiting import wait_until
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
@@ -48,6 +49,7 @@ class Control:
         arenas: the shared memory of ranks on this machine, by their world ranks.
         drivers: per group, what drives its operations under way.
         owner: the process that may communicate.
+        places: where every rank runs.
     """
 
     def __init__(self, channel: Any, rank: int, size: int) -> None:
@@ -60,6 +62,7 @@ class Control:
         self.arenas: dict[tuple[int, ...], Any] = {}
         self.drivers: list[Callable[[], None]] = []
         self.owner = Owner()
+        self.places: list[Place] = []
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
         self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
         self._sending: list[Any] = []
@@ -121,6 +124,13 @@ class Control:
         wait_until(complete, seconds, longest=0.01)
         ended = {r: (self.left[r], "at its end: the process has finished") for r in self.left}
         return {r: value for r, value in {**self._answers, **ended}.items() if r in ranks}
+
+    def missing(self, rank: int) -> Missing:
+        """Return what can be said of a rank that does not answer."""
+        if not self.places:
+            return Missing(rank, "?", doing(None, None))
+        place = self.places[rank]
+        return Missing(rank, place.host, doing(place, self.places[self.rank]))
 
     def assemble(self, name: str, members: tuple[int, ...], seconds: float) -> None:
         """Wait until every member asks for the group `name` of the same members.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import platform
 import sys
 import threading
 import time
@@ -20,6 +21,8 @@ from types import TracebackType
 from typing import Any
 
 from dist_ms.communication.control import Control
+from dist_ms.communication.launched import launched_rank
+from dist_ms.communication.missing import missing_of
 
 _GRACE = 0.5  # seconds for other ranks to print their error
 _PATIENCE = 3.0  # seconds until a rank that another should have ended does it itself
@@ -61,6 +64,8 @@ class Ending:
     def __init__(self, control: Control, abort: Callable[[int], None], finalize: Callable[[], None]) -> None:
         self.control, self.exit_code = control, 0
         self._abort, self._finalize, self._process = abort, finalize, os.getpid()
+        # Taken out of the environment: what a rank starts is none.
+        self._report = os.environ.pop("DIST_MS_REPORT", "")
         self._label = f"[rank {control.rank} of {control.size}]"
         self._lock = threading.Lock()
 
@@ -89,7 +94,7 @@ class Ending:
         else:
             self._say("uncaught exception\n")
             self._excepthook(kind, error, trace)
-        self._end_job(130 if issubclass(kind, KeyboardInterrupt) else 1)
+        self._end_job(130 if issubclass(kind, KeyboardInterrupt) else 1, error)
 
     def _uncaught_in_thread(self, args: Any) -> None:
         """The same for an exception that ends a thread, which the other ranks cannot see."""
@@ -99,7 +104,7 @@ class Ending:
         name = args.thread.name if args.thread is not None else "?"
         text = "".join(traceback.format_exception(args.exc_type, args.exc_value, args.exc_traceback))
         self._say(f"uncaught exception in thread {name}\n{text}")
-        self._end_job(1)
+        self._end_job(1, args.exc_value)
 
     def _at_end(self) -> None:
         """Leave together, or end the job when this rank did not end well."""
@@ -137,10 +142,34 @@ class Ending:
             except (OSError, ValueError, AttributeError):
                 pass
 
-    def _end_job(self, code: int) -> None:
+    def _tell(self, code: int, error: BaseException | None) -> None:
+        """Tell `dist-ms run` how the job ends, before mpirun says it in its own way."""
+        if not self._report:
+            return
+        found = missing_of(error)
+        rank, host = launched_rank(), platform.node()
+        if found is not None:
+            rank, host, how = found.rank, found.host, f"cause=missing what={found.doing}"
+        elif error is not None:
+            how = f"cause=exception what={type(error).__qualname__}"
+        else:
+            how = f"cause=exit what={code}"
+        rank = self.control.rank if rank is None else rank
+        line = f"\x1edist-ms rank={rank} host={host} code={code} {how}\n".encode()
+        try:
+            if self._report == "stderr":
+                os.write(2, line)
+            else:
+                with open(self._report, "wb", buffering=0) as file:
+                    file.write(line)
+        except OSError:
+            pass  # the launcher is gone: there is nobody to tell
+
+    def _end_job(self, code: int, error: BaseException | None = None) -> None:
         """Give others the time to print, then end all ranks, or wait for the first that failed to do so."""
         with self._lock:
             try:
+                self._tell(code, error)
                 self.control.fail(_GRACE)
                 self._flush()
                 if self.control.rank > min(self.control.failed, default=self.control.rank):

@@ -16,6 +16,7 @@ import numpy as np
 
 from dist_ms.communication.comm import Comm, Handle, Names
 from dist_ms.communication.control import Control, caller
+from dist_ms.communication.missing import late
 from dist_ms.communication.posted import SPIN, InTurn, MeetingHandle, Posted, SharedHandle
 from dist_ms.communication.waiting import wait_until
 
@@ -267,7 +268,7 @@ class MeetingComm(Comm):
 
         if not wait_until(poll, self._seconds, listen):
             self._give_up(keep, f"'{verb}' had timed out")
-            raise TimeoutError(self._missing(verb, number, peer))
+            raise self._missing(verb, number, peer)
         control.where = None
 
     def _needed(self, peer: int | Sequence[int] | None) -> tuple[int, ...]:
@@ -281,21 +282,23 @@ class MeetingComm(Comm):
         self._control.abandoned.append(keep)
         self._broken = why + "."
 
-    def _missing(self, verb: str, number: int | None, peer: int | Sequence[int] | None) -> str:
-        """Say who did not come, as far as the others answer."""
+    def _missing(self, verb: str, number: int | None, peer: int | Sequence[int] | None) -> TimeoutError:
+        """Return the error that says who did not come, as far as the others answer."""
         control = self._control
         asked = [r for r in self._needed(peer) if r != control.rank]
         answers = control.roll_call(asked)
         lines = []
-        for r in asked:
-            counts, where = answers.get(r, ({}, "not answering: it computes, is stopped or lost"))
-            if r not in answers or number is None or counts.get(self.name, 0) < number:
+        silent = [control.missing(r) for r in asked if r not in answers]
+        lines += [f"rank {one.rank} is not answering: it {one.doing} (on {one.host})" for one in silent]
+        for r, (counts, where) in answers.items():
+            if number is None or counts.get(self.name, 0) < number:
                 lines.append(f"rank {r} is {where}")
-        return (
+        text = (
             f"For '{verb}', rank {control.rank} of {control.size} has waited {self._seconds:g} s "
             f"(DIST_MS_TIMEOUT) in call {control.counts[self.name]} of group '{self.name}', "
             f"at {caller()}; {'; '.join(lines) or 'all ranks have come, but the data has not'}."
         )
+        return late(text, silent[0] if silent else None)
 
 
 def _shortened(names: Sequence[str]) -> str:

@@ -17,6 +17,7 @@ from dist_ms.communication.failure import Ending
 from dist_ms.communication.job_token import VARIABLE, job_token
 from dist_ms.communication.launched import check_launcher, launched_local, launched_size
 from dist_ms.communication.local import LocalComm
+from dist_ms.communication.missing import Place
 from dist_ms.communication.mpi import MpiComm
 from dist_ms.communication.mpi_mail import Mail
 from dist_ms.communication.roles import Roles
@@ -124,6 +125,7 @@ def _start_mpi() -> World:
     Ending(control, starting.abort, starting.finalize).install()
     places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid(), job_token()))
     os.environ[VARIABLE] = places[0][4]
+    control.places = [Place(place[0], place[3]) for place in places]
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)
     threads = None

@@ -136,3 +136,44 @@ def test_idle_servers_use_no_cpu(run):
     done = run(code, "SGD", "o.npz", options=("--servers", "2"))
     assert done.code == 0, done.err
     assert int(done.out.split("ticks")[1].split()[0]) <= 15  # hundredths of a second of two servers in 5 seconds
+
+
+@pytest.mark.parametrize("mode", ["''", "'data_parallel'"])
+def test_a_worker_that_is_stopped_is_named_and_not_the_server(run, mode):
+    code = MODEL.replace(
+        "        loss = step(",
+        "        if rank == 1 and batch is not None and optimizer.global_step.asnumpy()[0] == 4:\n"
+        "            import os, signal\n            os.kill(os.getpid(), signal.SIGSTOP)\n        loss = step(",
+    )
+    served = ("emb", "fc1", "fc2")  # all: in the first mode the workers meet on the servers alone
+    done = run(
+        code, "SGD", "o.npz", f"mode={mode}", f"served={served}", options=("--servers", "1"), DIST_MS_TIMEOUT="2"
+    )
+    host = os.uname().nodename
+    assert done.code == 1
+    if mode == "''":
+        assert (
+            "has waited 2 s (DIST_MS_TIMEOUT) for server 0 of 1 (rank 2), which waits for worker 1 of 2 (rank 1)"
+            in (done.err)
+        )
+    assert f"is not answering: it is stopped (SIGSTOP) (on {host})" in done.err
+    assert done.err.rstrip().splitlines()[-1] == (
+        f"dist-ms: rank 1 of 3 (worker 1 of 2) did not answer the others: it is stopped (SIGSTOP) on {host}, "
+        "exit code 1; the job was stopped."
+    )
+
+
+def test_a_server_that_is_stopped_is_named(run):
+    code = MODEL.replace(
+        "    ms.set_ps_context",
+        "    from dist_ms.parallel.servers import loop as server_loop\n    import os, signal\n"
+        "    server_loop.Server._push = lambda self, message: os.kill(os.getpid(), signal.SIGSTOP)\n"
+        "    ms.set_ps_context",
+    )
+    done = run(code, "SGD", "o.npz", "mode=''", options=("--servers", "1"), DIST_MS_TIMEOUT="2")
+    assert done.code == 1
+    assert "for server 0 of 1 (rank 2), which holds" in done.err
+    assert (
+        "rank 2 of 3 (server 0 of 1) did not answer the others: it is stopped (SIGSTOP) on"
+        in (done.err.rstrip().splitlines()[-1])
+    )

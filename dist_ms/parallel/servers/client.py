@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from dist_ms.communication import World, current
+from dist_ms.communication.missing import late
 from dist_ms.communication.waiting import default_timeout, wait_until
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.messages import LAST_TAG, REQUEST_TAG, Kind, Message, pack, pack_object, unpack
 
 _log = logging.getLogger("dist_ms")
+_PATIENCE = 2.0  # seconds for a server to say for whom it waits
 _client: ServerClient | None = None
 
 
@@ -78,15 +80,47 @@ class ServerClient:
                 )
 
         if not wait_until(came, self._seconds, listen):
-            raise TimeoutError(
-                f"[worker {self.worker} of {self.workers}] {what} has waited {self._seconds:g} s (DIST_MS_TIMEOUT) "
-                f"for server {server} of {self.servers} (rank {rank}), which holds {self.held_by(server)}."
-            )
+            raise self._late(server, what)
         message = unpack(rank, found[0])
         if message.kind is Kind.ERROR:
             kind, text = message.object()
             raise kind(f"[worker {self.worker} of {self.workers}] {text}")
         return message
+
+    def _late(self, server: int, what: str) -> TimeoutError:
+        """Return the error of an answer that has not come: the server may wait for another worker itself."""
+        control, rank = self.mail.control, self.roles.server_rank(server)
+        text = (
+            f"[worker {self.worker} of {self.workers}] {what} has waited {self._seconds:g} s (DIST_MS_TIMEOUT) for "
+            f"server {server} of {self.servers} (rank {rank}), which "
+        )
+        awaited = self._awaited(server)
+        if awaited is None:
+            gone = control.missing(rank)
+            held = f"holds {self.held_by(server)}; it is not answering: it {gone.doing} (on {gone.host})."
+            return late(text + held, gone)
+        answers = control.roll_call([w for w in awaited if w != self.worker])
+        silent = {w: control.missing(w) for w in awaited if w not in answers and w != self.worker}
+        lines = [
+            f"worker {w} of {self.workers} (rank {w}), which is not answering: it {one.doing} (on {one.host})"
+            for w, one in silent.items()
+        ]
+        lines += [f"worker {w} of {self.workers} (rank {w}), which is {where}" for w, (_, where) in answers.items()]
+        text += f"waits for {'; '.join(lines)}." if lines else "answers, but does not wait for another worker."
+        return late(text, next(iter(silent.values()), None))
+
+    def _awaited(self, server: int) -> list[int] | None:
+        """Return the workers that a server waits for before it can answer this one; None if it says nothing."""
+        tag, rank, found = self.tag(), self.roles.server_rank(server), []
+        self.post(server, pack_object(Kind.AWAITED, 0, tag, None))
+
+        def came() -> bool:
+            message = self.mail.take(rank, tag)
+            if message is not None:
+                found.append(unpack(rank, message[2]).object())
+            return bool(found)
+
+        return found[0] if wait_until(came, _PATIENCE) else None
 
     def ask(self, server: int, kind: Kind, unit: int, value: Any, what: str) -> Any:
         """Send an object and return the object that is answered."""

@@ -52,6 +52,7 @@ class Server:
             Kind.SAVE: self._save,
             Kind.LOAD: self._load,
             Kind.BYE: self._bye,
+            Kind.AWAITED: self._awaited,
         }
 
     def run(self) -> None:
@@ -245,6 +246,21 @@ class Server:
         except (OSError, ValueError) as error:
             return self._refuse(message, type(error)(str(error)))
         return self._answer(message, None)
+
+    def _awaited(self, message: Message) -> bool:
+        """Say which workers must act before this one's requests can be answered."""
+        late: set[int] = set()
+        for waiting, _ in self._waiting:
+            if waiting.sender != message.sender:
+                continue
+            numbers = [waiting.unit] if waiting.kind is Kind.PULL else []
+            if waiting.kind is Kind.SAVE:
+                numbers = list(waiting.object()[1])
+            for unit in (self.units[number] for number in numbers):
+                late |= set(unit.missing(unit.version + 1)) if unit.ready and unit.optimizer is not None else {0}
+            if not numbers:  # worker 0 makes what the others hold
+                late.add(0)
+        return self._answer(message, sorted(late))
 
     def _bye(self, message: Message) -> bool:
         self._leave(message.sender)

@@ -35,6 +35,7 @@ class Kind(enum.IntEnum):
     BYE = 9
     ANSWER = 10
     ERROR = 11
+    AWAITED = 12
 
 
 @dataclass
