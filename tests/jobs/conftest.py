@@ -17,6 +17,10 @@ MPIRUN = shutil.which("mpirun", path=str(HERE)) or shutil.which("mpirun")
 DIST_MS = [sys.executable, "-m", "dist_ms.launch", "run"]
 
 
+# Interpreters of other MPIs: `python -m venv FOLDER` with mpich or impi-rt in it, this environment's packages and dist_ms.
+OTHER_MPIS = {vendor: os.environ.get(f"DIST_MS_TEST_{vendor.upper()}") for vendor in ("mpich", "intel")}
+
+
 @dataclass
 class Done:
     """A job that has ended.
@@ -38,10 +42,10 @@ def environment(**changes):
     return {**kept, **changes}
 
 
-def command(how, ranks, script, *arguments, options=()):
+def command(how, ranks, script, *arguments, options=(), python=sys.executable):
     """The argument list that starts a script on some ranks."""
     if how == "dist-ms":
-        return [*DIST_MS, "-n", str(ranks), *options, str(script), *arguments]
+        return [python, *DIST_MS[1:], "-n", str(ranks), *options, str(script), *arguments]
     words = [MPIRUN, "-n", str(ranks), *options]
     if "Open MPI" in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
         words[1:1] = ["--allow-run-as-root", "--oversubscribe"]
@@ -72,8 +76,8 @@ def how(request):
 def run(write, tmp_path):
     """Run a script as a job, to its end."""
 
-    def run_job(code, *arguments, how="dist-ms", ranks=2, options=(), input=None, limit=60, **env):
-        words = command(how, ranks, write(code), *arguments, options=options)
+    def run_job(code, *arguments, how="dist-ms", ranks=2, options=(), input=None, limit=60, python=sys.executable, **env):
+        words = command(how, ranks, write(code), *arguments, options=options, python=python)
         start, began = time.time(), tmp_path / "began"
         began.unlink(missing_ok=True)
         env = environment(**env)

@@ -1,5 +1,6 @@
 """Whatever happens on one rank ends the whole job in seconds, with a word on why."""
 
+import os
 import re
 import signal
 import subprocess
@@ -35,7 +36,8 @@ def test_an_exception_on_one_rank(run, how):
         last = done.err.rstrip().splitlines()[-2:]
         assert last == [
             "ValueError: no such data",
-            "dist-ms: rank 1 of 2 ended with exit code 1; the job was stopped.",
+            f"dist-ms: rank 1 of 2 ended with an uncaught ValueError on {os.uname().nodename}, exit code 1; "
+            "the job was stopped.",
         ]
         assert "MPI_ABORT" not in done.err
 
