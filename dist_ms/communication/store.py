@@ -130,8 +130,8 @@ class TCPStore:
                     connection.close()
                 if isinstance(error, _OtherToken):
                     raise RuntimeError(
-                        f"For 'TCPStore', {self.host}:{self.port} must be the master of this job, but {error}. Ranks of "
-                        "one job know each other after 'dist-ms run' or init(); give other processes the same "
+                        f"For 'TCPStore', {self.host}:{self.port} must be the master of this job, but {error}. Ranks "
+                        "of one job know each other after 'dist-ms run' or init(); give other processes the same "
                         f"{VARIABLE}."
                     ) from None
                 if time.monotonic() >= end:

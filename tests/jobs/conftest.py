@@ -76,7 +76,9 @@ def how(request):
 def run(write, tmp_path):
     """Run a script as a job, to its end."""
 
-    def run_job(code, *arguments, how="dist-ms", ranks=2, options=(), input=None, limit=60, python=sys.executable, **env):
+    def run_job(
+        code, *arguments, how="dist-ms", ranks=2, options=(), input=None, limit=60, python=sys.executable, **env
+    ):
         words = command(how, ranks, write(code), *arguments, options=options, python=python)
         start, began = time.time(), tmp_path / "began"
         began.unlink(missing_ok=True)
