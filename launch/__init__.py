@@ -1,1 +1,1 @@
-"""The command `dist-ms`. Imports no other part of dist_ms, and no MPI."""
+"""The command `dist-ms`. Of the rest of dist_ms it imports what finds a container's quota of CPUs alone; no MPI."""

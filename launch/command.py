@@ -66,7 +66,7 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
     if job.threads is not None:
         env["OMP_NUM_THREADS"] = str(job.threads)
     elif job.ranks > 1 and not several_machines(job, environ):
-        env.setdefault("OMP_NUM_THREADS", str(max(1, len(machine.cores) // job.ranks)))
+        env.setdefault("OMP_NUM_THREADS", str(machine.threads_of(job.ranks)))
     return env
 
 

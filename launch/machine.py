@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from dist_ms._ext.openmp import cpu_quota
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -17,12 +19,31 @@ class Machine:
         cores: physical cores they belong to, each as its hardware threads within the mask.
         whole: whether the mask is all that this machine (or container) has.
         root: whether the user is root.
+        quota: how many CPUs' time the container allows; None: all of theirs.
     """
 
     cpus: tuple[int, ...]
     cores: tuple[tuple[int, ...], ...]
     whole: bool
     root: bool
+    quota: float | None = None
+
+    def threads_of(self, ranks: int) -> int:
+        """Return how many threads each of some ranks may run: its share of the cores, or of the quota.
+
+        Args:
+            ranks: how many there are.
+
+        Examples:
+            >>> from dist_ms.launch.machine import Machine
+            >>> cores = tuple((cpu,) for cpu in range(8))
+            >>> Machine(tuple(range(8)), cores, True, False).threads_of(3)
+            2
+            >>> Machine(tuple(range(8)), cores, True, False, quota=3.0).threads_of(2)
+            1
+        """
+        share = len(self.cores) if self.quota is None else min(len(self.cores), self.quota)
+        return max(1, int(share / ranks))
 
 
 def cpu_list(text: str) -> tuple[int, ...]:
@@ -49,7 +70,7 @@ def this_machine() -> Machine:
         cores.setdefault(cpu_list(siblings) or (cpu,), []).append(cpu)
     offered = _read("/sys/fs/cgroup/cpuset.cpus.effective") or _read("/sys/devices/system/cpu/online")
     whole = not offered.strip() or set(cpu_list(offered)) <= set(cpus)
-    return Machine(cpus, tuple(map(tuple, cores.values())), whole, os.geteuid() == 0)
+    return Machine(cpus, tuple(map(tuple, cores.values())), whole, os.geteuid() == 0, cpu_quota())
 
 
 def _read(path: str) -> str:
