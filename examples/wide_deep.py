@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -72,6 +71,18 @@ def read_log(path: Path, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
             numbers.append([math.log1p(max(0, int(w))) if w else 0.0 for w in words[1 : 1 + NUMBERS]])
             ids.append([f * each + (int(w, 16) % each if w else 0) for f, w in enumerate(words[1 + NUMBERS :])])
     return np.array(ids, np.int32), np.array(numbers, np.float32), np.array(clicks, np.float32)
+
+
+def made_log(lines: int, rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make a log and read it: rank 0 writes it into a folder of its own, which is gone afterwards."""
+    comm = get_comm()
+    with tempfile.TemporaryDirectory(prefix="dist_ms_clicks") as folder:
+        path = Path(folder) / "clicks.tsv"
+        if comm.rank == 0:
+            write_log(path, lines)
+        data = read_log(Path(comm.gather_objects(str(path))[0]), rows)
+        comm.barrier()
+    return data
 
 
 class WideDeep(nn.Cell):
@@ -145,12 +156,7 @@ def main() -> None:
     init()
     rank, size = get_rank(), get_group_size()
     ms.set_seed(options.seed)
-    path = options.data or Path(tempfile.gettempdir()) / f"dist_ms_clicks_{options.lines}.tsv"
-    if options.data is None and rank == 0 and not path.exists():
-        write_log(path.with_suffix(".part"), options.lines)
-        os.replace(path.with_suffix(".part"), path)
-    get_comm().barrier()
-    data = read_log(path, options.rows)
+    data = read_log(options.data, options.rows) if options.data else made_log(options.lines, options.rows)
     cut = len(data[0]) * 5 // 6
     train, test = tuple(a[:cut] for a in data), tuple(a[cut:] for a in data)
 

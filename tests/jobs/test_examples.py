@@ -60,6 +60,23 @@ def test_wide_deep(start, tmp_path):
     assert 0.75 < float(found[0]) < 1
 
 
+def test_the_log_that_wide_deep_makes_lies_in_no_place_that_others_can_foresee(tmp_path, monkeypatch):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    # What another user could have put there, as a link to a file of this one's.
+    victim = tmp_path / "victim.txt"
+    victim.write_text("kept")
+    for name in ("dist_ms_clicks_6000.tsv", "dist_ms_clicks_6000.part"):
+        (shared / name).symlink_to(victim)
+    monkeypatch.setenv("TMPDIR", str(shared))
+    small = ["--lines", 6000, "--rows", 20000, "--columns", 4]
+    done = run([*LAUNCHED[2], ROOT / "examples/wide_deep.py", *small], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert victim.read_text() == "kept"
+    left = sorted(path.name for path in shared.iterdir() if path.name.startswith("dist_ms"))
+    assert left == ["dist_ms_clicks_6000.part", "dist_ms_clicks_6000.tsv"]
+
+
 @pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
 def test_sharded_classifier(start, tmp_path):
     done = run([*start, ROOT / "examples/sharded_classifier.py", "--epochs", 4, "--width", 512], tmp_path)

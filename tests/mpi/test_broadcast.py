@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import dist_ms as ms
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import wrap
 from dist_ms.parallel import broadcast as broadcast_file
@@ -70,3 +71,15 @@ def test_the_plan_decides(world):
     for kept in (own, own_frozen, part):
         assert (kept.asnumpy() == rank).all()
     assert part.sliced and served.is_param_ps
+
+
+@pytest.mark.parametrize("shape", [(3,), (3, 400_000)], ids=["packed", "alone"])
+def test_a_gradient_is_that_of_the_values_before_the_broadcast(world, shape):
+    rank = world.comm.rank
+    w = Parameter(np.full(shape, 1 + rank, np.float32), name="w")
+    out, back = ms.vjp(lambda x: x * w, ms.Tensor(np.ones(shape, np.float32)))
+    broadcast_parameters(make_plan([w]), [w], world.comm)
+    assert (w.asnumpy() == 1).all() and (out.asnumpy() == 1 + rank).all()
+    found = back(ms.Tensor(np.ones(shape, np.float32)))
+    found = found[0] if isinstance(found, tuple) else found
+    assert set(world.comm.gather_objects(bool((found.asnumpy() == 1 + rank).all()))) == {True}

@@ -8,7 +8,9 @@ import pytest
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 from dist_ms.communication import get_group_size, get_rank
-from dist_ms.parallel import DesyncError
+from dist_ms.parallel import DesyncError, make_plan
+from dist_ms.parallel.desync import DesyncDetector
+from dist_ms.parallel.plan import Sharding
 
 
 class Net(nn.Cell):
@@ -105,12 +107,61 @@ def test_equal_weights_and_own_ones_raise_nothing(several, monkeypatch):
     assert len(set(owns)) == several.size
 
 
-def test_the_parallel_optimizer_is_watched_too(several, monkeypatch):
-    monkeypatch.setenv("DIST_MS_DESYNC_STEPS", "6")
+def found_at_once(comm, parameter, once):
+    """Whether a bit of a weight that is other on the last rank is found by the next step, which names the weight."""
+    for _ in range(3):
+        once()
+    if comm.rank == comm.size - 1:
+        flip(parameter, parameter.size - 1, 22)
+    done, text = steps_until_error(once, 1)
+    return done == 0 and f"Parameter '{parameter.name}' must be the same" in text and f"rank {comm.size - 1}: 1 of" in text
+
+
+@pytest.fixture
+def parallel_optimizer(several):
+    """Every weight, however small, is updated in slices."""
     ms.set_auto_parallel_context(enable_parallel_optimizer=True)
     ms.set_auto_parallel_context(parallel_optimizer_config={"parallel_optimizer_threshold": 0})
+
+
+@pytest.mark.parametrize("name", ["fc1.weight", "fc2.bias"])
+def test_the_parallel_optimizer_is_watched_too(several, parallel_optimizer, monkeypatch, name):
+    monkeypatch.setenv("DIST_MS_DESYNC_STEPS", "1")
+    net, once = train(lambda p: nn.Adam(p, 1e-3))
+    assert found_at_once(several, {p.name: p for p in net.get_parameters()}[name], once)
+
+
+def test_equal_weights_of_the_parallel_optimizer_raise_nothing(several, parallel_optimizer, monkeypatch):
+    monkeypatch.setenv("DIST_MS_DESYNC_STEPS", "6")
     _, once = train(lambda p: nn.Adam(p, 1e-3))
     assert steps_until_error(once, 12) == (12, None)
+
+
+def test_a_table_trained_by_rows_is_watched_too(several, monkeypatch):
+    monkeypatch.setenv("DIST_MS_DESYNC_STEPS", "1")
+    ms.set_seed(1)
+    net = nn.EmbeddingLookup(200, 8, sparse=True)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), nn.LazyAdam(net.trainable_params(), 0.01))
+    ids = Tensor(np.array([several.rank, 7], np.int32))
+    assert found_at_once(several, net.embedding_table, lambda: step(ids, Tensor(np.ones((2, 8), np.float32))))
+    assert step.grad_reducer.plan.rows[0].gradient == "all_gather"
+
+
+@pytest.mark.parametrize("kind", ["all_reduce", "reduce_scatter", "all_gather"])
+def test_every_kind_of_gradient_that_ranks_share_is_watched(several, kind):
+    weight = Parameter(Tensor(np.arange(64, dtype=np.float32) + get_rank()), name="w")
+    sharding = Sharding(shards=several.size if kind == "reduce_scatter" else 1)
+    plan = make_plan([weight], sharding=sharding, sparse=["w"] if kind == "all_gather" else ())
+    assert plan.rows[0].gradient == kind
+    with pytest.raises(DesyncError, match="Parameter 'w' must be the same on all ranks"):
+        DesyncDetector(plan, [weight], several, steps=1).step()
+
+
+@pytest.mark.parametrize("how", ["layerwise_parallel", "requires_grad", "sliced"])
+def test_what_a_rank_has_of_its_own_is_not_watched(several, how):
+    weight = Parameter(Tensor(np.arange(64, dtype=np.float32) + get_rank()), name="w")
+    setattr(weight, how, how != "requires_grad")
+    DesyncDetector(make_plan([weight]), [weight], several, steps=1).step()
 
 
 def test_another_layout_is_no_difference(several, monkeypatch):

@@ -6,8 +6,10 @@ import pytest
 import dist_ms as ms
 from dist_ms import RowTensor, Tensor, nn
 from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
+from dist_ms.parallel.row_gradients import reduce_rows, rows_of
 
 ROWS, COLUMNS = 40, 3
+FORM = (ROWS, COLUMNS), np.float32  # of the table
 
 
 @pytest.fixture
@@ -257,3 +259,23 @@ def test_tables_travel_by_rows_where_that_is_less(data_parallel, make, way):
             row.gradient for row in plan.rows if row.name.endswith(("large.embedding_table", "small.embedding_table"))
         ]
         assert gradients[:2] == ["all_reduce" if way == "hook" else "all_gather", "all_reduce"], str(plan)
+
+
+@pytest.mark.parametrize("count", [1, 100], ids=["by rows", "dense"])
+@pytest.mark.parametrize("scale", [1.0, 0.25, 0.3])
+def test_reduced_rows_are_scaled_in_either_form(world, count, scale):
+    comm = world.comm
+    gradients = [rows_of(row_gradient(rank, 1, count), *FORM) for rank in range(comm.size)]
+    (found,) = reduce_rows([gradients[comm.rank]], comm, scale)
+    assert isinstance(found, RowTensor) == (count == 1)
+    want = scale * sum(g.dense() for g in gradients)
+    np.testing.assert_allclose(as_array(found), want, rtol=1e-6, atol=1e-6)
+
+
+def test_rows_of_no_rank_and_of_one(world):
+    comm = world.comm
+    mine = row_gradient(0, 1, 1) if comm.rank == comm.size - 1 else None
+    nothing, one = reduce_rows([rows_of(None, *FORM), rows_of(mine, *FORM)], comm, 0.5)
+    assert as_array(nothing).tolist() == np.zeros(FORM[0]).tolist()
+    np.testing.assert_array_equal(as_array(one), rows_of(row_gradient(0, 1, 1), *FORM).dense() / 2)
+    assert reduce_rows([], comm, 0.5) == []

@@ -68,7 +68,7 @@ def load_servers(folder: str, optimizer: Any) -> None:
 
     Raises:
         FileNotFoundError: if the folder has no complete checkpoint.
-        ValueError: if a tensor is missing in it, or has another shape.
+        ValueError: if a tensor is missing in it, or has another shape, or a file is said to lie outside of it.
     """
     world = current()
     if not is_worker():

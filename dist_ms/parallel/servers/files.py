@@ -45,6 +45,17 @@ def write_part(
     os.replace(aside, index)
 
 
+def _inside(folder: Path, name: Any) -> str:
+    """Return the path of a file that lies in the folder itself; nothing that an index says leads elsewhere."""
+    plain = isinstance(name, str) and name not in ("", ".", "..") and not {"/", "\0"} & set(name)
+    if not plain or (folder / name).resolve().parent != folder.resolve():
+        raise ValueError(
+            f"For 'load_servers', a checkpoint's files must lie in its folder {str(folder)!r}, but its index names "
+            f"{name!r}."
+        )
+    return str(folder / name)
+
+
 class Parts:
     """A checkpoint's parts.
 
@@ -53,6 +64,7 @@ class Parts:
 
     Raises:
         FileNotFoundError: if a server's part is missing.
+        ValueError: if a part is said to lie outside of the folder.
     """
 
     def __init__(self, folder: str) -> None:
@@ -74,7 +86,7 @@ class Parts:
                 )
             content = json.loads(index.read_text())
             self.numbers |= content["numbers"]
-            self._parts += [(server, {**part, "file": str(path / part["file"])}) for part in content["parts"]]
+            self._parts += [(server, {**part, "file": _inside(path, part["file"])}) for part in content["parts"]]
 
     def has(self, name: str, state: str) -> bool:
         """Whether there is a tensor, or a state of it."""
@@ -88,7 +100,7 @@ class Parts:
                 f"For 'load_servers', the checkpoint must have {state or 'the values'} of '{name}' as {kind} of shape "
                 f"{tuple(shape)}, but they are {was}."
             )
-        return [(k, part, np.load(part["file"], mmap_mode="r")) for k, part in found]
+        return [(k, part, np.load(part["file"], mmap_mode="r", allow_pickle=False)) for k, part in found]
 
     def read_rows(self, name: str, state: str, shape: tuple, wanted: slice, out: np.ndarray) -> None:
         """Read rows of a table.
