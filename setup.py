@@ -100,9 +100,8 @@ def extensions():
             compile_args = [*C_FLAGS, *flags, *MODULE_FLAGS.get(source.stem, [])]
             found.append(Extension(name, [str(source)], extra_compile_args=compile_args, **common))
     # No module of Python's: a library that is preloaded into mpirun.
-    found.append(
-        Extension("dist_ms.launch.loopback_bind", ["launch/loopback_bind.c"], extra_compile_args=["-O2", "-g0"])
-    )
+    library = "dist_ms.launch.loopback_bind"
+    found.append(Extension(library, ["launch/loopback_bind.c"], extra_compile_args=["-O2", "-g0"]))
     return found
 
 

@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import RowTensor, Tensor, nn
 from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
-from dist_ms.parallel.row_gradients import reduce_rows, rows_of
+from dist_ms.parallel.row_gradients import joined, reduce_rows, rows_of
 
 ROWS, COLUMNS = 40, 3
 FORM = (ROWS, COLUMNS), np.float32  # of the table
@@ -279,3 +279,13 @@ def test_rows_of_no_rank_and_of_one(world):
     assert as_array(nothing).tolist() == np.zeros(FORM[0]).tolist()
     np.testing.assert_array_equal(as_array(one), rows_of(row_gradient(0, 1, 1), *FORM).dense() / 2)
     assert reduce_rows([], comm, 0.5) == []
+
+
+@pytest.mark.parametrize("whole", [(False, False), (True, False), (False, True), (True, True)], ids=str)
+def test_a_sum_stands_for_a_dense_gradient_where_one_of_its_parts_does(whole):
+    parts = [rows_of(row_gradient(0, step), *FORM) for step in (1, 2)]
+    for part, is_whole in zip(parts, whole, strict=True):
+        part.whole = is_whole
+    total = joined(*parts)
+    assert total.whole == any(whole)
+    np.testing.assert_array_equal(total.dense(), dense(0, 1) + dense(0, 2))

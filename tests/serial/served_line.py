@@ -11,18 +11,31 @@ from dist_ms.parallel.servers.messages import unpack
 
 
 class Letters:
-    """The mail of one rank."""
+    """The mail of one rank.
+
+    Attributes:
+        slow: the server to which letters are not handed over before `hurry`; None: there is none.
+    """
 
     def __init__(self, line, rank):
         self._line, self._rank, self._box = line, rank, deque()
+        self.slow, self._late = None, []
         self.control = SimpleNamespace(left=set(), failed=set(), listen=lambda: None)
 
     def send(self, data, dest, tag):
         """Hand a letter over: a server does at once what it asks for."""
-        if dest >= self._line.workers:
+        if self.slow is not None and dest == self._line.workers + self.slow:
+            self._late.append((data.copy(), dest, tag))
+        elif dest >= self._line.workers:
             self._line.servers[dest - self._line.workers].handle(unpack(self._rank, data.copy()))
         else:
             self._line.mail[dest]._box.append((self._rank, tag, data.copy()))
+
+    def hurry(self):
+        """Hand over what was kept back."""
+        late, self._late, self.slow = self._late, [], None
+        for letter in late:
+            self.send(*letter)
 
     def take(self, source=None, tag=None):
         """Return the letter from a rank with a tag, None if there is none."""

@@ -90,6 +90,24 @@ def test_every_row_is_new_enough_and_the_table_right_in_the_end(staleness, cache
         assert kept and oldest  # old rows were used, so that the bound was met
 
 
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("late", [0, 1])
+def test_rows_of_a_server_that_is_behind_count_as_old(late, ahead):
+    line = Line(2, 2)
+    links = tables(line, 2, cached=ROWS)
+    ids = np.arange(ROWS)
+    gradient = RowTensor(ms.Tensor(ids), ms.Tensor(np.ones_like(START)), START.shape)
+    links[0].push(gradient)
+    line.mail[1].slow = late
+    links[1].push(gradient)  # the other server has made update 1
+    (links[0].prefetch if ahead else links[0].pull)(ids)
+    line.mail[1].hurry()
+    for _ in range(2):
+        for link in links:
+            link.push(gradient)
+    assert (links[0].pull(ids) <= START - RATE).all()  # at clock 3 every row shows at least update 1
+
+
 @pytest.mark.parametrize("staleness", [0, 1, 3])
 def test_the_fastest_worker_waits_at_the_bound(staleness):
     line = Line(2, 1)
@@ -125,3 +143,58 @@ def test_gradients_of_one_update_are_averaged(staleness, moved, what):
         line.clients[0].refresh()
         found = (weights[0].asnumpy() - START)[4]
     np.testing.assert_array_equal(found, [-moved, -moved])
+
+
+@pytest.mark.parametrize("staleness", [0, 3])
+@pytest.mark.parametrize("ahead", [False, True])
+@pytest.mark.parametrize("writer", [0, 1])
+def test_rows_that_were_kept_before_the_table_was_overwritten_are_not_used(staleness, ahead, writer):
+    line = Line(2, 2)
+    links = tables(line, staleness, cached=ROWS)
+    ids = np.arange(ROWS)
+    gradient = RowTensor(ms.Tensor([0, 5]), ms.Tensor(np.ones((2, COLUMNS), np.float32)), START.shape)
+    for link in links:
+        link.push(gradient)
+    links[0].pull(ids)
+    if ahead:
+        links[0].prefetch(ids)
+    links[writer].store(-START)
+    if writer == 0 or staleness == 0:  # else another worker's values may be older, as far as the bound allows
+        np.testing.assert_array_equal(links[0].pull(ids), -START)
+    np.testing.assert_array_equal(links[0].fetch(), -START)
+    for _ in range(staleness + 1):
+        for link in links:
+            link.push(gradient)
+    want = -START
+    want[[0, 5]] -= RATE * (staleness + 1)
+    np.testing.assert_array_equal(links[0].pull(ids), want)
+
+
+@pytest.mark.parametrize("staleness", [0, 2])
+def test_a_gradient_is_that_of_the_values_before_new_ones_were_pulled(staleness):
+    line = Line(1, 1)
+    weight = ms.Parameter(ms.Tensor(START), name="w")
+    weight.set_param_ps(staleness=staleness)
+    line.clients[0].begin(nn.SGD([weight], RATE))
+    ones = ms.Tensor(np.ones_like(START))
+    _, back = ms.vjp(lambda x: x * weight, ones)
+    line.clients[0].dense[0].push([ones])
+    line.clients[0].refresh()
+    np.testing.assert_array_equal(weight.asnumpy(), START - RATE)
+    found = back(ones)
+    np.testing.assert_array_equal((found[0] if isinstance(found, tuple) else found).asnumpy(), START)
+
+
+@pytest.mark.parametrize("what", ["table", "dense"])
+def test_a_learning_rate_that_is_written_to_is_the_servers_next_one(what):
+    line = Line(1, 2)
+    weight = ms.Parameter(ms.Tensor(START), name="w")
+    weight.set_param_ps()
+    weight.looked_up = what == "table"
+    optimizer = nn.SGD([weight], RATE)
+    link = line.clients[0].begin(optimizer)
+    ones = ms.Tensor(np.ones_like(START))
+    link.push({0: ones})
+    optimizer.learning_rate.set_data(ms.Tensor(0.25, ms.float32))
+    link.push({0: ones})
+    np.testing.assert_array_equal(weight.asnumpy(), START - RATE - 0.25)

@@ -37,6 +37,12 @@ class RowCache:
         self._free = np.arange(capacity)
         self.hits = self.misses = 0
 
+    def emptied(self) -> RowCache:
+        """Return a cache without rows, of this one's size and with its counts."""
+        cache = RowCache(self.capacity, self.rows.shape[1], self.rows.dtype)
+        cache.hits, cache.misses = self.hits, self.misses
+        return cache
+
     def find(self, ids: np.ndarray) -> np.ndarray:
         """The slot of each row, -1 for one that is not here."""
         if not len(self._keys):

@@ -126,7 +126,7 @@ def load_units(folder: str, units: list[Unit]) -> None:
                     parts.read_flat(weight.name, state, shape, piece.start, p._data.reshape(-1))
             _set_numbers(unit.optimizer, weight.name, parts)
         if isinstance(shard, TableShard):
-            shard.changed[...] = unit.version
+            shard.changed[...] = unit.version + 1  # newer than what any worker has of this version
 
 
 # ---- of an optimizer

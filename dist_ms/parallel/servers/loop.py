@@ -166,7 +166,7 @@ class Server:
             return self._answer(message, None)
         if isinstance(unit.shard, TableShard):
             unit.shard.rows[message.ids] = message.values.reshape(len(message.ids), unit.shard.shape[1])
-            unit.shard.changed[message.ids] = unit.version
+            unit.shard.changed[message.ids] = unit.version + 1  # newer than what any worker has of this version
         else:
             unit.shard.write(message.values)
         return True

@@ -308,6 +308,9 @@ class TableLink:
             self._store(server, np.arange(low, high), array[rows])
         for server in range(self.client.servers):
             self.client.ask(server, Kind.VALUES, self.units[server], None, f"Writing '{self.name}'")
+        if self.cache is not None:
+            self._absorb()
+            self.cache = self.cache.emptied()
 
     def _store(self, server: int, local: np.ndarray, values: np.ndarray) -> None:
         data, room, body = pack(Kind.VALUES, self.units[server], 0, 0, len(local), values.size, self.dtype)

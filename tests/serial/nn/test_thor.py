@@ -29,9 +29,7 @@ def test_dense():
     net.thor = False
     net(Tensor(x * 2))
     np.testing.assert_allclose(net.matrix_a.asnumpy(), x.T @ x / 3, rtol=1e-5, atol=1e-6)
-    assert repr(net) == (
-        "DenseThor(\n  input_channels=3, output_channels=4, has_bias=True\n  (activation): ReLU()\n)"
-    )
+    assert repr(net) == ("DenseThor(\n  input_channels=3, output_channels=4, has_bias=True\n  (activation): ReLU()\n)")
 
 
 def test_embedding():
