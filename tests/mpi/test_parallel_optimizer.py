@@ -99,6 +99,22 @@ def test_equals_plain_data_parallel(world, name, splits):
     assert all(b == bits[0] for b in bits)
 
 
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_gradient_is_that_of_the_values_before_the_update(world, parallel):
+    net, step = make(lambda p: nn.SGD(p, 0.5), parallel)
+    first, *others = batches(world.comm, 3)
+    step(*first)
+    weight = net.fc1.weight
+    before, ones = weight.asnumpy().copy(), Tensor(np.ones(weight.shape, np.float32))
+    _, back = ms.vjp(lambda x: x * weight, ones)
+    for batch in others:
+        step(*batch)
+    assert (weight.asnumpy() != before).any()
+    found = back(ones)
+    found = (found[0] if isinstance(found, tuple) else found).asnumpy()
+    assert all(world.comm.gather_objects(np.array_equal(found, before)))
+
+
 @pytest.mark.mpi(min_size=2)
 @pytest.mark.parametrize("splits", [{}, {"comm_fusion": {"openstate": False}}], ids=["one bucket", "many"])
 @pytest.mark.parametrize("name", ["Adam", "Rprop", "groups"])
