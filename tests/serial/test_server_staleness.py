@@ -44,19 +44,15 @@ class Updates:
 
     def age_of(self, ids, rows):
         """By how many updates the oldest of some rows is behind the newest values."""
-        newest = len(self.values) - 1
-        oldest = 0
-        for row, values in zip(ids, rows, strict=True):
-            shown = [n for n, table in enumerate(self.values) if np.allclose(table[row], values, rtol=0, atol=1e-4)]
-            assert shown, f"row {row} shows values that were never there"
-            oldest = max(oldest, newest - max(shown))
-        return oldest
+        shown = (np.abs(np.stack(self.values)[:, ids] - rows) < 1e-4).all(2)
+        assert shown.any(0).all(), "a row shows values that were never there"
+        return int(shown[::-1].argmax(0).max())
 
 
 @pytest.mark.parametrize("servers, partition", [(1, "hash"), (2, "hash"), (2, "range")])
 @pytest.mark.parametrize("ahead", [False, True])
 @pytest.mark.parametrize("cached", [0, 3, ROWS])
-@pytest.mark.parametrize("staleness", [0, 1, 2, 4])
+@pytest.mark.parametrize("staleness", [0, 1, 3])
 def test_every_row_is_new_enough_and_the_table_right_in_the_end(staleness, cached, ahead, partition, servers):
     workers, steps = 2, 25
     random = np.random.default_rng([staleness, cached, ahead, servers])
