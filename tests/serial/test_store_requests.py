@@ -173,7 +173,7 @@ def test_another_program_at_the_port_is_no_master():
 
 def test_the_silent_are_dropped_and_keep_nobody_out(monkeypatch):
     monkeypatch.setattr(master_file, "UNPROVEN", 3)
-    monkeypatch.setattr(master_file, "_PROVING", 0.5)
+    monkeypatch.setattr(master_file, "_PROVING", 2.0)
     store = TCPStore("127.0.0.1", 0, is_master=True)
     silent = [dial(store)[0] for _ in range(3)]
     with socket.create_connection(("127.0.0.1", store.port), 10) as fourth:
