@@ -8,6 +8,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import nn
 from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.parallel.servers.messages import Kind
 from tests.serial.served_line import Line
 
 ROWS, COLUMNS, RATE = 9, 2, 0.5
@@ -194,3 +195,18 @@ def test_a_learning_rate_that_is_written_to_is_the_servers_next_one(what):
     optimizer.learning_rate.set_data(ms.Tensor(0.25, ms.float32))
     link.push({0: ones})
     np.testing.assert_array_equal(weight.asnumpy(), START - RATE - 0.25)
+
+
+def test_rows_that_were_kept_before_a_checkpoint_was_loaded_are_not_used(tmp_path):
+    line = Line(1, 2)
+    (link,), (client,) = tables(line, 0, cached=ROWS), line.clients
+    ids = np.arange(ROWS)
+    gradient = RowTensor(ms.Tensor(ids), ms.Tensor(np.ones_like(START)), START.shape)
+    link.push(gradient)
+    saved = [(str(tmp_path), {unit: link.clock}) for unit in link.units]
+    client.ask_all(Kind.SAVE, [0, 0], saved, "Saving")
+    np.testing.assert_array_equal(link.pull(ids), START - RATE)
+    link.push(gradient)
+    np.testing.assert_array_equal(link.pull(ids), START - 2 * RATE)
+    client.ask_all(Kind.LOAD, [0, 0], [(str(tmp_path), [unit]) for unit in link.units], "Loading")
+    np.testing.assert_array_equal(link.pull(ids), START - RATE)
