@@ -4,6 +4,9 @@
 
 The names and signatures of an installed MindSpore are read in its own interpreter; nothing
 else of it is used.
+
+A name is refused where dist_ms has it and using it can only raise: the function, or what makes or calls
+an object of the class, is annotated to return `NoReturn`.
 """
 
 from __future__ import annotations
@@ -14,34 +17,15 @@ import importlib
 import inspect
 import json
 import subprocess
+import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-MODULES = (
-    ("", "top level"),
-    ("nn", "nn"),
-    ("ops", "ops"),
-    ("mint", "mint"),
-    ("mint.nn", "mint.nn"),
-    ("mint.nn.functional", "mint.nn.functional"),
-    ("mint.optim", "mint.optim"),
-    ("mint.linalg", "mint.linalg"),
-    ("mint.special", "mint.special"),
-    ("numpy", "numpy"),
-    ("train", "train"),
-    ("amp", "amp"),
-    ("common.initializer", "common.initializer"),
-    ("communication", "communication"),
-    ("experimental.optim", "experimental.optim"),
-    ("dataset", "dataset"),
-    ("parallel", "parallel"),
-    ("profiler", "profiler"),
-    ("rewrite", "rewrite"),
-    ("runtime", "runtime"),
-    ("hal", "hal"),
-    ("scipy.linalg", "scipy.linalg"),
-    ("scipy.optimize", "scipy.optimize"),
-)
+from dist_ms import compat, ops
+
+# The classes whose methods and attributes are listed, too.
+CLASSES = ("Tensor", "Parameter", "nn.Cell", "nn.Optimizer", "train.Model", "dataset.Dataset")
+STATES = ("same", "differs", "refused", "absent")
 
 # Why a name is absent, by the first rule whose word it contains.
 REASONS = (
@@ -61,57 +45,104 @@ REASONS = (
 )
 
 LISTING = """
-import importlib, inspect, json, sys, warnings
+import importlib, inspect, json, pkgutil, sys, warnings
 warnings.simplefilter("ignore")
-found = {}
-for name in json.loads(sys.argv[1]):
+import mindspore
+
+def parameters(value):
     try:
-        module = importlib.import_module("mindspore" + ("." + name if name else ""))
-    except ImportError:
+        return [p.name for p in inspect.signature(value).parameters.values() if p.kind in (0, 1, 3)]
+    except (TypeError, ValueError):
+        return None
+
+def public(item, value):
+    return not (item.startswith("_") or value is None or inspect.ismodule(value))
+
+# Of a module without __all__, what it defines or has from below; where it is no package it is internal.
+modules = {"": (mindspore, mindspore.__all__ if hasattr(mindspore, "__all__") else dir(mindspore))}
+for info in pkgutil.walk_packages(mindspore.__path__, "mindspore.", onerror=lambda name: None):
+    path = info.name.split(".", 1)[1]
+    if any(part.startswith("_") for part in path.split(".")):
         continue
-    names = getattr(module, "__all__", None) or dir(module)
+    try:
+        module = importlib.import_module(info.name)
+    except BaseException:
+        continue
+    names = getattr(module, "__all__", None)
+    if names is None and info.ispkg:
+        below = info.name + "."
+        names = [n for n in dir(module) if str(getattr(getattr(module, n), "__module__", "")).startswith(below)]
+    modules[path] = (module, names or [])
+found = {}
+for path in sorted(modules, key=lambda m: (m.count(".") + bool(m), m)):
+    module, names = modules[path]
     entries = {}
-    for item in sorted(set(names)):
+    for item in sorted({n for n in names if isinstance(n, str)}):
         value = getattr(module, item, None)
-        if item.startswith("_") or value is None or inspect.ismodule(value):
-            continue
-        try:
-            entries[item] = [p.name for p in inspect.signature(value).parameters.values() if p.kind in (0, 1, 3)]
-        except (TypeError, ValueError):
-            entries[item] = None
-    found[name] = entries
+        if public(item, value):
+            entries[item] = (id(value), parameters(value))
+    if entries:
+        found[path] = entries
+for path in json.loads(sys.argv[1]):
+    value = mindspore
+    for part in path.split("."):
+        value = getattr(value, part)
+    members = {n: getattr(value, n, None) for n in dir(value)}
+    found[path] = {n: (id(v), parameters(v)) for n, v in sorted(members.items()) if not n.startswith("_")}
 print("LISTING" + json.dumps(found))
 """
 
 
-def mindspore_names(python: str) -> dict[str, dict[str, list[str] | None]]:
-    """Ask an interpreter that has MindSpore for its public names and their parameters."""
-    command = [python, "-c", LISTING, json.dumps([m for m, _ in MODULES])]
+def mindspore_names(python: str) -> dict[str, dict[str, tuple[int, list[str] | None]]]:
+    """Ask an interpreter that has MindSpore for its public names, with the number and parameters of each object."""
+    command = [python, "-c", LISTING, json.dumps(CLASSES)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tempfile.gettempdir())
     return json.loads(done.stdout.split("LISTING", 1)[1])
 
 
 def parameters(value: Any) -> list[str] | None:
-    """The names of a callable's parameters, None when it does not tell."""
+    """The names of a callable's parameters; None when it does not tell, or takes any keyword."""
+    if hasattr(value, "delegated"):  # a method of Tensor that calls a function with all it is given
+        value = getattr(ops, value.delegated)
     try:
-        kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-        keyword = inspect.Parameter.KEYWORD_ONLY
         found = inspect.signature(value).parameters.values()
-        return [p.name for p in found if p.kind in kinds or p.kind == keyword]
     except (TypeError, ValueError):
+        return None
+    if any(p.kind == inspect.Parameter.VAR_KEYWORD for p in found):
+        return None
+    return [p.name for p in found if p.kind != inspect.Parameter.VAR_POSITIONAL]
+
+
+def refuses(value: Any) -> bool:
+    """Whether a function, or a class's objects when made or called, can only raise."""
+    if inspect.isclass(value):
+        return any(refuses(getattr(value, name, None)) for name in ("__new__", "__init__", "__call__"))
+    return getattr(value, "__annotations__", {}).get("return") in (NoReturn, "NoReturn")
+
+
+def lookup(path: str) -> Any:
+    """The module or class that scripts get under one of MindSpore's paths from dist_ms, None if there is none."""
+    if path in CLASSES:
+        above, _, name = path.rpartition(".")
+        return getattr(lookup(above), name, None)
+    try:
+        return importlib.import_module("mindspore" + ("." + path if path else ""))
+    except ImportError:
         return None
 
 
-def verdict(name: str, wanted: list[str] | None, module: Any) -> tuple[str, str]:
-    """Return (same | differs | absent, how or why)."""
-    value = getattr(module, name, None) if module is not None else None
-    if value is None:
+def verdict(name: str, wanted: list[str] | None, owner: Any) -> tuple[str, str]:
+    """Return (same | differs | refused | absent, how or why)."""
+    if owner is None or not hasattr(owner, name):
         why = next((reason for words, reason in REASONS if any(w in name for w in words)), "not built yet")
         return "absent", why
+    value = getattr(owner, name)
+    if refuses(value):
+        return "refused", "using it raises an error that says what to do instead"
     ours = parameters(value)
     if wanted is None or ours is None:
         return "same", ""
-    missing = [p for p in wanted if p not in ours and p not in ("args", "kwargs")]
+    missing = [p for p in wanted if p not in ours and p not in ("self", "args", "kwargs")]
     return ("differs", "parameters not taken by name: " + ", ".join(missing)) if missing else ("same", "")
 
 
@@ -121,25 +152,35 @@ def main() -> None:
     parser.add_argument("--mindspore", required=True, help="a Python that has MindSpore 2.10")
     parser.add_argument("--out", default=Path(__file__).with_name("api-coverage.md"), type=Path)
     options = parser.parse_args()
-    listing = mindspore_names(options.mindspore)
+    compat.install()
     summary, tables = [], []
-    for path, title in MODULES:
-        try:
-            module = importlib.import_module("dist_ms" + ("." + path if path else ""))
-        except ImportError:
-            module = None
-        rows = [(n, *verdict(n, wanted, module)) for n, wanted in listing.get(path, {}).items()]
-        count = collections.Counter(kind for _, kind, _ in rows)
-        summary.append(f"| {title} | {len(rows)} | {count['same']} | {count['differs']} | {count['absent']} |")
-        body = "\n".join(f"| `{n}` | {kind} | {text} |" for n, kind, text in rows if kind != "same")
-        tables.append(
-            f"## {title}\n\nNot in this table: the same by name and parameters.\n\n"
-            f"| name | | |\n|---|---|---|\n{body}\n"
-        )
+    listed: set[tuple[str, int, int]] = set()
+    for path, names in mindspore_names(options.mindspore).items():
+        title = f"methods of {path}" if path in CLASSES else path or "top level"
+        owner = lookup(path)
+        rows = []
+        for name, (number, wanted) in names.items():
+            # One object under several paths counts once, where dist_ms, too, has one under them.
+            key = (name, number, id(getattr(owner, name, None)))
+            if path in CLASSES or key not in listed:
+                rows.append((name, *verdict(name, wanted, owner)))
+            listed.add(key)
+        if not rows:
+            continue
+        count = collections.Counter(state for _, state, _ in rows)
+        summary.append(f"| {title} | {len(rows)} | " + " | ".join(str(count[state]) for state in STATES) + " |")
+        body = "\n".join(f"| `{n}` | {state} | {text} |" for n, state, text in rows if state != "same")
+        if owner is None:
+            tables.append(f"## {title}\n\nNot there: " + ", ".join(f"`{n}`" for n, _, _ in rows) + ".\n")
+        elif body:
+            tables.append(f"## {title}\n\n| name | | |\n|---|---|---|\n{body}\n")
     page = (
         "# Coverage of MindSpore 2.10's public names\n\nMade by `docs/api_coverage.py`; do not edit. "
-        '"Same" means that the name exists and takes the same parameters; behaviour is what the tests compare.\n\n'
-        "| module | names | same | differs | absent |\n|---|---|---|---|---|\n" + "\n".join(summary) + "\n\n"
+        '"Same" means that the name exists and takes the same parameters; behaviour is what the tests compare.\n'
+        '"Refused" names can be imported, and using them raises an error that says why. A name that several modules\n'
+        "have is counted in the shortest of them, if dist_ms has one object under all their paths. The tables below\n"
+        "leave out what is the same.\n\n"
+        "| module | names | " + " | ".join(STATES) + " |\n|---" + "|---" * 5 + "|\n" + "\n".join(summary) + "\n\n"
     )
     options.out.write_text(page + "\n".join(tables))
     print("\n".join(summary))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NoReturn
 
 from dist_ms._ext.cell import find_registered, registered
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
@@ -469,7 +469,7 @@ class GraphCell(Cell):
         RuntimeError: always.
     """
 
-    def __init__(self, graph: Any, params_init: dict | None = None, obf_random_seed: int | None = None) -> None:
+    def __init__(self, graph: Any, params_init: dict | None = None, obf_random_seed: int | None = None) -> NoReturn:
         raise RuntimeError(
             "For 'GraphCell', graphs in MindIR form can not be run by dist_ms: build the network from Cells and load "
             "its checkpoint."

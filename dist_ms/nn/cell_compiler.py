@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 
 class _Kept:
@@ -165,7 +165,7 @@ class CellCompiler:
         self.check_names()
 
     # ---- refused
-    def get_func_graph_proto(self) -> None:
+    def get_func_graph_proto(self) -> NoReturn:
         """Not available: there is no compiled graph.
 
         Raises:
@@ -173,7 +173,7 @@ class CellCompiler:
         """
         raise self._cell_refusal("get_func_graph_proto", "cells run as Python and have no compiled graph")
 
-    def set_boost(self, boost_type: str) -> None:
+    def set_boost(self, boost_type: str) -> NoReturn:
         """Not available: the boost algorithms belong to Ascend.
 
         Raises:
@@ -184,7 +184,7 @@ class CellCompiler:
             raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
         raise self._cell_refusal("set_boost", "'less_bn' is an algorithm for Ascend")
 
-    def offload(self, backward_prefetch: str | int = "Auto") -> None:
+    def offload(self, backward_prefetch: str | int = "Auto") -> NoReturn:
         """Not available: activations are in the memory of the CPU anyway.
 
         Raises:
@@ -194,7 +194,9 @@ class CellCompiler:
             "offload", "it moves activations of an accelerator to the CPU, where they are; 'recompute()' saves memory"
         )
 
-    def shard(self, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None) -> None:
+    def shard(
+        self, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None
+    ) -> NoReturn:
         """Not available: operations are not cut over ranks.
 
         Raises:

@@ -30,7 +30,7 @@ class PluggableAllocator:
         RuntimeError: always.
     """
 
-    def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> None:
+    def __init__(self, path_to_so_file: str, alloc_fn_name: str, free_fn_name: str) -> NoReturn:
         _refuse("PluggableAllocator", "set DIST_MS_ALLOCATOR=numpy to have NumPy's allocator, or one of NEP 49")
 
 
@@ -44,7 +44,7 @@ class MemPool:
         RuntimeError: always.
     """
 
-    def __init__(self, allocator: Any) -> None:
+    def __init__(self, allocator: Any) -> NoReturn:
         _refuse("MemPool", "there is one pool, whose size 'set_memory' bounds")
 
 

@@ -29,7 +29,7 @@ class OptTFTWrapper(Optimizer):
         ValueError: For 'OptTFTWrapper', the device must be Ascend, but got CPU: use the optimizer itself.
     """
 
-    def __init__(self, opt: Optimizer, **kwargs: Any) -> None:
+    def __init__(self, opt: Optimizer, **kwargs: Any) -> NoReturn:
         check_type(opt, "opt", "OptTFTWrapper", Optimizer)
         raise ValueError("For 'OptTFTWrapper', the device must be Ascend, but got CPU: use the optimizer itself.")
 
@@ -72,7 +72,7 @@ def thor(
 class _AdaSum(Cell):
     """What both AdaSum cells say."""
 
-    def __init__(self, optimizer: Optimizer) -> None:
+    def __init__(self, optimizer: Optimizer) -> NoReturn:
         check_type(optimizer, "optimizer", type(self).__name__, Optimizer)
         raise RuntimeError(
             f"For '{type(self).__name__}', the device must be Ascend or GPU, but got CPU: "

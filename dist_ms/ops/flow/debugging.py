@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -219,7 +219,7 @@ class FloatStatus(Primitive):
 class _OtherHardware(Primitive):
     """An operation of Ascend processors. It can be made anywhere, but runs nowhere here."""
 
-    def __call__(self, *args: Any) -> Tensor:
+    def __call__(self, *args: Any) -> NoReturn:
         raise RuntimeError(
             f"For '{self.name}', the device must be Ascend, but dist_ms runs on CPUs. Use "
             "'ops.isfinite' or 'amp.all_finite' to find overflows."

@@ -53,7 +53,7 @@ def delegate(name: str, function: str) -> Callable:
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Any:
         return getattr(ops, function)(self, *args, **kwargs)
 
-    method.__name__, method.__qualname__ = name, f"Tensor.{name}"
+    method.__name__, method.__qualname__, method.delegated = name, f"Tensor.{name}", function
     method.__doc__ = f"See `dist_ms.ops.{function}`; the tensor is its first argument."
     return method
 

@@ -1,0 +1,76 @@
+"""docs/api_coverage.py: which state a name has, by facts on classes and functions."""
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import dist_ms as ms
+from dist_ms import dataset, nn, ops, runtime
+from dist_ms.compat import boost
+from dist_ms.dataset import vision
+
+ROOT = Path(__file__).parents[2]
+SPEC = importlib.util.spec_from_file_location("api_coverage", ROOT / "docs" / "api_coverage.py")
+coverage = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(coverage)
+
+
+@pytest.mark.parametrize(
+    ("owner", "name"),
+    [
+        (dataset, "MnistDataset"),
+        (dataset, "TFRecordDataset"),
+        (vision, "UniformAugment"),
+        (boost, "AutoBoost"),
+        (ms.train, "SummaryCollector"),
+        (nn, "thor"),
+        (nn, "OptTFTWrapper"),
+        (nn, "AdaSumByGradWrapCell"),
+        (nn, "GraphCell"),
+        (nn.Cell, "shard"),
+        (ops, "NPUGetFloatStatus"),
+        (runtime, "MemPool"),
+        (runtime, "use_mem_pool"),
+    ],
+)
+def test_what_can_only_raise_is_refused(owner, name):
+    assert coverage.verdict(name, ["a", "b"], owner)[0] == "refused"
+
+
+def test_the_other_states():
+    assert coverage.verdict("Dense", ["in_channels", "out_channels"], nn) == ("same", "")
+    assert coverage.verdict("Dense", ["in_channels", "color"], nn) == ("differs", "parameters not taken by name: color")
+    assert coverage.verdict("amax", ["self", "axis"], ms.Tensor) == ("same", "")
+    assert coverage.verdict("amax", ["color"], ms.Tensor)[0] == "differs"
+    assert coverage.verdict("NoSuchName", None, nn)[0] == coverage.verdict("relu", None, None)[0] == "absent"
+
+
+def only_raises(function):
+    returns = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(function))
+    return isinstance(function.body[-1], ast.Raise) and not returns
+
+
+def test_public_functions_and_constructors_that_only_raise_say_so():
+    """The annotation `NoReturn` is what the page goes by."""
+    found, silent = 0, []
+    for path in (ROOT / "dist_ms").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            makers = [m for m in getattr(node, "body", ()) if getattr(m, "name", "") in ("__new__", "__init__")]
+            for function in [node] if isinstance(node, ast.FunctionDef) else makers:
+                if only_raises(function) and not (node.name.startswith("_") and function is node):
+                    found += 1
+                    if ast.unparse(function.returns) != "NoReturn":
+                        silent.append(f"{path.name}: {node.name}")
+    assert found >= 4
+    assert not silent
+
+
+def test_the_page_has_the_small_modules_too():
+    page = (ROOT / "docs" / "api-coverage.md").read_text()
+    for module in ("dataset.text", "dataset.audio", "nn.probability.bijector", "numpy.fft", "scipy.fft", "parallel.nn"):
+        assert f"| {module} | " in page
+    assert "| methods of Tensor | " in page
+    refused = [line for line in page.splitlines() if "| `MnistDataset` |" in line]
+    assert refused and all("| refused |" in line for line in refused)
