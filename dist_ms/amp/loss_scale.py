@@ -117,14 +117,12 @@ class DynamicLossScaleManager(LossScaleManager):
         Raises:
             RuntimeError: after more than 1000 overflows in a row.
         """
+        self.bad_step = self.bad_step + 1 if overflow else 0
         if overflow:
-            self.loss_scale = max(self.loss_scale * self.decrease_ratio, 1)
             self.last_overflow_iter = self.cur_iter
-            self.bad_step += 1
-        else:
-            if (self.cur_iter - self.last_overflow_iter) % self.scale_window == 0:
-                self.loss_scale *= self.increase_ratio
-            self.bad_step = 0
+            self.loss_scale = max(1, self.loss_scale * self.decrease_ratio)
+        elif not (self.cur_iter - self.last_overflow_iter) % self.scale_window:
+            self.loss_scale *= self.increase_ratio
         if self.bad_step > _MOST_OVERFLOWS:
             raise RuntimeError(
                 f"For 'DynamicLossScaleManager', {self.bad_step} steps in a row overflowed, more than "
