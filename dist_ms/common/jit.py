@@ -171,7 +171,7 @@ def jit_class(cls: type) -> type:
     if not isinstance(cls, type):
         raise TypeError(f"Decorator jit_class can only be used for class type, but got {cls}.")
     if hasattr(cls, "construct") and hasattr(cls, "cells_and_names"):
-        raise TypeError(f"Decorator jit_class is used for user-defined classes and cannot be used for nn.Cell: {cls}.")
+        raise TypeError(f"For 'jit_class', 'cls' must not be a Cell, but got {cls}: mark its methods with 'jit'.")
     cls.__ms_class__ = True
     return cls
 

@@ -84,9 +84,8 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
         )
     if not _is_allowed(input_data):
         raise TypeError(
-            "For 'mutable', the 'input_data' should be one of (bool, int, float, Tensor, tuple, "
-            f"list, dict) or their nested structures, but got {type(input_data).__name__}: "
-            f"{input_data}."
+            "For 'mutable', 'input_data' must be a number, a bool, a Tensor, or a tuple, list or dict of such, "
+            f"but got {type(input_data).__name__}: {input_data}."
         )
     if dynamic_len and not isinstance(input_data, (tuple, list)):
         raise TypeError(

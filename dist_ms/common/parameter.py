@@ -375,8 +375,8 @@ def check_unique_names(parameters: Sequence[Parameter]) -> None:
     for parameter in parameters:
         if by_name.setdefault(parameter.name, parameter) is not parameter:
             raise ValueError(
-                f"The value {parameter} , its name '{parameter.name}' already exists. "
-                "Please set a unique name for the parameter."
+                f"For 'Parameter', every 'name' must be unique, but '{parameter.name}' already exists: "
+                f"give {parameter} another one."
             )
 
 

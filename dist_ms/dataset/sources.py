@@ -160,9 +160,8 @@ class GeneratorDataset(Dataset):
         self.numbered = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if not (self.numbered or callable(source) or hasattr(source, "__iter__") or hasattr(source, "__next__")):
             raise TypeError(
-                "Input `source` function of GeneratorDataset should be callable, iterable or random "
-                "accessible, commonly it should implement one of the method like yield, __getitem__ or "
-                "__next__(__iter__)."
+                "For 'GeneratorDataset', 'source' must be a function that returns rows, an iterable, or an object with "
+                f"__getitem__ and __len__, but got {type(source).__name__}."
             )
         if column_names is None:
             raise ValueError("For 'GeneratorDataset', 'column_names' must be given.")

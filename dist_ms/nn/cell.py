@@ -146,8 +146,8 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
         for p in value:
             if listed.setdefault(p.name, p) is not p:
                 raise ValueError(
-                    f"The value {value} , its name '{p.name}' already exists. Please set a unique name for the "
-                    "parameter."
+                    f"For 'Cell', every Parameter must have a name of its own, but '{p.name}' already exists: rename "
+                    f"one in {value}."
                 )
 
     def _cell_set_plain(self, name: str, value: Any) -> None:
@@ -204,13 +204,11 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
         self._cell_need_init("a Cell")
         if hasattr(self, child_name) and child_name not in self._cells:
             raise KeyError(
-                f"For 'insert_child_to_cell', the {child_name} child cell already exists in the network. "
-                "Cannot insert another child cell with the same name."
+                f"For 'insert_child_to_cell', 'child_name' must be new to the Cell, but {child_name} already exists."
             )
         if child_cell is not None and not isinstance(child_cell, Cell):
             raise TypeError(
-                "For 'insert_child_to_cell', the argument 'child_cell' must be 'Cell' if not None, but got type "
-                f"{type(child_cell)}."
+                f"For 'insert_child_to_cell', 'child_cell' must be a Cell or None, but got {type(child_cell).__name__}."
             )
         self._cells[child_name] = child_cell
 
@@ -248,8 +246,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
         self._cell_need_init("a Parameter")
         if hasattr(self, param_name) and param_name not in self._params:
             raise KeyError(
-                f"For 'insert_param_to_cell', the {param_name} parameter already exists in the network. "
-                "Cannot insert another parameter with the same name."
+                f"For 'insert_param_to_cell', 'param_name' must be new to the Cell, but {param_name} already exists."
             )
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
@@ -403,8 +400,8 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
         for key, p in self.parameters_and_names():
             if p.name in names:
                 raise ValueError(
-                    f"The value of {key} is {p}, its name '{p.name}' already exists. Please set a "
-                    "unique name for the parameter."
+                    f"For '{self.cls_name}', every Parameter must have a name of its own, but '{p.name}' of {key} "
+                    "already exists: rename one of the two."
                 )
             names.add(p.name)
 

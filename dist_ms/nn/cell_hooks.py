@@ -260,7 +260,8 @@ class _Progress:
             return
         if not isinstance(new, tuple) or len(new) != 2:
             raise RuntimeError(
-                f"forward pre hook with kwargs must return None or a tuple of (new_args, new_kwargs), but got {new}"
+                "For 'register_forward_pre_hook', a hook with_kwargs must return None, or a tuple of positional and of "
+                f"keyword arguments, but got {new}."
             )
         self.args, self.kwargs = new
 

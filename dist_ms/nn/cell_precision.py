@@ -74,8 +74,8 @@ class CellPrecision:
         """
         if not any(dst_type is t for t in _TYPES.values()):
             raise ValueError(
-                "For 'to_float', the argument 'dst_type' must be mstype.float32, mstype.float16 or "
-                f"mstype.bfloat16, but got type: {type(dst_type)} and value: {dst_type}."
+                "For 'to_float', 'dst_type' must be float16, bfloat16 or float32 of dist_ms' types, but got "
+                f"{dst_type!r}."
             )
         return self.add_flags_recursive(**{flag: dst_type is t for flag, t in _TYPES.items()})
 

@@ -340,14 +340,11 @@ def _check_arguments(destination: Any, prefix: Any, keep_vars: Any) -> None:
 def _write(key: str, target: Tensor, value: Any) -> str | None:
     """Write one value of a state dictionary into its place; returns what is wrong with it, None if nothing."""
     if not isinstance(value, Tensor):
-        return (
-            f'While copying the parameter named "{key}", expected Tensor or Tensor-like object from checkpoint but '
-            f"received {type(value)}"
-        )
+        return f'For "{key}", a state dictionary must hold a Tensor, but got {type(value).__name__}.'
     if tuple(value.shape) != tuple(target.shape):
         return (
-            f"size mismatch for {key}: copying a param with shape {tuple(value.shape)} from checkpoint, "
-            f"the shape in current model is {tuple(target.shape)}."
+            f"size mismatch for {key}: it has the shape {tuple(target.shape)} in the network, but got "
+            f"{tuple(value.shape)}."
         )
     if isinstance(target, Parameter):
         target.overwrite(value.array())

@@ -176,8 +176,8 @@ def _calculate_fan_in_and_fan_out(shape: Sequence[int]) -> tuple[int, int]:
     """
     if len(shape) < 2:
         raise ValueError(
-            "'fan_in' and 'fan_out' can not be computed for tensor with fewer than 2 dimensions, "
-            f"but got dimensions {len(shape)}."
+            "For 'initializer', 'shape' must have 2 or more dimensions, whose lengths fan_in and fan_out come from, "
+            f"but got {shape}."
         )
     area = math.prod(shape[2:])
     return shape[1] * area, shape[0] * area

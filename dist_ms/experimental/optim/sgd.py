@@ -91,8 +91,8 @@ def check_nesterov(nesterov: bool, momentum: float, dampening: float) -> None:
     """
     if nesterov and (momentum <= 0.0 or dampening != 0.0):
         raise ValueError(
-            "For 'SGD', if 'nesterov' is true, 'momentum' must be > 0.0 and 'dampening' must equal to 0.0, "
-            f"but got 'momentum' {momentum}, 'dampening' {dampening}."
+            f"For 'SGD', 'nesterov' must be False unless 'momentum' is above 0 and 'dampening' 0, but got "
+            f"{momentum} and {dampening} for these."
         )
 
 

@@ -296,10 +296,7 @@ class CellList(_Numbered):
             TypeError: if `cells` is no list, or holds something else than cells, or a CellDict.
         """
         if not isinstance(cells, list):
-            raise TypeError(
-                f"For '{self.cls_name}', the new cells wanted to append should be instance of list, but got "
-                f"{type(cells).__name__}."
-            )
+            raise TypeError(f"For '{self.cls_name}', 'cells' must be a list, but got {type(cells).__name__}.")
         prefix = _prefix(self._cells)
         for cell in cells:
             if isinstance(cell, CellDict):
@@ -350,7 +347,7 @@ class CellDict(_Container):
         if not isinstance(key, str):
             raise TypeError(f"For '{owner}', the type of key should be string but got {type(key).__name__}.")
         if key not in self._cells and hasattr(self, key):
-            raise KeyError(f"For '{owner}', the key can not be same with the attributes of Cell, but got key {key}.")
+            raise KeyError(f"For '{owner}', 'key' must not be the name of an attribute of Cell, but got {key}.")
         if "." in key:
             raise KeyError(f"For '{owner}', key can not contain \".\", but got key {key}")
         if not key:
@@ -364,8 +361,7 @@ class CellDict(_Container):
             raise TypeError(f"For '{owner}', the type of cell should be Cell, but got {type(cell).__name__}.")
         if isinstance(cell, (CellDict, CellList, SequentialCell)):
             raise TypeError(
-                f"For '{owner}', the type of cell can not be CellDict, CellList or SequentialCell, but got "
-                f"{type(cell).__name__}."
+                f"For '{owner}', 'cell' must not be a container of Cells itself, but got {type(cell).__name__}."
             )
 
     def __delitem__(self, key: str) -> None:
@@ -410,8 +406,8 @@ class CellDict(_Container):
         """
         if not isinstance(cells, Iterable):
             raise TypeError(
-                f"CellDict.update() should be called with an iterable of key-value pairs, but got "
-                f"{type(cells).__name__}"
+                f"For 'CellDict.update', 'cells' must be a dict or pairs of name and Cell, but got "
+                f"{type(cells).__name__}."
             )
         pairs = list(cells.items()) if isinstance(cells, (Mapping, CellDict)) else list(cells)
         for i, pair in enumerate(pairs):

@@ -66,8 +66,8 @@ def listed(parameters: Any, what: str) -> list[Any]:
         raise ValueError(f"For 'Optimizer', the argument {what} can not be None.")
     if isinstance(parameters, Tensor):
         raise TypeError(
-            f"For 'Optimizer', all elements of the argument '{what}' must be 'Parameter' or 'dict', "
-            f"please check the '{what}': got one {type(parameters).__name__}, give a list."
+            f"For 'Optimizer', '{what}' must hold either Parameters or dicts of groups, "
+            f"but got one {type(parameters).__name__}: give a list."
         )
     if not isinstance(parameters, Iterable):
         raise TypeError(
@@ -94,8 +94,8 @@ def parse(parameters: Any, learning_rate: Any, weight_decay: Any) -> Groups:
     if not all(isinstance(p, dict) for p in items):
         wrong = [type(p).__name__ for p in items if not isinstance(p, (Parameter, dict))]
         raise TypeError(
-            "For 'Optimizer', all elements of the argument 'parameters' must be 'Parameter' or 'dict', "
-            f"please check the 'parameters': got {wrong[0] if wrong else 'both'}."
+            "For 'Optimizer', 'parameters' must hold either Parameters or dicts of groups, but got "
+            f"{wrong[0] if wrong else 'both'}."
         )
     return _parse_dicts(items, learning_rate, weight_decay)
 
@@ -107,7 +107,7 @@ def _parse_dicts(items: list[dict], learning_rate: Any, weight_decay: Any) -> Gr
         unknown = [k for k in item if k not in _KEYS]
         if unknown:
             raise KeyError(
-                f"For 'Optimizer', the key in group params must be one of in {list(_KEYS)}, but got {unknown}."
+                f"For 'Optimizer', a group in 'parameters' must have no keys but {list(_KEYS)}, but got {unknown}."
             )
         if "order_params" in item:
             wanted = _order(item)
@@ -118,9 +118,8 @@ def _parse_dicts(items: list[dict], learning_rate: Any, weight_decay: Any) -> Gr
         for p in group.params:
             if p.name in owner:
                 raise RuntimeError(
-                    f"For 'Optimizer', the {p.name} parameter already exists, it does not support "
-                    "repeated setting. Please check whether the optimizer parameter has been set "
-                    "multiple times."
+                    f"For 'Optimizer', 'parameters' must name each Parameter once, but {p.name} already exists in "
+                    "another place: take it out of one group."
                 )
             owner[p.name] = index
             found.order.append((p, index))
@@ -136,8 +135,8 @@ def _order(item: dict) -> list[Any]:
         )
     if not isinstance(item["order_params"], Iterable):
         raise TypeError(
-            "For 'Optimizer', the value of 'order_params' in group parameters should be Iterable type, "
-            f"but got {type(item['order_params'])}."
+            "For 'Optimizer', 'order_params' must be a list of Parameters, but got "
+            f"{type(item['order_params']).__name__}."
         )
     return list(item["order_params"])
 
@@ -147,8 +146,8 @@ def _parse_group(number: int, item: dict, learning_rate: Any, weight_decay: Any)
     for index, p in enumerate(params):
         if not isinstance(p, Parameter):
             raise TypeError(
-                "For 'Optimizer', the element in group parameters must be Parameter type, "
-                f"but got {type(p)} at index {index}."
+                f"For 'Optimizer', 'params' of a group must hold Parameters, but got {type(p).__name__} at place "
+                f"{index}."
             )
     centralize = item.get("grad_centralization", False)
     if not isinstance(centralize, bool):
@@ -160,9 +159,8 @@ def _parse_group(number: int, item: dict, learning_rate: Any, weight_decay: Any)
 def _reorder(found: Groups, wanted: list, owner: dict[str, int]) -> None:
     if len(wanted) != len(owner):
         raise ValueError(
-            "For 'Optimizer',the length of order parameters must be the same as the length of group "
-            f"parameters, but got order parameters' length {len(wanted)}, group parameters' length "
-            f"{len(owner)}."
+            f"For 'Optimizer', 'order_params' must list the {len(owner)} Parameters of all groups, but got "
+            f"{len(wanted)}."
         )
     mine = {id(p): index for p, index in found.order}
     for p in wanted:

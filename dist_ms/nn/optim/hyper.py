@@ -75,8 +75,7 @@ def learning_rate_kind(owner: str, value: Any) -> Any:
     if isinstance(value, Tensor):
         if value.ndim > 1:
             raise ValueError(
-                "For 'Optimizer', if 'learning_rate' is Tensor type, then the dimension of it should be "
-                f"0 or 1, but got {value.ndim}."
+                f"For 'Optimizer', a Tensor as 'learning_rate' must have no or one dimension, but got {value.ndim}."
             )
         array = value.asnumpy().astype(np.float32)
         if array.ndim == 0:
@@ -85,8 +84,8 @@ def learning_rate_kind(owner: str, value: Any) -> Any:
     if isinstance(value, Iterable) and not isinstance(value, Cell):
         return _list_of_rates(np.array([float(v) for v in value], np.float32))
     raise TypeError(
-        "For 'Optimizer', the argument 'learning_rate' must be int, float, Tensor, Iterable or "
-        f"LearningRateSchedule, but got {type(value)}."
+        "For 'Optimizer', 'learning_rate' must be a number, one for each step, or a LearningRateSchedule, but got "
+        f"{type(value).__name__}."
     )
 
 
@@ -105,8 +104,8 @@ def check_same_length(kinds: Iterable[Any]) -> None:
     lengths = {k.size for k in kinds if isinstance(k, np.ndarray)}
     if len(lengths) > 1:
         raise ValueError(
-            "For 'Optimizer', the Tensor type dynamic learning rate in group must be the same size "
-            f"as the argument 'learning_rate', but got sizes {sorted(lengths)}."
+            "For 'Optimizer', all lists of learning rates, of groups and of 'learning_rate', must have one length, but "
+            f"got {sorted(lengths)}."
         )
 
 

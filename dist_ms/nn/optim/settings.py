@@ -198,8 +198,8 @@ class OptimizerSettings(ReplicatedUpdate):
                 held = isinstance(source, (hyper._IteratorLearningRate, hyper._ConvertToCell))
                 return source.learning_rate if held else source
         raise ValueError(
-            f"For 'get_lr_parameter', the parameter {param.name} is not in optimizer, please check "
-            "whether the argument 'param' is correct."
+            "For 'get_lr_parameter', 'param' must be one of the Parameters this optimizer trains, but got "
+            f"{param.name}."
         )
 
     def _is_dynamic_lr_or_weight_decay(self) -> bool:

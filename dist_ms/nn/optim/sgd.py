@@ -110,8 +110,8 @@ def check_sgd(owner: str, momentum: Any, dampening: Any, nesterov: Any) -> tuple
     check_bool(nesterov, "nesterov", owner)
     if nesterov and (momentum <= 0.0 or dampening != 0.0):
         raise ValueError(
-            f"For '{owner}', if 'nesterov' is true, 'momentum' must be > 0.0 and 'dampening' must equal "
-            f"to 0.0, but got 'momentum' {momentum}, 'dampening' {dampening}."
+            f"For '{owner}', 'nesterov' must be False unless 'momentum' is above 0 and 'dampening' 0, but got "
+            f"{momentum} and {dampening} for these."
         )
     return float(momentum), float(dampening)
 

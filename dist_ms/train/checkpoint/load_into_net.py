@@ -150,15 +150,13 @@ def _fit(parameter: Parameter, value: Parameter, strict_load: bool) -> np.ndarra
     rank = len(wanted)
     if array.shape[:rank] != wanted or any(n != 1 for n in array.shape[rank:]):
         raise RuntimeError(
-            f"For '{_OWNER}', {name} in the argument 'net' should have the same shape as "
-            f"{value.name} in the argument 'parameter_dict', but got {wanted} in 'net' and "
-            f"{array.shape} in the dict: check that it is the checkpoint of this network."
+            f"For '{_OWNER}', {value.name} of 'parameter_dict' must have the shape {wanted} of {name} in 'net', but "
+            f"got {array.shape}: check that it is the checkpoint of this network."
         )
     if value.dtype != parameter.dtype and (strict_load or not _convertible(value.dtype, parameter.dtype)):
         raise RuntimeError(
-            f"For '{_OWNER}', {name} in the argument 'net' should have the same type as "
-            f"{value.name} in the argument 'parameter_dict', but got {parameter.dtype} in 'net' "
-            f"and {value.dtype} in the dict."
+            f"For '{_OWNER}', {value.name} of 'parameter_dict' must have the dtype {parameter.dtype} of {name} in "
+            f"'net', but got {value.dtype}."
         )
     if value.dtype != parameter.dtype and isinstance(value.dtype, mstype.Int):
         limits = np.iinfo(parameter.dtype.np)

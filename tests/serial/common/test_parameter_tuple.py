@@ -44,9 +44,9 @@ def test_other_things_are_type_errors(items):
 
 def test_names_are_unique_but_one_object_may_come_twice(params):
     assert len(ms.ParameterTuple([params[0], params[0]])) == 2
-    with pytest.raises(ValueError, match="its name 'w' already exists. Please set a unique name"):
+    with pytest.raises(ValueError, match="every 'name' must be unique, but 'w' already exists: give"):
         ms.ParameterTuple([*params, ms.Parameter(1.0, name="w")])
-    with pytest.raises(ValueError, match="its name 'b' already exists"):
+    with pytest.raises(ValueError, match="but 'b' already exists"):
         check_unique_names([params[1], ms.Parameter(1.0, name="b")])
 
 

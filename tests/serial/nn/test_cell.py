@@ -44,7 +44,7 @@ def test_without_auto_prefix_names_stay():
 
 def test_duplicate_names_are_found():
     net = Outer(auto_prefix=False)
-    with pytest.raises(ValueError, match="The value of b.v is .* its name 'other' already exists"):
+    with pytest.raises(ValueError, match="a name of its own, but 'other' of b.v already exists"):
         net.check_names()
     assert len(net.parameters_dict()) == 3
     Outer().check_names()
@@ -168,10 +168,10 @@ def test_attribute_rules():
     for name, value, error, match in (
         ("w", 3, TypeError, "Parameter 'w' already exists"),
         ("w", "s", TypeError, "Parameter 'w' already exists"),
-        ("w", Inner(), KeyError, "the w child cell already exists"),
+        ("w", Inner(), KeyError, "'child_name' must be new to the Cell, but w already exists"),
         ("a", tensor(1), TypeError, "Sub cell 'a' already exists"),
         ("a", 3, TypeError, "Sub cell 'a' already exists"),
-        ("a", Parameter(tensor(1)), KeyError, "the a parameter already exists"),
+        ("a", Parameter(tensor(1)), KeyError, "'param_name' must be new to the Cell, but a already exists"),
     ):
         with pytest.raises(error, match=match):
             setattr(net, name, value)
@@ -220,7 +220,7 @@ def test_lists_of_parameters_are_not_registered_but_their_names_differ():
     net.pair = (p, p)
     net.list = [p, Parameter(tensor(1), name="q")]
     assert names(net) == [] and net.pair[1] is p
-    with pytest.raises(ValueError, match="its name 'q' already exists"):
+    with pytest.raises(ValueError, match="but 'q' already exists"):
         net.more = [Parameter(tensor(1), name="q")]
 
 

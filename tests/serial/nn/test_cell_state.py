@@ -86,7 +86,7 @@ def test_assigning_to_buffers():
     assert numbers(net.kept) == [9.0]
     net.kept = None
     assert net.kept is None and [n for n, _ in net.named_buffers()] == ["dropped"]
-    for value, match in ((Parameter(tensor(1)), "parameter already exists"), (Scale(), "child cell already exists")):
+    for value, match in ((Parameter(tensor(1)), "'param_name' must be new"), (Scale(), "'child_name' must be new")):
         with pytest.raises(KeyError, match=match):
             net.kept = value
     del net.dropped
@@ -175,10 +175,10 @@ def test_names_that_do_not_match(entries, missing, unexpected):
 
 def test_values_that_do_not_fit():
     net = Buffered()
-    with pytest.raises(RuntimeError, match=r"size mismatch for w: copying a param with shape \(2,\) from checkpoint"):
+    with pytest.raises(RuntimeError, match=r"size mismatch for w: .* but got \(2,\)"):
         net.load_state_dict({"w": tensor(1, 2)}, strict=False)
     for wrong in (3, np.ones(1)):
-        with pytest.raises(RuntimeError, match='copying the parameter named "w", expected Tensor'):
+        with pytest.raises(RuntimeError, match='For "w", a state dictionary must hold a Tensor'):
             net.load_state_dict({"w": wrong}, strict=False)
     for wrong in (3, [("w", tensor(1))]):
         with pytest.raises(TypeError, match="Expected state_dict to be dict-like"):

@@ -159,14 +159,14 @@ def test_cell_list_subclasses_may_be_run():
 def test_cell_list_errors():
     cells = nn.CellList([Scale(1)])
     for call, error, match in (
-        (lambda: nn.CellList(3), TypeError, "should be instance of list, but got int"),
-        (lambda: nn.CellList((Scale(),)), TypeError, "should be instance of list, but got tuple"),
+        (lambda: nn.CellList(3), TypeError, "'cells' must be a list, but got int"),
+        (lambda: nn.CellList((Scale(),)), TypeError, "'cells' must be a list, but got tuple"),
         (lambda: nn.CellList(Scale(), Scale()), TypeError, "one list of cells must be given, but got 2 arguments"),
         (lambda: nn.CellList([3]), TypeError, "each cell must be subclass of Cell, but got int"),
         (lambda: nn.CellList([nn.CellDict()]), TypeError, "can not be CellDict"),
         (lambda: cells.append(None), TypeError, "each cell must be subclass of Cell, but got NoneType"),
-        (lambda: cells.extend((Scale(),)), TypeError, "should be instance of list, but got tuple"),
-        (lambda: cells.__iadd__(3), TypeError, "should be instance of list, but got int"),
+        (lambda: cells.extend((Scale(),)), TypeError, "'cells' must be a list, but got tuple"),
+        (lambda: cells.__iadd__(3), TypeError, "'cells' must be a list, but got int"),
         (lambda: cells.insert("a", Scale()), TypeError, "the type of 'index' must be int, but got str"),
         (lambda: cells.insert(99, Scale()), IndexError, r"range \[-1, 1\], but got 99"),
         (lambda: cells.insert(0, 3), TypeError, "each cell must be subclass of Cell"),
@@ -278,16 +278,16 @@ def test_cell_dict():
 @pytest.mark.parametrize(
     "key, value, error, match",
     [
-        ("_scope", Scale(1), KeyError, "can not be same with the attributes of Cell, but got key _scope"),
-        ("construct", Scale(1), KeyError, "can not be same with the attributes of Cell"),
-        ("training", Scale(1), KeyError, "can not be same with the attributes of Cell"),
-        ("keys", Scale(1), KeyError, "can not be same with the attributes of Cell"),
+        ("_scope", Scale(1), KeyError, "must not be the name of an attribute of Cell, but got _scope"),
+        ("construct", Scale(1), KeyError, "must not be the name of an attribute of Cell"),
+        ("training", Scale(1), KeyError, "must not be the name of an attribute of Cell"),
+        ("keys", Scale(1), KeyError, "must not be the name of an attribute of Cell"),
         ("a.b", Scale(1), KeyError, "key can not contain"),
         ("", Scale(1), KeyError, "key can not be empty string"),
         (3, Scale(1), TypeError, "the type of key should be string but got int"),
         ("x", None, TypeError, "cell can not be None"),
         ("x", 3, TypeError, "the type of cell should be Cell, but got int"),
-        ("x", nn.CellList(), TypeError, "can not be CellDict, CellList or SequentialCell, but got CellList"),
+        ("x", nn.CellList(), TypeError, "must not be a container of Cells itself, but got CellList"),
         ("x", nn.CellDict(), TypeError, "but got CellDict"),
     ],
 )
@@ -301,7 +301,7 @@ def test_cell_dict_errors(key, value, error, match):
 @pytest.mark.parametrize(
     "given, error, match",
     [
-        (3, TypeError, "should be called with an iterable of key-value pairs, but got int"),
+        (3, TypeError, "must be a dict or pairs of name and Cell, but got int"),
         (None, TypeError, "but got NoneType"),
         ([3], TypeError, "update sequence element #0 should be Iterable; but got int"),
         ([("a", Scale()), ("z",)], ValueError, "update sequence element #1, length should be 2; but has length 1"),

@@ -127,7 +127,9 @@ def test_forward_pre_hooks_with_keyword_arguments():
     assert numbers(net(x=tensor(1))) == [2.0] and seen[2:] == [0, ["x"]]
     for wrong in (3, (1,), [(), {}]):
         handle = net.register_forward_pre_hook(lambda cell, args, kwargs, r=wrong: r, with_kwargs=True)
-        with pytest.raises(RuntimeError, match=r"must return None or a tuple of \(new_args, new_kwargs\), but got"):
+        with pytest.raises(
+            RuntimeError, match=r"must return None, or a tuple of positional and of keyword arguments, but got"
+        ):
             net(tensor(1))
         handle.remove()
 

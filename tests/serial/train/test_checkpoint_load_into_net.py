@@ -101,7 +101,7 @@ def test_arguments(net, values, options, error, text):
 )  # fmt: skip
 @pytest.mark.parametrize("strict", [False, True])
 def test_other_shapes_are_refused(own, loaded, strict):
-    with pytest.raises(RuntimeError, match="in the argument 'net' should have the same shape as p in"):
+    with pytest.raises(RuntimeError, match="p of 'parameter_dict' must have the shape .* of p in 'net'"):
         load_param_into_net(One(np.zeros(own)), {"p": parameter("p", np.ones(loaded))}, strict_load=strict)
 
 
@@ -126,7 +126,7 @@ def test_which_types_convert(own, loaded, strict):
         assert load_param_into_net(net, values, strict_load=strict) == ([], [])
         assert net.p.dtype is own and net.p.asnumpy().tolist() == [1, 0]
     else:
-        with pytest.raises(RuntimeError, match=f"same type as p in .* {own} in 'net' and {loaded} in"):
+        with pytest.raises(RuntimeError, match=f"must have the dtype {own} of p in 'net', but got {loaded}"):
             load_param_into_net(net, values, strict_load=strict)
 
 
