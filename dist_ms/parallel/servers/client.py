@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import itertools
 import logging
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from dist_ms.communication import World, current
 from dist_ms.communication.missing import late
 from dist_ms.communication.waiting import default_timeout, wait_until
 from dist_ms.parallel.plan import make_plan
+from dist_ms.parallel.servers.holdings import Holdings
 from dist_ms.parallel.servers.messages import LAST_TAG, REQUEST_TAG, Kind, Message, pack, pack_object, unpack
 
 _log = logging.getLogger("dist_ms")
@@ -37,10 +39,11 @@ class ServerClient:
         self.mail, self.roles = world.mail, world.roles
         self.servers, self.workers = world.roles.servers, world.roles.workers
         self.worker = world.comm.rank
-        self.held: dict[str, Any] = {}
+        self.holdings = Holdings()
         self.dense: list[Any] = []
-        self._tables: dict[int, Any] = {}
-        self._links: dict[int, Any] = {}
+        # By id, each with a weak reference to whom it belongs to: the servers forget what is gone here.
+        self._tables: dict[int, tuple[weakref.ref, weakref.ref | None]] = {}
+        self._links: dict[int, tuple[weakref.ref, Any]] = {}
         self._tags = itertools.cycle(range(1, LAST_TAG))
         self._seconds = default_timeout()
         atexit.register(self.close)
@@ -143,13 +146,23 @@ class ServerClient:
             from dist_ms.parallel.servers.table import TableLink
 
             served = make_plan([parameter], servers=True).rows[0].gradient == "server"
-            self._tables[key] = (TableLink(self, parameter) if served else None, parameter)
-        return self._tables[key][0]
+            link = TableLink(self, parameter) if served else None  # the parameter keeps it
+            owner = weakref.ref(parameter, lambda _: self._tables.pop(key, None))
+            self._tables[key] = owner, None if link is None else weakref.ref(link)
+        link = self._tables[key][1]
+        return None if link is None else link()
 
     def held_by(self, server: int) -> str:
         """Say what a server holds, as far as this worker knows."""
-        links = [link for link, _ in self._tables.values() if link is not None]
-        return "; ".join(link.held_by(server) for link in (*links, *self.dense)) or "nothing yet"
+        links = [link() for _, link in list(self._tables.values()) if link is not None]
+        found = [link.held_by(server) for link in (*links, *self.dense) if link is not None]
+        return "; ".join(found) or "nothing yet"
+
+    def let_go(self) -> None:
+        """Tell the servers what this worker holds no more."""
+        for units in self.holdings.let_go():
+            for server, unit in enumerate(units):
+                self.post(server, pack(Kind.FORGET, unit, 0, 0, 0, 0, np.uint8)[0])
 
     def begin(self, optimizer: Any) -> Any:
         """Hand what the optimizer updates over to the servers, where the plan says so; done once.
@@ -161,8 +174,15 @@ class ServerClient:
         if key not in self._links:
             from dist_ms.parallel.servers.training import OptimizerLink
 
-            self._links[key] = OptimizerLink(self, optimizer)
-        return self._links[key]
+            link = OptimizerLink(self, optimizer)
+            self._links[key] = weakref.ref(optimizer, lambda _: self._drop(key)), link
+        return self._links[key][1]
+
+    def _drop(self, key: int) -> None:
+        """Let go of what a gone optimizer had; called at any moment, so nothing is sent."""
+        found = self._links.pop(key, None)
+        if found is not None:
+            self.dense = [link for link in self.dense if link not in found[1].dense]
 
     def push(self, optimizer: Any, gradients: Mapping[int, Any]) -> dict[int, Any]:
         """Send the gradients of what servers hold and take the new dense values.
@@ -170,6 +190,7 @@ class ServerClient:
         Returns:
             The gradients that are this worker's own business.
         """
+        self.let_go()
         return self.begin(optimizer).push(gradients)
 
     def refresh(self) -> None:

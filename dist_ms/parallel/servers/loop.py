@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import os
 import time
@@ -37,8 +38,10 @@ class Server:
     def __init__(self, world: World) -> None:
         self.mail, self.roles = world.mail, world.roles
         self.number = world.comm.rank
-        self.units: list[Unit] = []
-        self._specs: dict[str, tuple[int, dict[str, Any]]] = {}
+        self.units: dict[int, Unit] = {}
+        self._numbers = itertools.count()
+        self._released: dict[int, set[int]] = {}
+        self._specs: dict[tuple[str, int], tuple[int, dict[str, Any]]] = {}
         self._waiting: list[tuple[Message, float]] = []
         self._gone: set[int] = set()
         self._told: set[tuple[int, int]] = set()
@@ -53,6 +56,7 @@ class Server:
             Kind.LOAD: self._load,
             Kind.BYE: self._bye,
             Kind.AWAITED: self._awaited,
+            Kind.FORGET: self._forget,
         }
 
     def run(self) -> None:
@@ -125,12 +129,12 @@ class Server:
     def _hold(self, message: Message) -> bool:
         """Make a unit for worker 0; give the others its number."""
         spec, extra = message.object()
-        name = spec["name"]
-        if name not in self._specs:
+        name, key = spec["name"], (spec["name"], spec["generation"])
+        if key not in self._specs:
             if message.sender != 0:
                 return False
             self._make(spec, extra)
-        number, first = self._specs[name]
+        number, first = self._specs[key]
         different = [key for key in first if first[key] != spec.get(key)]
         if different:
             key = different[0]
@@ -153,10 +157,10 @@ class Server:
         else:
             pieces = [Piece(*numbers) for numbers in spec["pieces"]]
             shard = DenseShard(spec["names"], spec["shapes"], spec["dtype"], pieces)
-        unit = Unit(len(self.units), shard, spec["staleness"], self.roles.workers)
+        unit = Unit(next(self._numbers), shard, spec["staleness"], self.roles.workers)
         unit.ready = extra["init"] is not None
-        self.units.append(unit)
-        self._specs[spec["name"]] = (unit.number, spec)
+        self.units[unit.number] = unit
+        self._specs[spec["name"], spec["generation"]] = (unit.number, spec)
 
     def _values(self, message: Message) -> bool:
         """Take values; a message with a tag ends them."""
@@ -226,7 +230,7 @@ class Server:
         )
 
     def _report(self, message: Message) -> bool:
-        return self._answer(message, [unit.report() for unit in self.units])
+        return self._answer(message, [unit.report() for unit in self.units.values()])
 
     def _save(self, message: Message) -> bool:
         """Write a checkpoint when the worker's updates are in."""
@@ -261,6 +265,17 @@ class Server:
             if not numbers:  # worker 0 makes what the others hold
                 late.add(0)
         return self._answer(message, sorted(late))
+
+    def _forget(self, message: Message) -> bool:
+        """Free a unit when every worker has let it go: none asks for it any more."""
+        released = self._released.setdefault(message.unit, set())
+        released.add(message.sender)
+        if len(released | self._gone) == self.roles.workers:
+            del self.units[message.unit], self._released[message.unit]
+            self._specs = {key: spec for key, spec in self._specs.items() if spec[0] != message.unit}
+            asked = (Kind.PULL, Kind.VALUES)
+            self._waiting = [(m, at) for m, at in self._waiting if m.kind not in asked or m.unit != message.unit]
+        return True
 
     def _bye(self, message: Message) -> bool:
         self._leave(message.sender)

@@ -36,6 +36,7 @@ class Kind(enum.IntEnum):
     ANSWER = 10
     ERROR = 11
     AWAITED = 12
+    FORGET = 13
 
 
 @dataclass

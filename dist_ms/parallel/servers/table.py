@@ -102,6 +102,7 @@ class TableLink:
         spec = {
             "name": self.name,
             "what": "table",
+            "generation": client.holdings.generation(self.name),
             "shape": self.shape,
             "dtype": self.dtype.str,
             "staleness": self.staleness,
@@ -115,7 +116,7 @@ class TableLink:
         self.units = client.ask_all(
             Kind.HOLD, [0] * client.servers, [(spec, extra)] * client.servers, f"Holding '{self.name}'"
         )
-        client.held[self.name] = self
+        client.holdings.add(p, {self.name: self.shape}, self.units)
         p._shape, p._dtype = self.shape, self.dtype
         p._data = p.init = p.init_mode = None
         p.__class__ = ServedTable
@@ -322,10 +323,12 @@ class TableLink:
 def check_held(client: Any, parameter: Any) -> None:
     """Raise unless the servers can hold this parameter too."""
     name, staleness = parameter.name, parameter.staleness
-    if name in client.held:
+    other = client.holdings.shape_of(name)
+    client.let_go()
+    if other is not None:
         raise ValueError(
             f"For 'set_param_ps', each parameter on the servers must have a name of its own, but '{name}' is the name "
-            f"of two, of shapes {tuple(client.held[name].shape)} and {tuple(parameter.shape)}."
+            f"of two, of shapes {other} and {tuple(parameter.shape)}."
         )
     dtype = np.dtype(parameter.dtype.np)
     if dtype not in (np.float32, np.float64, np.float16):

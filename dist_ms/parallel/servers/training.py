@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,7 +30,6 @@ class DenseLink:
         first = self.parameters[0]
         for p in self.parameters:
             check_held(client, p)
-            client.held[p.name] = p
         self.staleness, self.dtype = first.staleness, np.dtype(first.dtype.np)
         self.wire = np.dtype(first.wire or self.dtype)
         self.name = " + ".join(p.name for p in self.parameters)
@@ -42,13 +42,16 @@ class DenseLink:
         self.sizes = [sum(q.stop - q.start for q in mine) for mine in self.pieces]
         self.clock = 0
         self._hold()
+        client.holdings.add(optimizer, {p.name: tuple(p.shape) for p in self.parameters}, self.units)
 
     def _hold(self) -> None:
+        generation = self.client.holdings.generation(self.name)
         specs = []
         for mine in self.pieces:
             spec = {
                 "name": self.name,
                 "what": "dense",
+                "generation": generation,
                 "names": [p.name for p in self.parameters],
                 "shapes": [tuple(p.shape) for p in self.parameters],
                 "dtype": self.dtype.str,
@@ -125,7 +128,7 @@ class OptimizerLink:
     """
 
     def __init__(self, client: Any, optimizer: Any) -> None:
-        self.client, self.optimizer = client, optimizer
+        self.client, self._optimizer = client, weakref.ref(optimizer)
         parameters = list(optimizer.parameters)
         plan = make_plan(parameters, servers=True)
         rows = {id(p): row for p, row in zip(parameters, plan.rows, strict=True)}
@@ -155,6 +158,11 @@ class OptimizerLink:
         self._rates = self._fixed_rates()
         if client.worker == 0:
             self._send_optimizer()
+
+    @property
+    def optimizer(self) -> Any:
+        """The worker's optimizer, which asks for everything that is done here."""
+        return self._optimizer()
 
     def _give_up_states(self) -> None:
         """Let the plan and this process know that the servers have the states of the tables too."""
