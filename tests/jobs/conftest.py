@@ -17,7 +17,7 @@ MPIRUN = shutil.which("mpirun", path=str(HERE)) or shutil.which("mpirun")
 DIST_MS = [sys.executable, "-m", "dist_ms.launch", "run"]
 
 
-# Interpreters of other MPIs: `python -m venv FOLDER` with mpich or impi-rt in it, this environment's packages and dist_ms.
+# Interpreters of other MPIs: of a `python -m venv` with mpich or impi-rt that finds the packages of this one as well.
 OTHER_MPIS = {vendor: os.environ.get(f"DIST_MS_TEST_{vendor.upper()}") for vendor in ("mpich", "intel")}
 
 
