@@ -5,6 +5,7 @@ Open MPI is the tests' own. DIST_MS_TEST_MPICH and DIST_MS_TEST_INTEL name the i
 """
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -100,6 +101,28 @@ def test_no_memory_keeps_its_name_while_or_after_the_job_runs(write, tmp_path, p
         assert named_memory() <= before
         process.send_signal(signal.SIGTERM)
         assert process.wait(QUICK) == 143
+
+
+@pytest.mark.parametrize(
+    ("end", "how", "code"),
+    [
+        ("os.kill(os.getpid(), signal.SIGKILL)", "was ended by signal 9 (SIGKILL) on node2, exit code 137", 137),
+        ("1 / 0", "ended with an uncaught ZeroDivisionError on node2, exit code 1", 1),
+        ("time.sleep(60)", "did not answer the others: it computes, is stopped or lost on node2, exit code 1", 1),
+    ],
+)
+def test_between_machines_the_report_names_the_other_one(hosts, write, tmp_path, end, how, code):
+    script = write(HEAD + f"if rank == 1:\n    {end}\ncomm.all_reduce(x)\n")
+    options = [f"--mpi-args={shlex.join([*hosts.mpi_options((1, 1)), '--bind-to', 'none'])}"]
+    words = [*hosts.on_first(), *command("dist-ms", 2, script, options=options)]
+    env = environment(OMP_NUM_THREADS="1", DIST_MS_TIMEOUT="2")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=env, cwd=tmp_path)
+    last = done.stderr.rstrip().splitlines()[-1]
+    assert "\x1e" not in done.stderr + done.stdout
+    if code == 137 and "lost its connection" in last:  # the other machine's rank may be quicker to tell
+        assert last.startswith("dist-ms: rank 0 of 2 lost its connection to ")
+    else:
+        assert last == f"dist-ms: rank 1 of 2 {how}; the job was stopped." and done.returncode == code, done.stderr
 
 
 def named_memory():
