@@ -10,10 +10,10 @@ import os
 import signal
 import sys
 import time
-from pathlib import Path
 from typing import Any
 
 from dist_ms.communication import World
+from dist_ms.communication.missing import process_state
 from dist_ms.communication.roles import Roles
 from dist_ms.parallel.servers.client import started
 
@@ -57,11 +57,7 @@ def tell(world: World) -> None:
 
 def is_alive(process: int) -> bool:
     """Whether a process of this machine runs."""
-    try:
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    return text.rsplit(")", 1)[1].split()[0] not in ("Z", "X")
+    return process_state(process) not in ("", "Z", "X")
 
 
 def in_words(roles: Roles, rank: int) -> str:
