@@ -184,7 +184,7 @@ def make_lent():
 
 
 cdef bint are_lone(tuple inputs):
-    """Whether nobody but a tensor and the operands of one Later holds each input's array, and nobody else its memory."""
+    """Whether but for one Later a tensor alone holds each input's array, and nobody else its memory."""
     cdef object x
     for x in inputs:
         if isinstance(x, Value) and not alone(<Value> x, <PyObject *> NULL, 2):
