@@ -1,11 +1,15 @@
-"""Time the kernels against the memory's speed and, with --torch, against PyTorch.
+"""Survey every operation, layer, convolution, pooling and product against PyTorch; with --detail, kernels alone.
 
-    python benchmarks/bench_kernels.py [--torch PYTHON] [--only TEXT] [--threads N] [--png FILE] [--table FILE]
+    python benchmarks/bench_kernels.py --torch PYTHON [--part NAME ...] [--only TEXT] [--level LEVEL] [--threads N]
+    python benchmarks/bench_kernels.py --detail [--torch PYTHON] [--only TEXT] [--png FILE] [--table FILE]
 
-Each side runs in a process of its own, in turns; a figure is the median over the rounds of the
-median time of a call, and a ratio, PyTorch's time over ours, is taken round by round. GB/s count
-every byte that must move once; "copy" is that speed over that of copies that move as many bytes
-with as many threads. Cases are in benchmarks/kernels/. Set DIST_MS_MAX_ISA to compare the variants.
+The survey (benchmarks/survey/, tables of cases) has a process per side; both run a case in turns before the next one
+comes, and a ratio is PyTorch's least time over ours (in brackets that of the medians). It ends with the geometric
+mean and the list of the low ones. --level limits the instructions of both sides.
+
+The details (benchmarks/kernels/) time each side in a process of its own, in turns; a figure is the median over the
+rounds of the median time of a call, and a ratio is taken round by round. GB/s count every byte that must move once;
+"copy" is that speed over that of copies that move as many bytes with as many threads.
 """
 
 import argparse
@@ -19,15 +23,24 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from survey import FAMILIES, TYPES, rows
+from survey.comparison import LEVELS, compare, summary
+
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument("--torch", help="a Python that has PyTorch")
 parser.add_argument("--only", default="", help="run the cases whose names contain this")
 parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+parser.add_argument("--rounds", type=int, help="turns of each case (survey: 3, details: 1)")
+survey = parser.add_argument_group("survey")
+survey.add_argument("--part", nargs="+", choices=FAMILIES, default=FAMILIES, help="families of cases")
+survey.add_argument("--type", nargs="+", choices=TYPES, default=TYPES, help="floating types")
+survey.add_argument("--level", choices=LEVELS, default="native", help="limit of the instructions of both sides")
+survey.add_argument("--seconds", type=float, default=0.03, help="time of a turn of a case on a side")
+parser.add_argument("--detail", action="store_true", help="time kernels alone, beside the memory's speed")
 parser.add_argument("--repeats", type=int, default=20, help="calls of a case, at most half a second of them")
-parser.add_argument("--rounds", type=int, default=1)
 parser.add_argument("--png", help="file for a chart of the ratios")
 parser.add_argument("--table", help="Markdown file whose table, from its first line with a bar on, is replaced")
-parser.add_argument("--side", choices=("ours", "torch"), help=argparse.SUPPRESS)
+parser.add_argument("--side", choices=("ours", "torch", "theirs"), help=argparse.SUPPRESS)
 
 
 def median_time(run: Callable[[], object], repeats: int) -> float:
@@ -91,7 +104,7 @@ def measure(side: str, only: str, threads: int, repeats: int) -> None:
 def collect(python: str, side: str, options: argparse.Namespace) -> dict[str, list[float]]:
     """Run `measure` in another process and return its rows by name."""
     numbers = ("--threads", str(options.threads), "--repeats", str(options.repeats))
-    command = [python, __file__, "--side", side, "--only", options.only, *numbers]
+    command = [python, __file__, "--detail", "--side", side, "--only", options.only, *numbers]
     environment = {**os.environ, "OMP_NUM_THREADS": str(options.threads)}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
     return {name: rest for name, *rest in map(json.loads, done.stdout.splitlines())}
@@ -121,11 +134,36 @@ def write_table(rows: list[tuple], file: str) -> None:
 
 
 def main() -> None:
-    """Print a line per case and the geometric mean of the ratios."""
+    """Serve a side, or do the survey, or the details."""
     options = parser.parse_args()
-    if options.side:
+    if options.side and options.detail:
         measure(options.side, options.only, options.threads, options.repeats)
-        return
+    elif options.side:
+        from survey.sides import serve
+
+        serve(options.side, options.threads)
+    elif options.detail:
+        detail(options)
+    else:
+        look_over(options)
+
+
+def look_over(options: argparse.Namespace) -> None:
+    """Print a line per case of the survey, and what the ratios come to."""
+    rounds = options.rounds or 3
+    print(f"{options.threads} threads, {rounds} rounds, level {options.level}")
+    print(f"{'case':100} {'ours, ms':>10} {'PyTorch':>10} {'ratio (medians)':>16}")
+    chosen = rows(tuple(options.part), options.only, tuple(options.type))
+    figures = []
+    for found in compare(chosen, options.torch, options.threads, rounds, options.seconds, options.level):
+        print(found.line, flush=True)
+        figures.append(found)
+    print(summary(figures))
+
+
+def detail(options: argparse.Namespace) -> None:
+    """Print a line per case of the details and the geometric mean of the ratios."""
+    options.rounds = options.rounds or 1
     ours, theirs = [], []
     for _ in range(options.rounds):
         ours.append(collect(sys.executable, "ours", options))
