@@ -14,7 +14,7 @@ from dist_ms.ops.arguments import real
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, sub
-from dist_ms.ops.layout import converted
+from dist_ms.ops.layout import converted, copied
 from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.pointwise import clamp as clamp_array
 from dist_ms.ops.primitive import Primitive, numpy_dtype
@@ -225,6 +225,8 @@ class NanToNum(Primitive):
         real(self.name, input)
         if input.dtype.kind not in "fV":
             return input.copy()
+        if apply(np.isfinite, input).all():
+            return copied(input)
         d = input.dtype.type
         largest = np.finfo(input.dtype).max if input.dtype.kind == "f" else d(3.3895314e38)
         out = np.where(apply(np.isnan, input), d(self.nan or 0), input)

@@ -77,7 +77,7 @@ class AddRows(Primitive):
         if len(shape) != 2 or rows.dtype not in _KERNEL_TYPES:
             wide = np.float32 if rows.dtype.itemsize == 2 else rows.dtype
             table = np.zeros(shape, wide) if out is None else out
-            np.add.at(table, flat, rows.reshape(flat.size, *shape[1:]).astype(wide))
+            add_rows(table, flat, rows.reshape(flat.size, *shape[1:]).astype(wide))
             return table.astype(rows.dtype, copy=False)
         from dist_ms._ext import embedding as kernel
 

@@ -142,7 +142,10 @@ class PickLabelGrad(Primitive):
         self._pick = pick
 
     def forward(self, dy: np.ndarray, labels: np.ndarray, shape: tuple) -> np.ndarray:
-        return dy[:, None] * one_hot_rows(labels, self._pick._ignore, shape[1], dy.dtype)
+        out = np.zeros((len(labels), shape[1]), dy.dtype)
+        ignored = labels == self._pick._ignore
+        out[np.arange(len(labels)), np.where(ignored, 0, labels)] = np.where(ignored, np.zeros((), dy.dtype), dy)
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return self._pick(dout, inputs[1]), None, None

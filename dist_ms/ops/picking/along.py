@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.kernels import index_along
 from dist_ms.ops.layout import contiguous
 
 _ADDED = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
+_NARROW = (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
 
 
 def take_along(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
@@ -61,8 +63,12 @@ def add_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int)
         IndexError: if an index is out of range; `out` is then undefined.
     """
     line = _line(index, axis)
-    if out.dtype not in _ADDED or values.dtype != out.dtype or not _same_but_for(axis, out, index):
-        np.add.at(out, places(index, axis), values)
+    if is_narrow(out):
+        wide = out.astype(np.float32)
+        add_along(wide, index, values.astype(np.float32), axis)
+        out[...] = wide
+    elif out.dtype not in _ADDED or values.dtype != out.dtype or not _same_but_for(axis, out, index):
+        add_at_places(out, places(index, axis), values)
     elif line is not None:
         add_slices(out, line, values, axis)
     else:
@@ -77,6 +83,11 @@ def add_slices(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int
     """
     if axis == 0:
         add_rows(out, index, values)
+        return
+    if is_narrow(out):
+        wide = out.astype(np.float32)
+        add_slices(wide, index, values.astype(np.float32), axis)
+        out[...] = wide
         return
     if out.dtype not in _ADDED or values.dtype != out.dtype:
         np.add.at(out, (slice(None),) * axis + (index,), values)
@@ -94,8 +105,53 @@ def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
 
         ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
         embedding.scatter_add(contiguous(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
+    elif is_narrow(out):
+        wide = out.astype(np.float32, order="C")
+        add_rows(wide, rows, flat.astype(np.float32))
+        out[...] = wide
     else:
         np.add.at(out, rows, flat)
+
+
+def add_at_places(out: np.ndarray, index: tuple, values: np.ndarray) -> None:
+    """Add values at a NumPy index, a tuple, at places named several times as often; sums of 16 bits are float32.
+
+    Raises:
+        IndexError: if an index is out of range.
+    """
+    if is_narrow(out):
+        wide = out.astype(np.float32, order="C")
+        add_at_places(wide, index, np.asarray(values, np.float32))
+        out[...] = wide
+    elif _names_rows(out, index):
+        lead = out.shape[: len(index)]
+        each = np.broadcast_arrays(*[np.where(i < 0, i + n, i) for i, n in zip(index, lead, strict=True)])
+        rows = np.ravel_multi_index(each, lead)
+        values = np.broadcast_to(values, (*rows.shape, *out.shape[len(index) :]))
+        add_rows(out.reshape(-1, *out.shape[len(index) :]), rows, values)
+    else:
+        np.add.at(out, index, values)
+
+
+def is_narrow(x: np.ndarray) -> bool:
+    """Whether numbers are floats of 16 bits, whose sums are kept in float32."""
+    return x.dtype in _NARROW
+
+
+def _names_rows(out: np.ndarray, index: tuple) -> bool:
+    """Whether all parts of an index are arrays of integers in range, for an array whose memory is in order."""
+    return (
+        len(index) <= out.ndim
+        and out.flags.c_contiguous
+        and all(
+            isinstance(part, np.ndarray)
+            and part.dtype.kind in "iu"
+            and part.size > 0
+            and -size <= part.min()
+            and part.max() < size
+            for part, size in zip(index, out.shape, strict=False)
+        )
+    )
 
 
 def places(index: np.ndarray, axis: int) -> tuple:

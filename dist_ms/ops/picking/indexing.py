@@ -19,7 +19,7 @@ from dist_ms.common.tensor import Tensor, to_array, wrap
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.layout import surrounded
-from dist_ms.ops.picking.along import add_rows, take_slices
+from dist_ms.ops.picking.along import add_at_places, add_rows, take_slices
 from dist_ms.ops.primitive import Primitive, numpy_dtype
 
 __all__: list[str] = []
@@ -154,7 +154,7 @@ def add_at(out: np.ndarray, index: Any, values: np.ndarray) -> None:
     elif len(parts) == 1 and out.ndim and arrays[0].dtype.kind in "iu":
         add_rows(out, arrays[0], values)
     else:
-        np.add.at(out, index, values)
+        add_at_places(out, parts, values)
 
 
 def store(out: np.ndarray, index: Any, value: Any) -> None:

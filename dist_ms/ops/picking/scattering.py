@@ -12,6 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, tensor
 from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.picking.along import add_at_places
 from dist_ms.ops.picking.gathering import GatherNd, nd_index
 from dist_ms.ops.picking.indexing import survivors
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
@@ -65,7 +66,7 @@ class ScatterNd(Primitive):
         out = np.zeros(shape, array(self.name, updates, "updates").dtype)
         place = nd_index(self.name, indices, shape)
         check_updates(self.name, indices, updates, shape)
-        np.add.at(out, place, updates)
+        add_at_places(out, place, updates)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

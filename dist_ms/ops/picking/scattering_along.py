@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.layout import copied
-from dist_ms.ops.picking.along import add_along, add_slices, places, put_along
+from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, places, put_along
 from dist_ms.ops.picking.gathering import GatherD, bounds_checked, check_bounds
 from dist_ms.ops.picking.indexing import SetItem, numpy_index, survivors
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
@@ -221,7 +221,7 @@ class AddAt(Primitive):
             shape = (*out.shape[:axis], len(self.index[axis]), *out.shape[axis + 1 :])
             add_slices(out, self.index[axis], np.broadcast_to(values, shape), axis)
         else:
-            np.add.at(out, self.index, values)
+            add_at_places(out, self.index, values)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 from typing import Any
 
@@ -102,9 +103,9 @@ class MaxPooling(Primitive):
         arguments.floating(self.name, x, complex_too=False)
         padding, counts = self._pool.placed(x.shape)
         work = onednn_type(x.dtype)
-        if work is None:
-            out, kept.value = _maxima(x, self._pool, padding, counts)
-            return out
+        if work is None or any(step > 1 for step in self._pool.dilation):  # oneDNN has plain loops for these.
+            out, kept.value = _maxima(x if work is None else dense(x, _F32), self._pool, padding, counts)
+            return converted(out, x.dtype)
         out = channels_last((*x.shape[:2], *counts), work)
         kept.value = dnnl.pool_forward(
             "max", dense(x, work), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
@@ -302,18 +303,20 @@ class AvgPoolGrad(Primitive):
 
 def _maxima(x: np.ndarray, pool: Pool, padding: Pairs, counts: tuple) -> tuple[np.ndarray, np.ndarray]:
     """The maxima (N, C, *counts) and their flat spatial indices; the first of equal ones wins."""
-    places, reach = math.prod(counts), math.prod(pool.kernel)
+    axes = tuple(range(len(counts), 2 * len(counts)))
     view = windows(x, pool.kernel, pool.stride, padding, pool.dilation, fill=-np.inf)
-    rows = view.reshape(*x.shape[:2], places, reach)
     index = element_index(counts, pool.kernel, pool.stride, padding, pool.dilation, x.shape[2:])
-    index = index.reshape(places, reach)
-    best = rows.argmax(axis=-1)
-    chosen = index[np.arange(places), best]
-    # Where all elements are -inf the padding may come first: take an element instead.
-    chosen = np.where(chosen < 0, index.max(axis=-1), chosen)
-    out = np.take_along_axis(rows, best[..., None], -1)
     shape = (*x.shape[:2], *counts)
-    return out.reshape(shape), chosen.reshape(shape)
+    first, *others = itertools.product(*map(range, pool.kernel))
+    best, chosen = view[(..., *first)].copy(), np.broadcast_to(index[(..., *first)], shape).copy()
+    for place in others:
+        values = view[(..., *place)]
+        better = values > best
+        better |= np.isnan(values) & ~np.isnan(best)
+        np.copyto(best, values, where=better)
+        np.copyto(chosen, index[(..., *place)], where=better)
+    # Where all elements are -inf the padding may come first: take an element instead.
+    return best, np.where(chosen < 0, index.max(axis=axes), chosen)
 
 
 def _spread(dy: np.ndarray, index: np.ndarray, shape: tuple) -> np.ndarray:
