@@ -18,7 +18,7 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, mul, neg, square, sub
 from dist_ms.ops.elementwise.exponentials import exp
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.special_functions.error_function import erf_array, erfc_array, erfinv_array
+from dist_ms.ops.special_functions.error_function import erf_array, erfc_array, erfinv_array, erfinv_of_single
 from dist_ms.ops.special_functions.gamma_functions import digamma_array, lgamma_array, polygamma_array
 
 __all__ = [
@@ -112,7 +112,10 @@ class Erfinv(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return _in_double(erfinv_array, floating(self.name, input, complex_too=False))
+        input = floating(self.name, input, complex_too=False)
+        if input.dtype.itemsize <= 4:
+            return erfinv_of_single(input).astype(input.dtype)
+        return _in_double(erfinv_array, input)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, mul(exp(square(output)), math.sqrt(math.pi) / 2))
