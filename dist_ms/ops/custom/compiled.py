@@ -7,11 +7,9 @@
 
 from __future__ import annotations
 
-import atexit
 import ctypes
 import functools
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -26,16 +24,15 @@ def _library(path: str) -> ctypes.CDLL:
     """A shared library, compiled first if the file is C++ source."""
     if not os.path.isfile(path):
         raise RuntimeError(f"For 'Custom', the file of 'func' was not found: {path}.")
-    if path.endswith((".cc", ".cpp", ".cxx", ".c")):
-        folder = tempfile.mkdtemp(prefix="dist_ms_custom")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    if not path.endswith((".cc", ".cpp", ".cxx", ".c")):
+        return ctypes.CDLL(os.path.abspath(path))
+    with tempfile.TemporaryDirectory(prefix="dist_ms_custom") as folder:  # what is loaded needs its file no more
         binary = os.path.join(folder, os.path.basename(path) + ".so")
         command = [os.environ.get("CXX", "g++"), "-O2", "-shared", "-fPIC", "-o", binary, path]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"For 'Custom', {' '.join(command)} failed:\n{done.stderr}")
-        path = binary
-    return ctypes.CDLL(os.path.abspath(path))
+        return ctypes.CDLL(binary)
 
 
 def load(name: str) -> Callable[[list[np.ndarray], list[np.ndarray]], None]:
