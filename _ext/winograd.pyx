@@ -335,8 +335,8 @@ def input_tiles(
     >>> x = np.ones((1, 1, 1, 16), np.float32).transpose(0, 3, 1, 2)
     >>> tiles = np.empty((36, 1, 16), np.float32)
     >>> input_tiles(x, 0, 0, 1, 1, tiles)
-    >>> tiles[0, 0, 0]
-    np.float32(16.0)
+    >>> float(tiles[0, 0, 0])
+    16.0
     """
     cdef Images at = find_images(
         "winograd.input_tiles", "x", x, tiles, rows, columns, before_y, before_x, False
@@ -353,8 +353,8 @@ def gradient_tiles(
     >>> dy = np.ones((1, 4, 4, 16), np.float32).transpose(0, 3, 1, 2)
     >>> tiles = np.empty((36, 1, 16), np.float32)
     >>> gradient_tiles(dy, 1, 1, tiles)
-    >>> tiles[7, 0, 0]
-    np.float32(16.0)
+    >>> float(tiles[7, 0, 0])
+    16.0
     """
     cdef Images at = find_images(
         "winograd.gradient_tiles", "dy", dy, tiles, rows, columns, 0, 0, False
@@ -386,8 +386,8 @@ def result_tiles(
     >>> import numpy as np
     >>> y = np.empty((1, 4, 4, 16), np.float32).transpose(0, 3, 1, 2)
     >>> result_tiles(np.ones((36, 1, 16), np.float32), 1, 1, None, y)
-    >>> y[0, 0, 0, 0]
-    np.float32(25.0)
+    >>> float(y[0, 0, 0, 0])
+    25.0
     """
     cdef str kernel = "winograd.result_tiles"
     cdef Images at = find_images(kernel, "y", y, tiles, rows, columns, 0, 0, True)
@@ -436,8 +436,8 @@ def kernel_tiles(cnp.ndarray w not None, bint flipped, cnp.ndarray tiles not Non
     >>> import numpy as np
     >>> tiles = np.empty((36, 1, 16), np.float32)
     >>> kernel_tiles(np.ones((1, 16, 3, 3), np.float32), False, tiles)
-    >>> tiles[0, 0, 0]
-    np.float32(0.0625)
+    >>> float(tiles[0, 0, 0])
+    0.0625
     """
     check_kernels("winograd.kernel_tiles", "w", w, tiles, False)
     cdef const float *source = <const float *> cnp.PyArray_DATA(w)

@@ -31,7 +31,7 @@ def unset(like, dtype):
 
 def compare(found, wanted):
     """Compare with the float32 result, as exactly as the type of `found` can hold it."""
-    rtol = 1e-4 if found.dtype == WIDE else ml_dtypes.finfo(found.dtype).eps
+    rtol = 1e-4 if found.dtype == WIDE else float(ml_dtypes.finfo(found.dtype).eps)
     np.testing.assert_allclose(wide(found), wanted, rtol=rtol, atol=1e-4 * np.abs(wanted).max(initial=1))
 
 
