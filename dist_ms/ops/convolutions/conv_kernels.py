@@ -24,6 +24,9 @@ def forward(
     group: int,
 ) -> np.ndarray:
     """Write the convolution of x (N, C, *spatial) with w (O, C / group, *kernel) into `out`."""
+    if _is_signal_by_channel(w, group):
+        forward(_plane(x), _plane(w), bias, _plane(out), *_of_plane(stride, padding, dilation), group)
+        return out
     bias = None if bias is None else contiguous(bias)
     x, w = dense(x), dense(w)
     if conv_columns.suits(x.dtype, out.shape, w.shape, group) or conv_columns.is_wide(out.shape, w.shape, group):
@@ -39,6 +42,9 @@ def backward_data(
     dy: np.ndarray, w: np.ndarray, dx: np.ndarray, stride: tuple, padding: Pairs, dilation: tuple, group: int
 ) -> np.ndarray:
     """Write the gradient of the input into `dx`."""
+    if _is_signal_by_channel(w, group):
+        backward_data(_plane(dy), _plane(w), _plane(dx), *_of_plane(stride, padding, dilation), group)
+        return dx
     dy, w = dense(dy), dense(w)
     if (
         conv_columns.suits(dy.dtype, dy.shape, w.shape, group)
@@ -64,6 +70,9 @@ def backward_weights(
     group: int,
 ) -> np.ndarray:
     """Write the gradient of the weight into `dw`, row-major, and that of a bias into `db` unless it is None."""
+    if _is_signal_by_channel(dw, group):
+        backward_weights(_plane(x), _plane(dy), _plane(dw), db, *_of_plane(stride, padding, dilation), group)
+        return dw
     x, dy = dense(x), dense(dy)
     geometry = (dy.shape, dw.shape, group)
     if conv_columns.suits(x.dtype, *geometry, of_weight=True) or conv_columns.is_wide(*geometry):
@@ -79,3 +88,18 @@ def backward_weights(
     dnnl.conv_backward_weights(x, dy, wide, db, stride, padding, dilation, group // at_once)
     conv_groups.gathered(wide, group, at_once, dw)
     return dw
+
+
+def _is_signal_by_channel(w: np.ndarray, group: int) -> bool:
+    """Whether each channel of signals has a kernel of its own: oneDNN has code for that over images alone."""
+    return w.ndim == 3 and 1 < group == w.shape[0] and w.shape[1] == 1
+
+
+def _plane(x: np.ndarray) -> np.ndarray:
+    """Signals, or kernels for them, as images of one row."""
+    return x[:, :, None]
+
+
+def _of_plane(stride: tuple, padding: Pairs, dilation: tuple) -> tuple:
+    """A geometry of signals as that of images of one row."""
+    return (1, *stride), ((0, 0), *padding), (1, *dilation)

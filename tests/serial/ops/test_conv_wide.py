@@ -41,6 +41,15 @@ def random_case(rng):
             return x, w, stride, padding, dilation
 
 
+# Signals whose channels have a kernel each.
+SIGNALS = [
+    ((4, 24, 50), (24, 1, 9), (1,), ((4, 4),), (1,)),
+    ((3, 33, 41), (33, 1, 5), (2,), ((3, 0),), (3,)),
+    ((2, 16, 7), (16, 1, 7), (1,), ((0, 0),), (1,)),
+    ((1, 2, 1), (2, 1, 1), (1,), ((0, 0),), (1,)),
+]
+
+
 def results(x, w, bias, dy, numbers):
     """The convolution, and the gradients of its input, weight and bias."""
     return (
@@ -50,13 +59,13 @@ def results(x, w, bias, dy, numbers):
     )
 
 
-def check(case, layout, dtype):
+def check(case, layout, dtype, group=1):
     """Compare with float64, with 1 and 2 threads, by the bound of sums in any order.
 
     That is half a unit of the sum of absolute terms per term; oneDNN's order may depend on the threads.
     """
     x_shape, w_shape, *numbers = case
-    numbers.append(1)
+    numbers.append(group)
     rng = np.random.default_rng(0)
     counts = conv_arrays.output_sizes(x_shape[2:], w_shape[2:], *numbers[:3])
     y_shape = (x_shape[0], w_shape[0], *counts)
@@ -72,7 +81,7 @@ def check(case, layout, dtype):
     exact = results(*(a.astype(np.float64) for a in given), numbers)
     sizes = results(*(np.abs(a.astype(np.float64)) for a in given), numbers)
     elements, pixels = np.prod(w_shape[1:]), np.prod(y_shape) // w_shape[0]
-    terms = (elements + 1, w_shape[0] * np.prod(w_shape[2:]), pixels, pixels)
+    terms = (elements + 1, w_shape[0] // group * np.prod(w_shape[2:]), pixels, pixels)
     for one, two, wanted, size, count in zip(*found, exact, sizes, terms, strict=True):
         bound = 1.01 * (count * HALF_UNIT[F32] * size + HALF_UNIT[dtype] * (np.abs(wanted) + LEAST))
         for array in (one, two):
@@ -85,6 +94,13 @@ def check(case, layout, dtype):
 @pytest.mark.parametrize("case", CASES)
 def test_forward_and_gradients(case, layout, dtype):
     check(case, layout, dtype)
+
+
+@pytest.mark.parametrize("dtype", HALF_UNIT, ids=str)
+@pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("case", SIGNALS)
+def test_a_kernel_per_channel_of_signals(case, layout, dtype):
+    check(case, layout, dtype, group=case[1][0])
 
 
 @pytest.mark.parametrize("dtype", (F32, BF16), ids=str)
