@@ -12,6 +12,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
 from dist_ms.ops.activations.elementwise import Elementwise
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping import splitting
 from dist_ms.ops.vjp import formula_gradient
 
 __all__ = [
@@ -231,8 +232,8 @@ class GLU(Primitive):
             raise ValueError(
                 f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape {x.shape}."
             )
-        half, before = x.shape[axis] // 2, (slice(None),) * axis
-        return x[(*before, slice(0, half))] * sigmoid(x[(*before, slice(half, None))])
+        first, second = splitting.Split(axis, 2)(x)
+        return first * sigmoid(second)
 
 
 _softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish()
