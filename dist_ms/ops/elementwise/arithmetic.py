@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms._ext import small
@@ -47,6 +48,8 @@ __all__ = [
     "tensor_mul",
     "tensor_sub",
 ]
+# bfloat16's bits: of the sign, and all others.
+_BF16, _SIGN, _SIZE = np.dtype(ml_dtypes.bfloat16), np.asarray(0x8000, np.uint16), np.asarray(0x7FFF, np.uint16)
 
 
 def _sum(x: Any, y: Any) -> np.ndarray:
@@ -167,10 +170,17 @@ class Neg(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
             raise TypeError("For 'Neg', the dtype of 'input' must be a number type, but got Bool.")
+        if input.dtype == _BF16:
+            return _bits(np.bitwise_xor, input, _SIGN)
         return apply(np.negative, input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(dout)
+
+
+def _bits(function: np.ufunc, x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """A bfloat16 array with a mask applied to its bits: ml_dtypes goes by float32, number by number."""
+    return apply(function, x.view(np.uint16), mask).view(_BF16)
 
 
 class Abs(Primitive):
@@ -186,7 +196,9 @@ class Abs(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.absolute, array(self.name, input)).astype(input.dtype, copy=False)
+        if array(self.name, input).dtype == _BF16:
+            return _bits(np.bitwise_and, input, _SIZE)
+        return apply(np.absolute, input).astype(input.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, sgn(inputs[0]))
