@@ -33,7 +33,7 @@ def train(run, *words, slow=True, **env):
 
 @pytest.mark.parametrize("staleness", [0, 2])
 def test_no_worker_works_with_older_values_than_the_bound(run, staleness):
-    _, report = train(run, f"staleness={staleness}", "mode=''")
+    _, report = train(run, f"staleness={staleness}", "mode=''", "served=('emb','fc1','fc2')")
     assert len(report) == 4  # a table and the dense tensors, each on two servers
     for row in report:
         assert max(row["stale"]) <= staleness and sum(row["stale"].values()) == 2 * row["updates"]
@@ -49,13 +49,20 @@ def test_a_straggler_is_named_while_others_wait(run):
         "    for batch in itertools.islice(batches(steps), first, None):",
         "    i_ = 0\n    for batch in itertools.islice(batches(steps), first, None):",
     )
-    done = run(code, "SGD", "out.npz", "mode=''", options=("--servers", "1"))
+    done = run(code, "SGD", "out.npz", "mode=''", "served=('emb','fc1','fc2')", options=("--servers", "1"))
     assert done.code == 0, done.err
-    assert "worker 1 has not pushed update 4 of 'fc1.weight + fc2.weight + fc2.bias'; worker 0 has waited" in done.err
+    assert "worker 1 has not pushed update 4 of 'fc1.weight + fc1.bias + fc2.weight + fc2.bias'; worker 0 has waited" in done.err
 
 
 def test_an_asynchronous_run_is_replayed_to_the_same_bits(run, tmp_path):
-    _, report = train(run, "staleness=inf", "mode=''", slow=False, DIST_MS_UPDATE_LOG=str(tmp_path / "log"))
+    _, report = train(
+        run,
+        "staleness=inf",
+        "mode=''",
+        "served=('emb','fc1','fc2')",
+        slow=False,
+        DIST_MS_UPDATE_LOG=str(tmp_path / "log"),
+    )
     assert all(row["updates"] == 80 for row in report if row["updates"])
     with np.load(tmp_path / "out.npz") as found:
         table, fc2 = found["emb.embedding_table"], found["fc2.weight"]
