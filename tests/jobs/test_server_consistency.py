@@ -51,7 +51,10 @@ def test_a_straggler_is_named_while_others_wait(run):
     )
     done = run(code, "SGD", "out.npz", "mode=''", "served=('emb','fc1','fc2')", options=("--servers", "1"))
     assert done.code == 0, done.err
-    assert "worker 1 has not pushed update 4 of 'fc1.weight + fc1.bias + fc2.weight + fc2.bias'; worker 0 has waited" in done.err
+    assert (
+        "worker 1 has not pushed update 4 of 'fc1.weight + fc1.bias + fc2.weight + fc2.bias'; worker 0 has waited"
+        in done.err
+    )
 
 
 def test_an_asynchronous_run_is_replayed_to_the_same_bits(run, tmp_path):

@@ -106,7 +106,7 @@ def test_a_worker_that_stops_early_is_named(run):
         "in itertools.islice(batches(steps), first, None):",
         "in itertools.islice(batches(steps - 2 * rank), first, None):",
     )
-    done = run(code, "SGD", "o.npz", "mode=''", options=("--servers", "1"))
+    done = run(code, "SGD", "o.npz", "mode=''", "served=('emb','fc1','fc2')", options=("--servers", "1"))
     assert done.code == 1
     assert "needs every worker's gradients, but worker 1 has ended after 18" in done.err
 
@@ -170,7 +170,9 @@ def test_a_server_that_is_stopped_is_named(run):
         "    server_loop.Server._push = lambda self, message: os.kill(os.getpid(), signal.SIGSTOP)\n"
         "    ms.set_ps_context",
     )
-    done = run(code, "SGD", "o.npz", "mode=''", options=("--servers", "1"), DIST_MS_TIMEOUT="2")
+    done = run(
+        code, "SGD", "o.npz", "mode=''", "served=('emb','fc1','fc2')", options=("--servers", "1"), DIST_MS_TIMEOUT="2"
+    )
     assert done.code == 1
     assert "for server 0 of 1 (rank 2), which holds" in done.err
     assert (
