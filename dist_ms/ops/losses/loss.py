@@ -181,6 +181,10 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     check_pair("huber_loss", input, target, reduction)
     if arguments.number("huber_loss", delta, "delta") <= 0:
         raise ValueError(complaint("delta", "huber_loss", "a number above 0", delta))
+    if input.shape == target.shape:
+        d = promote_types(numpy_dtype(input), numpy_dtype(target))
+        loss = smooth_l1(cast_array(input, d), cast_array(target, d), delta)
+        return reduced(loss if delta == 1 else loss * delta, reduction)
     difference = ops.abs(input - target)
     outer = delta * (difference - 0.5 * delta)
     return reduced(ops.select(difference <= delta, 0.5 * difference * difference, outer), reduction)
