@@ -8,11 +8,13 @@ from collections.abc import Mapping
 VARIABLES = (
     "DIST_MS_ALLOCATOR",
     "DIST_MS_ALL_REDUCE",
+    "DIST_MS_ALONE",
     "DIST_MS_DESYNC_STEPS",
     "DIST_MS_JOB_TOKEN",
     "DIST_MS_MAX_ISA",
     "DIST_MS_NON_FINITE",
     "DIST_MS_PLAN",
+    "DIST_MS_REPORT",
     "DIST_MS_TIMEOUT",
     "DIST_MS_UPDATE_LOG",
     "DIST_MS_VIRTUAL_SHARDS",

@@ -4,10 +4,13 @@ from collections import deque
 from types import SimpleNamespace
 
 from dist_ms.communication import roles
+from dist_ms.communication.missing import Missing
 from dist_ms.communication.roles import Roles
 from dist_ms.parallel.servers.client import ServerClient
 from dist_ms.parallel.servers.loop import Server
 from dist_ms.parallel.servers.messages import unpack
+
+SILENT = Missing(1, "here", "does not answer")  # what is said of any rank
 
 
 class Letters:
@@ -20,7 +23,14 @@ class Letters:
     def __init__(self, line, rank):
         self._line, self._rank, self._box = line, rank, deque()
         self.slow, self._late = None, []
-        self.control = SimpleNamespace(left=set(), failed=set(), listen=lambda: None)
+        self.control = SimpleNamespace(
+            left=set(),
+            failed=set(),
+            listen=lambda: None,
+            roll_call=lambda ranks: {},
+            missing=lambda rank: SILENT,
+            owner=SimpleNamespace(forked=False),
+        )
 
     def send(self, data, dest, tag):
         """Hand a letter over: a server does at once what it asks for."""

@@ -132,9 +132,10 @@ def test_gradients_of_one_update_are_averaged(staleness, moved, what):
         found = links[0].fetch()[4] - START[4]
     else:
         weights = [ms.Parameter(ms.Tensor(START), name="w") for _ in line.clients]
-        for weight, client in zip(weights, line.clients, strict=True):
+        optimizers = [nn.SGD([weight], RATE) for weight in weights]  # what nobody holds, servers forget
+        for weight, optimizer, client in zip(weights, optimizers, line.clients, strict=True):
             weight.set_param_ps(staleness=staleness)
-            client.begin(nn.SGD([weight], RATE))
+            client.begin(optimizer)
         for client, value in zip(line.clients, (2.0, 6.0), strict=True):
             client.dense[0].push([ms.Tensor(np.full_like(START, value))])
         line.clients[0].refresh()
@@ -172,7 +173,8 @@ def test_a_gradient_is_that_of_the_values_before_new_ones_were_pulled(staleness)
     line = Line(1, 1)
     weight = ms.Parameter(ms.Tensor(START), name="w")
     weight.set_param_ps(staleness=staleness)
-    line.clients[0].begin(nn.SGD([weight], RATE))
+    optimizer = nn.SGD([weight], RATE)
+    line.clients[0].begin(optimizer)
     ones = ms.Tensor(np.ones_like(START))
     _, back = ms.vjp(lambda x: x * weight, ones)
     line.clients[0].dense[0].push([ones])
