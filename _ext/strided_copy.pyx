@@ -33,6 +33,9 @@ cdef enum:
     RUN = 32768
     SHARE = 65536
     PARALLEL_FROM_BYTES = 131072
+    # Bytes given to memcpy at a time: from 2 KB on it takes the CPU's string instruction, which on AMD's Zen 3 and 4 is
+    # ten times slower than vectors where source and target lie a little apart in their pages.
+    PIECE = 1024
 
 ctypedef fused word:
     uint8_t
@@ -143,9 +146,10 @@ cdef void copy_run(
     int itemsize, char *target, Py_ssize_t target_step, const char *source, Py_ssize_t source_step,
     Py_ssize_t length
 ) noexcept nogil:
-    cdef Py_ssize_t i
+    cdef Py_ssize_t i, size = length * itemsize
     if source_step == itemsize and target_step == itemsize:
-        memcpy(target, source, length * itemsize)
+        for i in range(block_count(size, PIECE)):
+            memcpy(target + i * PIECE, source + i * PIECE, block_length(i, size, PIECE))
     elif source_step % itemsize or target_step % itemsize or itemsize > 8:
         for i in range(length):
             memcpy(target + i * target_step, source + i * source_step, itemsize)
