@@ -3,6 +3,7 @@
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -96,10 +97,18 @@ def test_a_rank_s_first_program_is_silent_when_all_is_well_or_nobody_asks():
 
 def test_sigterm_is_for_the_interpreter():
     """mpirun tells the whole group to end; the first program stays until the interpreter has spoken."""
-    script = "trap 'sleep 0.3; echo last words; exit 143' TERM; echo up; while :; do sleep 0.05; done"
+    program = (
+        "import signal, sys, time\n"
+        "def end(*_):\n    time.sleep(0.3)\n    print('last words', flush=True)\n    sys.exit(143)\n"
+        "signal.signal(signal.SIGTERM, end)\nprint('up', flush=True)\ntime.sleep(20)"
+    )
     environ = {"PMI_RANK": "0", "PATH": os.environ["PATH"], VARIABLE: "stderr"}
     with subprocess.Popen(
-        waiting(["sh", "-c", script]), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, process_group=0
+        waiting([sys.executable, "-c", program]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environ,
+        process_group=0,
     ) as process:
         assert process.stdout.readline() == b"up\n"
         os.killpg(process.pid, 15)
