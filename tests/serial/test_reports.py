@@ -98,9 +98,9 @@ def test_a_rank_s_first_program_is_silent_when_all_is_well_or_nobody_asks():
 def test_sigterm_is_for_the_interpreter():
     """mpirun tells the whole group to end; the first program stays until the interpreter has spoken."""
     program = (
-        "import signal, sys, time\n"
-        "def end(*_):\n    time.sleep(0.3)\n    print('last words', flush=True)\n    sys.exit(143)\n"
-        "signal.signal(signal.SIGTERM, end)\nprint('up', flush=True)\ntime.sleep(20)"
+        "import os, signal, sys, time\n"
+        "def end(*_):\n    time.sleep(0.3)\n    os.write(1, b'last words\\n')\n    sys.exit(143)\n"
+        "signal.signal(signal.SIGTERM, end)\nos.write(1, b'up\\n')\ntime.sleep(20)"
     )
     environ = {"PMI_RANK": "0", "PATH": os.environ["PATH"], VARIABLE: "stderr"}
     with subprocess.Popen(
