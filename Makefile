@@ -53,7 +53,7 @@ test-mpi: $(INSTALLED)
 	done
 
 test-jobs: $(INSTALLED)
-	timeout 900 $(PYTEST) -q tests/jobs
+	timeout 1800 $(PYTEST) -q tests/jobs
 
 doctest: $(INSTALLED)
 	$(PYTEST) -q dist_ms launch tests/serial/kernels/test_docstrings.py
