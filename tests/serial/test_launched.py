@@ -114,6 +114,6 @@ def test_alone_holds_against_srun_and_not_against_mpi():
 
 
 def test_the_script_is_named_in_the_command(monkeypatch):
-    monkeypatch.setattr("sys.argv", ["/home/me/train.py", "--lr", "1"])
+    monkeypatch.setattr("sys.argv", ["folder/train.py", "--lr", "1"])
     with pytest.raises(RuntimeError, match=r"'dist-ms run -n 2 train\.py' or 'mpirun -n 2 python train\.py';"):
         check_launcher("init", TORCHRUN)
