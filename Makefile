@@ -27,7 +27,7 @@ export OMPI_MCA_rmaps_base_oversubscribe := 1
 export OMPI_MCA_osc := ^ucx
 export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
-SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py _ext/*.pyx _ext/*.pxd _ext/*.pxi _ext/*.h launch/*.c)
+SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py $(foreach kind,pyx pxd pxi h,_ext/*/*.$(kind)) launch/*.c)
 INSTALLED := $(VENV)/.installed
 LINTED := $(VENV)/.linters
 

@@ -73,20 +73,25 @@ def onednn_arguments():
             "onednn-devel-cpu-gomp==2023.2.0', or set DNNLROOT to a oneDNN 3 installation."
         )
     return {
-        "include_dirs": [numpy.get_include(), "_ext", str(header.parent)],
+        "include_dirs": [numpy.get_include(), *families(), str(header.parent)],
         "extra_link_args": ["-fopenmp", f"-L{library.parent}", f"-l:{onednn.SONAME}"],
     }
+
+
+def families():
+    """Return the folders of `_ext` that hold sources; modules and declarations have flat names all the same."""
+    return sorted({str(path.parent) for pattern in ("*.pyx", "*.pxd", "*.h") for path in Path("_ext").rglob(pattern)})
 
 
 def extensions():
     """Return an Extension per module of `_ext`, and per CPU level for the kernels."""
     found = []
-    for source in sorted(Path("_ext").glob("*.pyx")):
+    for source in sorted(Path("_ext").rglob("*.pyx"), key=lambda path: path.stem):
         common = {
-            "include_dirs": [numpy.get_include(), "_ext"],
+            "include_dirs": [numpy.get_include(), *families()],
             "define_macros": C_MACROS,
             "extra_link_args": ["-fopenmp", "-lm"],
-            "depends": sorted(str(path) for pattern in ("*.px[di]", "*.h") for path in Path("_ext").glob(pattern)),
+            "depends": sorted(str(path) for pattern in ("*.px[di]", "*.h") for path in Path("_ext").rglob(pattern)),
         }
         if source.stem in SINGLE_MODULES:
             if source.stem == "dnnl":
@@ -120,7 +125,7 @@ class BuildKernels(build_ext):
         modules = cythonize(
             [Extension(f"dist_ms._ext.{Path(source).stem}", [source]) for source in sources],
             build_dir=CYTHON_BUILD_DIR,
-            include_path=["_ext"],
+            include_path=families(),
             nthreads=self.parallel,
             language_level=3,
         )

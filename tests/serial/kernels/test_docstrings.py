@@ -10,7 +10,7 @@ import pytest
 from dist_ms import _ext
 
 FOLDER = Path(_ext.__file__).parent
-MODULES = sorted(path.stem for path in [*FOLDER.glob("*.pyx"), *FOLDER.glob("onednn*.py")])
+MODULES = sorted(path.stem for path in [*FOLDER.rglob("*.pyx"), *FOLDER.glob("onednn*.py")])
 
 
 @pytest.mark.parametrize("name", MODULES)
