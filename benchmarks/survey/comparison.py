@@ -65,7 +65,9 @@ class Side:
     def __init__(self, name: str, python: str, threads: int, level: str) -> None:
         self.name = name
         script = Path(__file__).parent.parent / "bench_kernels.py"
-        environment = {**os.environ, **LEVELS[level], "OMP_NUM_THREADS": str(threads)}
+        # PyTorch's threads still spin when our turn begins: that must not count as cores that others keep busy.
+        fixed = {"OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
+        environment = {**os.environ, **LEVELS[level], **fixed}
         command = [python, "-W", "ignore", str(script), "--threads", str(threads), "--side", name]
         self._process = subprocess.Popen(
             command,
