@@ -54,7 +54,7 @@ def make(overlap, wire, bucket, width, layers):
     if wire is not None:
         step.grad_reducer.register_comm_hook(wire())
     step.grad_reducer.start()
-    step.grad_reducer.sink().overlap = overlap
+    step.grad_reducer.overlap = overlap
     return step
 
 

@@ -1,4 +1,4 @@
-"""What a train step asks for: a gradient sink, with the model made equal before the first step."""
+"""The owner of training steps: a gradient sink, with the model made equal on all ranks before the first step."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 from dist_ms.common import parallel_context
-from dist_ms.communication import Comm, agreeing, get_comm
+from dist_ms.communication import Comm, LocalComm, agreeing, get_comm
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.desync import VARIABLE, DesyncDetector, steps_between
+from dist_ms.parallel.divided_update import DividedUpdate
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.gradient_hook import GradHook
 from dist_ms.parallel.mode import averages, is_data_parallel, refuse_automatic, tell_sum, world_comm
@@ -23,7 +24,101 @@ from dist_ms.parallel.shown import show_plan
 _reduced_by: dict[int, tuple[Comm, str]] = {}
 
 
-class DataParallel:
+class Session:
+    """The training steps of one set of weights: this one is that of a rank that trains for itself.
+
+    Args:
+        weights: the parameters whose gradients are computed, in the order of the gradients.
+
+    Attributes:
+        weights: the same.
+        comm: the ranks that train them together.
+        mean: whether the gradients' sum over the ranks is divided by `degree`.
+        degree: the divisor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.parallel.session import Session
+        >>> session = Session([ms.Parameter(ms.Tensor([1.0]), name="w")])
+        >>> session.comm.size, session.sweep_sink() is None
+        (1, True)
+    """
+
+    mean = True
+
+    def __init__(self, weights: Sequence[Any], comm: Comm | None = None, degree: int | None = None) -> None:
+        self.weights = list(weights)
+        self.comm = LocalComm() if comm is None else comm
+        self.degree = self.comm.size if degree is None else degree
+        self._weighted = False
+        self._overlap: bool | None = None
+        self._reducer: Reducer | None = None
+
+    def sink(self) -> Reducer:
+        """Return the sink that can sum the gradients of several sweeps up; several ranks agree the first time.
+
+        Raises:
+            PlanMismatchError: on every rank, if the ranks do not have the same parameters.
+            ValueError: on every rank, if the plan cannot be made on one.
+        """
+        if self._reducer is None:
+            self._reducer = self._start()
+        return self._reducer
+
+    def sweep_sink(self) -> Reducer | None:
+        """Return the sink of one sweep; None where its gradients need nothing but to be stored."""
+        return self._reducer
+
+    def _start(self) -> Reducer:
+        return Reducer(make_plan(self.weights), self.comm, mean=self._weighted, weighted=self._weighted)
+
+    @property
+    def started(self) -> bool:
+        """Whether there is a sink: its options cannot change any more."""
+        return self._reducer is not None
+
+    @property
+    def uneven(self) -> str | None:
+        """What gradients are a mean of: "exact": of all ranks' samples; None: of the ranks' means.
+
+        Raises:
+            ValueError: if something else is assigned.
+            RuntimeError: if it changes after the first step.
+        """
+        return "exact" if self._weighted else None
+
+    @uneven.setter
+    def uneven(self, value: str | None) -> None:
+        if value not in (None, "exact"):
+            raise ValueError(f"For 'TrainOneStepCell', 'uneven' must be None or 'exact', but got {value!r}.")
+        weighted = value == "exact"
+        if self.started and weighted != self._weighted:
+            raise RuntimeError(
+                f"For 'TrainOneStepCell', 'uneven' must be set before the first step, but {value!r} came after it."
+            )
+        self._weighted = weighted
+
+    @property
+    def overlap(self) -> bool | None:
+        """Whether gradients travel while backward goes on; None: between machines they do, within one they do not.
+
+        Raises:
+            TypeError: if something else is assigned.
+        """
+        return self._overlap
+
+    @overlap.setter
+    def overlap(self, value: bool | None) -> None:
+        if value is not None and not isinstance(value, bool):
+            raise TypeError(
+                f"For 'DistributedGradReducer', 'overlap' must be a bool or None, but got {type(value).__name__}."
+            )
+        self._overlap = value
+        if self._reducer is not None:
+            self._reducer.overlap = not self.comm.one_node if value is None else value
+
+
+class DataParallel(Session):
     """The ranks that train one model together.
 
     Args:
@@ -38,9 +133,7 @@ class DataParallel:
         fusion: how gradients share buckets.
         overlap: as for `Reducer`.
         reuse: as for `Reducer`.
-        weighted: as for `Reducer`.
-        sharding: what the parallel optimizer divides, asked for before the first step.
-        prepared: called with the plan and the reducer once the models are equal, before the first step.
+        divided: the update that the parallel optimizer divides over the ranks; None: every rank updates all.
         watch: see that the weights stay the same on all ranks; see `DesyncDetector`.
 
     Examples:
@@ -66,41 +159,27 @@ class DataParallel:
         fusion: Fusion | None = None,
         overlap: bool | None = None,
         reuse: bool = True,
-        weighted: bool = False,
-        sharding: Callable[[Comm], Sharding] | None = None,
-        prepared: Callable[[SyncPlan, Reducer], None] | None = None,
+        divided: DividedUpdate | None = None,
         watch: bool = True,
     ) -> None:
-        self.weights = list(weights)
-        self.comm = world_comm() if comm is None else comm
-        self.mean, self.degree, self.broadcast = mean, degree, broadcast
+        super().__init__(weights, world_comm() if comm is None else comm, degree)
+        self.mean, self.broadcast, self.divided = mean, broadcast, divided
         self.plan: SyncPlan | None = None
         self._parameters = parameters or (lambda: self.weights)
         self._buffers = buffers or (lambda: ())
-        self._fusion, self._overlap, self._reuse = fusion, overlap, reuse
-        self.weighted = weighted
-        self._sharding = sharding or (lambda comm: Sharding())
-        self._prepared = prepared or (lambda plan, reducer: None)
+        self._fusion, self._reuse = fusion, reuse
+        self.overlap = overlap
         self._watch, self._steps = watch, 0
         self._hook: GradHook | None = None
-        self._reducer: Reducer | None = None
 
     def sink(self) -> Reducer:
-        """Return the sink for this step's gradients; the first time, agree and broadcast.
-
-        Raises:
-            PlanMismatchError: on every rank, if the ranks do not have the same parameters.
-            ValueError: on every rank, if the plan cannot be made on one.
-        """
+        """Return the sink for this step's gradients; the first time, agree and broadcast."""
         self.comm.check_process("DistributedGradReducer")
-        if self._reducer is None:
-            self._reducer = self._start()
-        return self._reducer
+        return super().sink()
 
-    @property
-    def started(self) -> bool:
-        """Whether the ranks have agreed and the reducer is there."""
-        return self._reducer is not None
+    def sweep_sink(self) -> Reducer:
+        """Return the same."""
+        return self.sink()
 
     def use_hook(self, hook: GradHook) -> None:
         """Have a hook add the buckets.
@@ -123,7 +202,7 @@ class DataParallel:
         comm = self.comm
         with agreeing(comm):
             parameters = list({id(p): p for p in [*self._parameters(), *self.weights]}.values())
-            sharding = self._sharding(comm)
+            sharding = Sharding() if self.divided is None else self.divided.sharding(comm)
 
             def plan_with(sparse: Collection[str] = ()) -> SyncPlan:
                 return make_plan(
@@ -149,7 +228,7 @@ class DataParallel:
                 degree=self.degree,
                 overlap=self._overlap,
                 reuse=self._reuse,
-                weighted=self.weighted,
+                weighted=self._weighted,
                 replan=plan_with if may_have_rows(plan) and sharding.shards == 1 else None,
             )
             reducer.hook = self._hook
@@ -157,7 +236,8 @@ class DataParallel:
         if self.broadcast:
             broadcast_parameters(plan, parameters, comm, buffers)
         with agreeing(comm):
-            self._prepared(plan, reducer)
+            if self.divided is not None:
+                self.divided.divide(plan, reducer)
             if self._steps:
                 reducer.watch = DesyncDetector(plan, parameters, comm, self._steps).step
         if not self.mean and comm.size > 1 and comm.rank == 0:
@@ -180,7 +260,7 @@ class DataParallel:
         name = None if self._hook is None else getattr(self._hook, "__qualname__", type(self._hook).__qualname__)
         mine = {
             "a hook": name,
-            "weights by samples": self.weighted,
+            "weights by samples": self._weighted,
             "a mean": self.mean,
             "the degree": self.degree,
             "the parallel optimizer": "on" if sharding.shards > 1 else "off",
@@ -204,8 +284,7 @@ def data_parallel(
     degree: int | None = None,
     group: str | None = None,
     reuse: bool = True,
-    sharding: Callable[[Comm], Sharding] | None = None,
-    prepared: Callable[[SyncPlan, Reducer], None] | None = None,
+    divided: DividedUpdate | None = None,
 ) -> DataParallel | None:
     """Return what the parallel context asks for; None when it asks for no parallel training.
 
@@ -219,8 +298,7 @@ def data_parallel(
         degree: default: `device_num` where it is set, else the number of ranks.
         group: the ranks; default: all.
         reuse: as for `DataParallel`.
-        sharding: as for `DataParallel`.
-        prepared: as for `DataParallel`.
+        divided: as for `DataParallel`.
 
     Raises:
         RuntimeError: if the parallel mode is semi_auto_parallel or auto_parallel, or init() has
@@ -248,8 +326,7 @@ def data_parallel(
         comm=None if group is None else get_comm(group),
         fusion=fusion_from_context(get("comm_fusion"), get("all_reduce_fusion_config")),
         reuse=reuse,
-        sharding=sharding,
-        prepared=prepared,
+        divided=divided,
     )
 
 

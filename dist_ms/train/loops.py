@@ -114,7 +114,7 @@ class ModelLoops:
             raise ValueError(f"For '{owner}', 'uneven' needs a model with an 'optimizer', but it has none.")
         self._train_network.uneven = uneven
         self._train_network._check_idle()
-        return self._train_network.reducer_flag and get_group_size() > 1
+        return self._train_network.session.comm.size > 1
 
     def _idle(self, run: CallbackParameters) -> Any:
         """Take part in a step without a batch; the loss stays that of the last one, 0 before the first."""

@@ -131,7 +131,7 @@ kinds = {"SGD": nn.SGD, "Adam": nn.Adam, "Momentum": lambda p: nn.Momentum(p, 0.
 step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), kinds[plan["optimizer"]](weights))
 if plan["wire"]:
     step.grad_reducer.register_comm_hook(getattr(compression, plan["wire"])())
-step.grad_reducer.sink().overlap = plan["overlap"]
+step.grad_reducer.overlap = plan["overlap"]
 data = np.random.default_rng(rank)
 for now in range(plan["steps"]):
     x = data.standard_normal((6, 8)).astype(np.float32)

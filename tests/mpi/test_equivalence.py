@@ -81,7 +81,7 @@ def train(make_optimizer, parallel, dtype=np.float32, steps=STEPS, overlap=None)
         ms.set_auto_parallel_context(parallel_mode=ms.ParallelMode.DATA_PARALLEL, gradients_mean=True)
     step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.CrossEntropyLoss()), make_optimizer(net.trainable_params()))
     if parallel and overlap is not None:
-        step.grad_reducer._together._overlap = overlap
+        step.grad_reducer.overlap = overlap
     data = np.random.default_rng(3)
     for _ in range(steps):
         x, y = (

@@ -223,7 +223,7 @@ def train_tables(comm, make, way, steps=4):
         step.grad_reducer.register_comm_hook(lambda bucket: bucket.comm.all_reduce(bucket.array))
     step.uneven = "exact" if way == "exact" else None
     if way == "overlap" and comm is not None:
-        step.grad_reducer.sink().overlap = True
+        step.grad_reducer.overlap = True
     random = np.random.default_rng(2)
     parts = np.array_split(np.arange(24 if way != "exact" else 25), size)[rank]
     for _ in range(steps):

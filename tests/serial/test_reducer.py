@@ -282,7 +282,7 @@ def test_the_context_decides_on_a_session(monkeypatch):
     assert make_session(weights()) is None
     context.set_auto_parallel_context(parallel_mode="data_parallel")
     session = make_session(weights())
-    assert (session.mean, session.degree, session.broadcast) == (False, None, True)
+    assert (session.mean, session.degree, session.broadcast) == (False, 1, True)
     context.set_auto_parallel_context(
         parallel_mode="hybrid_parallel",
         gradients_mean=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from dist_ms import ops
@@ -18,14 +17,12 @@ from dist_ms.common.checks import (
 )
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.postponing import no_init_parameters
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.served_rows import look_up, unique_rows
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, TakeRows, check_ids
-from dist_ms.parallel.servers.client import client
-from dist_ms.parallel.servers.roles import is_worker
+from dist_ms.parallel.servers import served
 
 __all__ = ["Embedding", "EmbeddingLookup"]
 
@@ -184,7 +181,7 @@ class EmbeddingLookup(Cell):
             raise ValueError(complaint("manual_shapes", owner, "None without slices", manual_shapes))
         self.max_norm = None if max_norm is None else check_positive_number(max_norm, "max_norm", owner)
         # A worker that has servers makes no table before it is known whether they hold it.
-        with no_init_parameters() if is_worker() else nullcontext():
+        with served.tables_made_late():
             self.embedding_table = Parameter(
                 initializer(param_init, (vocab_size, embedding_size), dtype), name="embedding_table"
             )
@@ -196,7 +193,7 @@ class EmbeddingLookup(Cell):
 
     def construct(self, indices: Tensor) -> Tensor:
         check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
-        link = client().table(self.embedding_table) if is_worker() else None
+        link = served.table(self.embedding_table)
         if link is None:
             rows = self._take(self.embedding_table, indices)
         else:
@@ -215,7 +212,7 @@ class EmbeddingLookup(Cell):
         Args:
             indices: of the next batch.
         """
-        link = client().table(self.embedding_table) if is_worker() else None
+        link = served.table(self.embedding_table)
         if link is not None:
             array = check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
             link.prefetch(unique_rows(array, self.vocab_size)[0])

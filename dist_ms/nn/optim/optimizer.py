@@ -23,8 +23,7 @@ from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
 from dist_ms.nn.optim.gradients import centralized, decayed, scaled
 from dist_ms.nn.optim.settings import OptimizerSettings
 from dist_ms.nn.optim.updates import update_all, update_alone
-from dist_ms.parallel.servers.client import client
-from dist_ms.parallel.servers.roles import is_worker
+from dist_ms.parallel.servers import served
 
 _F32 = np.dtype(np.float32)
 
@@ -135,10 +134,8 @@ class Optimizer(OptimizerSettings):
             TypeError: if a gradient is no Tensor, or a parameter has no float type.
             ValueError: if there are more or fewer, or of other shapes.
         """
-        here: Mapping[int, Any] = dict(enumerate(check_gradients(self.cls_name, gradients, self.parameters)))
-        if is_worker():
-            here = client().push(self, here)
-        self.update_some(here)
+        checked = dict(enumerate(check_gradients(self.cls_name, gradients, self.parameters)))
+        self.update_some(served.push(self, checked))
         return (True,) * self.param_length
 
     def update_some(self, gradients: Mapping[int, Any]) -> None:

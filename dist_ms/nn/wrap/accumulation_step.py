@@ -29,7 +29,7 @@ class _InParts:
 
     network: Cell
     weights: Any
-    _uneven: str | None
+    uneven: str | None
     _reducer: Callable[[], Reducer]
     samples: Callable[[tuple], int]
 
@@ -41,7 +41,7 @@ class _InParts:
         total, grads, sink = None, [], self._reducer()
         for index in range(cell.micro_size):
             last = index == cell.micro_size - 1
-            if self._uneven == "exact":
+            if self.uneven == "exact":
                 sink.samples.set(self.samples(inputs), counted=index == 0)
             graph = Graph(cell.network, cell.part(index, inputs), weights=self.weights)
             loss = graph.outputs

@@ -12,8 +12,8 @@ import numpy as np
 from dist_ms.common.scaled import scaled
 from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.wrap.divided_update import DividedUpdate
 from dist_ms.ops.reducing.clipping import square_sums
+from dist_ms.parallel.divided_update import DividedUpdate
 from dist_ms.parallel.mode import averages
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.virtual_shards import virtual_shards
@@ -39,6 +39,10 @@ class DistributedGradReducer(Cell):
             a rank that has none. None: the mean is over ranks.
         optimizer: what the gradients are for; with `enable_parallel_optimizer` its update is divided
             among the ranks.
+        overlap: let gradients travel while backward goes on, which pays between machines; None: there alone.
+
+    Attributes:
+        session: what owns the steps; a train step that has this reducer works with it.
 
     Raises:
         ValueError: if `degree` is not a positive int, or `uneven` not one of the two.
@@ -62,6 +66,7 @@ class DistributedGradReducer(Cell):
         reuse: bool = False,
         uneven: str | None = None,
         optimizer: Any = None,
+        overlap: bool | None = None,
     ) -> None:
         super().__init__(auto_prefix=False)
         if mean is not None and not isinstance(mean, bool):
@@ -85,27 +90,26 @@ class DistributedGradReducer(Cell):
         state = (lambda: network.get_parameters()) if network is not None else None
         buffers = (lambda: network.buffers()) if network is not None else None
         divided = None if optimizer is None else DividedUpdate.asked_for(optimizer)
-        options = {} if divided is None else {"sharding": divided.sharding, "prepared": divided.divide}
-        asked = data_parallel(
-            weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse, **options
+        session = data_parallel(
+            weights, state, buffers, mean=self.mean, degree=degree, group=group, reuse=reuse, divided=divided
         )
-        if asked is None:  # outside DATA_PARALLEL a reducer made by hand reduces, and writes no parameter
-            asked = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse, watch=False)
-        self._together, self._divided = asked, divided
-        self.uneven = uneven
-        self.degree = asked.degree or asked.comm.size
+        if session is None:  # outside DATA_PARALLEL a reducer made by hand reduces, and writes no parameter
+            session = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse, watch=False)
+        self.session, self._divided = session, divided
+        self.uneven, self.overlap = uneven, overlap
+        self.degree = session.degree
         self.allreduce = True
 
     def sink(self) -> Any:
         """The gradient sink of a training step."""
-        return self._together.sink()
+        return self.session.sink()
 
     def start(self) -> None:
         """Agree with the other ranks and start equal now, not in the first step; every rank calls it.
 
         After it the optimizer's states are this rank's slices, where the parallel optimizer divides them.
         """
-        self._together.sink()
+        self.session.sink()
 
     def divided_names(self) -> frozenset[str]:
         """Return the names of the optimizer's states that the parallel optimizer cuts over the ranks."""
@@ -133,7 +137,7 @@ class DistributedGradReducer(Cell):
         Args:
             grads: what this reducer returned, or those times a factor.
         """
-        rows = self._together.sink().plan
+        rows = self.session.sink().plan
         total, own = 0.0, 0.0
         for grad, row in zip(grads, rows.weights, strict=True):
             if grad is None:
@@ -173,29 +177,30 @@ class DistributedGradReducer(Cell):
     @property
     def comm(self) -> Any:
         """The ranks that reduce together."""
-        return self._together.comm
+        return self.session.comm
 
     @property
     def plan(self) -> Any:
         """What is done with each parameter; None before the first step."""
-        return self._together.sink().plan if self._together.started else None
+        return self.session.sink().plan if self.session.started else None
 
     @property
     def uneven(self) -> str | None:
         """How ranks with different numbers of samples are averaged: "exact" or None."""
-        return "exact" if self._together.weighted else None
+        return self.session.uneven
 
     @uneven.setter
     def uneven(self, value: str | None) -> None:
-        if value not in (None, "exact"):
-            raise ValueError(f"For 'DistributedGradReducer', 'uneven' must be None or 'exact', but got {value!r}.")
-        weighted = value == "exact"
-        if self._together.started and weighted != self._together.weighted:
-            raise RuntimeError(
-                f"For 'DistributedGradReducer', 'uneven' must be set before the first step, but {value!r} "
-                "came after it."
-            )
-        self._together.weighted = weighted
+        self.session.uneven = value
+
+    @property
+    def overlap(self) -> bool | None:
+        """Whether gradients travel while backward goes on; None: between machines they do, within one they do not."""
+        return self.session.overlap
+
+    @overlap.setter
+    def overlap(self, value: bool | None) -> None:
+        self.session.overlap = value
 
     def register_comm_hook(self, hook: Any) -> None:
         """Have a function of yours add the gradients of each bucket over the ranks.
@@ -214,12 +219,12 @@ class DistributedGradReducer(Cell):
             >>> reducer = ms.nn.DistributedGradReducer([ms.Parameter(ms.Tensor([1.0]), name="w")])
             >>> reducer.register_comm_hook(lambda bucket: bucket.comm.all_reduce(bucket.array))
         """
-        self._together.use_hook(hook)
+        self.session.use_hook(hook)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
         """Within this, gradients stay on their rank and add up; the next call outside reduces the sum."""
-        with self._together.sink().no_sync():
+        with self.session.sink().no_sync():
             yield
 
     def construct(self, grads: Any, samples: int | None = None) -> tuple:
@@ -229,7 +234,7 @@ class DistributedGradReducer(Cell):
             grads: the gradients; None for one that is zero.
             samples: how many samples they are the mean of, with uneven="exact".
         """
-        return tuple(self._together.sink().reduce(list(grads), samples))
+        return tuple(self.session.sink().reduce(list(grads), samples))
 
 
 def _times(grad: Any, factor: float) -> Any:

@@ -213,10 +213,8 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             status: what `start_overflow_check` returned; not looked at.
             compute_output: the gradients.
         """
-        overflow = not finite(compute_output)
-        if self.reducer_flag:
-            overflow = bool(self.grad_reducer.comm.all_reduce(np.array([overflow], np.int32), "max")[0])
-        return Tensor(overflow)
+        overflow = np.array([not finite(compute_output)], np.int32)
+        return Tensor(bool(self.session.comm.all_reduce(overflow, "max")[0]))
 
     def process_loss_scale(self, overflow: Tensor) -> Tensor:
         """Let the update cell change the scale, and return `overflow`.

@@ -16,10 +16,10 @@ from dist_ms.common.parallel_context import get_auto_parallel_context
 from dist_ms.common.random_state import stream
 from dist_ms.common.seed import get_seed
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.communication import Comm, LocalComm, agreeing
+from dist_ms.communication import Comm, agreeing
 from dist_ms.ops.layers.dropout import offsets_from
 from dist_ms.parallel.desync import memory
-from dist_ms.parallel.plan import SyncPlan, make_plan
+from dist_ms.parallel.plan import SyncPlan
 from dist_ms.parallel.virtual_shards import VirtualShards, mean_over_shards, virtual_shards
 
 _CALLS = 1 << 20  # dropout calls of one seed in a shard's forward run, at most
@@ -35,7 +35,7 @@ class ShardSteps:
 
     def __init__(self, step: Any, shards: VirtualShards) -> None:
         self._step, self._shards = step, shards
-        self._comm: Comm = step.grad_reducer.comm if step.reducer_flag else LocalComm()
+        self._comm: Comm = step.session.comm
         self._plan: SyncPlan | None = None
         self._count = 0
         problem = self._problem()
@@ -72,10 +72,11 @@ class ShardSteps:
             )
         if get_auto_parallel_context("enable_parallel_optimizer"):
             return "'enable_parallel_optimizer' must be False, but got True: it adds gradients in the ranks' order."
-        if step.reducer_flag and not (step.mean and step.degree == size):
+        session = step.session
+        if not (session.mean and session.degree == size):
             return (
                 "'gradients_mean' must be True and 'device_num' the number of ranks, but got "
-                f"{step.mean} and {step.degree}: the result is the mean over all samples."
+                f"{session.mean} and {session.degree}: the result is the mean over all samples."
             )
         return None
 
@@ -91,7 +92,7 @@ class ShardSteps:
             ValueError: on every rank, if the batch cannot be cut evenly, or the network keeps statistics.
         """
         step, comm, parts = self._step, self._comm, self._parts
-        sink = step.grad_reducer.sink() if step.reducer_flag else None
+        sink = step.session.sink()
         if self._plan is None:
             self._start(sink)
         length = self._length(inputs)
@@ -108,7 +109,7 @@ class ShardSteps:
             self._refuse_statistics(before)
         self._count += 1
         grads = mean_over_shards(self._plan, comm, self._shards, found)
-        if sink is not None and sink.watch is not None:
+        if sink.watch is not None:
             sink.watch()
         flat = [tensors(loss) for loss in losses]
         means = iter([wrap(_mean([x.array() for x in same])) for same in zip(*flat, strict=True)])
@@ -116,9 +117,9 @@ class ShardSteps:
 
     def _start(self, sink: Any) -> None:
         """Take the plan and the seed that all ranks have in common."""
-        plan = sink.plan if sink is not None else make_plan(self._step.weights)
+        plan = sink.plan
         with agreeing(self._comm):
-            if sink is not None and sink.hook is not None:
+            if sink.hook is not None:
                 raise ValueError(
                     "For 'set_virtual_shards', there must be no communication hook: it adds in its own order."
                 )

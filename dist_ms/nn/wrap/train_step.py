@@ -1,7 +1,7 @@
 """TrainOneStepCell: forward, gradients, reduction over the ranks, update.
 
-The step has no branch for distribution: a gradient sink stores the gradients of a
-world of one, or reduces them over the ranks while the sweep runs.
+The step has no branch for distribution: a session says where gradients go. Made once, it is that of a rank
+alone, or of the ranks that train together.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from dist_ms.autograd.tape import recording
 from dist_ms.autograd.tree import map_tensors
 from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.common.tensor import Tensor
-from dist_ms.communication import LocalComm
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
@@ -25,10 +24,10 @@ from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
 from dist_ms.nn.wrap.shard_steps import ShardSteps
 from dist_ms.ops.creating.creation import full_like
-from dist_ms.parallel import Reducer, make_plan
+from dist_ms.parallel import Reducer
 from dist_ms.parallel.mode import is_data_parallel, tell_alone
-from dist_ms.parallel.servers.client import client
-from dist_ms.parallel.servers.roles import is_worker
+from dist_ms.parallel.servers import served
+from dist_ms.parallel.session import Session
 
 
 class TrainOneStepCell(Cell):
@@ -82,9 +81,8 @@ class TrainOneStepCell(Cell):
         local = getattr(optimizer, "local", False)
         self.reducer_flag = not local and is_data_parallel(self.weights)
         self.grad_reducer: Any = Identity()
-        self._uneven: str | None = None
+        self._alone = Session(self.weights)
         self._summing = False
-        self._alone: Reducer | None = None
         self._non_finite = choice_from_environment()
         self._told = False
         check_parallel_optimizer(self.parallel_mode, return_grad)
@@ -106,7 +104,7 @@ class TrainOneStepCell(Cell):
         """Update the parameters, unless gradients are being summed up, and return the step's results."""
         if not self._summing:
             if self._non_finite is not None and not self._told:
-                comm = self.grad_reducer.comm if self.reducer_flag else None
+                comm = self.session.comm
                 if self._non_finite == "raise":
                     refuse_not_finite(loss, grads, self.weights, comm)
                 else:
@@ -115,6 +113,11 @@ class TrainOneStepCell(Cell):
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
         return loss
+
+    @property
+    def session(self) -> Session:
+        """What owns the steps: that of the reducer, or of this rank alone."""
+        return getattr(self.grad_reducer, "session", self._alone)
 
     @property
     def non_finite(self) -> str | None:
@@ -164,12 +167,7 @@ class TrainOneStepCell(Cell):
                 "For 'set_virtual_shards', gradients must be computed in one step, but got one of several sweeps or "
                 "without a batch: no_sync, gradient accumulation and idle_step add up in another order."
             )
-        if self.reducer_flag:
-            return self.grad_reducer.sink()
-        if self._alone is None:
-            weighted = self._uneven == "exact"
-            self._alone = Reducer(make_plan(self.weights), LocalComm(), mean=weighted, weighted=weighted)
-        return self._alone
+        return self.session.sink()
 
     # ---- ranks with different numbers of samples
     @property
@@ -180,21 +178,13 @@ class TrainOneStepCell(Cell):
         batches of different sizes, and ranks that have run out of batches, train like one process
         on all samples. Set before the first step.
         """
-        return self._uneven
+        return self.session.uneven
 
     @uneven.setter
     def uneven(self, value: str | None) -> None:
         if value is not None and self._shards is not None:
             raise ValueError("For 'set_virtual_shards', 'uneven' must be None: all ranks have equal batches.")
-        if self.reducer_flag:
-            self.grad_reducer.uneven = value
-        elif value not in (None, "exact"):
-            raise ValueError(f"For 'TrainOneStepCell', 'uneven' must be None or 'exact', but got {value!r}.")
-        elif self._alone is not None and value != self._uneven:
-            raise RuntimeError(
-                f"For 'TrainOneStepCell', 'uneven' must be set before the first step, but got {value!r}."
-            )
-        self._uneven = value
+        self.session.uneven = value
 
     def samples(self, inputs: tuple) -> int:
         """Return how many samples a batch has: the length of its first Tensor's first axis.
@@ -238,10 +228,9 @@ class TrainOneStepCell(Cell):
         """The loss and the gradients, reduced over the ranks."""
         if self._shards is not None:
             return self._shards.gradients(inputs, sens, seed_of)
-        if is_worker():
-            client().begin(self.optimizer)
-        sink = self._reducer() if self.reducer_flag or self._alone is not None else None
-        if sink is not None and self._uneven == "exact":
+        served.hand_over(self.optimizer)
+        sink = self.session.sweep_sink()
+        if sink is not None and self.uneven == "exact":
             sink.samples.set(self.samples(inputs))
         graph = Graph(self.network, inputs, weights=self.weights)
         loss = graph.outputs

@@ -46,7 +46,7 @@ def test_a_subclass_with_another_constructor_or_rate_keeps_it():
 
 
 def test_the_parallel_optimizer_asks_the_class():
-    from dist_ms.nn.wrap.divided_update import DividedUpdate
+    from dist_ms.parallel.divided_update import DividedUpdate
 
     class Scaled(nn.SGD):
         def apply_one(self, index, param, grad, lr, weight_decay):
