@@ -71,7 +71,7 @@ __version__ = "0.1.0"
 def _take_role(world: communication.World) -> None:
     """Begin to serve, where this process is a server; that is the business of a higher floor than init()'s."""
     if world.roles is not None:
-        from dist_ms.parallel.servers.roles import leave_script
+        from dist_ms.parallel.servers.leaving import leave_script
 
         leave_script(world)
 

@@ -8,9 +8,15 @@ PRIMITIVES = {
     "collectives.all_to_all": ("AlltoAll", "AlltoAllV", "AlltoAllVC"),
     "collectives.barrier": ("Barrier",),
     "collectives.broadcasting": ("Broadcast",),
-    "collectives.gathering": ("AllGather", "AllGatherV", "CollectiveGather"),
+    "collectives.gathering_scattering": (
+        "AllGather",
+        "AllGatherV",
+        "CollectiveGather",
+        "CollectiveScatter",
+        "ReduceScatter",
+        "ReduceScatterV",
+    ),
     "collectives.neighbours": ("NeighborExchange", "NeighborExchangeV2"),
     "collectives.point_to_point": ("BatchISendIRecv", "Receive", "Send"),
     "collectives.reductions": ("AllReduce", "Reduce", "ReduceOp"),
-    "collectives.scattering": ("CollectiveScatter", "ReduceScatter", "ReduceScatterV"),
 }

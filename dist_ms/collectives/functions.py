@@ -27,11 +27,10 @@ from dist_ms.collectives.arguments import (
     rank_of_world,
 )
 from dist_ms.collectives.broadcasting import Broadcast
-from dist_ms.collectives.gathering import AllGather, CollectiveGather
+from dist_ms.collectives.gathering_scattering import AllGather, CollectiveGather, CollectiveScatter, ReduceScatter
 from dist_ms.collectives.handles import CommHandle
 from dist_ms.collectives.messages import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from dist_ms.collectives.reductions import AllReduce, Reduce, ReduceOp
-from dist_ms.collectives.scattering import CollectiveScatter, ReduceScatter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.shaping.joining import concat
 

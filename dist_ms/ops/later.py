@@ -85,7 +85,7 @@ LATER = {
         Cdist Pdist cdist cosine_similarity pdist
     """.split(),
     "drawing_numbers.distribution_functions": """
-        gamma laplace poisson random_gamma random_poisson standard_laplace
+        gamma laplace poisson random_poisson standard_laplace
     """.split(),
     "drawing_numbers.distributions": """
         Bernoulli RandomCategorical Randperm RandpermV2 bernoulli multinomial random_categorical
@@ -214,7 +214,7 @@ LATER = {
     """.split(),
     "drawing_numbers.random_primitives": """
         Gamma Multinomial Poisson RandomGamma RandomPoisson RandomShuffle StandardLaplace StandardNormal
-        UniformInt UniformReal
+        UniformInt UniformReal random_gamma
     """.split(),
     "shaping.rearranging": """
         ReverseSequence ReverseV2 Roll flip fliplr flipud reverse reverse_sequence roll rot90
@@ -238,10 +238,11 @@ LATER = {
     "reducing.scanning": """
         CumProd CumSum Cummax Cummin CumulativeLogsumexp cummax cummin cumprod cumsum logcumsumexp
     """.split(),
+    "picking.nd_indexing": ["GatherNd", "ScatterNd", "gather_nd", "scatter_nd"],
     "picking.scattering": """
-        ScatterNd TensorScatterAdd TensorScatterDiv TensorScatterMax TensorScatterMin TensorScatterMul
-        TensorScatterSub TensorScatterUpdate scatter_nd tensor_scatter_add tensor_scatter_div tensor_scatter_max
-        tensor_scatter_min tensor_scatter_mul tensor_scatter_sub tensor_scatter_update
+        TensorScatterAdd TensorScatterDiv TensorScatterMax TensorScatterMin TensorScatterMul TensorScatterSub
+        TensorScatterUpdate tensor_scatter_add tensor_scatter_div tensor_scatter_max tensor_scatter_min
+        tensor_scatter_mul tensor_scatter_sub tensor_scatter_update
     """.split(),
     "picking.scattering_along": """
         IndexAdd IndexFill IndexPut TensorScatterElements index_add index_fill index_put inplace_index_add

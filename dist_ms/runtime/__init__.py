@@ -6,7 +6,6 @@ kept, and said to be without effect.
 """
 
 from dist_ms.runtime.affinity import set_cpu_affinity
-from dist_ms.runtime.event import Event
 from dist_ms.runtime.executor import (
     dispatch_threads_num,
     launch_blocking,
@@ -35,7 +34,8 @@ from dist_ms.runtime.memory import (
     set_memory,
 )
 from dist_ms.runtime.refused import MemPool, PluggableAllocator, memory_replay, use_mem_pool
-from dist_ms.runtime.stream import (
+from dist_ms.runtime.streams import (
+    Event,
     Stream,
     StreamCtx,
     communication_stream,

@@ -10,7 +10,7 @@ import os
 from typing import Any
 
 from dist_ms.common.checks import check_int, check_non_negative_int
-from dist_ms.runtime.stream import Stream
+from dist_ms.runtime.streams import Stream
 
 _UNSET = -1
 _limit: tuple[int, int] | None = None

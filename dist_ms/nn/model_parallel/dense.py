@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dist_ms.collectives.gathering import AllGatherV
-from dist_ms.collectives.scattering import ReduceScatterV
+from dist_ms.collectives.gathering_scattering import AllGatherV, ReduceScatterV
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.common.initializer import HeUniform, Uniform, initializer

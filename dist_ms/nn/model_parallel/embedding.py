@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.collectives.gathering import AllGatherV
-from dist_ms.collectives.scattering import ReduceScatterV
+from dist_ms.collectives.gathering_scattering import AllGatherV, ReduceScatterV
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.initializer import initializer

@@ -8,12 +8,12 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import floating, integers, tensor
+from dist_ms.ops.arguments import integers, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.drawing import generator_of, parameter_array
-from dist_ms.ops.drawing_numbers.random_sources import seeds_of, source_of
+from dist_ms.ops.drawing_numbers.random_sources import source_of
 
-__all__ = ["gamma", "laplace", "poisson", "random_gamma", "random_poisson", "standard_laplace"]
+__all__ = ["gamma", "laplace", "poisson", "random_poisson", "standard_laplace"]
 
 
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
@@ -39,32 +39,6 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
     a, b = tensor("gamma", alpha, "alpha").array(), tensor("gamma", beta, "beta").array()
     full = shape_of("gamma", shape, "shape") + np.broadcast_shapes(a.shape, b.shape)
     return wrap((generator_of("gamma", seed).gamma(np.broadcast_to(a, full)) / b).astype(np.float32))
-
-
-def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
-    """Draw numbers from gamma distributions with rate 1.
-
-    Args:
-        shape: the shape of the draws, before that of `alpha`.
-        alpha: the shape parameter, a Tensor.
-        seed: start of this call alone.
-
-    Returns:
-        Tensor of shape shape + alpha.shape and the dtype of `alpha`.
-
-    Raises:
-        TypeError: if `alpha` is no Tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.random_gamma((4,), ms.Tensor([1.0, 2.0])).shape
-        (4, 2)
-    """
-    a = tensor("random_gamma", alpha, "alpha").array()
-    from dist_ms.ops.drawing_numbers.random_primitives import RandomGamma
-
-    floating("random_gamma", a, "alpha", complex_too=False)
-    return RandomGamma(*seeds_of("random_gamma", seed))(shape, alpha)
 
 
 def poisson(shape: Any, mean: Tensor, seed: int | None = None) -> Tensor:

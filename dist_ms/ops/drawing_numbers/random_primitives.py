@@ -18,7 +18,7 @@ from dist_ms.ops.drawing_numbers import distribution_functions
 from dist_ms.ops.drawing_numbers.distributions import places
 from dist_ms.ops.drawing_numbers.drawing import generator_of
 from dist_ms.ops.drawing_numbers.random_engines import PhiloxSequence
-from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, philox_gamma
+from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, philox_gamma, seeds_of
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "StandardNormal",
     "UniformInt",
     "UniformReal",
+    "random_gamma",
 ]
 
 
@@ -268,3 +269,27 @@ def start_of(primitive: SeededPrimitive) -> int | None:
     """One start of a call's two seeds; None for a free one."""
     both = primitive.seed, primitive.seed2
     return both[0] * 2**31 + both[1] if any(both) else None
+
+
+def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
+    """Draw numbers from gamma distributions with rate 1.
+
+    Args:
+        shape: the shape of the draws, before that of `alpha`.
+        alpha: the shape parameter, a Tensor.
+        seed: start of this call alone.
+
+    Returns:
+        Tensor of shape shape + alpha.shape and the dtype of `alpha`.
+
+    Raises:
+        TypeError: if `alpha` is no Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.random_gamma((4,), ms.Tensor([1.0, 2.0])).shape
+        (4, 2)
+    """
+    a = tensor("random_gamma", alpha, "alpha").array()
+    floating("random_gamma", a, "alpha", complex_too=False)
+    return RandomGamma(*seeds_of("random_gamma", seed))(shape, alpha)

@@ -1,4 +1,4 @@
-"""Gather, GatherD, GatherNd and their kin: elements picked by index."""
+"""Gather, GatherD and their kin: elements picked by index."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ __all__ = [
     "EmbeddingLookup",
     "Gather",
     "GatherD",
-    "GatherNd",
     "GatherV2",
     "SparseGatherV2",
     "gather",
     "gather_d",
     "gather_elements",
-    "gather_nd",
     "index_select",
     "take",
 ]
@@ -242,59 +240,6 @@ class PutAlong(Primitive):
         return None, GatherD()(dout, self.axis, inputs[0])
 
 
-class GatherNd(Primitive):
-    """Elements or slices picked by rows of indices.
-
-    Call:
-        input_x (Tensor): the elements.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if the rows are longer than the dimensions.
-        IndexError: if an index is out of range or negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.GatherNd()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
-        [2 3]
-    """
-
-    keeps = (1,)
-
-    def forward(self, input_x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        return np.asarray(array(self.name, input_x, "input_x")[nd_index(self.name, indices, input_x.shape)])
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        from dist_ms.ops.picking.scattering import ScatterNd
-
-        return ScatterNd()(inputs[1], dout, inputs[0].shape), None
-
-
-def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
-    """The NumPy index of rows of indices, checked.
-
-    Raises:
-        TypeError: if they are no integers.
-        ValueError: if the rows are longer than the shape.
-        IndexError: if one is out of range.
-    """
-    integral(name, indices, "indices")
-    width = indices.shape[-1] if indices.ndim else 0
-    if not indices.ndim or width > len(shape):
-        raise ValueError(
-            f"For '{name}', the last dimension of 'indices' must be at most {len(shape)}, "
-            f"but got the shape {indices.shape}."
-        )
-    bounds = np.array(shape[:width])
-    if indices.size:
-        wrong = (indices < 0) | (indices >= bounds)
-        if wrong.any():
-            row = indices[wrong.any(-1)][0]
-            raise IndexError(f"For '{name}', 'indices' must lie in {shape[:width]}, but got {row.tolist()}.")
-    return tuple(np.moveaxis(indices, -1, 0))
-
-
 def check_bounds(name: str, index: np.ndarray, length: int, argument: str = "index") -> None:
     """Raise IndexError if an index is outside [-length, length)."""
     if index.size and (index.min() < -length or index.max() >= length):
@@ -314,7 +259,7 @@ def bounds_checked(name: str, index: np.ndarray, length: int, argument: str = "i
         raise
 
 
-_gather, _gather_d, _gather_nd = Gather(), GatherD(), GatherNd()
+_gather, _gather_d = Gather(), GatherD()
 
 
 def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: int = 0) -> Tensor:
@@ -386,29 +331,6 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
          [4]]
     """
     return _gather_d(input, dim, tensor("gather_elements", index, "index"))
-
-
-def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
-    """Pick elements or slices by rows of indices.
-
-    Args:
-        input_x: a Tensor.
-        indices: a Tensor of integers (..., k): each row names a place in the first k dimensions.
-
-    Returns:
-        Tensor of shape indices.shape[:-1] + input_x.shape[k:].
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if the rows are longer than the dimensions.
-        IndexError: if an index is out of range or negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.gather_nd(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
-        [2 3]
-    """
-    return _gather_nd(input_x, tensor("gather_nd", indices, "indices"))
 
 
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:

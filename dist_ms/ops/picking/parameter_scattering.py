@@ -10,8 +10,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integral, tensor
 from dist_ms.ops.creating.assignment import overwrite
-from dist_ms.ops.picking.gathering import nd_index
-from dist_ms.ops.picking.scattering import check_updates
+from dist_ms.ops.picking.nd_indexing import check_updates, nd_index
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [

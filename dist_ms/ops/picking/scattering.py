@@ -9,16 +9,14 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integers, tensor
+from dist_ms.ops.arguments import array
 from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.elementwise.division import true_divide
-from dist_ms.ops.picking.along import add_at_places
-from dist_ms.ops.picking.gathering import GatherNd, nd_index
 from dist_ms.ops.picking.indexing import survivors
+from dist_ms.ops.picking.nd_indexing import GatherNd, check_updates, nd_index
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
 __all__ = [
-    "ScatterNd",
     "TensorScatterAdd",
     "TensorScatterDiv",
     "TensorScatterMax",
@@ -26,7 +24,6 @@ __all__ = [
     "TensorScatterMul",
     "TensorScatterSub",
     "TensorScatterUpdate",
-    "scatter_nd",
     "tensor_scatter_add",
     "tensor_scatter_div",
     "tensor_scatter_max",
@@ -35,49 +32,6 @@ __all__ = [
     "tensor_scatter_sub",
     "tensor_scatter_update",
 ]
-
-
-class ScatterNd(Primitive):
-    """Values added up at rows of indices, into zeros.
-
-    Call:
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): of shape indices.shape[:-1] + shape[k:].
-        shape (tuple of ints): the shape of the result.
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ScatterNd()(ms.Tensor([[0], [2], [0]]), ms.Tensor([1.0, 2.0, 3.0]), (4,)))
-        [4. 0. 2. 0.]
-    """
-
-    keeps = (0,)
-
-    def __call__(self, indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
-        return super().__call__(indices, updates, integers(self.name, shape, "shape"))
-
-    @quiet
-    def forward(self, indices: np.ndarray, updates: np.ndarray, shape: tuple) -> np.ndarray:
-        out = np.zeros(shape, array(self.name, updates, "updates").dtype)
-        place = nd_index(self.name, indices, shape)
-        check_updates(self.name, indices, updates, shape)
-        add_at_places(out, place, updates)
-        return out
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        return None, GatherNd()(dout, inputs[0]), None
-
-
-def check_updates(name: str, indices: np.ndarray, updates: np.ndarray, shape: tuple) -> None:
-    """Raise ValueError unless there is one update per row of indices."""
-    wanted = indices.shape[:-1] + tuple(shape[indices.shape[-1] :])
-    if updates.shape != wanted:
-        raise ValueError(f"For '{name}', 'updates' must have the shape {wanted}, but got {updates.shape}.")
 
 
 class _TensorScatter(Primitive):
@@ -284,28 +238,3 @@ tensor_scatter_update, tensor_scatter_add = TensorScatterUpdate(), TensorScatter
 tensor_scatter_sub, tensor_scatter_mul = TensorScatterSub(), TensorScatterMul()
 tensor_scatter_div, tensor_scatter_max = TensorScatterDiv(), TensorScatterMax()
 tensor_scatter_min = TensorScatterMin()
-_scatter_nd = ScatterNd()
-
-
-def scatter_nd(indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
-    """Add values up at rows of indices, into zeros.
-
-    Args:
-        indices: a Tensor of integers (..., k): each row names a place in the first k dimensions.
-        updates: a Tensor of shape indices.shape[:-1] + shape[k:].
-        shape: the shape of the result.
-
-    Returns:
-        Tensor of that shape.
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.scatter_nd(ms.Tensor([[0], [2], [0]]), ms.Tensor([1.0, 2.0, 3.0]), (4,)))
-        [4. 0. 2. 0.]
-    """
-    return _scatter_nd(tensor("scatter_nd", indices, "indices"), tensor("scatter_nd", updates, "updates"), shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dist_ms.common.checks import complaint
@@ -46,6 +47,8 @@ class Node:
         >>> node.get_name(), node.get_args(), node.get_targets()
         ('relu', [x], [y])
     """
+
+    make_tree: Callable[[Any], Any]  # SymbolTree.create, which knows nodes and sets this
 
     def __init__(self, kind: NodeType, name: str, statement: ast.AST, instance: Any = None) -> None:
         self._kind, self._name, self._statement, self._instance = kind, name, statement, instance
@@ -193,9 +196,7 @@ class Node:
         if self._kind is not NodeType.Tree:
             return None
         if self._sub_tree is None:
-            from dist_ms.rewrite.api.symbol_tree import SymbolTree
-
-            self._sub_tree = SymbolTree.create(self._instance)
+            self._sub_tree = self.make_tree(self._instance)
         return self._sub_tree
 
     # ---- arguments and targets

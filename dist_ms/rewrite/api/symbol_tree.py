@@ -431,3 +431,6 @@ class SymbolTree:
             raise RuntimeError("For 'SymbolTree', no file is named: call set_saved_file_name first.")
         with open(self._file_name, "w", encoding="utf-8") as file:
             file.write(self.get_code())
+
+
+Node.make_tree = staticmethod(SymbolTree.create)

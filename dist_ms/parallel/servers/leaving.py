@@ -1,0 +1,21 @@
+"""A server leaves the script in init(), and a scheduler too."""
+
+from __future__ import annotations
+
+import sys
+
+from dist_ms.communication import World, roles
+from dist_ms.parallel.servers.loop import serve
+from dist_ms.parallel.servers.watch import watch
+
+
+def leave_script(world: World) -> None:
+    """On a server serve until the workers have ended, on a scheduler wait for it; then end the process."""
+    if world.roles is None:
+        return
+    watch(world)
+    if world.roles.role == roles.WORKER:
+        return
+    if world.roles.role == roles.SERVER:
+        serve(world)
+    sys.exit(0)
