@@ -54,7 +54,7 @@ def peak_memory() -> float:
 def job_rows(rows: int, count: int, steps: int) -> dict:
     """Pull and push rows as fast as possible."""
     from dist_ms import nn
-    from dist_ms.common.sparse_tensor import row_tensor
+    from dist_ms.common.tensor.sparse_tensor import row_tensor
     from dist_ms.communication import get_comm
     from dist_ms.parallel.servers.client import client
 

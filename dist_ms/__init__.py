@@ -15,7 +15,30 @@ from dist_ms.autograd.saved import register_saved_tensors_hooks, saved_tensors_h
 from dist_ms.autograd.tape import no_grad as _no_grad
 from dist_ms.autograd.vmap import vmap
 from dist_ms.common import dtype
-from dist_ms.common.context import (
+from dist_ms.common.dtype import *
+from dist_ms.common.jit import (
+    JitConfig,
+    constexpr,
+    jit,
+    jit_class,
+    lazy_inline,
+    no_inline,
+    set_recursion_limit,
+)
+from dist_ms.common.mutable import mutable
+from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.parameter.device_context import DeviceCtx
+from dist_ms.common.random.generator import (
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from dist_ms.common.random.seed import get_seed, set_seed
+from dist_ms.common.settings.context import (
     COMPATIBLE,
     GRAPH_MODE,
     LAX,
@@ -27,29 +50,8 @@ from dist_ms.common.context import (
     set_deterministic,
     set_device,
 )
-from dist_ms.common.device_context import DeviceCtx
-from dist_ms.common.dtype import *
-from dist_ms.common.environment import check_names as _check_environment
-from dist_ms.common.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from dist_ms.common.jit import (
-    JitConfig,
-    constexpr,
-    jit,
-    jit_class,
-    lazy_inline,
-    no_inline,
-    set_recursion_limit,
-)
-from dist_ms.common.mutable import mutable
-from dist_ms.common.parallel_context import (
+from dist_ms.common.settings.environment import check_names as _check_environment
+from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
     get_ps_context,
@@ -58,11 +60,9 @@ from dist_ms.common.parallel_context import (
     set_auto_parallel_context,
     set_ps_context,
 )
-from dist_ms.common.parameter import Parameter, ParameterTuple
-from dist_ms.common.seed import get_seed, set_seed
-from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
-from dist_ms.common.symbol import Symbol
 from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
+from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
+from dist_ms.common.tensor.symbol import Symbol
 from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"
@@ -114,7 +114,9 @@ _HOMES = {
     **dict.fromkeys(_OF_TRAIN, "train"),
     **dict.fromkeys(_OF_RUNTIME, "runtime"),
     **dict.fromkeys("Node NodeType ScopedValue SymbolTree".split(), "rewrite"),
-    **dict.fromkeys("get_algo_parameters reset_algo_parameters set_algo_parameters".split(), "common.search_settings"),
+    **dict.fromkeys(
+        "get_algo_parameters reset_algo_parameters set_algo_parameters".split(), "common.settings.search_settings"
+    ),
     **dict.fromkeys("Layout merge_sliced_parameter".split(), "parallel"),
     "Profiler": "profiler",
     "ms_memory_recycle": "allocator",

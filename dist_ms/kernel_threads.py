@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from dist_ms._ext import busy_cores, threads
-from dist_ms.common import context
+from dist_ms.common.settings import context
 
 
 def use_threads(count: int) -> None:

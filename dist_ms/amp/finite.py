@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.nn.wrap.loss_scale import finite
 
 

@@ -28,8 +28,8 @@ from dist_ms.autograd.sweep import Sweep
 from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.sparse_tensor import RowTensor, row_tensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
 
 # Hooks that stay with a tensor whose gradient is asked for (see hooks.py).
 Tensor._hooks = None

@@ -17,7 +17,7 @@ from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.places import lent
 from dist_ms.autograd.tape import Watch, call_node, live_inputs, recording, separate, tied
 from dist_ms.autograd.tree import map_tensors, tensors
-from dist_ms.common.random_state import get_random_state, set_random_state
+from dist_ms.common.random.random_state import get_random_state, set_random_state
 from dist_ms.common.tensor import Tensor
 
 

@@ -16,8 +16,8 @@ import numpy as np
 from dist_ms._ext.tape import NodeSweep
 from dist_ms.autograd.places import sum_at
 from dist_ms.autograd.tape import Node, alias, formless, recording
-from dist_ms.common.sparse_tensor import RowTensor, joined
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import RowTensor, joined
 
 
 class Sweep(NodeSweep):

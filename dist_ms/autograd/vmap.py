@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.autograd.stacking import stack, unstack
-from dist_ms.common.random_state import get_random_state, set_random_state
+from dist_ms.common.random.random_state import get_random_state, set_random_state
 from dist_ms.common.tensor import Tensor, wrap
 
 

@@ -1,8 +1,13 @@
 """Tensors, parameters, initializers, seeds and settings; imports only NumPy and ml_dtypes."""
 
+import sys as _sys
+
 from dist_ms.common import dtype
 from dist_ms.common.dtype import *
-from dist_ms.common.generator import (
+from dist_ms.common.jit import JitConfig, jit_class, lazy_inline, no_inline, set_recursion_limit
+from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.random import generator, seed
+from dist_ms.common.random.generator import (
     Generator,
     default_generator,
     get_rng_state,
@@ -10,12 +15,14 @@ from dist_ms.common.generator import (
     manual_seed,
     set_rng_state,
 )
-from dist_ms.common.jit import JitConfig, jit_class, lazy_inline, no_inline, set_recursion_limit
-from dist_ms.common.parameter import Parameter, ParameterTuple
-from dist_ms.common.seed import get_seed, set_seed
-from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
-from dist_ms.common.symbol import Symbol
-from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
+from dist_ms.common.random.seed import get_seed, set_seed
+from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, sparse_tensor, symbol, tensor
+from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
+from dist_ms.common.tensor.symbol import Symbol
+
+# MindSpore's paths of modules that stand in a folder here: `dist_ms.common.random.seed` is `dist_ms.common.random.seed`.
+for _module in (generator, seed, sparse_tensor, symbol):
+    _sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
 __all__ = [
     *dtype.__all__,

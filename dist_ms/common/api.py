@@ -17,7 +17,7 @@ from dist_ms.common.jit import (
     set_recursion_limit,
 )
 from dist_ms.common.mutable import mutable
-from dist_ms.common.random_state import get_random_state, set_random_state
+from dist_ms.common.random.random_state import get_random_state, set_random_state
 from dist_ms.common.tensor import Tensor
 
 __all__ = [

@@ -32,7 +32,7 @@ from dist_ms.common.initializers.scaled import (
     XavierNormal,
     XavierUniform,
 )
-from dist_ms.common.seed import generator
+from dist_ms.common.random.seed import generator
 from dist_ms.common.tensor import Tensor
 
 __all__ = [

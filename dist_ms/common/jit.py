@@ -14,8 +14,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dist_ms.common.context import GRAPH_MODE, get_context
 from dist_ms.common.jit_globals import globals_first
+from dist_ms.common.settings.context import GRAPH_MODE, get_context
 
 _CAPTURE_MODES = ("ast", "bytecode", "trace")
 _JIT_LEVELS = ("O0", "O1")

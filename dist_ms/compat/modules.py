@@ -48,7 +48,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "nn.optim",
     ),
     **_below("nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap"),
-    "nn.utils": ("common.postponing",),
+    "nn.utils": ("common.parameter.postponing",),
     "nn.grad": ("autograd.jacobian",),
     "nn.grad.cell_grad": ("autograd.jacobian",),
     "nn.dynamic_lr": ("nn.dynamic_lr", "nn"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.parallel_context import (
+from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
     is_set,

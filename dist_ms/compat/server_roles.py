@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from dist_ms.common.ps_context import get_ps_context as _get_ps_context
-from dist_ms.common.ps_context import reset_ps_context as _reset_ps_context
-from dist_ms.common.ps_context import set_ps_context as _set_ps_context
+from dist_ms.common.settings.ps_context import get_ps_context as _get_ps_context
+from dist_ms.common.settings.ps_context import reset_ps_context as _reset_ps_context
+from dist_ms.common.settings.ps_context import set_ps_context as _set_ps_context
 
 __all__ = [
     "_get_ps_context",

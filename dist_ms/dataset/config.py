@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dist_ms.common import seed as global_seed
 from dist_ms.common.checks import check_int_range, check_positive_int
+from dist_ms.common.random import seed as global_seed
 
 _settings: dict = {"seed": None, "num_parallel_workers": 2, "prefetch_size": 16}
 

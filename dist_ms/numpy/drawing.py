@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.dtype import float32, int32
-from dist_ms.common.seed import get_seed
+from dist_ms.common.random.seed import get_seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import cast, integer_of, shape_of, type_of
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of

@@ -9,8 +9,8 @@ import numpy as np
 
 from dist_ms._ext.quiet import quiet
 from dist_ms._ext.tape import Gate
-from dist_ms.common.slices import rank as own_rank
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.slices import rank as own_rank
 
 __all__ = [
     "Primitive",

@@ -4,7 +4,7 @@ This floor imports common, communication, _ext and the sink protocol of autograd
 network and no optimizer.
 """
 
-from dist_ms.common.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+from dist_ms.common.settings.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.errors import DesyncError, PlanMismatchError

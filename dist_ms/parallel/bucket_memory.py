@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.plan import Bucket
 from dist_ms.parallel.row_gradients import add_at
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import lend
-from dist_ms.common.rank_part import RankPart
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.rank_part import RankPart
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Handle
 from dist_ms.communication.comm import Done
 from dist_ms.parallel import bucket_memory

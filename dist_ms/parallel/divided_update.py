@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import make_lent
-from dist_ms.common import parallel_context
 from dist_ms.common.parameter import Parameter, ParameterTuple
+from dist_ms.common.settings import parallel_context
 from dist_ms.common.tensor import from_array
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import Bucket, Sharding, Slot, SyncPlan

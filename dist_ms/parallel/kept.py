@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.common.rank_part import RankPart
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.rank_part import RankPart
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel import row_gradients
 from dist_ms.parallel.plan import SyncPlan
 from dist_ms.parallel.summation import Summation

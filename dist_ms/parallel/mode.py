@@ -6,8 +6,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from dist_ms.common import parallel_context
-from dist_ms.common.parallel_context import ParallelMode
+from dist_ms.common.settings import parallel_context
+from dist_ms.common.settings.parallel_context import ParallelMode
 from dist_ms.communication import Comm, LocalComm, current
 from dist_ms.communication.launched import check_launcher, launched_rank, launched_size
 from dist_ms.parallel.plan import make_plan

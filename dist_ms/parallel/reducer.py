@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from dist_ms._ext.tape import make_lent
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm
 from dist_ms.parallel import row_gradients
 from dist_ms.parallel.buckets import Buckets

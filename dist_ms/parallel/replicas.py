@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.hashing import hash_memory
-from dist_ms.common.parallel_context import get_auto_parallel_context
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.settings.parallel_context import get_auto_parallel_context
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, agreeing, current
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.desync import DesyncDetector, memory, name_ranks, steps_between

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dist_ms._ext import embedding
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm
 
 INDEX_BYTES = 8

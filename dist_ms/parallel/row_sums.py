@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.plan import SyncPlan
 from dist_ms.parallel.row_gradients import Rows, joined, reduce_rows, rows_of
 from dist_ms.parallel.summation import Summation

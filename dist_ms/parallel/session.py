@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from dist_ms.common import parallel_context
+from dist_ms.common.settings import parallel_context
 from dist_ms.communication import Comm, LocalComm, agreeing, get_comm
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters

@@ -5,7 +5,7 @@ Each rank runs as many threads as its part of the machine has cores.
 
 from __future__ import annotations
 
-from dist_ms.common import slices
+from dist_ms.common.tensor import slices
 from dist_ms.communication import World, get_rank, on_init
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_context, is_set
+from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context, is_set
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell

@@ -7,7 +7,7 @@ import numpy as np
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 from dist_ms.communication import get_rank, init
-from dist_ms.common.sparse_tensor import row_tensor
+from dist_ms.common.tensor.sparse_tensor import row_tensor
 from dist_ms.parallel import save_servers
 from dist_ms.parallel.servers.client import client
 ms.set_ps_context(enable_ps=True)

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.nn.model_parallel import ColumnParallelDense, ParallelEmbedding, RowParallelDense
 
 CLASSES, FEATURES, HIDDEN, ROWS, STEPS = 11, 7, 10, 9, 8

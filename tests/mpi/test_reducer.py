@@ -167,7 +167,7 @@ def test_a_plan_that_cannot_be_made_on_one_rank(world):
 
 
 def test_without_servers_in_the_job_a_served_parameter_is_like_the_others(world, monkeypatch):
-    from dist_ms.common.ps_context import reset_ps_context, set_ps_context
+    from dist_ms.common.settings.ps_context import reset_ps_context, set_ps_context
 
     monkeypatch.setenv("MS_SERVER_NUM", "1")
     set_ps_context(enable_ps=True)

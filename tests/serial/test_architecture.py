@@ -40,10 +40,9 @@ DOORS = {"communication/comm_func.py", "ops/communication.py"}
 PLAN_FLAGS = ("layerwise_parallel", "is_param_ps", "sliced")
 # Besides the plan: where a flag is stored, set or asked for by MindSpore's own API.
 FLAG_READERS = {
-    "common/parameter.py",
-    "common/flags.py",
-    "common/parameter_tuple.py",
-    "common/slices.py",
+    "common/parameter/parameter.py",
+    "common/parameter/flags.py",
+    "common/tensor/slices.py",
     "parallel/plan.py",
 }
 

@@ -3,9 +3,9 @@
 import pytest
 
 import dist_ms as ms
-from dist_ms.common import parallel_context as context
-from dist_ms.common import ps_context
-from dist_ms.common.parallel_context import (
+from dist_ms.common.settings import parallel_context as context
+from dist_ms.common.settings import ps_context
+from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
     get_ps_context,

@@ -275,7 +275,7 @@ def test_a_session_starts_once_and_tells_of_the_sum_once(caplog, monkeypatch):
 
 
 def test_the_context_decides_on_a_session(monkeypatch):
-    from dist_ms.common import parallel_context as context
+    from dist_ms.common.settings import parallel_context as context
 
     monkeypatch.setattr(context, "_values", {})
     make_session = session_file.data_parallel

@@ -7,7 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.servers.messages import Kind
 from tests.serial.served_line import Line
 

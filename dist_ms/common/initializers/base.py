@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import seed as seeds
 from dist_ms.common.checks import check_number, complaint
+from dist_ms.common.random import seed as seeds
 
 CHUNK = 1 << 16  # elements drawn at a time: the temporary stays in the cache
 _registry: dict[str, type[Initializer]] = {}

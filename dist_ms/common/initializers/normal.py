@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dist_ms.common.initializers.base import CHUNK, Initializer, _register, fill, number
-from dist_ms.common.seed import generator, next_key
+from dist_ms.common.random.seed import generator, next_key
 
 _NEVER = 9.0  # standard deviations that no number drawn is away from the mean
 

@@ -17,7 +17,7 @@ from dist_ms.common.initializers.base import (
     number,
 )
 from dist_ms.common.initializers.normal import normal_fill, truncated_fill
-from dist_ms.common.seed import next_key
+from dist_ms.common.random.seed import next_key
 
 # The standard deviation of a standard normal that is cut at -2 and 2.
 _DEVIATION_WITHIN_TWO = 0.87962566103423978

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.autograd.tape import alias, call_node, recording, tied, wanted
-from dist_ms.common.sparse_tensor import row_tensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import row_tensor
 from dist_ms.ops.layers.embedding import AddRows, TakeRows
 
 

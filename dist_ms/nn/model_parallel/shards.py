@@ -9,8 +9,8 @@ import numpy as np
 
 from dist_ms.collectives.all_to_all import AlltoAllV
 from dist_ms.common.initializer import initializer
-from dist_ms.common.parallel_context import get_auto_parallel_context
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, get_comm, init
 from dist_ms.ops.primitive import Primitive

@@ -15,9 +15,9 @@ import numpy as np
 from dist_ms.common import dtype as mstype
 from dist_ms.common.initializer import Constant, initializer
 from dist_ms.common.parameter import Parameter, ParameterTuple
-from dist_ms.common.postponing import no_init_parameters
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.parameter.postponing import no_init_parameters
 from dist_ms.common.tensor import Tensor, from_array
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.nn.optim.arguments import opt_init_args_register
 from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
 from dist_ms.nn.optim.gradients import centralized, decayed, scaled

@@ -15,8 +15,8 @@ import numpy as np
 
 from dist_ms._ext import norms as kernels
 from dist_ms.autograd.tree import tensors
-from dist_ms.common.scaled import pending, readable
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor.scaled import pending, readable
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, LocalComm
 from dist_ms.ops.layout import converted, in_memory_order
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.scaled import scaled
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor.scaled import scaled
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.reducing.clipping import square_sums
 from dist_ms.parallel.divided_update import DividedUpdate

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.scaled import scaled
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.scaled import scaled
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.finite_guard import first_not_finite

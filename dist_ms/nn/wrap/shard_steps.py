@@ -12,9 +12,9 @@ from dist_ms._ext import busy_cores
 from dist_ms._ext.hashing import hash_memory
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.tree import map_tensors, tensors
-from dist_ms.common.parallel_context import get_auto_parallel_context
-from dist_ms.common.random_state import stream
-from dist_ms.common.seed import get_seed
+from dist_ms.common.random.random_state import stream
+from dist_ms.common.random.seed import get_seed
+from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, agreeing
 from dist_ms.ops.layers.dropout import offsets_from

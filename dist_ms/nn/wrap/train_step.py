@@ -14,7 +14,7 @@ from dist_ms.autograd.differentiate import Graph, no_rows
 from dist_ms.autograd.grad_operation import GradOperation
 from dist_ms.autograd.tape import recording
 from dist_ms.autograd.tree import map_tensors
-from dist_ms.common.parallel_context import ParallelMode, get_auto_parallel_context
+from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import seed as seeds
 from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, number, tensor
 from dist_ms.ops.creating.creation import shape_of

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import seed as seeds
+from dist_ms.common.random import seed as seeds
 from dist_ms.ops.arguments import integer
 from dist_ms.ops.drawing_numbers.random_engines import MersenneTwister, MinimalStandard, PhiloxSequence, mixed_seed
 from dist_ms.ops.kernels import counted_numbers

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, float32, int64
-from dist_ms.common.generator import Generator, numpy_generator
+from dist_ms.common.random.generator import Generator, numpy_generator
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, tensor
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource

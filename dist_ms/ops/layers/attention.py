@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import apply, recording
-from dist_ms.common import seed
+from dist_ms.common.random import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.kernels import attention as kernels
 from dist_ms.ops.layout import copied, working_type

@@ -16,8 +16,8 @@ import numpy as np
 
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import holds_floats
-from dist_ms.common import seed
 from dist_ms.common.checks import check_bool, check_number_range
+from dist_ms.common.random import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import dropout as kernels

@@ -11,8 +11,8 @@ from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.sparse_tensor import RowTensor, row_tensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.layout import contiguous
 from dist_ms.ops.picking.indexing import add_rows

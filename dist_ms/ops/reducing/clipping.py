@@ -17,10 +17,10 @@ from dist_ms import ops
 from dist_ms._ext import norms as kernels
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.rank_part import RankPart
-from dist_ms.common.scaled import pending, readable, scaled
-from dist_ms.common.sparse_tensor import RowTensor
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.rank_part import RankPart
+from dist_ms.common.tensor.scaled import pending, readable, scaled
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.ops.arguments import array
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import add, mul, square

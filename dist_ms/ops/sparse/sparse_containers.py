@@ -11,8 +11,8 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import to_numpy
-from dist_ms.common.sparse_tensor import COOTensor, CSRTensor
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor
 from dist_ms.ops.arguments import integer, integral, tensor
 from dist_ms.ops.reducing.segments import unsorted_segment_sum
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.sparse_tensor import COOTensor, CSRTensor
+from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor
 from dist_ms.ops.sparse.sparse_containers import sparse
 
 _NAMES = (

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.sparse_tensor import COOTensor, CSRTensor, SparseParts
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, SparseParts
 from dist_ms.ops.sparse.sparse_containers import (
     coalesce,
     coo_add,

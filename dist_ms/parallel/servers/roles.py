@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dist_ms.common.ps_context import get_ps_context
+from dist_ms.common.settings.ps_context import get_ps_context
 from dist_ms.communication import current
 
 

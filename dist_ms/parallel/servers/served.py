@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from dist_ms.common.postponing import no_init_parameters
+from dist_ms.common.parameter.postponing import no_init_parameters
 from dist_ms.parallel.servers.client import client
 from dist_ms.parallel.servers.roles import is_worker
 

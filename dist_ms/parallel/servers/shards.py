@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import seed as seeds
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import wrap
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.servers.partition import Piece, RowPartition
 
 

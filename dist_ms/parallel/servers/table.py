@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common import seed as seeds
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.random import seed as seeds
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.servers.cache import RowCache
 from dist_ms.parallel.servers.messages import Kind, pack
 from dist_ms.parallel.servers.partition import RowPartition, rows_in_words

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_non_negative_int
-from dist_ms.common.generator import Generator
+from dist_ms.common.random.generator import Generator
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.train.checkpoint.arguments import async_method

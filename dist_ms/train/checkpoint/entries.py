@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.generator import Generator
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.random.generator import Generator
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.train.checkpoint.ckpt_format import LONGEST_NAME

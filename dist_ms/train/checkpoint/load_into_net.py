@@ -9,8 +9,8 @@ import numpy as np
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool
-from dist_ms.common.parallel_context import get_auto_parallel_context
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.nn.cell import Cell
 
 _OWNER = "load_param_into_net"

@@ -13,7 +13,7 @@ from dist_ms.autograd.recompute import recompute
 from dist_ms.autograd.saved import saved_tensors_hooks
 from dist_ms.autograd.tape import recording
 from dist_ms.common.parameter import Parameter
-from dist_ms.common.random_state import get_random_state
+from dist_ms.common.random.random_state import get_random_state
 from dist_ms.common.tensor import Tensor
 from tests.gradcheck import check_gradient
 from tests.serial.autograd.shapes import plain

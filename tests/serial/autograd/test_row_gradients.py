@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 
 IDS = Tensor(np.array([[4, 1], [1, 0]], np.int32))
 WEIGHT = np.arange(12, dtype=np.float32).reshape(6, 2) - 3

@@ -3,7 +3,7 @@
 import pytest
 
 import dist_ms as ms
-from dist_ms.common import context
+from dist_ms.common.settings import context
 
 
 @pytest.fixture(autouse=True)

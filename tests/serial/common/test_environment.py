@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import dist_ms
-from dist_ms.common.environment import VARIABLES, check_names
+from dist_ms.common.settings.environment import VARIABLES, check_names
 
 ROOT = Path(dist_ms.__file__).resolve().parent.parent
 # What is no variable: a macro of the kernels.

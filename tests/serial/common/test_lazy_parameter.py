@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.common import slices
 from dist_ms.common.initializer import Identity, Initializer, initializer
-from dist_ms.common.postponing import no_init_parameters
+from dist_ms.common.parameter.postponing import no_init_parameters
+from dist_ms.common.tensor import slices
 
 
 @pytest.fixture(params=["semi_auto_parallel", "auto_parallel"])
@@ -183,11 +183,11 @@ def test_set_sliced(at_rank):
 )
 @pytest.mark.parametrize("seed", [None, 5])
 def test_equal_slices_are_equal_and_others_differ(at_rank, name, seed, monkeypatch):
-    monkeypatch.setattr("dist_ms.common.seed._seed", seed)
+    monkeypatch.setattr("dist_ms.common.random.seed._seed", seed)
     made = []
     for rank in range(4):
         # Each rank is a process of its own that drew nothing before.
-        monkeypatch.setattr("dist_ms.common.seed._sliced_draws", 0)
+        monkeypatch.setattr("dist_ms.common.random.seed._sliced_draws", 0)
         made.append(slice_at(rank, at_rank, init=name))
     np.testing.assert_array_equal(made[0], made[1])
     np.testing.assert_array_equal(made[2], made[3])
@@ -206,7 +206,7 @@ def test_slices_follow_the_seed_and_the_name(at_rank):
 
 
 def test_without_a_seed_successive_parameters_differ(at_rank, monkeypatch):
-    monkeypatch.setattr("dist_ms.common.seed._seed", None)
+    monkeypatch.setattr("dist_ms.common.random.seed._seed", None)
     assert not np.intersect1d(slice_at(0, at_rank), slice_at(0, at_rank)).size
 
 

@@ -10,8 +10,8 @@ import pytest
 import dist_ms as ms
 from dist_ms import Tensor, ops
 from dist_ms._ext.tape import lend, make_lent
-from dist_ms.common.scaled import pending, readable, scaled
 from dist_ms.common.tensor import wrap
+from dist_ms.common.tensor.scaled import pending, readable, scaled
 
 X = np.array([2.0, -4.0, 6.0], np.float32)
 READS = {

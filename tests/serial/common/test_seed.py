@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.common import seed as seeds
-from dist_ms.common.generator import numpy_generator
+from dist_ms.common.random import seed as seeds
+from dist_ms.common.random.generator import numpy_generator
 
 
 def test_set_seed_is_remembered_and_seeds_numpy():

@@ -3,7 +3,7 @@
 import pytest
 
 import dist_ms as ms
-from dist_ms.common import slices
+from dist_ms.common.tensor import slices
 
 
 def index_of(devices, tensor_map, rank):

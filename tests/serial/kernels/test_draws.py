@@ -5,7 +5,7 @@ import threading
 import numpy as np
 
 from dist_ms._ext import draws
-from dist_ms.common import seed
+from dist_ms.common.random import seed
 
 
 def test_keys_are_two_numbers_of_randint():

@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
-from dist_ms.common.scaled import pending
 from dist_ms.common.tensor import wrap
+from dist_ms.common.tensor.scaled import pending
 
 SHAPES = [(40, 30), (7,), (1,), (0, 3), (2, 3, 3, 3), (20000,)]
 OPTIMIZERS = {

@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Tensor, nn
 from dist_ms.autograd import tape
-from dist_ms.common.sparse_tensor import RowTensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
 
 IDS = [Tensor(np.array(ids, np.int32)) for ids in ([1, 1, 3], [0, 3])]
 

@@ -5,8 +5,8 @@ import pytest
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.initializer import initializer
-from dist_ms.common.parallel_context import reset_auto_parallel_context, set_auto_parallel_context
 from dist_ms.common.parameter import Parameter, ParameterTuple, no_init_parameters
+from dist_ms.common.settings.parallel_context import reset_auto_parallel_context, set_auto_parallel_context
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.train.serialization import load_param_into_net

@@ -8,9 +8,9 @@ import sys
 import numpy as np
 import pytest
 
-from dist_ms.common.generator import Generator
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter, ParameterTuple, no_init_parameters
+from dist_ms.common.random.generator import Generator
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.serialization import (
     async_ckpt_thread_status,

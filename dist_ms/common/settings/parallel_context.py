@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dist_ms.common.nearest import did_you_mean
-from dist_ms.common.ps_context import get_ps_context, reset_ps_context, set_ps_context
+from dist_ms.common.settings.ps_context import get_ps_context, reset_ps_context, set_ps_context
 
 __all__ = [
     "ParallelMode",

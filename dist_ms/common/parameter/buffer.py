@@ -25,7 +25,7 @@ class _Buffer(metaclass=_BufferType):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.common.buffer import _Buffer
+        >>> from dist_ms.common.parameter.buffer import _Buffer
         >>> b = _Buffer(ms.Tensor([1.0, 2.0]), persistent=False)
         >>> isinstance(b, _Buffer), b.persistent
         (True, False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.common.seed import next_key
+from dist_ms.common.random.seed import next_key
 from dist_ms.common.tensor import Tensor, wrap
 
 _STEP = 12  # what one draw adds to the offset, as in MindSpore

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from dist_ms.common.generator import default_generator
-from dist_ms.common.seed import operations_seeded, seeded
+from dist_ms.common.random.generator import default_generator
+from dist_ms.common.random.seed import operations_seeded, seeded
 from dist_ms.common.tensor import Tensor
 
 

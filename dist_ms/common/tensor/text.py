@@ -22,7 +22,7 @@ def tensor_repr(array: np.ndarray, dtype_text: str) -> str:
 
     Examples:
         >>> import numpy as np
-        >>> from dist_ms.common.tensor_text import tensor_repr
+        >>> from dist_ms.common.tensor.text import tensor_repr
         >>> print(tensor_repr(np.array([[1, -20], [3, 4]]), "Int64"))
         Tensor(shape=[2, 2], dtype=Int64, value=
         [[  1, -20],
@@ -51,7 +51,7 @@ def plain_repr(array: np.ndarray, dtype_text: str) -> str:
 
     Examples:
         >>> import numpy as np
-        >>> from dist_ms.common.tensor_text import plain_repr
+        >>> from dist_ms.common.tensor.text import plain_repr
         >>> plain_repr(np.array([1.0, 2.5], np.float32), "Float32")
         'Tensor(shape=[2], dtype=Float32, value= [1. , 2.5])'
     """
@@ -63,7 +63,7 @@ def tensor_str(array: np.ndarray) -> str:
 
     Examples:
         >>> import numpy as np
-        >>> from dist_ms.common.tensor_text import tensor_str
+        >>> from dist_ms.common.tensor.text import tensor_str
         >>> tensor_str(np.array([1.0, 2.5], np.float32))
         '[1.  2.5]'
     """

@@ -14,12 +14,12 @@ import numpy as np
 
 from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
-from dist_ms.common import slices
 from dist_ms.common.checks import check_bool
-from dist_ms.common.symbol import Symbol
-from dist_ms.common.tensor_data import array_from, cast
-from dist_ms.common.tensor_form import TensorForm
-from dist_ms.common.tensor_text import lazy_text, plain_repr, tensor_repr, tensor_str
+from dist_ms.common.tensor import slices
+from dist_ms.common.tensor.data import array_from, cast
+from dist_ms.common.tensor.form import TensorForm
+from dist_ms.common.tensor.symbol import Symbol
+from dist_ms.common.tensor.text import lazy_text, plain_repr, tensor_repr, tensor_str
 
 _FORM = ("_data", "_shape", "_dtype")
 _GRAPH = ("_hooks", "_viewed", "lent")  # what ties a tensor to a gradient, besides `_node`; copies leave it behind

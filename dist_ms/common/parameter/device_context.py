@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from typing import Any
 
-from dist_ms.common.postponing import no_init_parameters
+from dist_ms.common.parameter.postponing import no_init_parameters
 
 _NAMES = ("CPU", "GPU", "Ascend", "meta")
 
@@ -26,7 +26,7 @@ class DeviceCtx:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.common.device_context import DeviceCtx
+        >>> from dist_ms.common.parameter.device_context import DeviceCtx
         >>> with DeviceCtx("meta"):
         ...     net = ms.nn.Dense(1024, 1024)
         >>> net.weight.has_init

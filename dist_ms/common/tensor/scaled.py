@@ -44,7 +44,7 @@ def scaled(x: Tensor, factor: float) -> Tensor:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.common.scaled import pending, scaled
+        >>> from dist_ms.common.tensor.scaled import pending, scaled
         >>> half = scaled(ms.Tensor([2.0, 4.0]), 0.5)
         >>> pending(half)
         (array([2., 4.], dtype=float32), 0.5)

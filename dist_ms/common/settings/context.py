@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dist_ms.common.nearest import did_you_mean
-from dist_ms.common.parallel_context import (
+from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
     get_ps_context,

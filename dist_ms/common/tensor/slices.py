@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dist_ms.common.parallel_context import get_auto_parallel_context, is_set
+from dist_ms.common.settings.parallel_context import get_auto_parallel_context, is_set
 
 _OWNER = "Parameter.init_data"
 
@@ -36,7 +36,7 @@ def set_rank_source(source: Callable[..., int] | None) -> None:
             variable RANK_ID.
 
     Examples:
-        >>> from dist_ms.common import slices
+        >>> from dist_ms.common.tensor import slices
         >>> slices.set_rank_source(lambda group="world": 3)
         >>> slices.rank()
         3
@@ -73,7 +73,7 @@ def coordinates(device_matrix: Sequence[int], rank_id: int) -> tuple[int, ...]:
     """The place of a rank in a row-major arrangement of the devices.
 
     Examples:
-        >>> from dist_ms.common.slices import coordinates
+        >>> from dist_ms.common.tensor.slices import coordinates
         >>> coordinates([2, 3], 4)
         (1, 1)
     """
@@ -119,7 +119,7 @@ def slice_of(layout: Any, full_shape: Sequence[int], rank_id: int | None = None)
         ValueError: if it has fewer than six entries.
 
     Examples:
-        >>> from dist_ms.common.slices import slice_of
+        >>> from dist_ms.common.tensor.slices import slice_of
         >>> slice_of(([2, 2], [1, -1], [2, 8], 0, True, ""), (4, 8), rank_id=3)
         Slice(index=1, shape=(2, 8), start=(2, 0))
     """

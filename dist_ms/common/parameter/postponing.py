@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from dist_ms.common.parallel_context import get_auto_parallel_context, get_ps_context
+from dist_ms.common.settings.parallel_context import get_auto_parallel_context, get_ps_context
 
 _postponed = False
 
@@ -21,7 +21,7 @@ def no_init_parameters() -> Iterator[None]:
     Examples:
         >>> import dist_ms as ms
         >>> from dist_ms.common.initializer import initializer
-        >>> from dist_ms.common.postponing import no_init_parameters
+        >>> from dist_ms.common.parameter.postponing import no_init_parameters
         >>> with no_init_parameters():
         ...     table = ms.Parameter(initializer("normal", [100000, 64]), name="table")
         >>> table.has_init

@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common import slices
-from dist_ms.common.buffer import _Buffer
-from dist_ms.common.parameter_flags import ParameterFlags, _is_parameter_generated
-from dist_ms.common.postponing import (
+from dist_ms.common.parameter.buffer import _Buffer
+from dist_ms.common.parameter.flags import ParameterFlags, _is_parameter_generated
+from dist_ms.common.parameter.postponing import (
     no_init_parameters,
     parameters_cut,
     servers_hold_tables,
     values_postponed,
 )
-from dist_ms.common.tensor import Tensor, to_array, wrap
+from dist_ms.common.tensor import Tensor, slices, to_array, wrap
 
 __all__ = [
     "Parameter",

@@ -32,7 +32,7 @@ def check_names(environ: Mapping[str, str] = os.environ) -> None:
         ImportError: if there is such a variable.
 
     Examples:
-        >>> from dist_ms.common.environment import check_names
+        >>> from dist_ms.common.settings.environment import check_names
         >>> check_names({"DIST_MS_TIMEOUT": "60", "DIST_MS_DATA": "/data"})
         >>> check_names({"DIST_MS_TIMEUOT": "60"})
         Traceback (most recent call last):
