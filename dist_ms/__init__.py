@@ -76,7 +76,7 @@ def _take_role(world: communication.World) -> None:
         leave_script(world)
 
 
-communication.roles.ask_with(lambda: get_ps_context("enable_ps"))
+communication.start.roles.ask_with(lambda: get_ps_context("enable_ps"))
 communication.on_init(_take_role)
 
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from dist_ms.communication.launched import launched_local
+from dist_ms.communication.start.launched import launched_local
 
 CHOICES = ("caching", "numpy")
 

@@ -4,7 +4,7 @@ What mpirun says of a failed job depends on the MPI: Open MPI names the rank and
 process and an exit code of its own, Intel MPI the ranks that it killed itself. So a rank's first
 program stays and waits for the interpreter, and tells the launcher's pipe how it ended before mpirun
 can notice; between machines the line travels in the error output, behind a control character. A rank
-that ends the job by itself (failure.py in dist_ms.communication) says why, in the same form.
+that ends the job by itself (end/failure.py in dist_ms.communication) says why, in the same form.
 """
 
 from __future__ import annotations

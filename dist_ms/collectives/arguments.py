@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import Comm, get_comm
-from dist_ms.communication.lookup import HCCL_WORLD_COMM_GROUP
+from dist_ms.communication.groups.lookup import HCCL_WORLD_COMM_GROUP
 
 WORLD = HCCL_WORLD_COMM_GROUP  # the group that MindSpore's signatures name; every name of the world will do
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")

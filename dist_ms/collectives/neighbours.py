@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms.collectives.arguments import WORLD, check_group_name, check_int, check_rank_in, check_shape, comm_for
 from dist_ms.common import dtype as mstype
 from dist_ms.communication import Comm
-from dist_ms.communication.buffers import TAG_UB
+from dist_ms.communication.wire.buffers import TAG_UB
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["NeighborExchange", "NeighborExchangeV2"]

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 
 from dist_ms.communication import world as _world
-from dist_ms.communication.groups import (
+from dist_ms.communication.groups.creation import (
     create_group,
     destroy_group,
     get_comm,
     get_comm_name,
     get_process_group_ranks,
 )
-from dist_ms.communication.launched import copy_rank_variables
-from dist_ms.communication.lookup import (
+from dist_ms.communication.groups.lookup import (
     HCCL_WORLD_COMM_GROUP,
     MCCL_WORLD_COMM_GROUP,
     NCCL_WORLD_COMM_GROUP,
     local_ranks,
 )
-from dist_ms.communication.ranks import (
+from dist_ms.communication.groups.ranks import (
     get_group_rank_from_world_rank,
     get_group_size,
     get_local_rank,
@@ -27,6 +26,7 @@ from dist_ms.communication.ranks import (
     get_rank,
     get_world_rank_from_group_rank,
 )
+from dist_ms.communication.start.launched import copy_rank_variables
 
 __all__ = [
     "HCCL_WORLD_COMM_GROUP",

@@ -1,6 +1,6 @@
 """The communicator on MPI: the verbs. The only file that knows mpi4py, which starts MPI when imported.
 
-On one machine collectives go through the memory that its ranks share (shared.py). Messages from rank
+On one machine collectives go through the memory that its ranks share (shared/). Messages from rank
 to rank, and what goes between machines, are MPI's, polled, with a deadline. DIST_MS_ALL_REDUCE=mpi
 has MPI do the collectives, too: on one machine by its blocking calls, which are up to 2.5 times
 faster than the nonblocking.
@@ -17,17 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.communication.buffers import (
-    TAG_UB,
-    as_bytes,
-    check_tag,
-    mpi_ops,
-    mpi_types,
-    pieces,
-    wide,
-    wire_form,
-)
-from dist_ms.communication.carrying import Carried
 from dist_ms.communication.comm import (
     Comm,
     Handle,
@@ -40,10 +29,21 @@ from dist_ms.communication.comm import (
     check_reducible,
     check_source,
 )
-from dist_ms.communication.control import Control
-from dist_ms.communication.exchange import MpiExchange
-from dist_ms.communication.meeting import MeetingComm
-from dist_ms.communication.posted import InTurn, MeetingHandle, Posted
+from dist_ms.communication.rendezvous.control import Control
+from dist_ms.communication.rendezvous.meeting import MeetingComm
+from dist_ms.communication.rendezvous.pending import InTurn, MeetingHandle, Posted
+from dist_ms.communication.wire.buffers import (
+    TAG_UB,
+    as_bytes,
+    check_tag,
+    mpi_ops,
+    mpi_types,
+    pieces,
+    wide,
+    wire_form,
+)
+from dist_ms.communication.wire.exchange import MpiExchange
+from dist_ms.communication.wire.segments import Carried
 
 SMALL_BYTES = 16 << 10  # up to here MPI reduces between machines itself: a hop less
 CHUNK_BYTES = 1 << 30  # MPI-3 counts are C ints, and so are some of the libraries' byte counts

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from dist_ms._ext.openmp import cpu_quota
-from dist_ms.communication import cores, roles, starting
 from dist_ms.communication.comm import Comm
-from dist_ms.communication.control import Control
-from dist_ms.communication.failure import Ending
-from dist_ms.communication.job_token import VARIABLE, job_token
-from dist_ms.communication.launched import check_launcher, launched_local, launched_size
+from dist_ms.communication.end.failure import Ending
+from dist_ms.communication.end.missing import Place
 from dist_ms.communication.local import LocalComm
-from dist_ms.communication.missing import Place
 from dist_ms.communication.mpi import MpiComm
-from dist_ms.communication.mpi_mail import Mail
-from dist_ms.communication.roles import Roles
-from dist_ms.communication.waiting import default_timeout
+from dist_ms.communication.rendezvous.control import Control
+from dist_ms.communication.rendezvous.waiting import default_timeout
+from dist_ms.communication.start import cores, mpi_process, roles
+from dist_ms.communication.start.launched import check_launcher, launched_local, launched_size
+from dist_ms.communication.start.roles import Roles
+from dist_ms.communication.store.job_token import VARIABLE, job_token
+from dist_ms.communication.wire.mail import Mail
 
 WORLD_GROUP = "mccl_world_group"
 
@@ -80,7 +80,7 @@ def join() -> World:
     if _current is not None:
         return _current
     if _started is None:
-        running = starting.running_size() > 1
+        running = mpi_process.running_size() > 1
         if not running:
             check_launcher("init")
         found = launched_size()
@@ -111,8 +111,8 @@ def _alone() -> World:
 def _start_mpi() -> World:
     """Start MPI, meet the other ranks and learn where they are."""
     variable, size = launched_size() or ("", 0)
-    starting.prepare_environment(launched_local()[1], size)
-    library, channel, work = starting.start(variable, size)
+    mpi_process.prepare_environment(launched_local()[1], size)
+    library, channel, work = mpi_process.start(variable, size)
     assigned, mail = _assign_roles(channel)
     if assigned is not None:
         number = roles.order(assigned)[channel.Get_rank()]
@@ -122,7 +122,7 @@ def _start_mpi() -> World:
     seconds = default_timeout()
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
-    Ending(control, starting.abort, starting.finalize).install()
+    Ending(control, mpi_process.abort, mpi_process.finalize).install()
     places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid(), job_token()))
     os.environ[VARIABLE] = places[0][4]
     control.places = [Place(place[0], place[3]) for place in places]
@@ -143,11 +143,13 @@ def _start_mpi() -> World:
 def _assign_roles(channel: Any) -> tuple[list[str] | None, Any]:
     """Learn every rank's role, and where there are servers make the communicator for their messages."""
     claims = channel.allgather(roles.claim())
-    starting.forget_memory()
+    mpi_process.forget_memory()
     try:
         assigned = roles.assign(claims)
     except (RuntimeError, ValueError):  # on every rank
-        Ending(Control(channel, channel.Get_rank(), channel.Get_size()), starting.abort, starting.finalize).install()
+        Ending(
+            Control(channel, channel.Get_rank(), channel.Get_size()), mpi_process.abort, mpi_process.finalize
+        ).install()
         raise
     return assigned, None if assigned is None else channel.Dup()
 

@@ -9,7 +9,7 @@ from typing import Any
 from dist_ms.common.settings import parallel_context
 from dist_ms.common.settings.parallel_context import ParallelMode
 from dist_ms.communication import Comm, LocalComm, current
-from dist_ms.communication.launched import check_launcher, launched_rank, launched_size
+from dist_ms.communication.start.launched import check_launcher, launched_rank, launched_size
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.roles import is_worker
 

@@ -159,7 +159,7 @@ def test_shared_memory_is_used_again(world):
 
 @pytest.mark.mpi(min_size=2)
 def test_without_room_ordinary_memory_serves(world, monkeypatch):
-    from dist_ms.communication import arena
+    from dist_ms.communication.shared import arena
 
     comm = world.comm
     monkeypatch.setattr(arena, "_room", lambda: 1000 if comm.rank == 0 else 1 << 40)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import board as boards
-from dist_ms.communication.between import Between
+from dist_ms.communication.wire.machine_reduction import Between
 
 
 class Held:

@@ -3,9 +3,9 @@
 from collections import deque
 from types import SimpleNamespace
 
-from dist_ms.communication import roles
-from dist_ms.communication.missing import Missing
-from dist_ms.communication.roles import Roles
+from dist_ms.communication.end.missing import Missing
+from dist_ms.communication.start import roles
+from dist_ms.communication.start.roles import Roles
 from dist_ms.parallel.servers.client import ServerClient
 from dist_ms.parallel.servers.loop import Server
 from dist_ms.parallel.servers.messages import unpack

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dist_ms.communication.launched import check_launcher, launched_size
+from dist_ms.communication.start.launched import check_launcher, launched_size
 
 # What they set, by their documentation; torchrun also sets OMP_NUM_THREADS.
 TORCHRUN = {

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from dist_ms.communication.roles import Claim, Roles, assign, claim, copy_role, order
+from dist_ms.communication.start.roles import Claim, Roles, assign, claim, copy_role, order
 from dist_ms.parallel.servers.roles import is_worker
 
 W, S, C = "worker", "server", "scheduler"

@@ -11,9 +11,9 @@ import time
 import numpy as np
 import pytest
 
-from dist_ms.communication import store as store_file
-from dist_ms.communication import store_master as master_file
-from dist_ms.communication.job_token import job_token, proof
+from dist_ms.communication.store import master as master_file
+from dist_ms.communication.store import tcp_store as store_file
+from dist_ms.communication.store.job_token import job_token, proof
 from dist_ms.communication.world import World
 from dist_ms.mint.distributed import TCPStore
 

@@ -10,17 +10,18 @@ import numpy as np
 import pytest
 
 from dist_ms import communication as C
-from dist_ms.communication import LocalComm, control
-from dist_ms.communication.control import caller
-from dist_ms.communication.cores import core_of, fair_share
-from dist_ms.communication.launched import (
+from dist_ms.communication import LocalComm
+from dist_ms.communication.rendezvous import control
+from dist_ms.communication.rendezvous.control import caller
+from dist_ms.communication.rendezvous.waiting import default_timeout, wait_until
+from dist_ms.communication.start.cores import core_of, fair_share
+from dist_ms.communication.start.launched import (
     copy_rank_variables,
     launched_local,
     launched_rank,
     launched_size,
 )
-from dist_ms.communication.starting import forget_memory
-from dist_ms.communication.waiting import default_timeout, wait_until
+from dist_ms.communication.start.mpi_process import forget_memory
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from dist_ms.communication import (
 from dist_ms.communication import get_group_size as _size
 from dist_ms.communication import get_process_group_ranks as _ranks
 from dist_ms.communication import get_rank as _rank
-from dist_ms.communication.lookup import WORLD_NAMES, check_inited, check_int
+from dist_ms.communication.groups.lookup import WORLD_NAMES, check_inited, check_int
 
 __all__ = [
     "destroy_process_group",

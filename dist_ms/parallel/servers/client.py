@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.communication import World, current
-from dist_ms.communication.missing import late
-from dist_ms.communication.waiting import default_timeout, wait_until
+from dist_ms.communication.end.missing import late
+from dist_ms.communication.rendezvous.waiting import default_timeout, wait_until
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.holdings import Holdings
 from dist_ms.parallel.servers.messages import LAST_TAG, REQUEST_TAG, Kind, Message, pack, pack_object, unpack

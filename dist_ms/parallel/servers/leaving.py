@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from dist_ms.communication import World, roles
+from dist_ms.communication import World
+from dist_ms.communication.start import roles
 from dist_ms.parallel.servers.loop import serve
 from dist_ms.parallel.servers.watch import watch
 

@@ -13,8 +13,8 @@ import time
 from typing import Any
 
 from dist_ms.communication import World
-from dist_ms.communication.missing import process_state
-from dist_ms.communication.roles import Roles
+from dist_ms.communication.end.missing import process_state
+from dist_ms.communication.start.roles import Roles
 from dist_ms.parallel.servers.client import started
 
 _GRACE = 0.3  # seconds in which all survivors look before one of them ends

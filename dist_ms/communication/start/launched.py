@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dist_ms.communication.roles import copy_role
+from dist_ms.communication.start.roles import copy_role
 
 # Open MPI, MPICH and its family, Intel MPI, MVAPICH2, Flux, IBM's jsrun, and srun last: a rank
 # that mpirun started inside a Slurm job inherits Slurm's variables, which then count its daemons.
@@ -133,7 +133,7 @@ def launched_size(environ: Mapping[str, str] | None = None) -> tuple[str, int] |
         None when no launcher started this process.
 
     Examples:
-        >>> from dist_ms.communication.launched import launched_size
+        >>> from dist_ms.communication.start.launched import launched_size
         >>> launched_size({"OMPI_COMM_WORLD_SIZE": "4"})
         ('OMPI_COMM_WORLD_SIZE', 4)
         >>> launched_size({}) is None
@@ -148,7 +148,7 @@ def launched_rank(environ: Mapping[str, str] | None = None) -> int | None:
     """Return the rank that the launcher gave this process, None when there is none.
 
     Examples:
-        >>> from dist_ms.communication.launched import launched_rank
+        >>> from dist_ms.communication.start.launched import launched_rank
         >>> launched_rank({"PMI_RANK": "3", "PMI_SIZE": "4"})
         3
     """
@@ -162,7 +162,7 @@ def launched_local(environ: Mapping[str, str] | None = None) -> tuple[int | None
     """Return this process's rank on its node and the number of ranks there, None where unknown.
 
     Examples:
-        >>> from dist_ms.communication.launched import launched_local
+        >>> from dist_ms.communication.start.launched import launched_local
         >>> launched_local({"MPI_LOCALRANKID": "1", "MPI_LOCALNRANKS": "2"})
         (1, 2)
     """
@@ -189,7 +189,7 @@ def check_launcher(verb: str, environ: Mapping[str, str] | None = None) -> None:
         RuntimeError: naming the launcher, what gave it away and the right command; DIST_MS_ALONE=1 prevents it.
 
     Examples:
-        >>> from dist_ms.communication.launched import check_launcher
+        >>> from dist_ms.communication.start.launched import check_launcher
         >>> check_launcher("init", {"WORLD_SIZE": "1", "RANK": "0"})
         >>> check_launcher("init", {"OMPI_COMM_WORLD_SIZE": "2", "WORLD_SIZE": "2", "RANK": "0"})
     """

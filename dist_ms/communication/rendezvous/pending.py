@@ -13,7 +13,7 @@ from dist_ms._ext import board as boards
 from dist_ms.communication.comm import Handle, Names
 
 if TYPE_CHECKING:
-    from dist_ms.communication.meeting import MeetingComm
+    from dist_ms.communication.rendezvous.meeting import MeetingComm
 
 SPIN = 0.0005  # seconds in the kernel before a rank begins to listen
 _ENDED = (boards.DONE, boards.DIFFER)

@@ -62,7 +62,7 @@ def doing(place: Place | None, here: Place | None) -> str:
         here: of this one.
 
     Examples:
-        >>> from dist_ms.communication.missing import doing
+        >>> from dist_ms.communication.end.missing import doing
         >>> doing(None, None)
         'computes, is stopped or lost'
     """

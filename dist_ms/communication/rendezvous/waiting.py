@@ -16,7 +16,7 @@ def default_timeout(environ: dict[str, str] | None = None) -> float:
         ValueError: if the variable is no number of 0 or more.
 
     Examples:
-        >>> from dist_ms.communication.waiting import default_timeout
+        >>> from dist_ms.communication.rendezvous.waiting import default_timeout
         >>> default_timeout({"DIST_MS_TIMEOUT": "30"}), default_timeout({})
         (30.0, 600.0)
     """

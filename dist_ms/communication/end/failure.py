@@ -20,9 +20,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from dist_ms.communication.control import Control
-from dist_ms.communication.launched import launched_rank
-from dist_ms.communication.missing import missing_of
+from dist_ms.communication.end.missing import missing_of
+from dist_ms.communication.rendezvous.control import Control
+from dist_ms.communication.start.launched import launched_rank
 
 _GRACE = 0.5  # seconds for other ranks to print their error
 _PATIENCE = 3.0  # seconds until a rank that another should have ended does it itself

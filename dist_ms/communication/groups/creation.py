@@ -6,7 +6,7 @@ import logging
 from typing import Any
 
 from dist_ms.communication.comm import Comm
-from dist_ms.communication.lookup import (
+from dist_ms.communication.groups.lookup import (
     WORLD_NAMES,
     check_group,
     check_inited,

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext import reduce as kernels
-from dist_ms.communication.buffers import as_bytes, pieces
+from dist_ms.communication.wire.buffers import as_bytes, pieces
 
 _MESSAGE = 60 << 10  # bytes; MPI libraries send up to 64 KB over TCP without a handshake
 _SEGMENT = 4 << 20  # bytes of an array that are handed to the system at a time; two are under way

@@ -10,9 +10,9 @@ import threading
 import time
 from typing import Any
 
-from dist_ms.communication.job_token import PROOF_BYTES, VARIABLE, job_token, proof, proves
-from dist_ms.communication.launched import launched_local, launched_size
-from dist_ms.communication.store_master import (
+from dist_ms.communication.start.launched import launched_local, launched_size
+from dist_ms.communication.store.job_token import PROOF_BYTES, VARIABLE, job_token, proof, proves
+from dist_ms.communication.store.master import (
     ANSWER,
     DONE,
     GREETING,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext import board as boards
-from dist_ms.communication.carrying import Carried, Carrier
-from dist_ms.communication.posted import Posted
+from dist_ms.communication.rendezvous.pending import Posted
+from dist_ms.communication.wire.segments import Carried, Carrier
 
 
 class Between:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.communication.buffers import as_bytes, check_tag, pieces
 from dist_ms.communication.comm import Handle, check_array, check_rank
+from dist_ms.communication.wire.buffers import as_bytes, check_tag, pieces
 
 CHUNK_BYTES = 1 << 30  # as in mpi.py: counts are C ints
 

@@ -23,7 +23,7 @@ def my_cores() -> tuple[int, ...]:
     """Return the physical cores of this process's affinity mask.
 
     Examples:
-        >>> from dist_ms.communication.cores import my_cores
+        >>> from dist_ms.communication.start.cores import my_cores
         >>> len(my_cores()) >= 1
         True
     """
@@ -44,7 +44,7 @@ def fair_share(mine: Iterable[int], on_node: Sequence[Iterable[int]], quota: flo
     Examples:
         Two ranks bound to two cores each, and two ranks that may both use all four:
 
-        >>> from dist_ms.communication.cores import fair_share
+        >>> from dist_ms.communication.start.cores import fair_share
         >>> fair_share([0, 1], [[0, 1], [2, 3]])
         2
         >>> fair_share([0, 1, 2, 3], [[0, 1, 2, 3], [0, 1, 2, 3]])

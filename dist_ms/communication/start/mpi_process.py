@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from dist_ms.communication.launched import launched_rank
 from dist_ms.communication.mpi import load_mpi
+from dist_ms.communication.start.launched import launched_rank
 
 
 def prepare_environment(local_size: int | None, size: int) -> None:

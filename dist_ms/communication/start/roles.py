@@ -82,7 +82,7 @@ def assign(claims: Sequence[Claim]) -> list[str] | None:
         RuntimeError: if servers were started for a script that did not enable them.
 
     Examples:
-        >>> from dist_ms.communication.roles import Claim, assign
+        >>> from dist_ms.communication.start.roles import Claim, assign
         >>> assign([Claim("", "1", "", True)] * 3)
         ['worker', 'worker', 'server']
         >>> assign([Claim("", "", "", True)] * 2) is None
@@ -144,7 +144,7 @@ def order(roles: Sequence[str]) -> list[int]:
     """The new number of every rank: workers first, then servers, then schedulers, each in the order they had.
 
     Examples:
-        >>> from dist_ms.communication.roles import order
+        >>> from dist_ms.communication.start.roles import order
         >>> order(["server", "worker", "worker"])
         [2, 0, 1]
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from dist_ms.communication.lookup import (
+from dist_ms.communication.groups.lookup import (
     check_group,
     check_inited,
     check_int,

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dist_ms.communication.forked import Owner
-from dist_ms.communication.missing import Missing, Place, doing
-from dist_ms.communication.waiting import wait_until
+from dist_ms.communication.end.forked import Owner
+from dist_ms.communication.end.missing import Missing, Place, doing
+from dist_ms.communication.rendezvous.waiting import wait_until
 
 _PACKAGE = str(Path(__file__).resolve().parent.parent)
 

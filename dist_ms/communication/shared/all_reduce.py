@@ -14,8 +14,8 @@ import numpy as np
 
 from dist_ms._ext import board as boards
 from dist_ms._ext import reduce as kernels
-from dist_ms.communication.arena import Arena
-from dist_ms.communication.between import Between, Posted
+from dist_ms.communication.shared.arena import Arena
+from dist_ms.communication.wire.machine_reduction import Between, Posted
 
 SMALL_BYTES = 16 << 10  # up to here every rank reduces the whole array
 CHUNK_BYTES = 128 << 10  # staged at a time; the stages stay in a core's cache
@@ -30,7 +30,7 @@ def chosen_all_reduce(environ: dict[str, str] | None = None) -> str:
         ValueError: if the variable has another value.
 
     Examples:
-        >>> from dist_ms.communication.shared import chosen_all_reduce
+        >>> from dist_ms.communication.shared.all_reduce import chosen_all_reduce
         >>> chosen_all_reduce({}), chosen_all_reduce({"DIST_MS_ALL_REDUCE": "mpi"})
         ('shared', 'mpi')
     """

@@ -24,7 +24,7 @@ def job_token(environ: MutableMapping[str, str] = os.environ) -> str:
         environ: where it stands.
 
     Examples:
-        >>> from dist_ms.communication.job_token import job_token
+        >>> from dist_ms.communication.store.job_token import job_token
         >>> environ = {}
         >>> len(job_token(environ)), job_token(environ) == environ["DIST_MS_JOB_TOKEN"]
         (32, True)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dist_ms.communication.comm import Comm, Handle, Names
-from dist_ms.communication.control import Control, caller
-from dist_ms.communication.missing import late
-from dist_ms.communication.posted import SPIN, InTurn, MeetingHandle, Posted, SharedHandle
-from dist_ms.communication.waiting import wait_until
+from dist_ms.communication.end.missing import late
+from dist_ms.communication.rendezvous.control import Control, caller
+from dist_ms.communication.rendezvous.pending import SPIN, InTurn, MeetingHandle, Posted, SharedHandle
+from dist_ms.communication.rendezvous.waiting import wait_until
 
 if TYPE_CHECKING:
-    from dist_ms.communication.carrying import Carrier
-    from dist_ms.communication.shared import SharedMemory
+    from dist_ms.communication.shared.all_reduce import SharedMemory
+    from dist_ms.communication.wire.segments import Carrier
 
 _DONE, _DIFFER = 1, 3  # states of the board's exchanges
 _ENDED = (_DONE, _DIFFER)
@@ -71,10 +71,10 @@ class MeetingComm(Comm):
         parts = min(Counter(nodes).values())
         if self.size == 1:
             return
-        from dist_ms.communication.arena import Arena
-        from dist_ms.communication.between import Between
-        from dist_ms.communication.carrying import Carrier
-        from dist_ms.communication.shared import chosen_all_reduce, share
+        from dist_ms.communication.shared.all_reduce import chosen_all_reduce, share
+        from dist_ms.communication.shared.arena import Arena
+        from dist_ms.communication.wire.machine_reduction import Between
+        from dist_ms.communication.wire.segments import Carrier
 
         own = self._all_true(chosen_all_reduce() == "shared")
         if not own or not self.one_node:

@@ -1,0 +1,1 @@
+"""How a rank ends: with the others, without them, or as a process that never was a rank."""

@@ -1,0 +1,1 @@
+"""Collectives of one machine, through memory that its ranks share."""

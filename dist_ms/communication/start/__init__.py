@@ -1,0 +1,1 @@
+"""How a rank starts: what the launcher says of it, its role, its cores, and MPI."""
