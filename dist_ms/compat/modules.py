@@ -20,7 +20,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     # common
     **_below("common", "jit_config lazy_inline no_inline jit_context", "common.jit"),
     **_below("common", "recompute", "autograd.recompute"),
-    **_below("common", "hook_handle", "nn.hook_handle"),
+    **_below("common", "hook_handle", "nn.cell.hook_handle"),
     **_below("common", "_utils _decorator sparse_tensor symbol", "common", ""),
     **_below("graph", "api", "common.api"),
     **_below("graph", "mutable", "common.mutable"),

@@ -10,8 +10,8 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell_conversion import CellConversion
-from dist_ms.nn.hook_handle import HookHandle
+from dist_ms.nn.cell.conversion import CellConversion
+from dist_ms.nn.cell.hook_handle import HookHandle
 
 _EXTRA = "_extra_state"
 _KINDS = ("save_pre", "save_post", "load_pre", "load_post")

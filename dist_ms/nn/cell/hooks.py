@@ -16,7 +16,7 @@ from dist_ms.autograd.hooks import call_with_backward_hooks, check_hook
 from dist_ms.autograd.saved import saved_tensors_hooks
 from dist_ms.common.jit import compiled
 from dist_ms.common.parameter import Parameter
-from dist_ms.nn.hook_handle import HookHandle
+from dist_ms.nn.cell.hook_handle import HookHandle
 
 _KINDS = ("forward_pre", "forward", "backward_pre", "backward")
 

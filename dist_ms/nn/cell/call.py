@@ -9,8 +9,8 @@ from typing import Any
 from dist_ms._ext.cell import Constructed
 from dist_ms.autograd import custom
 from dist_ms.autograd.tape import recording
-from dist_ms.nn.cell_hooks import CellHooks
-from dist_ms.nn.cell_precision import CellPrecision
+from dist_ms.nn.cell.hooks import CellHooks
+from dist_ms.nn.cell.precision import CellPrecision
 
 _RECOMPUTE_FLAGS = ("mp_comm_recompute", "parallel_optimizer_comm_recompute", "recompute_slice_activation")
 

@@ -1,9 +1,9 @@
 """Cell: registers Parameters, buffers and other Cells, names them, and prints them.
 
 Registration happens in `__setattr__`; everything else is an ordinary attribute. The other
-parts of a Cell: cell_call.py runs it, cell_hooks.py calls hooks, cell_precision.py sets the
-type of its operations, cell_state.py keeps buffers and state dictionaries, cell_flags.py
-holds flags, cell_compiler.py answers what scripts ask of MindSpore's compiler.
+parts of a Cell: call.py runs it, hooks.py calls hooks, precision.py sets the
+type of its operations, state.py keeps buffers and state dictionaries, flags.py
+holds flags, compiler.py answers what scripts ask of MindSpore's compiler.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 from dist_ms._ext.cell import find_registered, registered
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell_call import CellCall
-from dist_ms.nn.cell_compiler import CellCompiler
-from dist_ms.nn.cell_flags import CellFlags
-from dist_ms.nn.cell_state import CellState, register_cell_buffer_registration_hook
+from dist_ms.nn.cell.call import CellCall
+from dist_ms.nn.cell.compiler import CellCompiler
+from dist_ms.nn.cell.flags import CellFlags
+from dist_ms.nn.cell.state import CellState, register_cell_buffer_registration_hook
 
 __all__ = ["Cell", "GraphCell", "register_cell_buffer_registration_hook"]
 
