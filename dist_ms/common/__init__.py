@@ -20,7 +20,7 @@ from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, spa
 from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from dist_ms.common.tensor.symbol import Symbol
 
-# MindSpore's paths of modules that stand in a folder here: `dist_ms.common.random.seed` is `dist_ms.common.random.seed`.
+# MindSpore has these modules in `common` itself, and scripts import them from there.
 for _module in (generator, seed, sparse_tensor, symbol):
     _sys.modules[f"{__name__}.{_module.__name__.rpartition('.')[2]}"] = _module
 
