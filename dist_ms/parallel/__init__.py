@@ -9,10 +9,10 @@ from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.errors import DesyncError, PlanMismatchError
 from dist_ms.parallel.fusion import Fusion
-from dist_ms.parallel.gradient_hook import GradBucket, GradHook
 from dist_ms.parallel.layout import Layout
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan
-from dist_ms.parallel.reducer import Reducer
+from dist_ms.parallel.reduction.gradient_hook import GradBucket, GradHook
+from dist_ms.parallel.reduction.reducer import Reducer
 from dist_ms.parallel.servers.checkpoint import load_servers, save_servers
 from dist_ms.parallel.session import DataParallel, data_parallel
 from dist_ms.parallel.slice_merging import merge_sliced_parameter

@@ -18,8 +18,8 @@ from dist_ms.common.settings import parallel_context
 from dist_ms.common.tensor import from_array
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import Bucket, Sharding, Slot, SyncPlan
-from dist_ms.parallel.reducer import Reducer
-from dist_ms.parallel.slices import Gather
+from dist_ms.parallel.reduction.reducer import Reducer
+from dist_ms.parallel.reduction.slices import Gather
 
 
 class DividedUpdate:

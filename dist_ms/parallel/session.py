@@ -13,10 +13,10 @@ from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.desync import VARIABLE, DesyncDetector, steps_between
 from dist_ms.parallel.divided_update import DividedUpdate
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
-from dist_ms.parallel.gradient_hook import GradHook
 from dist_ms.parallel.mode import averages, is_data_parallel, refuse_automatic, tell_sum, world_comm
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
-from dist_ms.parallel.reducer import Reducer
+from dist_ms.parallel.reduction.gradient_hook import GradHook
+from dist_ms.parallel.reduction.reducer import Reducer
 from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.parallel.shown import show_plan
 

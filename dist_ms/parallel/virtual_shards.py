@@ -16,8 +16,8 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm
-from dist_ms.parallel.bucket_memory import wire_type
 from dist_ms.parallel.plan import SyncPlan
+from dist_ms.parallel.reduction.bucket_memory import wire_type
 
 VARIABLE = "DIST_MS_VIRTUAL_SHARDS"
 ORDERS = ("interleaved", "contiguous")

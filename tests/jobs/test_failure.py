@@ -164,7 +164,7 @@ def test_a_rank_that_is_killed_amid_reductions(run, how, where, posted):
 def test_a_rank_that_is_killed_amid_a_training_step(run, how, parallel_optimizer):
     done = run(
         HEAD + "import os, signal\nimport dist_ms as ms\n"
-        "from dist_ms import nn\nfrom dist_ms.parallel.reducer import Reducer\n"
+        "from dist_ms import nn\nfrom dist_ms.parallel.reduction.reducer import Reducer\n"
         "ms.set_auto_parallel_context(parallel_mode='data_parallel', gradients_mean=True,\n"
         f"    enable_parallel_optimizer={parallel_optimizer}, comm_fusion={{'openstate': False}},\n"
         "    parallel_optimizer_config={'parallel_optimizer_threshold': 0})\n"

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.parallel.plan import Sharding, make_plan
-from dist_ms.parallel.slices import Gather, own_slice, sum_own_slices
+from dist_ms.parallel.reduction.slices import Gather, own_slice, sum_own_slices
 
 
 @pytest.fixture(params=["shared", "sent"])

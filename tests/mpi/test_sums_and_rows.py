@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import RowTensor, Tensor, nn
 from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
-from dist_ms.parallel.row_gradients import joined, reduce_rows, rows_of
+from dist_ms.parallel.reduction.row_gradients import joined, reduce_rows, rows_of
 
 ROWS, COLUMNS = 40, 3
 FORM = (ROWS, COLUMNS), np.float32  # of the table

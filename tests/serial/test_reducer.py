@@ -9,10 +9,11 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import wrap
 from dist_ms.communication import LocalComm
 from dist_ms.communication.comm import Handle
-from dist_ms.parallel import DataParallel, Fusion, Reducer, bucket_memory, make_plan
+from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
 from dist_ms.parallel import mode as mode_file
 from dist_ms.parallel import session as session_file
-from dist_ms.parallel.row_gradients import add_at
+from dist_ms.parallel.reduction import bucket_memory
+from dist_ms.parallel.reduction.row_gradients import add_at
 
 
 class RecordedHandle(Handle):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from dist_ms.parallel.compression.report import Compression
-from dist_ms.parallel.gradient_hook import GradBucket
+from dist_ms.parallel.reduction.gradient_hook import GradBucket
 
 
 class TopK(Compression):

@@ -8,7 +8,7 @@ import numpy as np
 from dist_ms._ext import cast
 from dist_ms.communication import Handle
 from dist_ms.parallel.compression.report import Compression
-from dist_ms.parallel.gradient_hook import GradBucket
+from dist_ms.parallel.reduction.gradient_hook import GradBucket
 
 
 class _Wire(Compression):

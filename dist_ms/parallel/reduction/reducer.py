@@ -11,14 +11,14 @@ from dist_ms._ext.tape import make_lent
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm
-from dist_ms.parallel import row_gradients
-from dist_ms.parallel.buckets import Buckets
-from dist_ms.parallel.gradient_hook import GradHook
-from dist_ms.parallel.kept import Kept
 from dist_ms.parallel.plan import Bucket, SyncPlan
-from dist_ms.parallel.row_sums import RowSums
-from dist_ms.parallel.samples import SampleCount
-from dist_ms.parallel.summation import Summation
+from dist_ms.parallel.reduction import row_gradients
+from dist_ms.parallel.reduction.buckets import Buckets
+from dist_ms.parallel.reduction.gradient_hook import GradHook
+from dist_ms.parallel.reduction.kept import Kept
+from dist_ms.parallel.reduction.row_sums import RowSums
+from dist_ms.parallel.reduction.samples import SampleCount
+from dist_ms.parallel.reduction.summation import Summation
 
 Replan = Callable[[frozenset[str]], SyncPlan]
 
@@ -60,7 +60,7 @@ class Reducer:
         >>> import dist_ms as ms
         >>> from dist_ms.communication import LocalComm
         >>> from dist_ms.parallel.plan import make_plan
-        >>> from dist_ms.parallel.reducer import Reducer
+        >>> from dist_ms.parallel.reduction.reducer import Reducer
         >>> w = ms.Parameter(np.ones(2, np.float32), name="w")
         >>> reducer = Reducer(make_plan([w]), LocalComm(), mean=True, degree=2)
         >>> reducer.begin()

@@ -23,7 +23,7 @@ class SampleCount:
 
     Examples:
         >>> from dist_ms.communication import LocalComm
-        >>> from dist_ms.parallel.samples import SampleCount
+        >>> from dist_ms.parallel.reduction.samples import SampleCount
         >>> count = SampleCount(LocalComm(), on=True)
         >>> count.set(4)
         >>> count.begin()

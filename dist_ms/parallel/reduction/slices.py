@@ -24,7 +24,7 @@ def own_slice(buffer: np.ndarray, comm: Comm) -> np.ndarray:
     Examples:
         >>> import numpy as np
         >>> from dist_ms.communication import LocalComm
-        >>> from dist_ms.parallel.slices import own_slice
+        >>> from dist_ms.parallel.reduction.slices import own_slice
         >>> own_slice(np.arange(3), LocalComm())
         array([0, 1, 2])
     """

@@ -9,8 +9,8 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.plan import SyncPlan
-from dist_ms.parallel.row_gradients import Rows, joined, reduce_rows, rows_of
-from dist_ms.parallel.summation import Summation
+from dist_ms.parallel.reduction.row_gradients import Rows, joined, reduce_rows, rows_of
+from dist_ms.parallel.reduction.summation import Summation
 
 
 class RowSums:

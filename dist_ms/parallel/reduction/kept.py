@@ -7,9 +7,9 @@ import numpy as np
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.rank_part import RankPart
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.parallel import row_gradients
 from dist_ms.parallel.plan import SyncPlan
-from dist_ms.parallel.summation import Summation
+from dist_ms.parallel.reduction import row_gradients
+from dist_ms.parallel.reduction.summation import Summation
 
 
 class Kept:

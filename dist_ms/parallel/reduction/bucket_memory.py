@@ -7,7 +7,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.plan import Bucket
-from dist_ms.parallel.row_gradients import add_at
+from dist_ms.parallel.reduction.row_gradients import add_at
 
 
 def wire_type(bucket: Bucket) -> np.dtype:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dist_ms.communication import Comm
-from dist_ms.parallel.gradient_hook import GradHook
-from dist_ms.parallel.samples import SampleCount
+from dist_ms.parallel.reduction.gradient_hook import GradHook
+from dist_ms.parallel.reduction.samples import SampleCount
 
 
 class Summation:
@@ -22,7 +22,7 @@ class Summation:
 
     Examples:
         >>> from dist_ms.communication import LocalComm
-        >>> from dist_ms.parallel.summation import Summation
+        >>> from dist_ms.parallel.reduction.summation import Summation
         >>> way = Summation(LocalComm(), divisor=4)
         >>> way.before, way.after
         (1.0, 0.25)

@@ -84,7 +84,7 @@ def add_duplicates(indices: np.ndarray, values: np.ndarray) -> tuple[np.ndarray,
 
     Examples:
         >>> import numpy as np
-        >>> from dist_ms.parallel.row_gradients import add_duplicates
+        >>> from dist_ms.parallel.reduction.row_gradients import add_duplicates
         >>> add_duplicates(np.array([3, 1, 3]), np.array([[1.0], [2.0], [4.0]]))
         (array([1, 3]), array([[2.],
                [5.]]))

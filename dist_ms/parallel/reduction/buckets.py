@@ -17,11 +17,11 @@ from dist_ms.common.tensor.rank_part import RankPart
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Handle
 from dist_ms.communication.comm import Done
-from dist_ms.parallel import bucket_memory
-from dist_ms.parallel.gradient_hook import GradBucket, run_hook
 from dist_ms.parallel.plan import Bucket, Slot
-from dist_ms.parallel.slices import sum_own_slices
-from dist_ms.parallel.summation import Summation
+from dist_ms.parallel.reduction import bucket_memory
+from dist_ms.parallel.reduction.gradient_hook import GradBucket, run_hook
+from dist_ms.parallel.reduction.slices import sum_own_slices
+from dist_ms.parallel.reduction.summation import Summation
 
 
 class Buckets:
@@ -37,9 +37,9 @@ class Buckets:
         >>> import numpy as np
         >>> import dist_ms as ms
         >>> from dist_ms.communication import LocalComm
-        >>> from dist_ms.parallel.buckets import Buckets
+        >>> from dist_ms.parallel.reduction.buckets import Buckets
         >>> from dist_ms.parallel.plan import make_plan
-        >>> from dist_ms.parallel.summation import Summation
+        >>> from dist_ms.parallel.reduction.summation import Summation
         >>> plan = make_plan([ms.Parameter(np.ones(2, np.float32), name="w")])
         >>> buckets = Buckets(plan.buckets, ["w"], Summation(LocalComm(), divisor=2), reuse=True)
         >>> buckets.forget()
