@@ -12,7 +12,7 @@ import pickle
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ from dist_ms.communication.wire.buffers import (
     wide,
     wire_form,
 )
-from dist_ms.communication.wire.exchange import MpiExchange
+from dist_ms.communication.wire.exchange import Exchange
 from dist_ms.communication.wire.segments import Carried
 
 SMALL_BYTES = 16 << 10  # up to here MPI reduces between machines itself: a hop less
@@ -61,7 +61,7 @@ def load_mpi() -> Any:
     return MPI
 
 
-class MpiComm(MpiExchange, MeetingComm):
+class MpiComm(MeetingComm):
     """A group of ranks on an MPI communicator of its own.
 
     Args:
@@ -84,6 +84,7 @@ class MpiComm(MpiExchange, MeetingComm):
     ) -> None:
         super().__init__(load_mpi(), comm, name, ranks, control, seconds)
         self.one_node = one_node
+        self._exchange = Exchange(self, self._mpi, comm)
         self._types = mpi_types(self._mpi)
         self._ops = mpi_ops(self._mpi)
         self._scratch: np.ndarray | None = None
@@ -305,6 +306,16 @@ class MpiComm(MpiExchange, MeetingComm):
             self._pair("recv", [request], source, data)
         return array
 
+    def post_exchange(
+        self,
+        outgoing: Sequence[tuple[int, np.ndarray]],
+        incoming: Sequence[tuple[int, np.ndarray]],
+        tag: int = 0,
+        collective: bool = False,
+    ) -> Handle:
+        """Start to send arrays to ranks and to receive arrays from ranks."""
+        return self._exchange.post(outgoing, incoming, tag, collective)
+
     def gather_objects(self, value: Any) -> list[Any]:
         """Return every rank's value, in rank order."""
         data = np.frombuffer(pickle.dumps(value), np.uint8)
@@ -331,7 +342,7 @@ class MpiComm(MpiExchange, MeetingComm):
         if self._control.owner.forked:
             return
         self._control.counts.pop(self.name, None)
-        self.free_exchange()
+        self._exchange.free()
         self._scratch = None
         self._leave()
         self._comm.Free()

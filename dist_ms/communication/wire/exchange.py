@@ -13,34 +13,43 @@ from dist_ms.communication.wire.buffers import as_bytes, check_tag, pieces
 CHUNK_BYTES = 1 << 30  # as in mpi.py: counts are C ints
 
 
-class MpiExchange:
-    """The part of `MpiComm` that exchanges messages.
+class Exchange:
+    """The messages of one group.
 
-    The messages of collectives travel on a communicator of their own, made when first needed, so that
-    a user's messages of the same tag cannot be taken for them.
+    Those of collectives travel on a communicator of their own, made when first needed, so that a user's messages of
+    the same tag cannot be taken for them.
+
+    Args:
+        owner: the group.
+        mpi: mpi4py.MPI.
+        comm: the group's communicator.
     """
 
-    _private: Any = None
-    _under_way: tuple[ExchangeHandle, ...] = ()  # a handle that its owner forgets must not free what MPI still reads
+    def __init__(self, owner: Any, mpi: Any, comm: Any) -> None:
+        self._owner, self._mpi, self._comm = owner, mpi, comm
+        self._private: Any = None
+        # A handle that its owner forgets must not free what MPI still reads.
+        self._under_way: tuple[ExchangeHandle, ...] = ()
 
-    def post_exchange(
+    def post(
         self,
         outgoing: Sequence[tuple[int, np.ndarray]],
         incoming: Sequence[tuple[int, np.ndarray]],
-        tag: int = 0,
-        collective: bool = False,
+        tag: int,
+        collective: bool,
     ) -> Handle:
-        """Start to send arrays to ranks and to receive arrays from ranks."""
+        """Start to send arrays to ranks and to receive arrays from ranks; see `Comm.post_exchange`."""
         verb = "exchange" if collective else "irecv" if incoming else "isend"
-        self.check_process(verb)
+        owner = self._owner
+        owner.check_process(verb)
         check_tag(verb, tag)
         for dest, array in outgoing:
             check_array(verb, array, changed=False)
-            check_rank(verb, "dest", dest, self.size)
+            check_rank(verb, "dest", dest, owner.size)
         for source, array in incoming:
             check_array(verb, array, changed=True)
-            check_rank(verb, "source", source, self.size)
-        comm = self._exchange_comm() if collective else self._comm
+            check_rank(verb, "source", source, owner.size)
+        comm = self._collective_comm() if collective else self._comm
         byte = self._mpi.BYTE
         # Receives first: a message that finds its place is not copied.
         messages = [
@@ -53,17 +62,17 @@ class MpiExchange:
             for dest, array in outgoing
             for piece in pieces(as_bytes(np.ascontiguousarray(array)), CHUNK_BYTES)
         ]
-        handle = ExchangeHandle(self, verb, messages)
+        handle = ExchangeHandle(owner, self._mpi, verb, messages)
         self._under_way = (*(h for h in self._under_way if not h.drive()), handle)
         return handle
 
-    def free_exchange(self) -> None:
+    def free(self) -> None:
         """Give the private communicator back, if there is one."""
         if self._private is not None:
             self._private.Free()
             self._private = None
 
-    def _exchange_comm(self) -> Any:
+    def _collective_comm(self) -> Any:
         """Return the private communicator; the first time every rank makes it, having met."""
         if self._private is None:
             self._private = self._comm.Dup()
@@ -90,13 +99,14 @@ class ExchangeHandle(Handle):
     """Messages under way.
 
     Args:
-        comm: their MpiComm.
+        owner: their group.
+        mpi: mpi4py.MPI.
         verb: what errors call it.
         messages: all of them.
     """
 
-    def __init__(self, comm: Any, verb: str, messages: list[Message]) -> None:
-        self._comm, self._verb, self._messages = comm, verb, messages
+    def __init__(self, owner: Any, mpi: Any, verb: str, messages: list[Message]) -> None:
+        self._owner, self._mpi, self._verb, self._messages = owner, mpi, verb, messages
         self._error: ValueError | None = None
 
     def test(self) -> bool:
@@ -108,16 +118,16 @@ class ExchangeHandle(Handle):
 
     def drive(self) -> bool:
         """Drive the messages and return whether none is under way; an error waits for the owner to ask."""
-        status = self._comm._mpi.Status()
+        status = self._mpi.Status()
         while self._messages:
             message = self._messages[0]
             try:
                 if not message.request.Test(status):
                     return False
-                length = status.Get_count(self._comm._mpi.BYTE)
+                length = status.Get_count(self._mpi.BYTE)
                 wrong = message.received and length != len(message.data)
                 came = f"{length} bytes"
-            except self._comm._mpi.Exception:  # how MPI says that it had to cut it off
+            except self._mpi.Exception:  # how MPI says that it had to cut it off
                 wrong, came = True, "a longer one"
             if wrong:
                 self._error = ValueError(self._wrong_length(message, came))
@@ -127,7 +137,7 @@ class ExchangeHandle(Handle):
     def wait(self) -> None:
         """Wait until all messages have arrived."""
         peers = sorted({m.peer for m in self._messages})
-        self._comm._wait(self.test, self._verb, None, list(self._messages), peers)
+        self._owner._wait(self.test, self._verb, None, list(self._messages), peers)
 
     def _wrong_length(self, message: Message, came: str) -> str:
         return (
