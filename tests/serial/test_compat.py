@@ -89,6 +89,13 @@ def test_every_listed_path_can_be_imported(as_mindspore, path):
     exec(f"from mindspore.{path} import *", {})
 
 
+@pytest.mark.parametrize("path", "generator seed sparse_tensor symbol".split())
+def test_modules_in_folders_keep_mindspore_s_paths(path):
+    module = importlib.import_module(f"dist_ms.common.{path}")
+    assert module.__name__ in (f"dist_ms.common.random.{path}", f"dist_ms.common.tensor.{path}")
+    assert importlib.import_module(module.__name__) is module
+
+
 @pytest.mark.parametrize(
     "path, names",
     [
@@ -97,6 +104,10 @@ def test_every_listed_path_can_be_imported(as_mindspore, path):
         ("common.parameter", "Parameter ParameterTuple _Buffer _is_parameter_generated"),
         ("common.tensor", "Tensor"),
         ("common.dtype", "float32 int32"),
+        ("common.generator", "Generator default_generator"),
+        ("common.seed", "set_seed get_seed"),
+        ("common.sparse_tensor", "COOTensor CSRTensor RowTensor"),
+        ("common.symbol", "Symbol"),
         ("common.hook_handle", "HookHandle"),
         ("common", "set_seed Tensor"),
         ("context", "set_context GRAPH_MODE set_auto_parallel_context ParallelMode"),
