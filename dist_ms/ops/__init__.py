@@ -7,10 +7,10 @@ Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
 # ruff: noqa: E402, I001
 import importlib as _importlib
 
-from dist_ms.ops.later import LATER as _LATER
+from dist_ms.ops.declared import declared as _declared
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 
-_OWNERS = {name: f"ops.{module}" for module, names in _LATER.items() for name in names}
+_OFFERED: dict[str, str] = {}
 
 
 def offer(owners: dict[str, tuple[str, ...]]) -> None:
@@ -19,12 +19,18 @@ def offer(owners: dict[str, tuple[str, ...]]) -> None:
     Args:
         owners: per file, such as "collectives.barrier", its names.
     """
-    _OWNERS.update({name: module for module, names in owners.items() for name in names})
+    _OFFERED.update({name: module for module, names in owners.items() for name in names})
+
+
+def _owner(name: str) -> str | None:
+    """The file that has a name, and none that Python asks modules for."""
+    return None if name.startswith("__") else _OFFERED.get(name) or _declared().get(name)
 
 
 def __getattr__(name: str) -> object:
     """Load the file that has a name when it is first used."""
-    if name not in _OWNERS:
+    owner = _owner(name)
+    if owner is None:
         if name.endswith(("_ext", "_")) and not name.startswith("_"):
             from dist_ms.ops.extended_names import in_other_form
 
@@ -34,14 +40,13 @@ def __getattr__(name: str) -> object:
         from dist_ms.common.absent import missing
 
         raise missing("dist_ms.ops", name)
-    owner = _OWNERS[name]
     module = _importlib.import_module(f"dist_ms.{owner}")
-    globals().update({item: getattr(module, item) for item, other in _OWNERS.items() if other == owner})
+    globals().update({item: getattr(module, item) for item in module.__all__ if _owner(item) == owner})
     return globals()[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_OWNERS})
+    return sorted({*globals(), *_OFFERED, *_declared()})
 
 
 # elementwise

@@ -3,6 +3,7 @@
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -52,14 +53,16 @@ def test_an_unknown_name_is_an_attribute_error():
 
 def test_operations_that_load_later_are_listed():
     from dist_ms import ops
-    from dist_ms.ops.later import LATER
+    from dist_ms.ops.declared import declared
 
-    for module, names in LATER.items():
-        found = importlib.import_module(f"dist_ms.ops.{module}")
-        assert sorted(names) == sorted(found.__all__), module
-        for name in names:
+    files = sorted((Path(ops.__file__).parent).glob("*/*.py"))
+    for family, module in ((path.parent.name, path.stem) for path in files if path.parent.name != "extended"):
+        found = importlib.import_module(f"dist_ms.ops.{family}.{module}")
+        for name in getattr(found, "__all__", ()):
+            assert declared()[name] == f"ops.{family}.{module}"
             assert getattr(ops, name) is getattr(found, name)
             assert name in dir(ops)
+    assert len(declared()) > 1000
     with pytest.raises(AttributeError, match="module 'dist_ms.ops' has no attribute 'zzz'"):
         _ = ops.zzz
 
@@ -68,10 +71,10 @@ def test_an_operation_has_one_owner():
     code = (
         "import sys\n"
         "from dist_ms import ops\n"
-        "from dist_ms.ops.later import LATER\n"
-        "for module, names in LATER.items():\n"
-        "    if f'dist_ms.ops.{module}' not in sys.modules:\n"
-        "        assert not {*names} & {*vars(ops)}, module\n"
+        "from dist_ms.ops.declared import declared\n"
+        "for name, module in declared().items():\n"
+        "    if f'dist_ms.{module}' not in sys.modules:\n"
+        "        assert name not in vars(ops), name\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 

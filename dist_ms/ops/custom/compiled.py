@@ -16,8 +16,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["load"]
-
 
 @functools.cache
 def _library(path: str) -> ctypes.CDLL:
