@@ -1,4 +1,4 @@
-"""Compiled kernels that load at their first use, after which reaching one costs an attribute."""
+"""Compiled kernels, and SciPy, that load at their first use, after which reaching one costs an attribute."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import Any
 
 
 class LateModule(ModuleType):
-    """A module of `dist_ms._ext` that is loaded when one of its names is first asked for."""
+    """A module that is loaded when one of its names is first asked for.
+
+    Args:
+        name: its name.
+        package: where it is.
+    """
+
+    def __init__(self, name: str, package: str = "dist_ms._ext") -> None:
+        super().__init__(name)
+        self._package = package
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        module = importlib.import_module(f"dist_ms._ext.{self.__name__}")
+        module = importlib.import_module(f"{self._package}.{self.__name__}")
         self.__dict__.update({key: value for key, value in vars(module).items() if not key.startswith("__")})
         return getattr(module, name)
 
@@ -49,3 +58,6 @@ triangles = LateModule("triangles")
 unique = LateModule("unique")
 vector_product = LateModule("vector_product")
 weighted_places = LateModule("weighted_places")
+
+fft = LateModule("fft", "scipy")
+special = LateModule("special", "scipy")

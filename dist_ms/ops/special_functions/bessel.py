@@ -9,13 +9,9 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
-from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.special_functions.bessel_functions import (
-    bessel_ie_array,
-    bessel_j_array,
-    bessel_ke_array,
-    bessel_y_array,
-)
+from dist_ms.ops.kernels import special
+from dist_ms.ops.pointwise import apply
+from dist_ms.ops.primitive import Primitive
 
 __all__ = [
     "BesselI0",
@@ -46,16 +42,14 @@ __all__ = [
 
 
 class _Bessel(Primitive):
-    """A Bessel function; a subclass sets `value` and `gradient`."""
+    """A Bessel function: SciPy's, of the name without Bessel; a subclass sets `gradient`."""
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        """The function on float64."""
-        raise NotImplementedError
-
-    @quiet
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return self.value(floating(self.name, x, "x", False).astype(np.float64)).astype(x.dtype)
+        kind = self.name[6:].lower()
+        out = apply(getattr(special, kind), floating(self.name, x, "x", False))
+        if kind[0] in "jy":  # SciPy finds no end of the waves.
+            np.copyto(out, 0, where=(np.abs(x) if kind[0] == "j" else x) == np.inf)
+        return out
 
 
 def _over(y: Tensor, x: Tensor) -> Tensor:
@@ -79,10 +73,6 @@ class BesselJ0(_Bessel):
         [0.7652]
     """
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_j_array(0, x)
-
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
         return ops.mul(dout, ops.neg(bessel_j1(x)))
@@ -102,10 +92,6 @@ class BesselJ1(_Bessel):
         >>> print(ms.ops.bessel_j1(ms.Tensor([1.0])).asnumpy().round(4))
         [0.4401]
     """
-
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_j_array(1, x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -127,10 +113,6 @@ class BesselY0(_Bessel):
         [0.0883]
     """
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_y_array(0, x)
-
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
         return ops.mul(dout, ops.neg(bessel_y1(x)))
@@ -150,10 +132,6 @@ class BesselY1(_Bessel):
         >>> print(ms.ops.bessel_y1(ms.Tensor([1.0])).asnumpy().round(4))
         [-0.7812]
     """
-
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_y_array(1, x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -175,10 +153,6 @@ class BesselI0(_Bessel):
         [1.2661]
     """
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ie_array(0, x) * np.exp(np.abs(x))
-
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
         return ops.mul(dout, bessel_i1(x))
@@ -198,10 +172,6 @@ class BesselI1(_Bessel):
         >>> print(ms.ops.bessel_i1(ms.Tensor([1.0])).asnumpy().round(4))
         [0.5652]
     """
-
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ie_array(1, x) * np.exp(np.abs(x))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -223,10 +193,6 @@ class BesselI0e(_Bessel):
         [0.4658]
     """
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ie_array(0, x)
-
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
         return ops.mul(dout, ops.sub(bessel_i1e(x), ops.mul(ops.sign(x), bessel_i0e(x))))
@@ -246,10 +212,6 @@ class BesselI1e(_Bessel):
         >>> print(ms.ops.bessel_i1e(ms.Tensor([1.0])).asnumpy().round(4))
         [0.2079]
     """
-
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ie_array(1, x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -272,10 +234,6 @@ class BesselK0(_Bessel):
         [0.421]
     """
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ke_array(0, x) * np.exp(-x)
-
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
         return ops.mul(dout, ops.neg(bessel_k1(x)))
@@ -295,10 +253,6 @@ class BesselK1(_Bessel):
         >>> print(ms.ops.bessel_k1(ms.Tensor([1.0])).asnumpy().round(4))
         [0.6019]
     """
-
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ke_array(1, x) * np.exp(-x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -320,10 +274,6 @@ class BesselK0e(_Bessel):
         [1.1445]
     """
 
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ke_array(0, x)
-
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
         return ops.mul(dout, ops.sub(bessel_k0e(x), bessel_k1e(x)))
@@ -343,10 +293,6 @@ class BesselK1e(_Bessel):
         >>> print(ms.ops.bessel_k1e(ms.Tensor([1.0])).asnumpy().round(4))
         [1.6362]
     """
-
-    @staticmethod
-    def value(x: np.ndarray) -> np.ndarray:
-        return bessel_ke_array(1, x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]

@@ -18,11 +18,11 @@ __all__ = ["Igamma", "Igammac", "Mvlgamma", "Zeta", "igamma", "igammac", "zeta"]
 
 
 class _OfTwo(Primitive):
-    """A function of two Tensors of floats of one dtype, computed in float64."""
+    """A function of two Tensors of floats of one dtype."""
 
     @staticmethod
     def value(a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        """The function on float64 arrays of one shape."""
+        """The function on arrays of one dtype."""
         raise NotImplementedError
 
     @quiet
@@ -33,8 +33,7 @@ class _OfTwo(Primitive):
                 f"For '{self.name}', 'input' and 'other' must have the same dtype, "
                 f"but got {a.dtype.name} and {x.dtype.name}."
             )
-        wide = np.broadcast_arrays(a.astype(np.float64), x.astype(np.float64))
-        return np.asarray(self.value(*wide)).astype(a.dtype)
+        return np.asarray(self.value(*np.broadcast_arrays(a, x))).astype(a.dtype, copy=False)
 
 
 class _IgammaByA(_OfTwo):
@@ -76,7 +75,7 @@ class Igamma(_OfTwo):
         [0.6321]
     """
 
-    value = staticmethod(lambda a, x: values.igamma_arrays(a, x)[0])
+    value = staticmethod(values.igamma_array)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         a, x = inputs
@@ -102,7 +101,7 @@ class Igammac(_OfTwo):
         [0.3679]
     """
 
-    value = staticmethod(lambda a, x: values.igamma_arrays(a, x)[1])
+    value = staticmethod(values.igammac_array)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return igamma.gradient(inputs, output, ops.neg(dout))
