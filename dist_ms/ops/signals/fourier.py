@@ -14,6 +14,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, integers, many_axes, one_of, tensor
+from dist_ms.ops.kernels import fft as fft_of_arrays
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -45,11 +46,9 @@ __all__ = [
 _OPPOSITE = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
-def _narrowed(out: np.ndarray, x: np.ndarray) -> np.ndarray:
-    """The transform of `x` in x's precision: NumPy before 2.0 gives double precision for all."""
-    if x.dtype.char in "dD":
-        return out
-    return out.astype(np.complex64 if out.dtype.kind == "c" else np.float32, copy=False)
+def _widened(x: np.ndarray) -> np.ndarray:
+    """The array in a type that SciPy knows: it makes float64 of any other."""
+    return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
 class Fit(Primitive):
@@ -82,7 +81,9 @@ class ComplexTransform(Primitive):
         self.axes, self.norm, self.inverse = axes, norm, inverse
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return _narrowed((np.fft.ifftn if self.inverse else np.fft.fftn)(x, axes=self.axes, norm=self.norm), x)
+        return (fft_of_arrays.ifftn if self.inverse else fft_of_arrays.fftn)(
+            _widened(x), axes=self.axes, norm=self.norm
+        )
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         back = ComplexTransform(self.axes, _OPPOSITE[self.norm], not self.inverse)(dout)
@@ -98,7 +99,7 @@ class RealTransform(Primitive):
         self.axes, self.norm = axes, norm
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return _narrowed(np.fft.rfftn(x, axes=self.axes, norm=self.norm), x)
+        return fft_of_arrays.rfftn(_widened(x), axes=self.axes, norm=self.norm)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         last = self.axes[-1]
@@ -116,7 +117,7 @@ class ToReal(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         sizes = [x.shape[a] for a in self.axes[:-1]] + [self.size]
-        return _narrowed(np.fft.irfftn(x, sizes, self.axes, self.norm), x)
+        return fft_of_arrays.irfftn(_widened(x), sizes, self.axes, self.norm)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         last, real = self.axes[-1], dout.array().dtype
@@ -149,18 +150,19 @@ def _prepared(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, n
     return x, sizes, axes, norm
 
 
-def _fitted(x: Tensor, axes: tuple, sizes: tuple | None) -> Tensor:
-    """The tensor with the lengths wanted; -1 leaves one as it is."""
-    if sizes is None:
-        return x
-    sizes = tuple(x.shape[a] if size == -1 else size for a, size in zip(axes, sizes))
-    return x if sizes == tuple(x.shape[a] for a in axes) else Fit(axes, sizes)(x)
+def _fitted(name: str, x: Tensor, axes: tuple, sizes: tuple | None) -> Tensor:
+    """The tensor with the lengths wanted; None and -1 leave one as it is."""
+    before = tuple(x.shape[a] for a in axes)
+    sizes = before if sizes is None else tuple(b if size == -1 else size for b, size in zip(before, sizes))
+    if 0 in sizes:
+        raise ValueError(f"For '{name}', the dimensions transformed must not be empty, but got the shape {x.shape}.")
+    return x if sizes == before else Fit(axes, sizes)(x)
 
 
 def _complex(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, norm: Any, inverse: bool) -> Tensor:
     """`fftn` or `ifftn` under another name."""
     x, sizes, axes, norm = _prepared(name, x, sizes, dims, default, norm)
-    return ComplexTransform(axes, norm, inverse)(_fitted(x, axes, sizes))
+    return ComplexTransform(axes, norm, inverse)(_fitted(name, x, axes, sizes))
 
 
 def _to_half(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, norm: Any, mirrored: bool) -> Tensor:
@@ -168,7 +170,7 @@ def _to_half(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, no
     x, sizes, axes, norm = _prepared(name, x, sizes, dims, default, norm)
     if ops.is_complex(x):
         raise TypeError(f"For '{name}', the dtype of 'input' must be real, but got {x.dtype}.")
-    x = _fitted(x, axes, sizes)
+    x = _fitted(name, x, axes, sizes)
     return ops.conj(RealTransform(axes, _OPPOSITE[norm])(x)) if mirrored else RealTransform(axes, norm)(x)
 
 
@@ -179,7 +181,7 @@ def _to_real(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, no
     if last < 1:
         raise ValueError(f"For '{name}', the result must not be empty; give the length of its last dimension.")
     before = tuple(x.shape[a] for a in axes[:-1]) if sizes is None else sizes[:-1]
-    x = _fitted(x, axes, (*before, last // 2 + 1))
+    x = _fitted(name, x, axes, (*before, last // 2 + 1))
     return ToReal(axes, _OPPOSITE[norm], last)(ops.conj(x)) if mirrored else ToReal(axes, norm, last)(x)
 
 
