@@ -60,4 +60,7 @@ vector_product = LateModule("vector_product")
 weighted_places = LateModule("weighted_places")
 
 fft = LateModule("fft", "scipy")
+lapack = LateModule("lapack", "scipy.linalg")
+linalg = LateModule("linalg", "scipy")
+optimize = LateModule("optimize", "scipy")
 special = LateModule("special", "scipy")

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, one_dtype, tensor
+from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive
 
@@ -49,7 +50,7 @@ class Cholesky(Primitive):
         matrices = square_matrices(self.name, input_x)
         try:
             # The lower triangle of the adjoint is the upper one; NumPy before 2.0 factors lower triangles alone.
-            out = np.linalg.cholesky(_adjoint(matrices) if self.upper else matrices)
+            out = lapack.cholesky(_adjoint(matrices) if self.upper else matrices)
         except np.linalg.LinAlgError:
             raise ValueError(f"For '{self.name}', every matrix must be positive definite, but one is not.") from None
         return (_adjoint(out) if self.upper else out).astype(input_x.dtype, copy=False)

@@ -1,4 +1,4 @@
-"""inverse, det, slogdet, singular values: matrices taken apart by LAPACK (through NumPy)."""
+"""inverse, det, slogdet, singular values: matrices taken apart by LAPACK (SciPy's or NumPy's)."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, tensor
 from dist_ms.ops.elementwise.arithmetic import mul, neg
+from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping.reshaping import expand_dims
@@ -73,7 +74,7 @@ class MatrixInverse(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         try:
-            out = np.linalg.inv(square_matrices(self.name, x))
+            out = lapack.inverse(square_matrices(self.name, x))
         except np.linalg.LinAlgError:
             raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
         return out.astype(x.dtype, copy=False)
@@ -195,7 +196,7 @@ class SingularValues(Primitive):
 
     def forward(self, x: np.ndarray) -> tuple:
         wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        u, s, v = np.linalg.svd(wide, full_matrices=False)
+        u, s, v = lapack.svd(wide)
         return s.astype(x.dtype, copy=False), u.astype(x.dtype, copy=False), v.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:

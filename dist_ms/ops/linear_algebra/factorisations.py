@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, one_dtype, one_of, tensor
+from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -56,8 +57,8 @@ class Svd(Primitive):
     def forward(self, input: np.ndarray) -> Any:
         x = _matrices(self.name, input)
         if not self.compute_uv:
-            return np.linalg.svd(x, compute_uv=False)
-        u, s, v = np.linalg.svd(x, full_matrices=self.full_matrices)
+            return lapack.singular_values(x)
+        u, s, v = lapack.svd(x, self.full_matrices)
         return s, u, np.conj(np.swapaxes(v, -1, -2)).copy()
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> Tensor:
@@ -144,7 +145,7 @@ class Qr(Primitive):
         self.full_matrices = boolean(self.name, full_matrices, "full_matrices")
 
     def forward(self, x: np.ndarray) -> tuple:
-        q, r = np.linalg.qr(_matrices(self.name, x), mode="complete" if self.full_matrices else "reduced")
+        q, r = lapack.qr(_matrices(self.name, x), self.full_matrices)
         return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:

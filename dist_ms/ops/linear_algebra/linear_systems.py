@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integral, one_dtype, tensor
+from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive
 
@@ -262,7 +263,7 @@ class PseudoInverse(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        u, s, v = np.linalg.svd(wide, full_matrices=False)
+        u, s, v = lapack.svd(wide)
         relative = max(x.shape[-2:]) * np.finfo(s.dtype).eps if self.relative is None else self.relative
         kept = s > np.maximum(self.absolute, relative * s.max(-1, keepdims=True, initial=0))
         s = np.divide(1, s, where=kept, out=np.zeros_like(s))

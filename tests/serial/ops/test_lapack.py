@@ -1,0 +1,79 @@
+"""Inverses and factors by SciPy's LAPACK against NumPy's: shapes, types, memory layouts, errors, threads."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from dist_ms.ops.linear_algebra import lapack
+
+RNG = np.random.default_rng(0)
+SHAPES = [(1, 1), (3, 3), (5, 3), (3, 5), (70, 64), (64, 70), (2, 64, 64), (2, 3, 64, 70), (4, 3, 3), (0, 0), (3, 0)]
+
+
+def matrices(shape, dtype):
+    a = RNG.standard_normal(shape)
+    a = (a + 1j * RNG.standard_normal(shape) if np.dtype(dtype).kind == "c" else a).astype(dtype)
+    return a, np.asfortranarray(a), a[..., ::-1, :]
+
+
+def close(found, wanted, tolerance):
+    assert found.dtype == wanted.dtype and found.shape == wanted.shape
+    np.testing.assert_allclose(found, wanted, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, (2, 0, 3), (0, 64, 64)])
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
+def test_factors(shape, dtype):
+    tolerance = 1e-3 if dtype in "fF" else 1e-10
+    for a in matrices(shape, dtype):
+        before = a.copy()
+        for full in (False, True):
+            for found, wanted in zip(lapack.qr(a, full), np.linalg.qr(a, "complete" if full else "reduced")):
+                close(found, wanted, tolerance)
+            u, s, v = lapack.svd(a, full)
+            wanted = np.linalg.svd(a, full_matrices=full)
+            assert (u.shape, v.shape) == (wanted[0].shape, wanted[2].shape) and u.dtype == v.dtype == a.dtype
+            close(s, wanted[1], tolerance)
+            close((u[..., : s.shape[-1]] * s[..., None, :]) @ v[..., : s.shape[-1], :], a, tolerance)
+        close(lapack.singular_values(a), np.linalg.svd(a, compute_uv=False), tolerance)
+        if shape[-1] == shape[-2]:
+            square = a @ a.conj().swapaxes(-1, -2) + 2 * np.eye(shape[-1], dtype=dtype)
+            close(lapack.inverse(square), np.linalg.inv(square), tolerance)
+            # The upper triangle is not read.
+            close(lapack.cholesky(np.tril(square)), np.linalg.cholesky(square), tolerance)
+        np.testing.assert_array_equal(a, before)
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (2, 64, 64)])
+def test_errors(shape):
+    zero, hole = np.zeros(shape), np.full(shape, np.nan)
+    for function, a, message in (
+        (lapack.inverse, zero, "Singular matrix"),
+        (lapack.cholesky, zero, "Matrix is not positive definite"),
+        (lapack.cholesky, -np.eye(shape[-1]), "Matrix is not positive definite"),
+        (lapack.svd, hole, "SVD did not converge"),
+        (lapack.singular_values, hole, "SVD did not converge"),
+    ):
+        with pytest.raises(np.linalg.LinAlgError, match=message):
+            function(a)
+    assert np.isnan(lapack.qr(hole)[1]).any()
+
+
+def test_threads_come_back():
+    """Several Python threads may be within; the last one to leave restores what was."""
+    with lapack.one_thread:
+        pass
+    count = lapack.one_thread._calls[0]
+    before, a = count(), RNG.standard_normal((100, 100))
+    users = [threading.Thread(target=lambda: [lapack.qr(a) for _ in range(20)]) for _ in range(4)]
+    for user in users:
+        user.start()
+    for user in users:
+        user.join()
+    assert count() == before
+    with lapack.one_thread, lapack.one_thread:
+        assert count() == 1
+    with pytest.raises(np.linalg.LinAlgError):
+        lapack.inverse(np.zeros((2, 2)))
+    assert count() == before
