@@ -8,45 +8,9 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.kernels import optimize
 
 __all__ = ["linear_sum_assignment"]
-
-
-def _columns(cost: np.ndarray) -> np.ndarray:
-    """The column of each row, for as many columns as rows or more.
-
-    Shortest augmenting paths with row and column prices (Jonker and Volgenant, 1987).
-    """
-    rows, columns = cost.shape
-    row_price, column_price = np.zeros(rows), np.zeros(columns)
-    row_of = np.full(columns, -1)
-    for row in range(rows):
-        least, before = np.full(columns, np.inf), np.full(columns, -1)
-        done = np.zeros(columns, bool)
-        current, here, distance = row, -1, 0.0
-        while True:
-            reduced = distance + cost[current] - row_price[current] - column_price
-            better = ~done & (reduced < least)
-            least[better], before[better] = reduced[better], here
-            open_ = np.where(done, np.inf, least)
-            here = int(open_.argmin())
-            distance = open_[here]
-            done[here] = True
-            if row_of[here] < 0:
-                break
-            current = row_of[here]
-        row_price[row] += distance
-        seen = done.copy()
-        seen[here] = False
-        row_price[row_of[seen]] += distance - least[seen]
-        column_price[seen] -= distance - least[seen]
-        while here >= 0:
-            previous = before[here]
-            row_of[here] = row if previous < 0 else row_of[previous]
-            here = previous
-    found = np.empty(rows, np.int64)
-    found[row_of[row_of >= 0]] = np.flatnonzero(row_of >= 0)
-    return found
 
 
 def linear_sum_assignment(cost_matrix: Tensor, maximize: bool, dimension_limit: Any = None) -> tuple[Tensor, Tensor]:
@@ -85,9 +49,5 @@ def linear_sum_assignment(cost_matrix: Tensor, maximize: bool, dimension_limit: 
         if isinstance(limit, bool) or not isinstance(limit, int):
             raise TypeError(complaint("dimension_limit", owner, "one integer", type(dimension_limit).__name__))
         cost = cost[:, : max(limit, 0)]
-    cost = cost.astype(np.float64)
-    if cost.shape[0] <= cost.shape[1]:
-        return wrap(np.arange(cost.shape[0])), wrap(_columns(cost))
-    rows = _columns(cost.T)
-    order = np.argsort(rows)
-    return wrap(rows[order]), wrap(order.astype(np.int64))
+    rows, columns = optimize.linear_sum_assignment(cost)
+    return wrap(rows), wrap(columns)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import Primitive
+from dist_ms.ops.kernels import linalg as routines
+from dist_ms.ops.linear_algebra.lapack import one_thread
 
 __all__ = [
     "block_diag",
@@ -232,20 +235,6 @@ def solve_triangular(
     return found if b.ndim == 2 else found.reshape((-1,))
 
 
-def _eliminated(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """L below the diagonal and U, and with which row each row was exchanged."""
-    both = a.copy()
-    pivots = np.arange(min(a.shape), dtype=np.int32)
-    for i in range(len(pivots)):
-        best = i + int(np.abs(both[i:, i]).argmax())
-        pivots[i] = best
-        both[[i, best]] = both[[best, i]]
-        if both[i, i]:
-            both[i + 1 :, i] /= both[i, i]
-            both[i + 1 :, i + 1 :] -= np.outer(both[i + 1 :, i], both[i, i + 1 :])
-    return both, pivots
-
-
 def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Tensor, Tensor]:
     """Factor a matrix by elimination with exchanged rows.
 
@@ -271,8 +260,12 @@ def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -
     """
     _flags("lu_factor", overwrite_a=overwrite_a, check_finite=check_finite)
     a = _finite("lu_factor", _matrix("lu_factor", a, square=False), check_finite)
-    both, pivots = _eliminated(a.array())
-    return wrap(both), wrap(pivots)
+    if not a.size:
+        return wrap(a.array().copy()), wrap(np.zeros(0, np.int32))
+    with one_thread, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # A matrix without an inverse has factors, too.
+        both, pivots = routines.lu_factor(a.array(), check_finite=False)
+    return wrap(np.ascontiguousarray(both)), wrap(pivots)
 
 
 def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_finite: bool = True) -> tuple:
@@ -301,20 +294,11 @@ def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_fini
     """
     _flags("lu", permute_l=permute_l, overwrite_a=overwrite_a, check_finite=check_finite)
     a = _finite("lu", _matrix("lu", a, square=False), check_finite)
-    both, pivots = _eliminated(a.array())
-    order = np.arange(len(both))
-    for i, row in enumerate(pivots):
-        order[[i, row]] = order[[row, i]]
-    count = min(both.shape)
-    lower = np.tril(both[:, :count], -1) + np.eye(len(both), count, dtype=both.dtype)
-    upper = np.triu(both[:count])
-    if permute_l:
-        permuted = np.empty_like(lower)
-        permuted[order] = lower
-        return wrap(permuted), wrap(upper)
-    permutation = np.zeros((len(both), len(both)), np.int32)
-    permutation[order, np.arange(len(both))] = 1
-    return wrap(permutation), wrap(lower), wrap(upper)
+    with one_thread:
+        factors = [np.ascontiguousarray(factor) for factor in routines.lu(a.array(), permute_l, check_finite=False)]
+    if not permute_l:
+        factors[0] = factors[0].astype(np.int32) if a.size else np.eye(a.shape[0], dtype=np.int32)
+    return tuple(map(wrap, factors))
 
 
 class _SymmetricEigen(Primitive):

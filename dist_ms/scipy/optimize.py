@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -10,6 +12,8 @@ import numpy as np
 from dist_ms.autograd.grad import value_and_grad
 from dist_ms.common.checks import check_callable, complaint
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.kernels import optimize
+from dist_ms.ops.linear_algebra.lapack import one_thread
 from dist_ms.scipy.assignment import linear_sum_assignment
 
 __all__ = ["line_search", "linear_sum_assignment", "minimize"]
@@ -50,81 +54,25 @@ class _Function:
         check_callable(f, "f", owner)
         if not isinstance(x, Tensor):
             raise TypeError(complaint("x0", owner, "a Tensor", type(x).__name__))
-        if x.ndim != 1 or x.array().dtype.kind != "f":
+        if x.ndim != 1 or not x.size or x.array().dtype.kind != "f":
             raise ValueError(complaint("x0", owner, "a row of floats", f"{x.dtype}, shape {x.shape}"))
         self.dtype = x.array().dtype
         self._both = value_and_grad(lambda v: f(v, *args))
+        self._last: tuple = (None, None)
         self.calls = 0
 
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
-        self.calls += 1
-        value, slope = self._both(self.tensor(x))
-        return float(value.asnumpy()), slope.asnumpy().astype(np.float64)
+        """Value and gradient; asked again for the same place, those of the last call."""
+        if not np.array_equal(x, self._last[0]):
+            self.calls += 1
+            value, slope = self._both(self.tensor(x))
+            self._last = x.copy(), (float(value.asnumpy()), slope.asnumpy().astype(np.float64))
+        return self._last[1]
 
     def tensor(self, x: np.ndarray) -> Tensor:
         """An array as a tensor of the type of the start."""
-        return Tensor(np.asarray(x).astype(self.dtype))
-
-
-def _inner(low: tuple, high: tuple, last: tuple | None) -> float:
-    """A step between two, from a cubic through three values, else a parabola, else the middle."""
-    (a, fa, da), (b, fb, _) = low[:3], high[:3]
-    near, far = sorted((a, b))
-    with np.errstate(all="ignore"):
-        if last is not None:
-            c, fc = last[:2]
-            u, v = b - a, c - a
-            r, s = fb - fa - da * u, fc - fa - da * v
-            scale = u * u * v * v * (u - v)
-            p, q = (v * v * r - u * u * s) / scale, (u**3 * s - v**3 * r) / scale
-            step = a + (-q + np.sqrt(q * q - 3 * p * da)) / (3 * p)
-            if near + 0.2 * (far - near) < step < far - 0.2 * (far - near):
-                return float(step)
-        step = a - da * (b - a) ** 2 / (2 * (fb - fa - da * (b - a)))
-    if near + 0.1 * (far - near) < step < far - 0.1 * (far - near):
-        return float(step)
-    return (a + b) / 2
-
-
-def _search(
-    call: Callable, start: tuple, slope: float, c1: float, c2: float, maxiter: int, first: float = 1.0
-) -> tuple[tuple | None, int]:
-    """A step with the strong Wolfe conditions (Nocedal and Wright, algorithms 3.5 and 3.6), and how many were tried.
-
-    Args:
-        call: step -> (step, value, slope along the direction, gradient).
-        start: that of step 0.
-    """
-    f0 = start[1]
-    previous, step = start, first
-    low = high = None
-    for i in range(1, maxiter + 1):
-        here = call(step)
-        if here[1] > f0 + c1 * step * slope or (i > 1 and here[1] >= previous[1]):
-            low, high = previous, here
-            break
-        if abs(here[2]) <= -c2 * slope:
-            return here, i
-        if here[2] >= 0:
-            low, high = here, previous
-            break
-        previous, step = here, step * 2
-    if low is None:
-        return None, maxiter
-    tries, last = i, None
-    for _ in range(maxiter):
-        here = call(_inner(low, high, last))
-        if here[1] > f0 + c1 * here[0] * slope or here[1] >= low[1]:
-            last, high = high, here
-            continue
-        if abs(here[2]) <= -c2 * slope:
-            return here, tries
-        if here[2] * (high[0] - low[0]) >= 0:
-            last, high = high, low
-        else:
-            last = low
-        low = here
-    return (low, tries) if low[0] > 0 else (None, tries)
+        with np.errstate(over="ignore"):
+            return Tensor(np.asarray(x).astype(self.dtype))
 
 
 def line_search(
@@ -168,17 +116,25 @@ def line_search(
         raise ValueError(complaint("pk", "line_search", f"a Tensor of shape {xk.shape}", pk))
     x, p = xk.asnumpy().astype(np.float64), pk.asnumpy().astype(np.float64)
     value, gradient = function(x)
-    slope = float(gradient @ p)
+    tried = 0
 
-    def along(step: float) -> tuple:
-        there, g = function(x + step * p)
-        return step, there, float(g @ p), g
+    def counted(there: np.ndarray) -> float:
+        nonlocal tried
+        # The steps 1, 2, 4 ... are the tries; what follows lies between two of them.
+        tried += np.array_equal(there, x + 2.0**tried * p)
+        return function(there)[0]
 
-    found, tries = _search(along, (0.0, value, slope, gradient), slope, c1, c2, maxiter)
-    step, there, _, g = found or (0.0, value, slope, gradient)
+    def slope(there: np.ndarray) -> np.ndarray:
+        return function(there)[1]
+
+    with one_thread, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Without a step there is no slope at its end, which `failed` tells.
+        step, *_, rest = optimize.line_search(counted, slope, x, p, gradient, value, c1=c1, c2=c2, maxiter=maxiter)
+    failed, tried = step is None or rest is None, min(tried, maxiter)
+    step = 0.0 if failed else float(step)
+    there, g = function(x + step * p)
     count = function.calls
-    status = 0 if found else 1
-    return LineSearchResults(not found, tries, count, count, tries + 1, step, there, function.tensor(g), status)
+    return LineSearchResults(failed, tried, count, count, tried + 1, step, there, function.tensor(g), int(failed))
 
 
 def minimize(
@@ -196,8 +152,6 @@ def minimize(
     options: dict | None = None,
 ) -> OptimizeResults:
     """Find a minimum near a point.
-
-    Nocedal and Wright, "Numerical Optimization", 2006, chapters 6 and 7.
 
     Args:
         func: a function of a Tensor (n,), and of `args`, that returns one number.
@@ -237,53 +191,25 @@ def minimize(
             raise ValueError(complaint("options", "minimize", f"of {', '.join(chosen)}", repr(name)))
     chosen.update(options or {})
     full = method.upper() == "BFGS"
-    x = x0.asnumpy().astype(np.float64)
-    value, g = function(x)
-    inverse, pairs = np.eye(x.size), []
-    steps, status = 0, 0
-    while np.abs(g).max(initial=0) > chosen["gtol"]:
-        if steps >= chosen["maxiter"]:
-            status = 1
-            break
-        p = -inverse @ g if full else -_two_loops(g, pairs)
-        slope = float(g @ p)
-
-        def along(step: float, x: np.ndarray = x, p: np.ndarray = p) -> tuple:
-            there, h = function(x + step * p)
-            return step, there, float(h @ p), h
-
-        first = 1.0 if steps else min(1.0, 1.01 / max(np.abs(g).sum(), 1e-30))
-        found, _ = _search(along, (0.0, value, slope, g), slope, 1e-4, 0.9, 20, first)
-        if found is None:
-            status = 2
-            break
-        s, y = found[0] * p, found[3] - g
-        x, value, g = x + s, found[1], found[3]
-        if s @ y > 0:
-            rho = 1 / (s @ y)
-            if full:
-                turn = np.eye(x.size) - rho * np.outer(s, y)
-                inverse = turn @ inverse @ turn.T + rho * np.outer(s, s)
-            else:
-                pairs = [*pairs, (s, y, rho)][-chosen["maxcor"] :]
-        steps += 1
-    done = status == 0
-    found_inverse = function.tensor(inverse) if full else None
-    count = function.calls
+    if full:
+        bounds_of_search = {"gtol": chosen["gtol"], "maxiter": chosen["maxiter"]}
+    else:
+        # Only the gradient ends the search.
+        bounds_of_search = {**chosen, "ftol": 0.0, "maxfun": sys.maxsize}
+    start = x0.asnumpy().astype(np.float64)
+    way = "BFGS" if full else "L-BFGS-B"
+    with one_thread:
+        found = optimize.minimize(function, start, method=way, jac=True, options=bounds_of_search)
+    # L-BFGS-B also ends where the function has no lower bound.
+    steep = found.success and not np.abs(found.jac).max() <= chosen["gtol"]
     return OptimizeResults(
-        function.tensor(x), done, status, value, function.tensor(g), found_inverse, count, count, steps
+        function.tensor(found.x),
+        bool(found.success) and not steep,
+        2 if steep else int(found.status),
+        float(found.fun),
+        function.tensor(found.jac),
+        function.tensor(found.hess_inv) if full else None,
+        function.calls,
+        function.calls,
+        int(found.nit),
     )
-
-
-def _two_loops(g: np.ndarray, pairs: list) -> np.ndarray:
-    """The inverse Hessian that the pairs stand for, times g."""
-    q, kept = g.copy(), []
-    for s, y, rho in reversed(pairs):
-        kept.append(rho * (s @ q))
-        q -= kept[-1] * y
-    if pairs:
-        s, y, _ = pairs[-1]
-        q *= (s @ y) / (y @ y)
-    for (s, y, rho), a in zip(pairs, reversed(kept)):
-        q += s * (a - rho * (y @ q))
-    return q

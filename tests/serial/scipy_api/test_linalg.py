@@ -77,6 +77,20 @@ def test_lu(shape, dtype):
     np.testing.assert_allclose(lower @ upper, order, atol=1e-5)
 
 
+def test_lu_of_nothing_and_of_singular_matrices():
+    for shape in ((0, 0), (0, 3), (3, 0)):
+        p, lower, upper = (t.asnumpy() for t in linalg.lu(Tensor(np.zeros(shape, np.float32))))
+        least = min(shape)
+        assert (p.shape, lower.shape, upper.shape) == ((shape[0],) * 2, (shape[0], least), (least, shape[1]))
+        assert p.dtype == np.int32 and lower.dtype == np.float32
+        both, rows = (t.asnumpy() for t in linalg.lu_factor(Tensor(np.zeros(shape, np.float32))))
+        assert both.shape == shape and rows.shape == (0,) and rows.dtype == np.int32
+    both, rows = (t.asnumpy() for t in linalg.lu_factor(Tensor(np.ones((2, 2)))))
+    assert both.tolist() == [[1, 1], [1, 0]] and rows.tolist() == [0, 1]
+    holes = linalg.lu_factor(Tensor(np.full((2, 2), np.nan)), check_finite=False)[0].asnumpy()
+    assert np.isnan(holes).any()
+
+
 def test_lu_gives_mindspores_exchanges():
     _, rows = linalg.lu_factor(Tensor(np.array([[0.0, 2, 1], [1, 1, 0], [3, 0, 1]])))
     assert rows.asnumpy().tolist() == [2, 2, 2] and rows.dtype == ms.int32

@@ -70,8 +70,10 @@ def test_options_of_minimize():
     assert not short.success and short.status == 1 and short.nit == 2
     done = minimize(rosenbrock, Tensor(np.ones(2)), method="LBFGS")
     assert done.success and done.nit == 0
-    low = minimize(lambda v: -v.sum(), Tensor([0.0]), method="BFGS")
-    assert not low.success and low.status == 2
+    for method in ("BFGS", "LBFGS"):
+        low = minimize(lambda v: -v.sum(), Tensor([0.0]), method=method)
+        assert not low.success and low.status == 2
+        assert not minimize(lambda v: (v * np.nan).sum(), Tensor([0.0]), method=method).success
 
 
 @pytest.mark.parametrize(
@@ -84,6 +86,7 @@ def test_options_of_minimize():
         ({"args": 3}, TypeError),
         ({"x0": [1.0]}, TypeError),
         ({"x0": Tensor([1])}, ValueError),
+        ({"x0": Tensor(np.zeros(0))}, ValueError),
         ({"func": 3}, TypeError),
     ],
 )
