@@ -1,85 +1,12 @@
-/* Inner loops of universal functions, as NumPy calls them: places, a length, steps in bytes.
- *
- * A formula is written once. Where the first operand and the result are contiguous and the others are too, or one
- * number, the steps are constants, so that the compiler makes vectors of the loop.
- */
+/* Inner loops of universal functions: of all types, and the table of all loops. */
 #ifndef DIST_MS_POINTWISE_LOOPS_H
 #define DIST_MS_POINTWISE_LOOPS_H
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-
+#include "pointwise_casts.h"
+#include "pointwise_patterns.h"
+#include "pointwise_roots.h"
+#include "pointwise_special.h"
 #include "pointwise_tiles.h"
-
-/* The places are local: a result that is a byte could lie over the list of them. */
-#define DM_AT(type, i, step) (*(const type *) (place_##i + at * (step)))
-#define DM_PUT(i, step) *(DM_OUT *) (place_##i + at * (step)) = DM_FORMULA;
-
-/* One number is read before the loop: for all that the compiler knows the results could lie over it. */
-#define DM_OR_ONE(type, i, step, one) ((step) == 0 ? (one) : DM_AT(type, i, step))
-
-#define DM_UNARY_LOOP(s0, s1)                                   \
-    for (dm_size at = 0; at < size; at++) {                     \
-        const DM_X x = DM_AT(DM_X, 0, s0);                      \
-        DM_PUT(1, s1)       \
-    }
-
-#define DM_UNARY                                                                        \
-    char *const place_0 = places[0], *const place_1 = places[1];                        \
-    const dm_size size = sizes[0];                                                      \
-    (void) options;                                                                     \
-    if (steps[0] == sizeof(DM_X) && steps[1] == sizeof(DM_OUT))                         \
-        DM_UNARY_LOOP((dm_size) sizeof(DM_X), (dm_size) sizeof(DM_OUT))                 \
-    else                                                                                \
-        DM_UNARY_LOOP(steps[0], steps[1])
-
-#define DM_BINARY_LOOP(s0, s1, s2)                              \
-    for (dm_size at = 0; at < size; at++) {                     \
-        const DM_X x = DM_AT(DM_X, 0, s0);                      \
-        const DM_OUT y = DM_OR_ONE(DM_OUT, 1, s1, first_y);     \
-        DM_PUT(2, s2)       \
-    }
-
-#define DM_BINARY                                                                   \
-    char *const place_0 = places[0], *const place_1 = places[1], *const place_2 = places[2]; \
-    const dm_size size = sizes[0], in = sizeof(DM_X), one = sizeof(DM_OUT);         \
-    const DM_OUT first_y = *(const DM_OUT *) places[1];                             \
-    (void) options;                                                                 \
-    if (steps[0] == in && steps[1] == one && steps[2] == one)                       \
-        DM_BINARY_LOOP(in, one, one)                                                \
-    else if (steps[0] == in && steps[1] == 0 && steps[2] == one)                    \
-        DM_BINARY_LOOP(in, 0, one)                                                  \
-    else                                                                            \
-        DM_BINARY_LOOP(steps[0], steps[1], steps[2])
-
-#define DM_TERNARY_LOOP(s0, s1, s2, s3)                         \
-    for (dm_size at = 0; at < size; at++) {                     \
-        const DM_X x = DM_AT(DM_X, 0, s0);                      \
-        const DM_OUT y = DM_OR_ONE(DM_OUT, 1, s1, first_y);     \
-        const DM_OUT z = DM_OR_ONE(DM_OUT, 2, s2, first_z);     \
-        DM_PUT(3, s3)       \
-    }
-
-#define DM_TERNARY                                                                              \
-    char *const place_0 = places[0], *const place_1 = places[1];                                \
-    char *const place_2 = places[2], *const place_3 = places[3];                                \
-    const dm_size size = sizes[0], in = sizeof(DM_X), one = sizeof(DM_OUT);                     \
-    const DM_OUT first_y = *(const DM_OUT *) places[1], first_z = *(const DM_OUT *) places[2];  \
-    (void) options;                                                                             \
-    if (steps[0] == in && steps[1] == one && steps[2] == one && steps[3] == one)                \
-        DM_TERNARY_LOOP(in, one, one, one)                                                      \
-    else if (steps[0] == in && steps[1] == one && steps[2] == 0 && steps[3] == one)             \
-        DM_TERNARY_LOOP(in, one, 0, one)                                                        \
-    else if (steps[0] == in && steps[1] == 0 && steps[2] == one && steps[3] == one)             \
-        DM_TERNARY_LOOP(in, 0, one, one)                                                        \
-    else if (steps[0] == in && steps[1] == 0 && steps[2] == 0 && steps[3] == one)               \
-        DM_TERNARY_LOOP(in, 0, 0, one)                                                          \
-    else                                                                                        \
-        DM_TERNARY_LOOP(steps[0], steps[1], steps[2], steps[3])
-
-#define DM_LOOP(name) \
-    static void name(char **places, const dm_size *sizes, const dm_size *steps, void *options)
 
 /* y where the condition x is true, else z. */
 #define DM_FORMULA (x ? y : z)
@@ -159,38 +86,6 @@ DM_LOOP(dm_sign_float) { DM_UNARY }
 #define DM_X double
 #define DM_OUT double
 DM_LOOP(dm_sign_double) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#undef DM_FORMULA
-
-/* One over the root, each step rounded. */
-#define DM_X float
-#define DM_OUT float
-#define DM_FORMULA (1.0f / sqrtf(x))
-DM_LOOP(dm_rsqrt_float) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#undef DM_FORMULA
-#define DM_X double
-#define DM_OUT double
-#define DM_FORMULA (1.0 / sqrt(x))
-DM_LOOP(dm_rsqrt_double) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#undef DM_FORMULA
-
-/* x^3: in float32 computed in float64, so right to half a unit. */
-#define DM_X float
-#define DM_OUT float
-#define DM_FORMULA ((float) ((double) x * x * x))
-DM_LOOP(dm_cube_float) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#undef DM_FORMULA
-#define DM_X double
-#define DM_OUT double
-#define DM_FORMULA (x * x * x)
-DM_LOOP(dm_cube_double) { DM_UNARY }
 #undef DM_X
 #undef DM_OUT
 #undef DM_FORMULA
@@ -300,106 +195,11 @@ DM_LOOP(dm_parametric_relu_gradient_double) { DM_TERNARY }
 #undef DM_OUT
 #undef DM_FORMULA
 
-/* The number in another type; whether it is not 0. */
-#define DM_FORMULA ((DM_OUT) x)
-#define DM_OUT float
-#define DM_X int32_t
-DM_LOOP(dm_cast_int_float) { DM_UNARY }
-#undef DM_X
-#define DM_X int64_t
-DM_LOOP(dm_cast_long_float) { DM_UNARY }
-#undef DM_X
-#define DM_X uint8_t
-DM_LOOP(dm_cast_byte_float) { DM_UNARY }
-#undef DM_X
-#define DM_X double
-DM_LOOP(dm_cast_double_float) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#define DM_OUT double
-#define DM_X int32_t
-DM_LOOP(dm_cast_int_double) { DM_UNARY }
-#undef DM_X
-#define DM_X int64_t
-DM_LOOP(dm_cast_long_double) { DM_UNARY }
-#undef DM_X
-#define DM_X uint8_t
-DM_LOOP(dm_cast_byte_double) { DM_UNARY }
-#undef DM_X
-#define DM_X float
-DM_LOOP(dm_cast_float_double) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#define DM_OUT int32_t
-#define DM_X float
-DM_LOOP(dm_cast_float_int) { DM_UNARY }
-#undef DM_X
-#define DM_X double
-DM_LOOP(dm_cast_double_int) { DM_UNARY }
-#undef DM_X
-#define DM_X int64_t
-DM_LOOP(dm_cast_long_int) { DM_UNARY }
-#undef DM_X
-#define DM_X uint8_t
-DM_LOOP(dm_cast_byte_int) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#define DM_OUT int64_t
-#define DM_X float
-DM_LOOP(dm_cast_float_long) { DM_UNARY }
-#undef DM_X
-#define DM_X double
-DM_LOOP(dm_cast_double_long) { DM_UNARY }
-#undef DM_X
-#define DM_X int32_t
-DM_LOOP(dm_cast_int_long) { DM_UNARY }
-#undef DM_X
-#define DM_X uint8_t
-DM_LOOP(dm_cast_byte_long) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#undef DM_FORMULA
-#define DM_FORMULA (x != 0)
-#define DM_OUT uint8_t
-#define DM_X float
-DM_LOOP(dm_cast_float_bool) { DM_UNARY }
-#undef DM_X
-#define DM_X double
-DM_LOOP(dm_cast_double_bool) { DM_UNARY }
-#undef DM_X
-#define DM_X int32_t
-DM_LOOP(dm_cast_int_bool) { DM_UNARY }
-#undef DM_X
-#define DM_X int64_t
-DM_LOOP(dm_cast_long_bool) { DM_UNARY }
-#undef DM_X
-#undef DM_OUT
-#undef DM_FORMULA
-
 /* Whether a bool is false. */
 #define DM_X uint8_t
 #define DM_OUT uint8_t
 #define DM_FORMULA (x == 0)
 DM_LOOP(dm_logical_not) { DM_UNARY }
-#undef DM_FORMULA
-#undef DM_X
-#undef DM_OUT
-
-/* By the C library, whose float64 functions are right to a unit. */
-#define DM_X double
-#define DM_OUT double
-#define DM_FORMULA (erf(x))
-DM_LOOP(dm_erf_double) { DM_UNARY }
-#undef DM_FORMULA
-#define DM_FORMULA (erfc(x))
-DM_LOOP(dm_erfc_double) { DM_UNARY }
-#undef DM_FORMULA
-#undef DM_X
-#undef DM_OUT
-#define DM_X float
-#define DM_OUT float
-#define DM_FORMULA ((float) erfc(x))
-DM_LOOP(dm_erfc_float) { DM_UNARY }
 #undef DM_FORMULA
 #undef DM_X
 #undef DM_OUT
@@ -447,6 +247,17 @@ static const dm_entry dm_entries[] = {
     {"erf", dm_erf_double, "dd"},
     {"erfc", dm_erfc_float, "ff"},
     {"erfc", dm_erfc_double, "dd"},
+    {"erfinv", dm_erfinv_float, "ff"},
+    {"sqrt", dm_sqrt_float, "ff"},
+    {"square", dm_square_float, "ff"},
+    {"reciprocal", dm_reciprocal_float, "ff"},
+    {"hypot", dm_hypot_float, "fff"},
+    {"frac", dm_frac_float, "ff"},
+    {"frac", dm_frac_double, "dd"},
+    {"finite", dm_finite_float, "ffff"},
+    {"finite", dm_finite_double, "dddd"},
+    {"divide_add", dm_divide_add_float, "ffff"},
+    {"divide_add", dm_divide_add_double, "dddd"},
     {"power", dm_power_float, "fff"},
     {"fmod", dm_fmod_float, "fff"},
     {"remainder", dm_remainder_float, "fff"},

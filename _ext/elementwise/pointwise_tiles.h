@@ -2,11 +2,7 @@
 #ifndef DIST_MS_POINTWISE_TILES_H
 #define DIST_MS_POINTWISE_TILES_H
 
-#include <math.h>
-#include <stddef.h>
-#include <stdint.h>
-
-typedef ptrdiff_t dm_size;
+#include "pointwise_patterns.h"
 
 enum { DM_TILE = 64 };
 

@@ -59,22 +59,39 @@ def power(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def power_of_number(x: np.ndarray, exponent: float) -> np.ndarray | None:
     """Floats to a power that has a way of its own; None for any other power."""
     if exponent == 2:
-        return apply(np.square, x)
+        return square(x)
     if exponent == 3:
         return apply(own.cube, x)
     if exponent == 0.5:
-        return apply(np.sqrt, x)
+        return sqrt(x)
     return reciprocal(x) if exponent == -1 else None
+
+
+def square(x: np.ndarray) -> np.ndarray:
+    """x^2 of numbers."""
+    return apply(own.square if x.dtype in _SINGLE else np.square, x)
+
+
+def sqrt(x: np.ndarray) -> np.ndarray:
+    """The root of floats or complex numbers."""
+    return apply(own.sqrt if x.dtype in _SINGLE else np.sqrt, x)
 
 
 def reciprocal(x: np.ndarray) -> np.ndarray:
     """1 / x of floats or complex numbers."""
-    return apply(np.divide, np.ones((), x.dtype), x) if x.dtype.kind == "c" else apply(np.reciprocal, x)
+    if x.dtype.kind == "c":
+        return apply(np.divide, np.ones((), x.dtype), x)
+    return apply(own.reciprocal if x.dtype in _SINGLE else np.reciprocal, x)
+
+
+def hypot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The root of x^2 + y^2, real numbers of one dtype."""
+    return apply(own.hypot if x.dtype in _SINGLE else np.hypot, x, y)
 
 
 def rsqrt(x: np.ndarray) -> np.ndarray:
     """1 / sqrt(x) of floats or complex numbers."""
-    return reciprocal(apply(np.sqrt, x)) if x.dtype.kind == "c" else apply(own.rsqrt, x)
+    return reciprocal(sqrt(x)) if x.dtype.kind == "c" else apply(own.rsqrt, x)
 
 
 def sign(x: np.ndarray) -> np.ndarray:

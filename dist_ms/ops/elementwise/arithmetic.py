@@ -255,7 +255,7 @@ class Square(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         if array(self.name, input).dtype.kind == "b":
             raise TypeError("For 'Square', the dtype of 'input' must be a number type, but got Bool.")
-        return apply(np.square, input)
+        return pointwise.square(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(mul(dout, conjugate(inputs[0])), 2)

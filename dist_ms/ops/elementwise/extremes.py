@@ -14,6 +14,7 @@ from dist_ms.ops.arguments import real
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, sub
+from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.layout import converted, copied
 from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.pointwise import clamp as clamp_array
@@ -225,10 +226,12 @@ class NanToNum(Primitive):
         real(self.name, input)
         if input.dtype.kind not in "fV":
             return input.copy()
-        if apply(np.isfinite, input).all():
-            return copied(input)
         d = input.dtype.type
         largest = np.finfo(input.dtype).max if input.dtype.kind == "f" else d(3.3895314e38)
+        if self.posinf is None and self.neginf is None:
+            return apply(pointwise.finite, input, np.asarray(d(self.nan or 0)), np.asarray(d(largest)))
+        if apply(np.isfinite, input).all():
+            return copied(input)
         out = np.where(apply(np.isnan, input), d(self.nan or 0), input)
         out = np.where(out == np.inf, d(largest if self.posinf is None else self.posinf), out)
         return np.where(out == -np.inf, d(-largest if self.neginf is None else self.neginf), out)

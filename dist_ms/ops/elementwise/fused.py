@@ -1,4 +1,4 @@
-"""Interpolation and a product added to a sum: two or three operations in one pass over memory."""
+"""Interpolation, and a product or a quotient added to a number: two or three operations in one pass over memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.broadcasting import number_array, reduce_to
-from dist_ms.ops.elementwise.arithmetic import conjugate, mul, sub
+from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg, sub
+from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive
@@ -58,6 +59,27 @@ class MultiplyAdd(Primitive):
         )
 
 
+class DivideAdd(Primitive):
+    """input + first / second of floats of one dtype, with broadcasting."""
+
+    keeps = (1, 2)
+
+    def forward(self, input: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        try:
+            return apply(pointwise.divide_add, input, first, second)
+        except ValueError as error:
+            raise mismatch("addcdiv", error, input=input, tensor1=first, tensor2=second) from None
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        input, first, second = inputs
+        share = true_divide(dout, second) if wanted(first) or wanted(second) else None
+        return (
+            reduce_to(dout, input) if wanted(input) else None,
+            reduce_to(share, first) if wanted(first) else None,
+            reduce_to(mul(neg(share), true_divide(first, second)), second) if wanted(second) else None,
+        )
+
+
 def mismatch(name: str, error: ValueError, **arrays: np.ndarray) -> ValueError:
     """The error to raise when operands do not broadcast (or `error` if that is not the trouble)."""
     try:
@@ -71,4 +93,4 @@ def mismatch(name: str, error: ValueError, **arrays: np.ndarray) -> ValueError:
     return error
 
 
-interpolation, multiply_add = Interpolation(), MultiplyAdd()
+interpolation, multiply_add, divide_add = Interpolation(), MultiplyAdd(), DivideAdd()

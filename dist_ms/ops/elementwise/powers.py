@@ -15,7 +15,6 @@ from dist_ms.ops.arguments import array, floating
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg, square
 from dist_ms.ops.elementwise.division import true_divide
-from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, as_tensor, quiet
 
 __all__ = [
@@ -75,9 +74,7 @@ class Pow(Binary):
         x, y = inputs
         dx = dy = None
         if wanted(x):
-            below = y - 1
-            slope = x if not isinstance(y, Tensor) and below == 1 else pow(x, below)
-            dx = reduce_to(mul(dout, conjugate(mul(slope, y))), x)
+            dx = reduce_to(mul(dout, conjugate(mul(_power_below(x, y), y))), x)
         if wanted(y):
             # Where the base is 0 the power does not depend on the exponent (as long as that is positive).
             log = (
@@ -89,6 +86,16 @@ class Pow(Binary):
             )
             dy = reduce_to(mul(dout, conjugate(mul(pow(x, y), log))), y)
         return dx, dy
+
+
+def _power_below(x: Any, y: Any) -> Tensor:
+    """x to the power of y - 1, of which some are sooner had than a power."""
+    if not isinstance(y, Tensor):
+        if y == 2:
+            return x
+        if y == 0.5 and x._element.kind in "fV":
+            return rsqrt(x)
+    return pow(x, y - 1)
 
 
 @quiet
@@ -118,7 +125,7 @@ class Sqrt(Primitive):
     keeps_output = True
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return apply(np.sqrt, as_float(self.name, x))
+        return pointwise.sqrt(as_float(self.name, x))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return reduce_to(true_divide(dout, mul(conjugate(output), 2)), inputs[0])
@@ -207,7 +214,7 @@ class Hypot(Binary):
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        return apply(np.hypot, floating(self.name, x, complex_too=False), y)
+        return pointwise.hypot(floating(self.name, x, complex_too=False), y)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, y = inputs

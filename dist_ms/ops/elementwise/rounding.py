@@ -8,7 +8,8 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, integer, real
-from dist_ms.ops.elementwise.arithmetic import mul, sub
+from dist_ms.ops.elementwise.arithmetic import mul
+from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, quiet
 
@@ -81,6 +82,20 @@ class Trunc(_Step):
         return apply(np.trunc, input) if real(self.name, input).dtype.kind in "fV" else input.copy()
 
 
+class _Frac(Primitive):
+    """Each element without its integer part."""
+
+    keeps = ()
+
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        if real(self.name, input).dtype.kind in "fV":
+            return apply(pointwise.frac, input)
+        return np.zeros_like(input)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return dout
+
+
 class Rint(_Step):
     """Each element rounded to the nearest whole number, halves to the even one.
 
@@ -135,7 +150,7 @@ class Round(Primitive):
 
 
 floor, ceil, trunc, rint = Floor(), Ceil(), Trunc(), Rint()
-_round = Round()
+_frac, _round = _Frac(), Round()
 
 
 def round(input: Tensor, *, decimals: int = 0) -> Tensor:
@@ -176,4 +191,4 @@ def frac(x: Tensor) -> Tensor:
         >>> print(ms.ops.frac(ms.Tensor([1.5, -1.25])))
         [ 0.5  -0.25]
     """
-    return sub(x, trunc(x))
+    return _frac(x)

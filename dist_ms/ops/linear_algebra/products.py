@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
 from dist_ms.ops.elementwise.division import true_divide
-from dist_ms.ops.elementwise.fused import interpolation, multiply_add
+from dist_ms.ops.elementwise.fused import divide_add, interpolation, multiply_add
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import expand_dims, reshape
@@ -282,8 +282,9 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         [4.]
     """
     one_dtype("addcdiv", "fVc", input=input, tensor1=tensor1, tensor2=tensor2)
-    quotient = true_divide(tensor("addcdiv", tensor1, "tensor1"), tensor("addcdiv", tensor2, "tensor2"))
-    return add(tensor("addcdiv", input), quotient if type(value) is int and value == 1 else mul(quotient, value))
+    operands = (tensor("addcdiv", input), tensor("addcdiv", tensor1, "tensor1"), tensor("addcdiv", tensor2, "tensor2"))
+    plain = type(value) is int and value == 1 and input._element.kind in "fV"
+    return divide_add(*operands) if plain else add(operands[0], mul(true_divide(*operands[1:]), value))
 
 
 def ldexp(x: Tensor, other: Any) -> Tensor:

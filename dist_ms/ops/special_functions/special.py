@@ -112,7 +112,10 @@ class Erfinv(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        out = apply(special.erfinv, floating(self.name, input, complex_too=False))
+        input = floating(self.name, input, complex_too=False)
+        if input.dtype.itemsize <= 4:
+            return apply(pointwise.erfinv, input)
+        out = apply(special.erfinv, input)
         return np.copysign(out, input, out=out)  # that of -0 too
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
