@@ -10,8 +10,8 @@ import numpy as np
 from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
-from dist_ms.ops.layout import copied, copy_into
-from dist_ms.ops.primitive import numpy_dtype
+from dist_ms.ops.kernels import filling
+from dist_ms.ops.primitive import numpy_dtype, quiet
 
 __all__ = [
     "arange",
@@ -30,6 +30,11 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+_F32, _F64, _I64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64)
+# Bytes of zeros, and numbers at equal distances, from which on the kernel writes them sooner than NumPy.
+_LEAST_SHARED, _LEAST_COUNTED = 131072, 4096
 
 
 def shape_of(name: str, size: Any, argument: str) -> tuple:
@@ -69,7 +74,7 @@ def zeros(size: Any, dtype: Number | None = None) -> Tensor:
         [[0. 0.]
          [0. 0.]]
     """
-    return wrap(np.zeros(shape_of("zeros", size, "size"), _dtype("zeros", dtype, float32)))
+    return wrap(_zeros(shape_of("zeros", size, "size"), _dtype("zeros", dtype, float32)))
 
 
 def ones(shape: Any, dtype: Number | None = None) -> Tensor:
@@ -120,10 +125,21 @@ def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
     return wrap(filled(shape_of("full", size, "size"), fill_value, _dtype("full", dtype, int64)))
 
 
+@quiet
 def filled(shape: tuple, value: Any, d: np.dtype) -> np.ndarray:
     """An array of one number, cast like MindSpore does: floats are cut, integers wrap around."""
-    with np.errstate(all="ignore"):
-        return copied(np.broadcast_to(np.asarray(value).astype(d), shape))
+    out = np.empty(shape, d)
+    filling.fill(out, np.asarray(value).astype(d))
+    return out
+
+
+def _zeros(shape: tuple, d: np.dtype) -> np.ndarray:
+    """An array of zeros."""
+    out = np.empty(shape, d)
+    if out.nbytes < _LEAST_SHARED:
+        return np.zeros(shape, d)
+    filling.fill(out, np.zeros((), d))
+    return out
 
 
 def fill(type: Number, shape: Any, value: Any) -> Tensor:
@@ -230,12 +246,12 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Number | None = None) ->
     return wrap(_like("full_like", input, fill_value, dtype))
 
 
+@quiet
 def _like(name: str, input: Tensor, value: Any, dtype: Any) -> np.ndarray:
     """A constant array with a tensor's shape and memory order."""
     d = numpy_dtype(tensor(name, input)) if dtype is None else _dtype(name, dtype, float32)
     out = np.empty(input.shape, d) if input._data is None else np.empty_like(input._data, d)
-    with np.errstate(all="ignore"):
-        copy_into(np.asarray(scalar(value)).astype(d), out)
+    filling.fill(out, np.asarray(scalar(value)).astype(d))
     return out
 
 
@@ -271,8 +287,13 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Number | No
         raise ValueError(f"For 'arange', 'step' must lead from 'start' to 'end', but got {start}, {end} and {step}.")
     whole = all(isinstance(v, (int, np.integer)) for v in numbers)
     count = math.ceil((end - start) / step)
+    d = _dtype("arange", dtype, int64 if whole else float32)
+    if count >= _LEAST_COUNTED and d in ((_I64,) if whole else (_F32, _F64)):
+        out = np.empty(count, d)
+        filling.progression(out, start, step)
+        return wrap(out)
     values = np.arange(start, end, step, np.int64) if whole else start + step * np.arange(count)
-    return wrap(values.astype(_dtype("arange", dtype, int64 if whole else float32), copy=False))
+    return wrap(values.astype(d, copy=False))
 
 
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
@@ -330,7 +351,14 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     if steps < 1:
         raise ValueError(f"For 'linspace', 'steps' must be at least 1, but got {steps}.")
     double = any(isinstance(v, Tensor) and numpy_dtype(v) == np.float64 for v in (start, end))
-    return wrap(np.linspace(scalar(start), scalar(end), steps, dtype=np.float64 if double else np.float32))
+    start, end, d = scalar(start), scalar(end), _F64 if double else _F32
+    step = (end - start) / (steps - 1) if steps >= _LEAST_COUNTED and not isinstance(end - start, complex) else 0
+    if step == 0:
+        return wrap(np.linspace(start, end, steps, dtype=d))
+    out = np.empty(steps, d)
+    filling.progression(out, start, step)
+    out[-1] = end
+    return wrap(out)
 
 
 def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number = float32) -> Tensor:
@@ -385,7 +413,9 @@ def eye(n: int, m: int | None = None, dtype: Number | None = None) -> Tensor:
          [0. 1. 0.]]
     """
     rows, columns = shape_of("eye", (n, n if m is None else m), "n, m")
-    return wrap(np.eye(rows, columns, dtype=_dtype("eye", dtype, float32)))
+    out = _zeros((rows, columns), _dtype("eye", dtype, float32))
+    out.reshape(-1)[: min(rows, columns) * columns : columns + 1] = 1
+    return wrap(out)
 
 
 def eps(x: Tensor) -> Tensor:
