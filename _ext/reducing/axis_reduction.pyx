@@ -23,7 +23,7 @@ cnp.import_array()
 
 cdef extern from "reduction_kernels.h" nogil:
     enum:
-        DM_LEAF, DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_REDUCTIONS
+        DM_LEAF, DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, DM_REDUCTIONS
     ctypedef struct Reduction "dm_reduction":
         int width
         void (*rows)(const void *x, Py_ssize_t count, Py_ssize_t size, void *results) noexcept nogil
@@ -32,7 +32,7 @@ cdef extern from "reduction_kernels.h" nogil:
         void (*join)(const void *more, Py_ssize_t count, void *results) noexcept nogil
         void (*columns)(
             const void *rows, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t width, void *results) noexcept nogil
-    const Reduction *const dm_reductions[10][6]
+    const Reduction *const dm_reductions[10][7]
 
 cdef enum:
     AXES = 64
@@ -55,6 +55,7 @@ cdef enum Finish:
 OPS = {
     "sum": <int> DM_SUM, "mean": <int> DM_SUM, "prod": <int> DM_PROD, "max": <int> DM_MAX, "min": <int> DM_MIN,
     "square_sum": <int> DM_SQUARES, "length": <int> DM_SQUARES, "absolute_sum": <int> DM_MAGNITUDES,
+    "number_sum": <int> DM_NUMBERS,
 }
 
 
@@ -386,7 +387,8 @@ def reduce_axes(cnp.ndarray x not None, tuple axes not None, str op="sum", bint 
             may leave out parts of the other axes.
         axes: the numbers of the axes, at least one that is longer than 1.
         op: "sum", "prod", "max" or "min"; of bools the first and third tell whether any is true, the others whether
-            all are. Of floats also "mean", "square_sum", "length", its square root, and "absolute_sum".
+            all are. Of floats also "mean", "square_sum", "length", its square root, "absolute_sum" and "number_sum",
+            in which a NaN counts as 0.
         keep_dims: keep the axes with length 1.
 
     Returns:

@@ -22,7 +22,7 @@ typedef struct {
     void (*columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t width, void *results);
 } dm_reduction;
 
-enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_REDUCTIONS };
+enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, DM_REDUCTIONS };
 
 #define DM_PLUS(a, b) ((a) + (b))
 #define DM_TIMES(a, b) ((a) * (b))
@@ -35,6 +35,7 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_REDUCTIONS
 #define DM_AS_IS(x) (x)
 #define DM_DOUBLE(x) ((double) (x))
 #define DM_SQUARE(x) ((double) (x) * (double) (x))
+#define DM_NUMBER(x) ((x) != (x) ? 0 : (x))
 #define DM_MAGNITUDE(x) fabs((double) (x))
 
 /* ---- floats; -0 changes no sum */
@@ -136,6 +137,27 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_REDUCTIONS
 #define START -0.0
 #include "reduction_template.h"
 
+/* Without NaNs. */
+#define NAME(part) dm_numbers_float_##part
+#define T float
+#define A double
+#define VALUE DM_DOUBLE
+#define ELEMENT DM_NUMBER
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUAD
+#include "reduction_template.h"
+
+#define NAME(part) dm_numbers_double_##part
+#define T double
+#define A double
+#define VALUE DM_AS_IS
+#define ELEMENT DM_NUMBER
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUAD
+#include "reduction_template.h"
+
 /* ---- whole numbers: unsigned sums and products wrap around as the signed ones do in two's complement */
 
 #define DM_WHOLE uint8_t
@@ -182,13 +204,14 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_REDUCTIONS
 
 #define DM_FLOAT_ROW(kind) \
     {&dm_sum_##kind##_reduction, &dm_prod_##kind##_reduction, &dm_max_##kind##_reduction, \
-     &dm_min_##kind##_reduction, &dm_squares_##kind##_reduction, &dm_magnitudes_##kind##_reduction}
+     &dm_min_##kind##_reduction, &dm_squares_##kind##_reduction, &dm_magnitudes_##kind##_reduction, \
+     &dm_numbers_##kind##_reduction}
 #define DM_WHOLE_ROW(bits) \
     {&dm_sum_uint##bits##_reduction, &dm_prod_uint##bits##_reduction, &dm_max_uint##bits##_reduction, \
-     &dm_min_uint##bits##_reduction, NULL, NULL}
+     &dm_min_uint##bits##_reduction, NULL, NULL, NULL}
 #define DM_SIGNED_ROW(bits) \
     {&dm_sum_uint##bits##_reduction, &dm_prod_uint##bits##_reduction, &dm_max_int##bits##_reduction, \
-     &dm_min_int##bits##_reduction, NULL, NULL}
+     &dm_min_int##bits##_reduction, NULL, NULL, NULL}
 
 /* float, double; then whole numbers by the logarithm of their size: signed, unsigned. */
 static const dm_reduction *const dm_reductions[10][DM_REDUCTIONS] = {

@@ -1,9 +1,13 @@
 /* One reduction of one type, included by reduction_kernels.h once for each.
 
    T is the type in memory, A the one that is added up in; VALUE(x) is what an element counts as, BOTH(a, b) puts two
-   results together and START changes none. With QUAD four elements are added in T before the sum goes on in A.
+   results together and START changes none. With QUAD four elements are added in T before the sum goes on in A; ELEMENT(x) is
+   what stands for an element x there.
    What is put together with what follows from the number of elements alone. */
 
+#ifndef ELEMENT
+#define ELEMENT(x) (x)
+#endif
 #define LANES (256 / (int) sizeof(A))
 #define FEW 8
 
@@ -20,11 +24,11 @@ static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
         for (; i + 4 * LANES <= size; i += 4 * LANES)
             for (int k = 0; k < LANES; k++) {
                 const T *at = x + i + k;
-                lanes[k] = NAME(both)(lanes[k], VALUE((at[0] + at[LANES]) + (at[2 * LANES] + at[3 * LANES])));
+                lanes[k] = NAME(both)(lanes[k], VALUE((ELEMENT(at[0]) + ELEMENT(at[LANES])) + (ELEMENT(at[2 * LANES]) + ELEMENT(at[3 * LANES]))));
             }
 #endif
         for (; i + LANES <= size; i += LANES)
-            for (int k = 0; k < LANES; k++) lanes[k] = NAME(both)(lanes[k], VALUE(x[i + k]));
+            for (int k = 0; k < LANES; k++) lanes[k] = NAME(both)(lanes[k], VALUE(ELEMENT(x[i + k])));
         #pragma GCC unroll 16
         for (int half = LANES / 2; half > 0; half /= 2)
             for (int k = 0; k < half; k++) lanes[k] = NAME(both)(lanes[k], lanes[k + half]);
@@ -33,11 +37,11 @@ static inline A NAME(leaf)(const T *x, Py_ssize_t size) {
     if (size - i >= FEW) {
         for (int k = 0; k < FEW; k++) few[k] = START;
         for (; i + FEW <= size; i += FEW)
-            for (int k = 0; k < FEW; k++) few[k] = NAME(both)(few[k], VALUE(x[i + k]));
+            for (int k = 0; k < FEW; k++) few[k] = NAME(both)(few[k], VALUE(ELEMENT(x[i + k])));
         rest = NAME(both)(rest, NAME(both)(NAME(both)(NAME(both)(few[0], few[4]), NAME(both)(few[1], few[5])),
                                NAME(both)(NAME(both)(few[2], few[6]), NAME(both)(few[3], few[7]))));
     }
-    for (; i < size; i++) rest = NAME(both)(rest, VALUE(x[i]));
+    for (; i < size; i++) rest = NAME(both)(rest, VALUE(ELEMENT(x[i])));
     return rest;
 }
 
@@ -87,14 +91,14 @@ static void NAME(columns)(const void *rows, Py_ssize_t count, Py_ssize_t stride,
         const T *a = (const T *) rows + row * stride, *b = a + stride, *c = b + stride, *d = c + stride;
         for (Py_ssize_t i = 0; i < width; i++)
 #ifdef QUAD
-            to[i] = NAME(both)(to[i], VALUE((a[i] + b[i]) + (c[i] + d[i])));
+            to[i] = NAME(both)(to[i], VALUE((ELEMENT(a[i]) + ELEMENT(b[i])) + (ELEMENT(c[i]) + ELEMENT(d[i]))));
 #else
             to[i] = NAME(both)(to[i], NAME(both)(NAME(both)(VALUE(a[i]), VALUE(b[i])), NAME(both)(VALUE(c[i]), VALUE(d[i]))));
 #endif
     }
     for (; row < count; row++) {
         const T *a = (const T *) rows + row * stride;
-        for (Py_ssize_t i = 0; i < width; i++) to[i] = NAME(both)(to[i], VALUE(a[i]));
+        for (Py_ssize_t i = 0; i < width; i++) to[i] = NAME(both)(to[i], VALUE(ELEMENT(a[i])));
     }
 }
 
@@ -107,6 +111,7 @@ static const dm_reduction NAME(reduction) = {
 #undef T
 #undef A
 #undef VALUE
+#undef ELEMENT
 #undef BOTH
 #undef START
 #undef QUAD

@@ -15,8 +15,9 @@ from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, square, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.powers import sqrt
-from dist_ms.ops.primitive import Primitive, numpy_dtype
-from dist_ms.ops.reducing.reduction import ReduceMean, ReduceSum
+from dist_ms.ops.kernels import axis_reduction as kernels
+from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
+from dist_ms.ops.reducing.reduction import ReduceMean, ReduceSum, Reduction, wide_sum
 from dist_ms.ops.shaping.reshaping import expand_dims, reshape
 
 __all__ = [
@@ -277,6 +278,27 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
     return Median(False, axis, keepdims, True)(input)
 
 
+class _NumberSum(Reduction):
+    """The sum over dimensions, a NaN counting as 0."""
+
+    keeps = (0,)
+
+    @quiet
+    def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
+        axes = self.axes(x, axis)
+        total = kernels.reduce_axes(x, axes, "number_sum", self.keep_dims)
+        if total is None:
+            total = wide_sum(np.where(np.isnan(x), x.dtype.type(0), x), axes, self.keep_dims)
+        return np.asarray(total)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, axis = inputs
+        return ops.where(ops.isnan(x), wrap(np.zeros((), numpy_dtype(x))), self.spread(dout, x, axis)), None
+
+
+_number_sum = _NumberSum(), _NumberSum(True)
+
+
 def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Add up a tensor over dimensions, counting NaN as 0.
 
@@ -295,6 +317,8 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
         3.0
     """
     kind = tensor("nansum", input).array().dtype.kind
+    if kind in "fV" and dtype is None:
+        return _number_sum[boolean("nansum", keepdims, "keepdims")](input, () if axis is None else axis)
     if kind in "fV":
         input = ops.where(ops.isnan(input), wrap(np.zeros((), numpy_dtype(input))), input)
     return ops.sum(input, axis, keepdims, dtype=input.dtype if dtype is None and kind in "iu" else dtype)

@@ -19,6 +19,7 @@ TWINS = {
     "square_sum": lambda x, axis, keepdims: (x * x).sum(axis, keepdims=keepdims),
     "length": lambda x, axis, keepdims: np.sqrt((x * x).sum(axis, keepdims=keepdims)),
     "absolute_sum": lambda x, axis, keepdims: abs(x).sum(axis, keepdims=keepdims),
+    "number_sum": np.nansum,
 }
 
 
@@ -103,6 +104,18 @@ def test_a_nan_stays_in_its_result(dtype, op):
         assert np.isnan(reduced(x, (1,), op).astype(np.float64)).tolist() == [False, True, False]
         columns = np.isnan(reduced(np.ascontiguousarray(x.T), (0,), op).astype(np.float64))
         assert columns.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_sums_without_nans_have_the_bits_of_sums_with_zeros(dtype):
+    rng = np.random.default_rng(8)
+    for _ in range(30):
+        x, axes = random_case(rng, dtype)
+        x[rng.random(x.shape) < 0.1] = np.nan
+        found = reduced(x, axes, "number_sum")
+        wanted = reduced(np.where(np.isnan(x), dtype.type(0), x), axes, "sum")
+        if found is not None and wanted is not None:
+            np.testing.assert_array_equal(found.astype(np.float64), wanted.astype(np.float64))
 
 
 def test_infinities_and_signed_zeros():
