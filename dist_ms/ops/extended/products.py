@@ -4,11 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dist_ms import ops
+from dist_ms._ext import small
+from dist_ms._ext.tape import wanted
+from dist_ms.common.dtype import bfloat16
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
+from dist_ms.ops.elementwise.arithmetic import mul
+from dist_ms.ops.layout import converted
+from dist_ms.ops.primitive import Primitive
 
 __all__ = ["baddbmm", "bmm", "cdist", "dot", "mv", "vdot"]
+
+
+_BF16 = bfloat16.np
+_F32 = np.dtype(np.float32)
+# Elements up to which a vector is short: a BLAS adds more of them up on several threads.
+_SHORT = 8192
+_FLOATS = (_F32, np.dtype(np.float64), _BF16)
+
+
+class _VectorProduct(Primitive):
+    """The product of two vectors of one length and type."""
+
+    def forward(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        if x.dtype == _BF16:
+            out = small.dot(x, y)
+            return np.asarray(np.dot(converted(x, _F32), converted(y, _F32))).astype(_BF16) if out is None else out
+        return np.asarray(np.dot(x, y))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, y = inputs
+        return mul(dout, y) if wanted(x) else None, mul(dout, x) if wanted(y) else None
+
+
+_vector_product = _VectorProduct()
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -65,6 +97,13 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
     for value, name in ((input, "input"), (other, "other")):
         if tensor("dot", value, name).ndim != 1:
             raise ValueError(f"For 'dot', '{name}' must have 1 dimension, but got shape {value.shape}.")
+    if (
+        input._element in _FLOATS
+        and input._element == other._element
+        and input.shape == other.shape
+        and input.size <= _SHORT
+    ):
+        return _vector_product(input, other)
     return ops.inner(input, other)
 
 

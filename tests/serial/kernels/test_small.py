@@ -2,6 +2,7 @@
 
 import warnings
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -76,3 +77,22 @@ def test_the_rest_is_numpys(x, y):
     for name in KERNELS:
         assert getattr(small, name)(x, y) is None
         assert getattr(small, name)(y, x) is None
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 1000, 8192])
+def test_dot_of_bfloat16(size):
+    rng = np.random.default_rng(size)
+    x, y = (rng.standard_normal(size).astype(ml_dtypes.bfloat16) for _ in range(2))
+    found, products = small.dot(x, y), x.astype(np.float64) * y.astype(np.float64)
+    assert found.dtype == x.dtype and found.shape == ()
+    assert abs(float(found) - products.sum()) <= 2**-8 * abs(products.sum()) + 1e-6 * abs(products).sum()
+    if size:
+        x[0] = np.nan
+        assert np.isnan(float(small.dot(x, y)))
+
+
+def test_dot_leaves_the_rest_to_numpy():
+    x = np.ones(20, ml_dtypes.bfloat16)
+    for a, b in ((x, x[:10]), (x[::2], x[::2]), (x.astype(np.float32), x), (x.reshape(4, 5), x.reshape(4, 5)), (x, 1)):
+        assert small.dot(a, b) is None
+    assert small.dot(*[np.ones(8193, ml_dtypes.bfloat16)] * 2) is None
