@@ -197,6 +197,8 @@ FUNCTIONS = {
     "to_double": "The numbers in another type.",
     "to_int": "The numbers in another type.",
     "to_long": "The numbers in another type.",
+    "bits_to_int": "The numbers in another type, of the bits of bfloat16.",
+    "bits_to_long": "The numbers in another type, of the bits of bfloat16.",
     "to_bool": "The numbers in another type.",
     "exp": "e^x.",
     "log": "The natural logarithm.",

@@ -297,6 +297,8 @@ static const dm_entry dm_entries[] = {
     {"to_long", dm_cast_int_long, "il"},
     {"to_long", dm_cast_byte_long, "Bl"},
     {"to_long", dm_cast_byte_long, "?l"},
+    {"bits_to_int", dm_cast_bits_int, "Hi"},
+    {"bits_to_long", dm_cast_bits_long, "Hl"},
     {"to_bool", dm_cast_float_bool, "f?"},
     {"to_bool", dm_cast_double_bool, "d?"},
     {"to_bool", dm_cast_int_bool, "i?"},

@@ -197,6 +197,10 @@ def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
     if not array.size or (found != _F32 and dtype != _F32) or (narrow != _BF16 and narrow != _F16):
         if array.size >= _LEAST_CAST and found in _CAST_FROM and dtype in _CASTS:
             return apply(getattr(pointwise, _CASTS[dtype]), array)
+        if array.size >= _LEAST_CAST and found == _BF16 and dtype.char in "il":
+            return apply(
+                pointwise.bits_to_int if dtype.itemsize == 4 else pointwise.bits_to_long, array.view(np.uint16)
+            )
         return array.astype(dtype, copy=False)
     if narrow == _F16 and array.size < _LEAST_HALVES:
         return array.astype(dtype)

@@ -195,6 +195,15 @@ def test_casts(name, found):
             assert_same(run(getattr(pointwise, name), part), part.astype(wanted))
 
 
+def test_casts_of_bits():
+    x = (300 * random((300, 211), np.float64)).astype(BF16)
+    x[0, :4] = np.nan, np.inf, -np.inf, 3e38
+    with np.errstate(all="ignore"):
+        for part in (x, x.T, x[:, ::2], x[:0], x[:, :1]):
+            for name, wanted in (("bits_to_int", np.int32), ("bits_to_long", np.int64)):
+                assert_same(run(getattr(pointwise, name), part.view(np.uint16)), part.astype(np.float32).astype(wanted))
+
+
 LOSSES = {
     "squared_difference": lambda x, y: (x - y) ** 2,
     "absolute_difference": lambda x, y: np.abs(x - y),
