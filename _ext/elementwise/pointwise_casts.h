@@ -81,12 +81,6 @@ DM_LOOP(dm_cast_long_bool) { DM_UNARY }
 #undef DM_FORMULA
 
 /* Of the bits of bfloat16. */
-static inline float dm_of_bits(uint16_t x)
-{
-    const union { uint32_t bits; float value; } wide = {(uint32_t) x << 16};
-    return wide.value;
-}
-
 #define DM_X uint16_t
 #define DM_FORMULA ((DM_OUT) dm_of_bits(x))
 #define DM_OUT int32_t

@@ -11,6 +11,21 @@
 #include <stdint.h>
 
 typedef ptrdiff_t dm_size;
+typedef union { uint32_t bits; float value; } dm_single;
+
+/* Of the bits of a bfloat16, and to the nearest one, ties to even; a NaN stays one. */
+static inline float dm_of_bits(uint16_t x)
+{
+    const dm_single wide = {(uint32_t) x << 16};
+    return wide.value;
+}
+
+static inline uint16_t dm_to_bits(float x)
+{
+    const dm_single wide = {.value = x};
+    const uint32_t rounded = wide.bits + 0x7fff + (wide.bits >> 16 & 1);
+    return (uint16_t) ((x != x ? wide.bits | 0x400000 : rounded) >> 16);
+}
 
 /* The places are local: a result that is a byte could lie over the list of them. */
 #define DM_AT(type, i, step) (*(const type *) (place_##i + at * (step)))

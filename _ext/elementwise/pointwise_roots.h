@@ -49,6 +49,28 @@ DM_LOOP(dm_square_float) { DM_UNARY }
 DM_LOOP(dm_reciprocal_float) { DM_UNARY }
 #undef DM_FORMULA
 
+/* The same of the bits of bfloat16, which need no scratch on the way. */
+#undef DM_X
+#undef DM_OUT
+#define DM_X uint16_t
+#define DM_OUT uint16_t
+#define DM_FORMULA (dm_to_bits(sqrtf(dm_of_bits(x))))
+DM_LOOP(dm_sqrt_bits) { DM_UNARY }
+#undef DM_FORMULA
+#define DM_FORMULA (dm_to_bits(dm_of_bits(x) * dm_of_bits(x)))
+DM_LOOP(dm_square_bits) { DM_UNARY }
+#undef DM_FORMULA
+#define DM_FORMULA (dm_to_bits(1.0f / dm_of_bits(x)))
+DM_LOOP(dm_reciprocal_bits) { DM_UNARY }
+#undef DM_FORMULA
+#define DM_FORMULA (dm_to_bits(1.0f / sqrtf(dm_of_bits(x))))
+DM_LOOP(dm_rsqrt_bits) { DM_UNARY }
+#undef DM_FORMULA
+#undef DM_X
+#undef DM_OUT
+#define DM_X float
+#define DM_OUT float
+
 /* sqrt(x^2 + y^2), by way of float64, which holds the squares; infinite if one of them is, whatever the other. */
 #define DM_FORMULA \
     (fabsf(x) == INFINITY || fabsf(y) == INFINITY ? INFINITY : (float) sqrt((double) x * x + (double) y * y))

@@ -58,10 +58,10 @@ CHEAP = {
     "less_equal", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
     "negative", "not_equal", "positive", "reciprocal", "rint", "sign", "signbit", "sqrt", "square", "subtract", "trunc",
     # Of our own.
-    "absolute_difference", "absolute_difference_gradient", "bits_to_int", "bits_to_long", "clamp", "cube",
-    "divide_add", "finite", "frac", "lerp", "multiply_add", "parametric_relu", "parametric_relu_gradient", "rsqrt",
-    "select", "smooth_l1", "smooth_l1_slope", "squared_difference", "squared_difference_gradient", "to_bool",
-    "to_double", "to_float", "to_int", "to_long",
+    "absolute_difference", "absolute_difference_gradient", "bits_reciprocal", "bits_rsqrt", "bits_sqrt",
+    "bits_square", "bits_to_int", "bits_to_long", "clamp", "cube", "divide_add", "finite", "frac", "lerp",
+    "multiply_add", "parametric_relu", "parametric_relu_gradient", "rsqrt", "select", "smooth_l1", "smooth_l1_slope",
+    "squared_difference", "squared_difference_gradient", "to_bool", "to_double", "to_float", "to_int", "to_long",
 }
 
 DEAR = {"arctan2", "erfc", "float_power", "logaddexp", "logaddexp2", "power"}

@@ -69,11 +69,15 @@ def power_of_number(x: np.ndarray, exponent: float) -> np.ndarray | None:
 
 def square(x: np.ndarray) -> np.ndarray:
     """x^2 of numbers."""
+    if x.dtype == _BF16:
+        return apply(own.bits_square, x.view(_U16)).view(_BF16)
     return apply(own.square if x.dtype in _SINGLE else np.square, x)
 
 
 def sqrt(x: np.ndarray) -> np.ndarray:
     """The root of floats or complex numbers."""
+    if x.dtype == _BF16:
+        return apply(own.bits_sqrt, x.view(_U16)).view(_BF16)
     return apply(own.sqrt if x.dtype in _SINGLE else np.sqrt, x)
 
 
@@ -81,6 +85,8 @@ def reciprocal(x: np.ndarray) -> np.ndarray:
     """1 / x of floats or complex numbers."""
     if x.dtype.kind == "c":
         return apply(np.divide, np.ones((), x.dtype), x)
+    if x.dtype == _BF16:
+        return apply(own.bits_reciprocal, x.view(_U16)).view(_BF16)
     return apply(own.reciprocal if x.dtype in _SINGLE else np.reciprocal, x)
 
 
@@ -91,6 +97,8 @@ def hypot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def rsqrt(x: np.ndarray) -> np.ndarray:
     """1 / sqrt(x) of floats or complex numbers."""
+    if x.dtype == _BF16:
+        return apply(own.bits_rsqrt, x.view(_U16)).view(_BF16)
     return reciprocal(sqrt(x)) if x.dtype.kind == "c" else apply(own.rsqrt, x)
 
 

@@ -195,6 +195,15 @@ def test_casts(name, found):
             assert_same(run(getattr(pointwise, name), part), part.astype(wanted))
 
 
+@pytest.mark.parametrize("name", ["sqrt", "square", "reciprocal", "rsqrt"])
+def test_functions_of_bits(name):
+    x = np.arange(1 << 16).astype(np.uint16)
+    for part in (x, x[::3], x[5:37], x.reshape(256, 256).T):
+        found = run(getattr(pointwise, f"bits_{name}"), part).view(BF16)
+        wanted = run(getattr(pointwise, name), part.view(BF16))
+        assert_equal(found.astype(np.float32), wanted.astype(np.float32))
+
+
 def test_casts_of_bits():
     x = (300 * random((300, 211), np.float64)).astype(BF16)
     x[0, :4] = np.nan, np.inf, -np.inf, 3e38
