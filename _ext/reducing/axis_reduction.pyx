@@ -33,6 +33,7 @@ cdef extern from "reduction_kernels.h" nogil:
         void (*columns)(
             const void *rows, Py_ssize_t count, Py_ssize_t stride, Py_ssize_t width, void *results) noexcept nogil
     const Reduction *const dm_reductions[10][7]
+    const Reduction *const dm_bits_reductions[7]
 
 cdef enum:
     AXES = 64
@@ -65,6 +66,8 @@ include "axis_reduction_axes.pxi"
 cdef struct Pass:
     # One reduction of neighbouring axes: `outer` axes around `rows` rows of `columns` columns (0: of one row each).
     const Reduction *reduction
+    # The same of bfloat16's bits, NULL if x holds others or is widened before.
+    const Reduction *of_bits
     Storage storage
     Py_ssize_t item
     const char *x
@@ -184,6 +187,10 @@ cdef void reduce_row(const Pass *work, const char *x, Py_ssize_t size, char *res
     work.reduction.start(result, 1)
     for leaf in range(block_count(size, DM_LEAF)):
         length = block_length(leaf, size, DM_LEAF)
+        if work.of_bits != NULL:
+            work.of_bits.rows(x + leaf * DM_LEAF * work.item, 1, length, &part)
+            work.reduction.join(&part, 1, result)
+            continue
         widen(work, x + leaf * DM_LEAF * work.item, length, wide)
         work.reduction.rows(wide, 1, length, &part)
         work.reduction.join(&part, 1, result)
@@ -244,6 +251,9 @@ cdef void reduce_strip(
     cdef int count, bytes_wide = work.reduction.width
     x += first * work.row_stride
     work.reduction.start(results, width)
+    if work.of_bits != NULL:
+        work.of_bits.columns(x, rows, work.row_stride // work.item, width, results)
+        return
     if work.storage == FLOAT16 or work.storage == BFLOAT16:
         while row < rows:
             count = <int> min(<Py_ssize_t> ROWS_AT_ONCE, rows - row)
@@ -360,6 +370,7 @@ cdef int reduce_all(Pass *work, int op, Axis *axes, int count) noexcept nogil:
         # What is left lies densely, as unrounded results.
         work.x, work.item = work.results, work.reduction.width
         work.storage = widest(work.reduction.width, stored)
+        work.of_bits = NULL
         work.reduction = dm_reductions[<int> work.storage][DM_SUM if op >= DM_SQUARES else op]
         if kept:
             axes[count - 2] = axes[count - 1]
@@ -425,6 +436,7 @@ def reduce_axes(cnp.ndarray x not None, tuple axes not None, str op="sum", bint 
     if not can_reduce(found, count, work.item):
         return None
     work.reduction = dm_reductions[FLOAT32 if work.storage in (FLOAT16, BFLOAT16) else <int> work.storage][code]
+    work.of_bits = dm_bits_reductions[code] if work.storage == BFLOAT16 else NULL
     work.divisor = 1
     for axis in range(cnp.PyArray_NDIM(x)):
         if reduced[axis]:

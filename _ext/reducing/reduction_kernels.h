@@ -158,6 +158,51 @@ enum { DM_SUM, DM_PROD, DM_MAX, DM_MIN, DM_SQUARES, DM_MAGNITUDES, DM_NUMBERS, D
 #define QUAD
 #include "reduction_template.h"
 
+/* ---- bfloat16 as its bits, with the arithmetic of float32 */
+static inline float dm_bits_value(uint16_t x)
+{
+    const union { uint32_t bits; float value; } wide = {(uint32_t) x << 16};
+    return wide.value;
+}
+#define DM_OF_BITS(x) dm_bits_value(x)
+#define DM_NUMBER_OF_BITS(x) DM_NUMBER(dm_bits_value(x))
+
+#define NAME(part) dm_sum_bits_##part
+#define T uint16_t
+#define A double
+#define VALUE DM_DOUBLE
+#define ELEMENT DM_OF_BITS
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUAD
+#include "reduction_template.h"
+
+#define NAME(part) dm_numbers_bits_##part
+#define T uint16_t
+#define A double
+#define VALUE DM_DOUBLE
+#define ELEMENT DM_NUMBER_OF_BITS
+#define BOTH DM_PLUS
+#define START -0.0
+#define QUAD
+#include "reduction_template.h"
+
+#define NAME(part) dm_max_bits_##part
+#define T uint16_t
+#define A float
+#define VALUE DM_OF_BITS
+#define BOTH DM_LARGER_OR_NAN
+#define START -INFINITY
+#include "reduction_template.h"
+
+#define NAME(part) dm_min_bits_##part
+#define T uint16_t
+#define A float
+#define VALUE DM_OF_BITS
+#define BOTH DM_SMALLER_OR_NAN
+#define START INFINITY
+#include "reduction_template.h"
+
 /* ---- whole numbers: unsigned sums and products wrap around as the signed ones do in two's complement */
 
 #define DM_WHOLE uint8_t
@@ -218,5 +263,9 @@ static const dm_reduction *const dm_reductions[10][DM_REDUCTIONS] = {
     DM_FLOAT_ROW(float), DM_FLOAT_ROW(double),
     DM_SIGNED_ROW(8), DM_WHOLE_ROW(8), DM_SIGNED_ROW(16), DM_WHOLE_ROW(16),
     DM_SIGNED_ROW(32), DM_WHOLE_ROW(32), DM_SIGNED_ROW(64), DM_WHOLE_ROW(64)};
+
+/* Of bfloat16's bits; NULL for those that are widened before. */
+static const dm_reduction *const dm_bits_reductions[DM_REDUCTIONS] = {
+    &dm_sum_bits_reduction, NULL, &dm_max_bits_reduction, &dm_min_bits_reduction, NULL, NULL, &dm_numbers_bits_reduction};
 
 #endif

@@ -225,7 +225,7 @@ def _own(x: Tensor, grad: Tensor | RowTensor | None, taken: set[int]) -> Tensor 
         taken.add(id(grad))
         return grad
     if id(grad._data) in taken:
-        grad = alias(grad) if recording.on else wrap(grad._data.copy(order="K"))
+        grad = alias(grad) if recording.on else grad.copy()
     taken.add(id(grad._data))
     return grad
 

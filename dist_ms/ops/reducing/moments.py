@@ -317,7 +317,7 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
         3.0
     """
     kind = tensor("nansum", input).array().dtype.kind
-    if kind in "fV" and dtype is None:
+    if kind in "fV" and (dtype is None or dtype == input.dtype):
         return _number_sum[boolean("nansum", keepdims, "keepdims")](input, () if axis is None else axis)
     if kind in "fV":
         input = ops.where(ops.isnan(input), wrap(np.zeros((), numpy_dtype(input))), input)
