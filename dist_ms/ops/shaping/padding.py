@@ -6,15 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
-from dist_ms.ops.layout import copy_into, surrounded
+from dist_ms.ops.kernels import borders
+from dist_ms.ops.layout import contiguous, is_dense
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["MirrorPad", "Pad", "PadV3", "Padding", "mirror_pad", "pad", "padding"]
-
-_NUMPY_MODES = {"reflect": "reflect", "replicate": "edge", "circular": "wrap", "symmetric": "symmetric"}
 
 
 class Border(Primitive):
@@ -31,14 +29,7 @@ class Border(Primitive):
         self.widths, self.value = widths, value
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        x = x[self._cut(x.shape)]
-        grow = [(max(a, 0), max(b, 0)) for a, b in self.widths]
-        shape = tuple([n + a + b for n, (a, b) in zip(x.shape, grow)])
-        return surrounded(x, tuple([a for a, _ in grow]), shape, np.array(self.value).astype(x.dtype))
-
-    def _cut(self, shape: tuple) -> tuple:
-        """The part of the input that stays."""
-        return tuple([slice(max(-a, 0), n - max(-b, 0)) for n, (a, b) in zip(shape, self.widths)])
+        return _surrounded(x, self.widths, "constant", np.array(self.value).astype(x.dtype))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return Border(tuple([(-a, -b) for a, b in self.widths]))(dout)
@@ -57,36 +48,60 @@ class Mirrored(Primitive):
     def __init__(self, widths: tuple, mode: str) -> None:
         self.widths, self.mode = widths, mode
 
-    def sources(self, shape: tuple) -> list[np.ndarray]:
-        """For each dimension, which element each new one is a copy of."""
-        return [np.pad(np.arange(n), w, _NUMPY_MODES[self.mode]) for n, w in zip(shape, self.widths)]
-
     def forward(self, x: np.ndarray) -> np.ndarray:
-        out = np.empty([n + a + b for n, (a, b) in zip(x.shape, self.widths)], x.dtype)
-        inner = tuple([slice(a, a + n) for n, (a, _) in zip(x.shape, self.widths)])
-        copy_into(x, out[inner])
-        for axis, (before, behind) in enumerate(self.widths):
-            lines = np.moveaxis(out[(slice(None),) * axis + (slice(None), *inner[axis + 1 :])], axis, 0)
-            copy_into(self._lines(lines, before, x.shape[axis], before), lines[:before])
-            mirrored = lines[::-1]
-            copy_into(self._lines(mirrored, behind, x.shape[axis], behind), mirrored[:behind])
-        return out
-
-    def _lines(self, lines: np.ndarray, start: int, length: int, width: int) -> np.ndarray:
-        """What the first `width` lines are copies of, where `length` lines from `start` on are there."""
-        if self.mode == "replicate":
-            return lines[start : start + 1]
-        if self.mode == "circular":
-            return lines[start + length - width : start + length]
-        skipped = start + (1 if self.mode == "reflect" else 0)
-        return lines[skipped : skipped + width][::-1]
+        return _surrounded(x, self.widths, self.mode)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        for axis, source in enumerate(self.sources(inputs[0].shape)):
-            if self.widths[axis] != (0, 0):
-                shape = (*dout.shape[:axis], inputs[0].shape[axis], *dout.shape[axis + 1 :])
-                dout = ops.picking.gathering.AddSlices(shape, axis, 0)(dout, Tensor(source))
-        return dout
+        return MirroredSum(self.widths, self.mode)(dout)
+
+
+class MirroredSum(Primitive):
+    """The sum over the copies that `Mirrored` made of each element: its gradient.
+
+    Args:
+        widths, mode: as in `Mirrored`.
+    """
+
+    keeps = ()
+
+    def __init__(self, widths: tuple, mode: str) -> None:
+        self.widths, self.mode = widths, mode
+
+    def forward(self, dout: np.ndarray) -> np.ndarray:
+        dout, widths, order = _memory_order(dout, self.widths)
+        dx = np.empty([n - a - b for n, (a, b) in zip(dout.shape, widths)], dout.dtype)
+        if dout.dtype.kind == "c":  # a pair of numbers is a dimension of its own
+            part, widths = np.empty(0, dout.dtype).real.dtype, (*widths, (0, 0))
+            borders.sum_copies(_pairs(dout, part), _pairs(dx, part), widths, self.mode)
+        else:
+            borders.sum_copies(dout, dx, widths, self.mode)
+        return dx if order is None else dx.transpose(np.argsort(order))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return Mirrored(self.widths, self.mode)(dout)
+
+
+def _pairs(x: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Complex numbers as their real and imaginary parts along one more dimension."""
+    return x.view(dtype).reshape(*x.shape, 2)
+
+
+def _memory_order(x: np.ndarray, widths: tuple) -> tuple[np.ndarray, tuple, list | None]:
+    """The elements as a C-contiguous array, the widths of its dimensions, and its order of axes if another one."""
+    if x.flags.c_contiguous or not is_dense(x):
+        return contiguous(x), widths, None
+    order = sorted(range(x.ndim), key=lambda axis: -x.strides[axis])
+    return x.transpose(order), tuple([widths[axis] for axis in order]), order
+
+
+def _surrounded(x: np.ndarray, widths: tuple, rule: str, value: np.ndarray | None = None) -> np.ndarray:
+    """An array with a border, its axes in the order that they have in memory where the array is dense."""
+    order = None
+    if not x.ndim or x.strides[-1] != x.itemsize or not x.flags.aligned:
+        x, widths, order = _memory_order(x, widths)
+    out = np.empty([n + a + b for n, (a, b) in zip(x.shape, widths)], x.dtype)
+    borders.surround(x, out, widths, rule, value)
+    return out if order is None else out.transpose(np.argsort(order))
 
 
 class Pad(Primitive):
