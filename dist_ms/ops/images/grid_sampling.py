@@ -1,7 +1,7 @@
 """grid_sample and affine_grid: images read at the points of a grid, and grids made by affine maps.
 
-Jaderberg et al., "Spatial Transformer Networks", 2015. Which pixels a point reads is fixed before
-the gradient; its weights are operations on the grid, so gradients of any order go to both.
+Jaderberg et al., "Spatial Transformer Networks", 2015. Kernels read the pixels and make the first gradients. Those of
+higher order are gradients of operations: which pixels a point reads is fixed, and its weights come of the grid.
 """
 
 from __future__ import annotations
@@ -12,13 +12,17 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import grid_sampling
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.pooling_windows.pooling import Pick
 from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["AffineGrid", "GridSampler2D", "GridSampler3D", "affine_grid", "grid_sample"]
 
@@ -100,6 +104,94 @@ def _rounded(x: np.ndarray) -> np.ndarray:
     return whole + np.where(np.abs(x - whole) >= 0.5, np.sign(x), 0)
 
 
+class _Sampling(Primitive):
+    """What sampling and its gradient share.
+
+    Args:
+        nearest: whether the nearest pixel is read, not those around.
+        padding: what lies outside: "zeros", "border" or "reflection".
+        align: whether -1 and 1 are the centres of the corner pixels.
+    """
+
+    def __init__(self, nearest: bool, padding: str, align: bool) -> None:
+        self.nearest, self.padding, self.align = nearest, padding, align
+
+    def formula(self, x: Tensor, grid: Tensor) -> Tensor:
+        """The samples in plain operations."""
+        # The last number of a grid point is for the first dimension from the right.
+        points = [_coordinates(grid, x.ndim - 3 - i, n, self.padding, self.align) for i, n in enumerate(x.shape[2:])]
+        if self.nearest:
+            places = [[_rounded(p.array())] for p in points]
+        else:
+            before = [np.floor(p.array()) for p in points]
+            places = [[place, place + 1] for place in before]
+        return _sample(x, points, places)
+
+
+class Sampled(_Sampling):
+    """Images (N, C, *spatial) read at the points of a grid (N, *output, rank), both float32 or float64."""
+
+    def forward(self, x: np.ndarray, grid: np.ndarray) -> np.ndarray:
+        out = np.empty((*x.shape[:2], *grid.shape[1:-1]), x.dtype)
+        grid_sampling.sample(
+            contiguous(x), _rows(grid), out.reshape(*x.shape[:2], -1), self.nearest, self.padding, self.align
+        )
+        return out
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x, grid = inputs
+        options = (self.nearest, self.padding, self.align)
+        return (
+            ImageSlope(*options)(x, grid, dout) if wanted(x) else None,
+            GridSlope(*options)(x, grid, dout) if wanted(grid) else None,
+        )
+
+
+class _Slope(_Sampling):
+    """One of the gradients of `Sampled`."""
+
+    _input = 0
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        def slope(x: Tensor, grid: Tensor, dy: Tensor) -> Tensor:
+            return formula_gradient(self.formula, (x, grid), dy)[self._input]
+
+        return tuple(formula_gradient(slope, inputs, dout))
+
+
+class ImageSlope(_Slope):
+    """The gradient of the images in `Sampled`."""
+
+    def forward(self, x: np.ndarray, grid: np.ndarray, dy: np.ndarray) -> np.ndarray:
+        dx = np.empty(x.shape, x.dtype)
+        grid_sampling.sample_gradient(dx, _rows(grid), _points(dy), self.nearest, self.padding, self.align)
+        return dx
+
+
+class GridSlope(_Slope):
+    """The gradient of the grid in `Sampled`."""
+
+    _input = 1
+
+    def forward(self, x: np.ndarray, grid: np.ndarray, dy: np.ndarray) -> np.ndarray:
+        if self.nearest:
+            return np.zeros(grid.shape, grid.dtype)
+        rows = _rows(grid)
+        slopes = np.empty(rows.shape, rows.dtype)
+        grid_sampling.grid_gradient(contiguous(x), rows, _points(dy), slopes, self.padding, self.align)
+        return slopes.reshape(grid.shape)
+
+
+def _rows(grid: np.ndarray) -> np.ndarray:
+    """The points of a grid in one dimension."""
+    return contiguous(grid).reshape(grid.shape[0], -1, grid.shape[-1])
+
+
+def _points(out: np.ndarray) -> np.ndarray:
+    """The samples of each channel in one dimension."""
+    return contiguous(out).reshape(*out.shape[:2], -1)
+
+
 class _GridSampler(Primitive):
     """What both ranks share."""
 
@@ -116,22 +208,12 @@ class _GridSampler(Primitive):
 
     def __call__(self, input_x: Tensor, grid: Tensor) -> Tensor:
         self._check(input_x, grid)
-        d, sizes = input_x.array().dtype, input_x.shape[2:]
-        if 0 in (*sizes, *grid.shape):
+        d = input_x.array().dtype
+        if 0 in (*input_x.shape, *grid.shape):
             return ops.zeros((*input_x.shape[:2], *grid.shape[1:-1]), input_x.dtype)
         small = d.itemsize == 2
         x, grid = (ops.cast(t, mstype.float32) for t in (input_x, grid)) if small else (input_x, grid)
-        # The last number of a grid point is for the first dimension from the right.
-        points = [
-            _coordinates(grid, self._rank - 1 - i, n, self.padding_mode, self.align_corners)
-            for i, n in enumerate(sizes)
-        ]
-        if self.interpolation_mode == "nearest":
-            places = [[_rounded(p.array())] for p in points]
-        else:
-            before = [np.floor(p.array()) for p in points]
-            places = [[place, place + 1] for place in before]
-        out = _sample(x, points, places)
+        out = Sampled(self.interpolation_mode == "nearest", self.padding_mode, self.align_corners)(x, grid)
         return ops.cast(out, input_x.dtype) if small else out
 
     def _check(self, x: Tensor, grid: Tensor) -> None:
