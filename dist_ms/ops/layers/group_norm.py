@@ -11,7 +11,7 @@ from dist_ms.common.checks import check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import group_norm as kernels
-from dist_ms.ops.layout import contiguous, converted, working_type
+from dist_ms.ops.layout import contiguous, converted, kernel_type, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
 from dist_ms.ops.vjp import formula_gradient
@@ -20,8 +20,8 @@ __all__ = ["group_norm", "instance_norm"]
 
 
 def _channels(x: np.ndarray, work: np.dtype) -> np.ndarray:
-    """(N, C, ...) as a C-contiguous (N, C, size) of the type that is computed with."""
-    return contiguous(x, work).reshape(*x.shape[:2], -1)
+    """(N, C, ...) as a C-contiguous (N, C, size) of a type that is computed with in `work`."""
+    return contiguous(x, kernel_type(x.dtype) if working_type(x.dtype) == work else work).reshape(*x.shape[:2], -1)
 
 
 class _GroupNormalisation(Primitive):

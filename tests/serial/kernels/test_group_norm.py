@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import group_norm
-from tests.serial.kernels.calls import DTYPES, assert_close, call, random, wide
+from tests.serial.kernels.calls import DTYPES, NARROW, assert_close, call, random, wide
 
 # Samples, groups, channels of a group, numbers of a channel.
 SHAPES = [(1, 1, 1, 1), (2, 3, 1, 5), (3, 2, 4, 1), (2, 4, 2, 63), (5, 1, 3, 1000), (2, 8, 8, 196)]
@@ -48,6 +48,23 @@ def test_against_numpy(dtype, shape):
     assert_close(dbeta, wide(dy).sum((0, 2)), scale)
 
 
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_narrow_numbers_give_the_bits_of_float32_between_two_casts(dtype, shape):
+    x, gamma, beta, dy = arrays(shape, np.float32)
+    x, dy = x.astype(dtype), dy.astype(dtype)
+    results = []
+    for kind in (dtype, np.float32):
+        given = x.astype(kind), dy.astype(kind)
+        out, dx, dgamma, dbeta = *map(np.empty_like, given), np.empty_like(gamma), np.empty_like(beta)
+        mean, rstd = np.empty(shape[0] * shape[1], np.float32), np.empty(shape[0] * shape[1], np.float32)
+        call(group_norm.forward, (given[0], gamma, beta, EPS, out, mean, rstd), [out, mean, rstd])
+        call(group_norm.backward, (given[1], given[0], gamma, mean, rstd, dx, dgamma, dbeta), [dx, dgamma, dbeta])
+        results.append([out.astype(dtype), dx.astype(dtype), mean, rstd, dgamma, dbeta])
+    for narrow, cast in zip(*results, strict=True):
+        assert narrow.tobytes() == cast.tobytes()
+
+
 def test_a_large_mean_does_not_cancel():
     x = (random((2, 4, 500), np.float32) + 1000).astype(np.float32)
     out, mean, rstd = np.empty_like(x), np.empty(4, np.float32), np.empty(4, np.float32)
@@ -64,8 +81,10 @@ def test_wrong_arguments():
         group_norm.forward(x, gamma, beta, EPS, out, mean[:5].copy(), rstd)
     with pytest.raises(ValueError, match="'rstd' must have length 6, but got 4"):
         group_norm.forward(x, gamma, beta, EPS, out, mean, rstd[:4].copy())
-    with pytest.raises(TypeError, match="'x' must be float32 or float64, but got int32"):
+    with pytest.raises(TypeError, match="'x' must be float32, float64, bfloat16 or float16, but got int32"):
         group_norm.forward(x.astype(np.int32), gamma, beta, EPS, out, mean, rstd)
+    with pytest.raises(TypeError, match="'out' must be float64, as 'x' is float64"):
+        group_norm.forward(x.astype(np.float64), gamma, beta, EPS, out, mean, rstd)
     with pytest.raises(ValueError, match="'x' must not be empty"):
         group_norm.forward(x[:0].copy(), gamma, beta, EPS, out, mean, rstd)
     with pytest.raises(ValueError, match="'gamma' must have length 6, but got 5"):
