@@ -1,10 +1,11 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Normalisation of groups of channels with a factor and a shift per channel, and its gradient.
 
-Arrays are C-contiguous (samples, channels, size): float64, or float32, bfloat16 and float16 in any mixture,
-and a group is so many channels one after the other. 16-bit numbers are computed with in float32. gamma and
-beta have an element per channel, mean and rstd one per sample and group, of the type computed with. Variances are sums of squared distances from the mean, so nothing cancels. A group is read from
-memory once, by one thread. Source: Wu and He, "Group normalization", 2018.
+Arrays are C-contiguous (samples, channels, size): float64, or float32, bfloat16 and float16 in any mixture.
+A group is so many channels one after the other. 16-bit numbers are computed with in float32. gamma and beta
+have an element per channel, mean and rstd one per sample and group, of the type computed with. Variances are
+sums of squared distances from the mean, so nothing cancels. A group is read from memory once, by one thread.
+Source: Wu and He, "Group normalization", 2018.
 """
 
 cimport numpy as cnp
@@ -133,7 +134,8 @@ cdef Matrix channels_of(str kernel, str name, cnp.ndarray array, cnp.ndarray x, 
     found.number = number_of(kernel, name, array)
     found.data = cnp.PyArray_DATA(array)
     if working_type(found.number) != working_type(number_of(kernel, "x", x)):
-        wanted = "float64" if working_type(number_of(kernel, "x", x)) == cnp.NPY_FLOAT64 else "float32, bfloat16 or float16"
+        is_double = working_type(found.number) == cnp.NPY_FLOAT32
+        wanted = "float64" if is_double else "float32, bfloat16 or float16"
         raise TypeError(
             f"For '{kernel}', '{name}' must be {wanted}, as 'x' is {type_name(x)}, but got {type_name(array)}."
         )

@@ -1,17 +1,19 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """A matrix times a vector, and the outer product of two vectors, at the speed of memory.
 
-Float32 and float64. Partial sums lie over fixed pieces of the matrix and are added in their order, so the bits are the
+Float32 and float64; the matrix may be bfloat16 or float16, too, whose rows are widened a piece at a time.
+Partial sums lie over fixed pieces of the matrix and are added in their order, so the bits are the
 same for any number of threads.
 """
 
 cimport numpy as cnp
 from cython cimport floating
-from cython.parallel cimport prange
+from cython.parallel cimport prange, threadid
 from libc.stdlib cimport free, malloc
 
 from arrays cimport check, check_memory, check_vector, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length, last_row, rows_per_block, sum_of_products
+from rows cimport Matrix, is_narrow, number_of, scratch_rows, widened, working_type
 
 cnp.import_array()
 
@@ -20,24 +22,28 @@ cdef enum:
     TALL = 128  # rows that one partial sum of columns lies over
     WIDE = 2048  # columns of it: they stay in the L1 cache
     AT_ONCE = 8  # rows that are added to it together
+    SCRATCH = AT_ONCE * WIDE  # numbers that a thread widens at once: a piece, or those rows
 
 
 cdef void rows_times(
-    const floating *a, Py_ssize_t step, const floating *x, floating *out, Py_ssize_t rows, Py_ssize_t columns,
-    double *parts
+    Matrix a, Py_ssize_t step, const floating *x, floating *out, Py_ssize_t rows, Py_ssize_t columns, double *parts,
+    floating *scratch
 ) noexcept nogil:
     """Write the sum of products for each row, whose elements are neighbours; `parts` has place for all pieces."""
     cdef Py_ssize_t pieces = block_count(columns, PIECE)
     cdef Py_ssize_t some = max(1, BLOCK // max(1, columns // max(1, pieces)))
-    cdef Py_ssize_t task, index, piece, row
+    cdef Py_ssize_t task, index, piece, row, length
     for task in prange(
         block_count(rows * pieces, some), schedule="static", use_threads_if=rows * columns >= PARALLEL_FROM
     ):
         for index in range(task * some, min((task + 1) * some, rows * pieces)):
             row = index // pieces
             piece = index % pieces
+            length = block_length(piece, columns, PIECE)
             parts[index] = sum_of_products(
-                a + row * step + piece * PIECE, x + piece * PIECE, block_length(piece, columns, PIECE)
+                widened(a, row * step + piece * PIECE, scratch + threadid() * SCRATCH, length),
+                x + piece * PIECE,
+                length,
             )
     for row in range(rows):
         for piece in range(1, pieces):
@@ -46,35 +52,38 @@ cdef void rows_times(
 
 
 cdef void add_rows(
-    const floating *a, Py_ssize_t step, const floating *x, floating *sums, Py_ssize_t rows, Py_ssize_t columns
+    Matrix a, Py_ssize_t start, Py_ssize_t step, const floating *x, floating *sums, Py_ssize_t rows,
+    Py_ssize_t columns, floating *scratch
 ) noexcept nogil:
-    """Write the sum of rows, each times its element of x."""
-    cdef Py_ssize_t row = 0, column
+    """Write the sum of rows, the first of which begins at `start`, each times its element of x."""
+    cdef Py_ssize_t row = 0, column, apart = WIDE if is_narrow(a) else step, i
     cdef const floating *r
     cdef const floating *w
     for column in range(columns):
         sums[column] = 0
     while row + AT_ONCE <= rows:
-        r = a + row * step
+        r = widened(a, start + row * step, scratch, columns)
+        for i in range(1, AT_ONCE):
+            widened(a, start + (row + i) * step, scratch + i * WIDE, columns)
         w = x + row
         for column in range(columns):
             sums[column] += (
-                ((r[column] * w[0] + r[column + step] * w[1])
-                 + (r[column + 2 * step] * w[2] + r[column + 3 * step] * w[3]))
-                + ((r[column + 4 * step] * w[4] + r[column + 5 * step] * w[5])
-                   + (r[column + 6 * step] * w[6] + r[column + 7 * step] * w[7]))
+                ((r[column] * w[0] + r[column + apart] * w[1])
+                 + (r[column + 2 * apart] * w[2] + r[column + 3 * apart] * w[3]))
+                + ((r[column + 4 * apart] * w[4] + r[column + 5 * apart] * w[5])
+                   + (r[column + 6 * apart] * w[6] + r[column + 7 * apart] * w[7]))
             )
         row += AT_ONCE
     while row < rows:
-        r = a + row * step
+        r = widened(a, start + row * step, scratch, columns)
         for column in range(columns):
             sums[column] += r[column] * x[row]
         row += 1
 
 
 cdef void columns_times(
-    const floating *a, Py_ssize_t step, const floating *x, floating *out, Py_ssize_t rows, Py_ssize_t columns,
-    floating *parts
+    Matrix a, Py_ssize_t step, const floating *x, floating *out, Py_ssize_t rows, Py_ssize_t columns,
+    floating *parts, floating *scratch
 ) noexcept nogil:
     """Write the sum of products for each column, of rows whose elements are neighbours; `parts` has place for all."""
     cdef Py_ssize_t bands = block_count(rows, TALL)
@@ -84,12 +93,14 @@ cdef void columns_times(
         band = task // strips
         strip = task % strips
         add_rows(
-            a + band * TALL * step + strip * WIDE,
+            a,
+            band * TALL * step + strip * WIDE,
             step,
             x + band * TALL,
             parts + band * columns + strip * WIDE,
             block_length(band, rows, TALL),
             block_length(strip, columns, WIDE),
+            scratch + threadid() * SCRATCH,
         )
     for strip in prange(strips, schedule="static", use_threads_if=bands * columns >= PARALLEL_FROM):
         add_bands(parts + strip * WIDE, out + strip * WIDE, bands, columns, block_length(strip, columns, WIDE))
@@ -108,29 +119,32 @@ cdef void add_bands(
 
 
 cdef void multiply(
-    const floating *a, Py_ssize_t row_step, Py_ssize_t column_step, const floating *x, floating *out, Py_ssize_t rows,
-    Py_ssize_t columns, void *parts
+    Matrix a, Py_ssize_t row_step, Py_ssize_t column_step, const floating *x, floating *out, Py_ssize_t rows,
+    Py_ssize_t columns, void *parts, floating *scratch
 ) noexcept nogil:
     if column_step == 1 or columns == 1:
-        rows_times(a, row_step, x, out, rows, columns, <double *> parts)
+        rows_times(a, row_step, x, out, rows, columns, <double *> parts, scratch)
     else:  # what are columns here lie in rows
-        columns_times(a, column_step, x, out, columns, rows, <floating *> parts)
+        columns_times(a, column_step, x, out, columns, rows, <floating *> parts, scratch)
 
 
 def matrix_vector(cnp.ndarray a not None, cnp.ndarray x not None, cnp.ndarray out not None):
     """Compute ``out = a @ x``.
 
     Args:
-        a: float32 or float64 (rows, columns), neighbours in memory along one of its dimensions, at any positive
-            distance along the other.
-        x: (columns,), contiguous, of that type.
+        a: float32, float64, bfloat16 or float16 (rows, columns), neighbours in memory along one of its dimensions, at
+            any positive distance along the other.
+        x: (columns,), contiguous, of that type; float32 if that has 16 bits.
         out: (rows,), likewise; written.
 
     >>> out = np.empty(2)
     >>> matrix_vector(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1.0, 10.0]), out); out
     array([21., 43.])
     """
-    cdef int number = real_type("matrix_vector", "a", a)
+    cdef Matrix matrix
+    matrix.number = number_of("matrix_vector", "a", a)
+    matrix.data = cnp.PyArray_DATA(a)
+    cdef int number = working_type(matrix.number)
     cdef Py_ssize_t rows, columns, row_step, column_step, size
     cdef Py_ssize_t item = cnp.PyArray_ITEMSIZE(a)
     cdef void *parts
@@ -161,23 +175,24 @@ def matrix_vector(cnp.ndarray a not None, cnp.ndarray x not None, cnp.ndarray ou
     if column_step == 1 or columns == 1:
         size = rows * block_count(columns, PIECE) * <Py_ssize_t> sizeof(double)
     else:
-        size = rows * block_count(columns, TALL) * item
+        size = rows * block_count(columns, TALL) * cnp.PyArray_ITEMSIZE(x)
+    cdef cnp.ndarray scratch = scratch_rows(1, SCRATCH, is_narrow(matrix))
     parts = malloc(size)
     if parts == NULL:
         raise MemoryError
-    cdef void *a_data = cnp.PyArray_DATA(a)
+    cdef void *place = cnp.PyArray_DATA(scratch)
     cdef void *x_data = cnp.PyArray_DATA(x)
     cdef void *to = cnp.PyArray_DATA(out)
     with nogil:
         if number == cnp.NPY_FLOAT32:
             multiply(
-                <const float *> a_data, row_step, column_step, <const float *> x_data, <float *> to, rows, columns,
-                parts,
+                matrix, row_step, column_step, <const float *> x_data, <float *> to, rows, columns, parts,
+                <float *> place,
             )
         else:
             multiply(
-                <const double *> a_data, row_step, column_step, <const double *> x_data, <double *> to, rows, columns,
-                parts,
+                matrix, row_step, column_step, <const double *> x_data, <double *> to, rows, columns, parts,
+                <double *> place,
             )
     free(parts)
 

@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.kernels import activation, amx, dnnl, vector_product
-from dist_ms.ops.layout import contiguous, copied
+from dist_ms.ops.layout import contiguous, converted, copied
 
 _BF16, _F16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16), np.dtype(np.float32)
 # Elements of a matrix from which on, and a vector's length from which on, the kernel for a vector is quicker than BLAS.
@@ -48,7 +48,7 @@ def multiply(
         out[...] = 0
         out = out if bias is None else np.add(out, bias, out=out)
         return _relu(out) if relu else out
-    if not lead and a.dtype == _F32 and (m == 1 or n == 1) and suits_vector(a, b):
+    if not lead and (m == 1 or n == 1) and suits_vector(a, b):
         out = by_vector(a, b, out)
         out = out if bias is None else np.add(out, bias, out=out)
         return _relu(out) if relu else out
@@ -83,7 +83,13 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     matrix, vector = (a, b) if b.shape[1] == 1 else (b.T, a)
     if out is None or not out.flags.c_contiguous:
         out = np.empty((a.shape[0], b.shape[1]), a.dtype)
-    vector_product.matrix_vector(with_unit_step(matrix), np.ascontiguousarray(vector.reshape(-1)), out.reshape(-1))
+    vector = np.ascontiguousarray(vector.reshape(-1))
+    if a.dtype.itemsize > 2:
+        vector_product.matrix_vector(with_unit_step(matrix), vector, out.reshape(-1))
+        return out
+    sums = np.empty(out.size, _F32)
+    vector_product.matrix_vector(with_unit_step(matrix), converted(vector, _F32), sums)
+    out.reshape(-1)[...] = converted(sums, a.dtype)
     return out
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import vector_product
-from tests.serial.kernels.calls import DTYPES, TOLERANCE, call, random, wide
+from tests.serial.kernels.calls import DTYPES, NARROW, TOLERANCE, call, random, wide
 
 SHAPES = [
     (0, 3),
@@ -45,6 +45,18 @@ def test_matrix_vector(dtype, shape, layout):
     assert (error <= TOLERANCE[np.dtype(dtype)] * scale).all()
 
 
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("layout", ["rows", "columns", "rows apart", "columns apart"])
+def test_a_narrow_matrix_gives_the_bits_of_a_wide_one(dtype, shape, layout):
+    a, same, x = lying(shape, dtype, layout), lying(shape, np.float32, layout), random(shape[1:], np.float32, 2)
+    same[...] = a
+    out, wanted = np.empty(shape[0], np.float32), np.empty(shape[0], np.float32)
+    call(vector_product.matrix_vector, (a, x, out), [out])
+    vector_product.matrix_vector(same, x, wanted)
+    assert out.tobytes() == wanted.tobytes()
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("rows, columns", [(0, 3), (1, 1), (3, 5), (1, 70_000), (70_000, 1), (200, 1001)])
 def test_outer(dtype, rows, columns):
@@ -74,9 +86,11 @@ def test_refusals():
         vector_product.matrix_vector(np.broadcast_to(x, (3, 4)), x, out)
     with pytest.raises(ValueError, match="contiguous and not overlap"):
         vector_product.matrix_vector(a[::-1], x, out)
-    with pytest.raises(TypeError, match="'a' must be float32 or float64"):
+    with pytest.raises(TypeError, match="'a' must be float32, float64, bfloat16 or float16"):
         vector_product.matrix_vector(a.astype(int), x, out)
     with pytest.raises(TypeError, match="'x' must be float64"):
         vector_product.matrix_vector(a, x.astype(np.float32), out)
+    with pytest.raises(TypeError, match="'x' must be float32"):
+        vector_product.matrix_vector(a.astype(np.float16), x.astype(np.float16), out)
     with pytest.raises(ValueError, match=r"'out' must have the shape \(4, 3\)"):
         vector_product.outer(x, np.ones(3), np.empty((3, 4)))
