@@ -84,24 +84,3 @@ def add_windows(
         total[(slice(None), slice(None), *where)] += parts[(..., *place)]
     inside = [slice(before, before + n) for n, (before, _) in zip(shape[2:], padding)]
     return total[(slice(None), slice(None), *inside)]
-
-
-def element_index(
-    counts: tuple, kernel: tuple, stride: tuple, padding: Pairs, dilation: tuple, sizes: tuple
-) -> np.ndarray:
-    """The flat spatial index (*counts, *kernel) of each window's elements; -1 in the padding."""
-    rank = len(kernel)
-    index = np.zeros((1,) * (2 * rank), np.int64)
-    outside = np.zeros((1,) * (2 * rank), bool)
-    for axis in range(rank):
-        at = (
-            np.arange(counts[axis])[:, None] * stride[axis]
-            - padding[axis][0]
-            + np.arange(kernel[axis]) * dilation[axis]
-        )
-        shape = [1] * (2 * rank)
-        shape[axis], shape[rank + axis] = at.shape
-        at = at.reshape(shape)
-        index = index * sizes[axis] + at
-        outside = outside | (at < 0) | (at >= sizes[axis])
-    return np.where(outside, -1, index)

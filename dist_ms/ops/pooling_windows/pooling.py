@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from typing import Any
 
@@ -17,13 +16,12 @@ from dist_ms.ops.convolutions.windows import (
     Pairs,
     add_windows,
     ceil_padding,
-    element_index,
     output_sizes,
     same_padding,
     windows,
 )
-from dist_ms.ops.kernels import axis_reduction, dnnl
-from dist_ms.ops.layout import channels_last, converted, dense, onednn_type
+from dist_ms.ops.kernels import axis_reduction, dnnl, window_maxima
+from dist_ms.ops.layout import channels_last, contiguous, converted, dense, onednn_type, working_type
 from dist_ms.ops.primitive import Primitive
 
 __all__ = []
@@ -104,8 +102,8 @@ class MaxPooling(Primitive):
         padding, counts = self._pool.placed(x.shape)
         work = onednn_type(x.dtype)
         if work is None or any(step > 1 for step in self._pool.dilation):  # oneDNN has plain loops for these.
-            out, kept.value = _maxima(x if work is None else dense(x, _F32), self._pool, padding, counts)
-            return converted(out, x.dtype)
+            out, kept.value = _maxima(x, self._pool, padding, counts)
+            return out
         out = channels_last((*x.shape[:2], *counts), work)
         kept.value = dnnl.pool_forward(
             "max", dense(x, work), out, self._pool.kernel, self._pool.stride, padding, self._pool.dilation
@@ -303,25 +301,19 @@ class AvgPoolGrad(Primitive):
 
 def _maxima(x: np.ndarray, pool: Pool, padding: Pairs, counts: tuple) -> tuple[np.ndarray, np.ndarray]:
     """The maxima (N, C, *counts) and their flat spatial indices; the first of equal ones wins."""
-    axes = tuple(range(len(counts), 2 * len(counts)))
-    view = windows(x, pool.kernel, pool.stride, padding, pool.dilation, fill=-np.inf)
-    index = element_index(counts, pool.kernel, pool.stride, padding, pool.dilation, x.shape[2:])
+    planes = contiguous(x, working_type(x.dtype)).reshape(x.shape[0] * x.shape[1], *x.shape[2:])
+    out, places = (np.empty((len(planes), *counts), dtype) for dtype in (planes.dtype, np.int64))
+    before = tuple([pair[0] for pair in padding])
+    window_maxima.forward(planes, out, places, tuple(pool.kernel), tuple(pool.stride), before, tuple(pool.dilation))
     shape = (*x.shape[:2], *counts)
-    first, *others = itertools.product(*map(range, pool.kernel))
-    best, chosen = view[(..., *first)].copy(), np.broadcast_to(index[(..., *first)], shape).copy()
-    for place in others:
-        values = view[(..., *place)]
-        better = values > best
-        better |= np.isnan(values) & ~np.isnan(best)
-        np.copyto(best, values, where=better)
-        np.copyto(chosen, index[(..., *place)], where=better)
-    # Where all elements are -inf the padding may come first: take an element instead.
-    return best, np.where(chosen < 0, index.max(axis=axes), chosen)
+    return converted(out, x.dtype).reshape(shape), places.reshape(shape)
 
 
 def _spread(dy: np.ndarray, index: np.ndarray, shape: tuple) -> np.ndarray:
     """Zeros of `shape` (N, C, *spatial) with dy added at flat spatial indices."""
-    size, lead = math.prod(shape[2:]), shape[0] * shape[1]
-    flat = (np.arange(lead)[:, None] * size + index.reshape(lead, index.size // lead if lead else 0)).reshape(-1)
-    total = np.bincount(flat, dy.astype(np.float64).reshape(-1), lead * size)
-    return total.reshape(shape).astype(dy.dtype)
+    work, planes = working_type(dy.dtype), shape[0] * shape[1]
+    count, size = math.prod(dy.shape[2:]), math.prod(shape[2:])
+    dx = np.empty((planes, size), work)
+    places = contiguous(index, np.dtype(np.int64)).reshape(planes, count)
+    window_maxima.spread(contiguous(dy, work).reshape(planes, count), places, dx)
+    return converted(dx, dy.dtype).reshape(shape)

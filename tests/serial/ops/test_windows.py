@@ -37,14 +37,6 @@ def test_add_windows_is_the_transpose():
     assert (view * parts).sum() == pytest.approx((x * windows.add_windows(parts, x.shape, *geometry)).sum())
 
 
-def test_element_index():
-    x = np.arange(30.0).reshape(1, 1, 6, 5)
-    geometry = (3, 2), (2, 1), ((1, 1), (0, 1)), (1, 2)
-    view = windows.windows(x, *geometry, fill=-1)[0, 0]
-    counts = windows.output_sizes((6, 5), *geometry)
-    assert np.array_equal(windows.element_index(counts, *geometry, (6, 5)), view)
-
-
 class TestLayout:
     x = np.arange(120.0).reshape(2, 3, 4, 5)
 
