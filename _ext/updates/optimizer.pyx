@@ -95,24 +95,6 @@ def sgd(
     step("sgd", "sgd", [(p, g) if accum is None else (p, g, accum)], [numbers], None, None, None)
 
 
-def momentum(
-    cnp.ndarray p not None, cnp.ndarray g not None, cnp.ndarray accum not None, double lr,
-    double momentum, bint nesterov, double weight_decay, double grad_scale
-):
-    """Make a step of Momentum.
-
-    g' = grad_scale g + weight_decay p; accum = momentum accum + g'; p -= lr accum, or with
-    nesterov lr (g' + momentum accum).
-
-    >>> p, accum = np.ones(2), np.ones(2)
-    >>> momentum(p, np.array([1.0, -1.0]), accum, 0.5, 0.5, False, 0.0, 1.0)
-    >>> p, accum
-    (array([0.25, 1.25]), array([ 1.5, -0.5]))
-    """
-    numbers = (lr, weight_decay, grad_scale, momentum, 1, nesterov, False)
-    step("momentum", "sgd", [(p, g, accum)], [numbers], None, None, None)
-
-
 def adam(
     cnp.ndarray p not None, cnp.ndarray g not None, cnp.ndarray m not None,
     cnp.ndarray v not None, double lr_t, double beta1, double beta2, double eps,
@@ -131,23 +113,3 @@ def adam(
     """
     numbers = (lr_t, weight_decay, grad_scale, beta1, 1 - beta1, 1 - beta2, eps, nesterov)
     step("adam", "adam", [(p, g, m, v)], [numbers], None, None, None)
-
-
-def adam_weight_decay(
-    cnp.ndarray p not None, cnp.ndarray g not None, cnp.ndarray m not None,
-    cnp.ndarray v not None, double lr, double beta1, double beta2, double eps,
-    double weight_decay, double grad_scale
-):
-    """Make a step of Adam with decoupled decay and without bias correction.
-
-    g' = grad_scale g; m = beta1 m + (1 - beta1) g'; v = beta2 v + (1 - beta2) g'^2;
-    p -= lr (m / (sqrt(v) + eps) + weight_decay p). After Loshchilov and Hutter, "Decoupled weight
-    decay regularization", 2017.
-
-    >>> p, m, v = np.ones(2), np.zeros(2), np.zeros(2)
-    >>> adam_weight_decay(p, np.array([4.0, -4.0]), m, v, 0.1, 0.5, 0.75, 0.0, 0.5, 1.0)
-    >>> p, m, v
-    (array([0.85, 1.05]), array([ 2., -2.]), array([4., 4.]))
-    """
-    numbers = (lr, weight_decay, grad_scale, beta1, 1 - beta1, 1 - beta2, eps)
-    step("adam_weight_decay", "adam_weight_decay", [(p, g, m, v)], [numbers], None, None, None)
