@@ -13,6 +13,7 @@ from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import Primitive
 from dist_ms.ops.kernels import linalg as routines
+from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.lapack import one_thread
 
 __all__ = [
@@ -311,7 +312,7 @@ class _SymmetricEigen(Primitive):
         self.lower = lower
 
     def forward(self, a: np.ndarray) -> tuple:
-        return tuple(np.linalg.eigh(a, "L" if self.lower else "U"))
+        return lapack.eigh(a, self.lower)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
         values, vectors = output

@@ -101,6 +101,32 @@ def inverse(a: np.ndarray) -> np.ndarray:
     return _each(_inverse, np.linalg.inv, a)
 
 
+def solve(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The solutions of A x = b, square matrices A and matrices b.
+
+    Raises:
+        LinAlgError: if a matrix has no inverse.
+    """
+    if a.ndim > 2 or b.ndim > 2 or a.dtype != b.dtype or not a.size or not b.size:
+        return np.linalg.solve(a, b)
+    with one_thread if len(a) < _LARGE else contextlib.nullcontext():
+        *_, out, wrong = _routine("gesv", a)(a, b)
+    if wrong:
+        raise np.linalg.LinAlgError("Singular matrix")
+    return out
+
+
+def eigh(a: np.ndarray, lower: bool) -> tuple[np.ndarray, np.ndarray]:
+    """The eigenvalues, rising, and as columns the eigenvectors of a symmetric matrix of which one triangle is read."""
+    if not a.size:
+        return np.linalg.eigh(a, "L" if lower else "U")
+    with one_thread if len(a) < _LARGE_ORTHOGONAL else contextlib.nullcontext():
+        values, vectors, wrong = _routine("syevd", a)(a, lower=lower)
+    if wrong:
+        raise np.linalg.LinAlgError("Eigenvalues did not converge")
+    return values, vectors
+
+
 def _cholesky(a: np.ndarray) -> np.ndarray:
     out, wrong = _routine("potrf", a)(a.T, lower=False)
     if wrong:

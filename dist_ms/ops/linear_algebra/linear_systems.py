@@ -66,7 +66,7 @@ class MatrixSolve(Primitive):
         # NumPy before 2.0 takes b for vectors where it has one dimension less.
         b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
         try:
-            out = np.linalg.solve(np.conj(np.swapaxes(a, -1, -2)) if self.adjoint else a, b)
+            out = lapack.solve(np.conj(np.swapaxes(a, -1, -2)) if self.adjoint else a, b)
         except np.linalg.LinAlgError:
             raise ValueError(f"For '{self.name}', every matrix must have an inverse, but one has none.") from None
         return out.astype(rhs.dtype, copy=False)

@@ -45,6 +45,31 @@ def test_factors(shape, dtype):
         np.testing.assert_array_equal(a, before)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (5, 3), (70, 64), (0, 2), (3, 0), (2, 4, 3)])
+@pytest.mark.parametrize("dtype", ["f", "d", "F", "D"])
+def test_solve(shape, dtype):
+    *lead, rows, columns = shape
+    for a, b in zip(matrices((*lead, rows, rows), dtype), matrices(shape, dtype)):
+        a = a + 10 * np.eye(rows, dtype=dtype)
+        kept = a.copy(), b.copy()
+        close(lapack.solve(a, b), np.linalg.solve(a, b), 1e-4 if dtype in "fF" else 1e-11)
+        np.testing.assert_array_equal(a, kept[0])
+        np.testing.assert_array_equal(b, kept[1])
+    if rows and columns:
+        with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+            lapack.solve(np.zeros_like(a), b)
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 70])
+@pytest.mark.parametrize("dtype", ["f", "d"])
+def test_eigh(n, dtype):
+    a = matrices((n, n), dtype)[0]
+    for lower, read in ((True, np.tril(a) + np.tril(a, -1).T), (False, np.triu(a) + np.triu(a, 1).T)):
+        values, vectors = lapack.eigh(a, lower)
+        close(values, np.linalg.eigvalsh(read), 1e-3 if dtype == "f" else 1e-10)
+        close(read @ vectors, vectors * values, 1e-3 if dtype == "f" else 1e-10)
+
+
 @pytest.mark.parametrize("shape", [(3, 3), (2, 64, 64)])
 def test_errors(shape):
     zero, hole = np.zeros(shape), np.full(shape, np.nan)
