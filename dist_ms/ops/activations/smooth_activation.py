@@ -7,11 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
+from dist_ms.ops.activations.activation import SigmoidGrad, run, run_gradient, sigmoid, tanh
 from dist_ms.ops.activations.elementwise import Elementwise
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.elementwise.arithmetic import conjugate, mul
+from dist_ms.ops.kernels import pointwise
+from dist_ms.ops.pointwise import apply
+from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import splitting
 from dist_ms.ops.vjp import formula_gradient
 
@@ -202,6 +206,24 @@ class LogSigmoid(Elementwise):
         return sigmoid(-x)
 
 
+class _Gate(Primitive):
+    """input sigmoid(other), of one shape and type."""
+
+    @quiet
+    def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
+        arguments.floating("GLU", input, "x")
+        if input.dtype.kind == "c":
+            return input / (1 + np.exp(-other))
+        return apply(pointwise.gate, input, other)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        share = sigmoid(inputs[1])
+        return (
+            mul(dout, conjugate(share)) if wanted(inputs[0]) else None,
+            SigmoidGrad()(mul(dout, conjugate(inputs[0])), share) if wanted(inputs[1]) else None,
+        )
+
+
 class GLU(Primitive):
     """a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
 
@@ -233,10 +255,10 @@ class GLU(Primitive):
                 f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape {x.shape}."
             )
         first, second = splitting.Split(axis, 2)(x)
-        return first * sigmoid(second)
+        return _gate(first, second)
 
 
-_softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish()
+_softplus, _softsign, _silu, _mish, _gate = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish(), _Gate()
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
