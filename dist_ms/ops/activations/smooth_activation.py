@@ -10,9 +10,9 @@ import numpy as np
 from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.activations.activation import SigmoidGrad, run, run_gradient, sigmoid, tanh
+from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
 from dist_ms.ops.activations.elementwise import Elementwise
-from dist_ms.ops.elementwise.arithmetic import conjugate, mul
+from dist_ms.ops.elementwise.arithmetic import conjugate
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, quiet
@@ -217,11 +217,25 @@ class _Gate(Primitive):
         return apply(pointwise.gate, input, other)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        share = sigmoid(inputs[1])
+        x, y = conjugate(inputs[0]), conjugate(inputs[1])
         return (
-            mul(dout, conjugate(share)) if wanted(inputs[0]) else None,
-            SigmoidGrad()(mul(dout, conjugate(inputs[0])), share) if wanted(inputs[1]) else None,
+            _gate(dout, y) if wanted(inputs[0]) else None,
+            _gate_slope(dout, x, y) if wanted(inputs[1]) else None,
         )
+
+
+class _GateSlope(Primitive):
+    """dy input s (1 - s) of s = sigmoid(other)."""
+
+    @quiet
+    def forward(self, dy: np.ndarray, input: np.ndarray, other: np.ndarray) -> np.ndarray:
+        if dy.dtype.kind == "c":
+            share = 1 / (1 + np.exp(-other))
+            return dy * input * share * (1 - share)
+        return apply(pointwise.gate_slope, dy, input, other)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple(formula_gradient(lambda dy, x, y: dy * x * sigmoid(y) * (1 - sigmoid(y)), inputs, dout))
 
 
 class GLU(Primitive):
@@ -258,7 +272,8 @@ class GLU(Primitive):
         return _gate(first, second)
 
 
-_softplus, _softsign, _silu, _mish, _gate = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish(), _Gate()
+_softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish()
+_gate, _gate_slope = _Gate(), _GateSlope()
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 

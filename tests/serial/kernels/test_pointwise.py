@@ -205,6 +205,11 @@ def test_gate(dtype):
             wanted = a.astype(np.float64) / (1 + np.exp(-b.astype(np.float64)))
         found = run(pointwise.gate, a, b)
         assert found.dtype == dtype
+        slope = run(pointwise.gate_slope, a, a, b)
+        with np.errstate(all="ignore"):
+            share = 1 / (1 + np.exp(-b.astype(np.float64)))
+        wanted_slope, least = a.astype(np.float64) ** 2 * share * (1 - share), 1e-12 if dtype.itemsize == 8 else 2e-5
+        np.testing.assert_allclose(slope.astype(np.float64), wanted_slope, rtol=2 * tolerance, atol=least)
         # float32's sigmoid keeps no number below e^-88.
         np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=1e-7)
 
