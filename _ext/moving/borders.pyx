@@ -40,7 +40,7 @@ cdef extern from *:
         Py_ssize_t i = 0;
         if (size >= 64) {
             for (; i + 64 <= size; i += 64) memcpy(target + i, source + i, 64);
-            memcpy(target + size - 64, source + size - 64, 64);
+            if (i < size) memcpy(target + size - 64, source + size - 64, 64);
         } else if (size >= 16) {
             if (size >= 32) {
                 memcpy(target, source, 32);
@@ -143,7 +143,9 @@ cdef int make_frame(
             )
         if frame.rule != CONSTANT and (before or behind):
             most = dim.inner - (frame.rule == REFLECT)
-            if min(before, behind) < 0 or dim.inner == 0 or (max(before, behind) > most and frame.rule != REPLICATE):
+            if (frame.rule != CIRCULAR and min(before, behind) < 0) or min(before, behind) < -dim.inner or dim.inner == 0 or (
+                max(before, behind) > most and frame.rule != REPLICATE
+            ):
                 raise ValueError(
                     f"For '{kernel}', 'widths' must be in [0, {most}] along dimension {axis}, but got "
                     f"{(before, behind)}."
@@ -183,6 +185,12 @@ cdef inline void write_line(
     Line line, const word *source, word *target, Py_ssize_t first, Py_ssize_t stop
 ) noexcept nogil:
     cdef Py_ssize_t i
+    if line.slope == 1 and stop > first:
+        copy_bytes(
+            <char *> (target + first), <const char *> (source + line.base + first),
+            (stop - first) * <Py_ssize_t> sizeof(word)
+        )
+        return
     for i in range(first, stop):
         target[i] = source[line.base + line.slope * i]
         stay_scalar()
@@ -271,7 +279,7 @@ def surround(
     Args:
         x: the elements.
         out: of the type of x, each dimension as long as that of x and its widths together.
-        widths: a pair (before, behind) per dimension; for "constant" negative ones cut off.
+        widths: a pair (before, behind) per dimension; for "constant" and "circular" negative ones cut off.
         rule: "constant", "reflect", "symmetric", "replicate" or "circular".
         value: of "constant": one element of the type.
 
@@ -468,6 +476,9 @@ def sum_copies(cnp.ndarray d_out not None, cnp.ndarray d_x not None, widths not 
     if rule == "constant":
         raise ValueError("For 'sum_copies', 'rule' must be one whose borders are copies, but got 'constant'.")
     make_frame("sum_copies", &frame, d_x, d_out, widths, rule)
+    for axis in range(cnp.PyArray_NDIM(d_x)):
+        if min(widths[axis]) < 0:
+            raise ValueError(f"For 'sum_copies', 'widths' must not be negative, but got {widths}.")
     if size == 0:
         return
     small.data, large.data = cnp.PyArray_DATA(d_x), cnp.PyArray_DATA(d_out)

@@ -1,7 +1,8 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Rows of a table by index, and the sum of row gradients back into the table.
 
-Tables are C-contiguous float32 or float64 (rows, columns); indices are int32 or int64 (number,).
+Tables are C-contiguous (rows, columns): of any type without Python objects to read, of float32 or float64 to add to.
+Indices are int32 or int64 (number,).
 """
 
 cimport numpy as cnp
@@ -131,7 +132,9 @@ def gather(cnp.ndarray table not None, cnp.ndarray ids not None, cnp.ndarray out
            [1., 2.],
            [3., 4.]])
     """
-    cdef int number = real_type("gather", "table", table)
+    cdef int number = cnp.PyArray_TYPE(table)
+    if number == cnp.NPY_OBJECT:
+        raise TypeError("For 'gather', 'table' must hold no Python objects, but got object.")
     check("gather", "table", table, number, 2, False)
     check_rows("gather", "out", out, number, table, True)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(table, 1)

@@ -14,7 +14,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
 from dist_ms.ops import arguments
-from dist_ms.ops.layout import contiguous
+from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.picking.indexing import add_rows
 from dist_ms.ops.primitive import Primitive
 
@@ -37,7 +37,7 @@ class TakeRows(Primitive):
         self.name, self.sparse = owner, sparse
 
     def forward(self, table: Any, ids: Any) -> np.ndarray:
-        if table.ndim != 2 or table.dtype not in _KERNEL_TYPES:
+        if table.ndim != 2:
             return table[row_ids(self.name, ids, table.shape[0])]
         from dist_ms._ext import embedding as kernel
 
@@ -75,10 +75,10 @@ class AddRows(Primitive):
         if out is not None:
             out[...] = 0
         if len(shape) != 2 or rows.dtype not in _KERNEL_TYPES:
-            wide = np.float32 if rows.dtype.itemsize == 2 else rows.dtype
+            wide = working_type(rows.dtype) if rows.dtype.itemsize == 2 else rows.dtype
             table = np.zeros(shape, wide) if out is None else out
-            add_rows(table, flat, rows.reshape(flat.size, *shape[1:]).astype(wide))
-            return table.astype(rows.dtype, copy=False)
+            add_rows(table, flat, converted(rows.reshape(flat.size, *shape[1:]), wide))
+            return converted(table, rows.dtype)
         from dist_ms._ext import embedding as kernel
 
         table = np.zeros(shape, rows.dtype) if out is None else out

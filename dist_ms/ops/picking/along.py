@@ -8,9 +8,10 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.kernels import index_along
-from dist_ms.ops.layout import contiguous
+from dist_ms.ops.layout import contiguous, converted, copy_into
 
 _ADDED = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
+_WIDE = np.dtype(np.float32)
 _NARROW = (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
 
 
@@ -64,9 +65,9 @@ def add_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int)
     """
     line = _line(index, axis)
     if is_narrow(out):
-        wide = out.astype(np.float32)
-        add_along(wide, index, values.astype(np.float32), axis)
-        out[...] = wide
+        wide = converted(out, _WIDE)
+        add_along(wide, index, converted(values, _WIDE), axis)
+        copy_into(converted(wide, out.dtype), out)
     elif out.dtype not in _ADDED or values.dtype != out.dtype or not _same_but_for(axis, out, index):
         add_at_places(out, places(index, axis), values)
     elif line is not None:
@@ -85,9 +86,9 @@ def add_slices(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int
         add_rows(out, index, values)
         return
     if is_narrow(out):
-        wide = out.astype(np.float32)
-        add_slices(wide, index, values.astype(np.float32), axis)
-        out[...] = wide
+        wide = converted(out, _WIDE)
+        add_slices(wide, index, converted(values, _WIDE), axis)
+        copy_into(converted(wide, out.dtype), out)
         return
     if out.dtype not in _ADDED or values.dtype != out.dtype:
         np.add.at(out, (slice(None),) * axis + (index,), values)
@@ -106,9 +107,9 @@ def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
         ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
         embedding.scatter_add(contiguous(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
     elif is_narrow(out):
-        wide = out.astype(np.float32, order="C")
-        add_rows(wide, rows, flat.astype(np.float32))
-        out[...] = wide
+        wide = contiguous(out, _WIDE)
+        add_rows(wide, rows, converted(flat, _WIDE))
+        copy_into(converted(wide, out.dtype), out)
     else:
         np.add.at(out, rows, flat)
 

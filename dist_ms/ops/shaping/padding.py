@@ -29,7 +29,7 @@ class Border(Primitive):
         self.widths, self.value = widths, value
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return _surrounded(x, self.widths, "constant", np.array(self.value).astype(x.dtype))
+        return bordered(x, self.widths, "constant", np.array(self.value).astype(x.dtype))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return Border(tuple([(-a, -b) for a, b in self.widths]))(dout)
@@ -49,7 +49,7 @@ class Mirrored(Primitive):
         self.widths, self.mode = widths, mode
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return _surrounded(x, self.widths, self.mode)
+        return bordered(x, self.widths, self.mode)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return MirroredSum(self.widths, self.mode)(dout)
@@ -94,7 +94,7 @@ def _memory_order(x: np.ndarray, widths: tuple) -> tuple[np.ndarray, tuple, list
     return x.transpose(order), tuple([widths[axis] for axis in order]), order
 
 
-def _surrounded(x: np.ndarray, widths: tuple, rule: str, value: np.ndarray | None = None) -> np.ndarray:
+def bordered(x: np.ndarray, widths: tuple, rule: str, value: np.ndarray | None = None) -> np.ndarray:
     """An array with a border, its axes in the order that they have in memory where the array is dense."""
     order = None
     if not x.ndim or x.strides[-1] != x.itemsize or not x.flags.aligned:

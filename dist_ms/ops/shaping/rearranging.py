@@ -8,8 +8,9 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, one_axis, tensor
-from dist_ms.ops.layout import copied, copy_into
+from dist_ms.ops.layout import copied
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.padding import bordered
 from dist_ms.ops.shaping.transposing import swapaxes
 
 __all__ = [
@@ -189,12 +190,10 @@ class Roll(Primitive):
 
 def _moved(x: np.ndarray, shift: int, axis: int) -> np.ndarray:
     """A copy of `x` with its elements moved along one dimension, around the end."""
-    out, before = np.empty(x.shape, x.dtype), (slice(None),) * axis
     shift %= max(x.shape[axis], 1)
-    stays = x.shape[axis] - shift
-    copy_into(x[(*before, slice(stays))], out[(*before, slice(shift, None))])
-    copy_into(x[(*before, slice(stays, None))], out[(*before, slice(shift))])
-    return out
+    widths = [(0, 0)] * x.ndim
+    widths[axis] = (shift, -shift)
+    return bordered(x, tuple(widths), "circular")
 
 
 def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:

@@ -9,7 +9,8 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, one_of, tensor
-from dist_ms.ops.layout import copy_into
+from dist_ms.ops.layout import converted, copy_into, working_type
+from dist_ms.ops.picking.along import is_narrow
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.joining import sequence
@@ -104,25 +105,25 @@ class RepeatEach(Primitive):
     """Every slice along one dimension several times in a row.
 
     Args:
-        counts: how often each slice comes.
+        counts: how often each slice comes, or an int for all of them.
         axis: the dimension.
     """
 
     keeps = ()
 
-    def __init__(self, counts: np.ndarray, axis: int) -> None:
+    def __init__(self, counts: np.ndarray | int, axis: int) -> None:
         self.counts, self.axis = counts, axis
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         counts, axis = self.counts, self.axis
-        if not len(counts) or (counts != counts[0]).any():
+        if not isinstance(counts, int):
             return np.repeat(x, counts, axis)
-        runs = np.empty((*x.shape[: axis + 1], int(counts[0]), *x.shape[axis + 1 :]), x.dtype)
+        runs = np.empty((*x.shape[: axis + 1], counts, *x.shape[axis + 1 :]), x.dtype)
         copy_into(np.expand_dims(x, axis + 1), runs)
-        return runs.reshape(*x.shape[:axis], len(counts) * int(counts[0]), *x.shape[axis + 1 :])
+        return runs.reshape(*x.shape[:axis], x.shape[axis] * counts, *x.shape[axis + 1 :])
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return SumRuns(self.counts, self.axis)(dout)
+        return SumRuns(self.counts, self.axis, inputs[0].shape[self.axis])(dout)
 
 
 class SumRuns(Primitive):
@@ -130,15 +131,16 @@ class SumRuns(Primitive):
 
     keeps = ()
 
-    def __init__(self, counts: np.ndarray, axis: int) -> None:
-        self.counts, self.axis = counts, axis
+    def __init__(self, counts: np.ndarray | int, axis: int, length: int) -> None:
+        self.counts, self.axis, self.length = counts, axis, length
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        if len(set(self.counts.tolist())) == 1 and self.counts[0]:
-            shape = (*x.shape[: self.axis], len(self.counts), int(self.counts[0]), *x.shape[self.axis + 1 :])
-            return x.reshape(shape).sum(self.axis + 1, dtype=x.dtype)
-        out = np.zeros((*x.shape[: self.axis], len(self.counts), *x.shape[self.axis + 1 :]), x.dtype)
-        rows = np.repeat(np.arange(len(self.counts)), self.counts)
+        if isinstance(self.counts, int) and self.counts:
+            wide = converted(x, working_type(x.dtype)) if is_narrow(x) else x
+            shape = (*x.shape[: self.axis], self.length, self.counts, *x.shape[self.axis + 1 :])
+            return converted(wide.reshape(shape).sum(self.axis + 1, dtype=wide.dtype), x.dtype)
+        out = np.zeros((*x.shape[: self.axis], self.length, *x.shape[self.axis + 1 :]), x.dtype)
+        rows = np.repeat(np.arange(self.length), self.counts)
         np.add.at(np.moveaxis(out, self.axis, 0), rows, np.moveaxis(x, self.axis, 0))
         return out
 
@@ -172,13 +174,11 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
     axis = one_axis("repeat_interleave", axis, input.ndim)
     counts = integers("repeat_interleave", repeats, "repeats")
     length = input.shape[axis]
-    if len(counts) == 1:
-        counts *= length
-    if len(counts) != length or any(n < 0 for n in counts):
+    if len(counts) not in (1, length) or any(n < 0 for n in counts):
         raise ValueError(
             f"For 'repeat_interleave', 'repeats' must hold {length} counts or one, none negative, but got {repeats}."
         )
-    return RepeatEach(np.array(counts, np.int64), axis)(input)
+    return RepeatEach(counts[0] if len(counts) == 1 else np.array(counts, np.int64), axis)(input)
 
 
 def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:

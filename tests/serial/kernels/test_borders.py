@@ -55,6 +55,19 @@ def test_negative_widths_cut_off():
     np.testing.assert_array_equal(out, np.pad(x[1:-1, 2:], ((0, 0), (0, 2)), constant_values=9))
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_circular_widths_roll(dtype):
+    rng = np.random.default_rng(5)
+    for shape in ((7,), (3, 40_000), (5, 1, 6), (300, 130)):
+        for axis, n in enumerate(shape):
+            x, shift = view(rng, shape, dtype), int(rng.integers(n))
+            out = np.empty(shape, dtype)
+            for before in (shift, shift - n):
+                widths = tuple((before, -before) if i == axis else (0, 0) for i in range(len(shape)))
+                call(borders.surround, (x, out, widths, "circular"), [out])
+                np.testing.assert_array_equal(out, np.roll(x, shift, axis))
+
+
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32, np.float64])
 @pytest.mark.parametrize("rule", MODES)
 def test_sums_of_copies(rule, dtype):
@@ -81,6 +94,8 @@ def test_arguments():
         borders.surround(x, np.zeros((6, 3), np.float32), ((2, 2), (0, 0)), "reflect")
     with pytest.raises(TypeError, match="'value'"):
         borders.surround(x, np.zeros((4, 3), np.float32), ((1, 1), (0, 0)), "constant", np.array(1))
+    with pytest.raises(ValueError, match="'widths' must not"):
+        borders.sum_copies(x, x.copy(), ((0, 0), (1, -1)), "circular")
     with pytest.raises(ValueError, match="'constant'"):
         borders.sum_copies(x, x.copy(), ((0, 0), (0, 0)), "constant")
     with pytest.raises(TypeError, match="'d_x'"):
