@@ -1,16 +1,35 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
-"""The negative log likelihood of labels, taken from rows of log probabilities, and its gradient."""
+"""The negative log likelihood of labels, taken from rows of log probabilities, and its gradient.
+
+Numbers are moved and change their signs: those of 16 bits, bfloat16 or float16, as words.
+"""
 
 cimport numpy as cnp
-from cython cimport floating
 from cython.parallel cimport prange
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint16_t
 from libc.string cimport memset
 
-from arrays cimport check, check_indices, check_vector, index_at, real_type
+from arrays cimport check, check_indices, check_vector, index_at
 from blocks cimport PARALLEL_FROM, block_count, last_row, rows_per_block
 
+from rows cimport BFLOAT16, FLOAT16, FLOAT32, Number, number_of
+
 cnp.import_array()
+
+cdef enum:
+    SIGN = 0x8000  # Of 16 bits.
+
+ctypedef fused stored:
+    float
+    double
+    uint16_t
+
+
+cdef inline stored negative(stored x) noexcept nogil:
+    if stored is uint16_t:
+        return x ^ SIGN
+    else:
+        return -x
 
 
 cdef Py_ssize_t first_outside(
@@ -27,7 +46,7 @@ cdef Py_ssize_t first_outside(
 
 
 cdef Py_ssize_t take(
-    const floating *x, const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored, floating *out
+    const stored *x, const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored, stored *out
 ) noexcept nogil:
     """Write each row's loss, and return how many are not ignored."""
     cdef Py_ssize_t row, counted = 0
@@ -36,13 +55,13 @@ cdef Py_ssize_t take(
         label = index_at(labels, item, row)
         out[row] = 0
         if label != ignored:
-            out[row] = -x[row * columns + label]
+            out[row] = negative(x[row * columns + label])
             counted += 1
     return counted
 
 
 cdef void spread(
-    const floating *dy, const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored, floating *dx
+    const stored *dy, const void *labels, int item, Py_ssize_t rows, Py_ssize_t columns, int64_t ignored, stored *dx
 ) noexcept nogil:
     """Write -dy in each row's column, zeros elsewhere."""
     cdef Py_ssize_t at_once = rows_per_block(columns, 1)
@@ -52,10 +71,10 @@ cdef void spread(
         block_count(rows, at_once), schedule="static", use_threads_if=rows * columns >= PARALLEL_FROM
     ):
         for row in range(block * at_once, last_row(block, at_once, rows)):
-            memset(dx + row * columns, 0, columns * sizeof(floating))
+            memset(dx + row * columns, 0, columns * sizeof(stored))
             label = index_at(labels, item, row)
             if label != ignored:
-                dx[row * columns + label] = -dy[row]
+                dx[row * columns + label] = negative(dy[row])
 
 
 cdef int check_labels(str kernel, cnp.ndarray labels, cnp.ndarray x, int64_t ignored) except -1:
@@ -75,7 +94,7 @@ def forward(cnp.ndarray x not None, cnp.ndarray labels not None, int64_t ignored
     """Write -x[row, label] into `out`, 0 where the label is `ignored`; return how many are not.
 
     Args:
-        x: C-contiguous (rows, columns), float32 or float64.
+        x: C-contiguous (rows, columns), float32, float64, bfloat16 or float16.
         labels: (rows,), int32 or int64.
         ignored: a label.
         out: (rows,), of the type of x.
@@ -88,7 +107,8 @@ def forward(cnp.ndarray x not None, cnp.ndarray labels not None, int64_t ignored
     >>> forward(np.array([[-1.0, -2.0], [-3.0, -4.0]]), np.array([1, -100]), -100, out), out
     (1, array([2., 0.]))
     """
-    cdef int number = real_type("label_likelihood.forward", "x", x), item
+    cdef Number kind = number_of("label_likelihood.forward", "x", x)
+    cdef int number = cnp.PyArray_TYPE(x), item
     cdef Py_ssize_t counted
     check("label_likelihood.forward", "x", x, number, 2, False)
     check_vector("label_likelihood.forward", "out", out, number, cnp.PyArray_DIM(x, 0), True)
@@ -98,7 +118,9 @@ def forward(cnp.ndarray x not None, cnp.ndarray labels not None, int64_t ignored
     cdef const void *indices = cnp.PyArray_DATA(labels)
     cdef void *to = cnp.PyArray_DATA(out)
     with nogil:
-        if number == cnp.NPY_FLOAT32:
+        if kind == BFLOAT16 or kind == FLOAT16:
+            counted = take(<const uint16_t *> source, indices, item, rows, columns, ignored, <uint16_t *> to)
+        elif kind == FLOAT32:
             counted = take(<const float *> source, indices, item, rows, columns, ignored, <float *> to)
         else:
             counted = take(<const double *> source, indices, item, rows, columns, ignored, <double *> to)
@@ -114,7 +136,8 @@ def backward(cnp.ndarray dy not None, cnp.ndarray labels not None, int64_t ignor
     array([[ 0., -1.],
            [ 0.,  0.]])
     """
-    cdef int number = real_type("label_likelihood.backward", "dx", dx), item
+    cdef Number kind = number_of("label_likelihood.backward", "dx", dx)
+    cdef int number = cnp.PyArray_TYPE(dx), item
     check("label_likelihood.backward", "dx", dx, number, 2, True)
     check_vector("label_likelihood.backward", "dy", dy, number, cnp.PyArray_DIM(dx, 0), False)
     item = check_labels("label_likelihood.backward", labels, dx, ignored)
@@ -123,7 +146,9 @@ def backward(cnp.ndarray dy not None, cnp.ndarray labels not None, int64_t ignor
     cdef const void *indices = cnp.PyArray_DATA(labels)
     cdef void *to = cnp.PyArray_DATA(dx)
     with nogil:
-        if number == cnp.NPY_FLOAT32:
+        if kind == BFLOAT16 or kind == FLOAT16:
+            spread(<const uint16_t *> given, indices, item, rows, columns, ignored, <uint16_t *> to)
+        elif kind == FLOAT32:
             spread(<const float *> given, indices, item, rows, columns, ignored, <float *> to)
         else:
             spread(<const double *> given, indices, item, rows, columns, ignored, <double *> to)

@@ -50,13 +50,28 @@ class OneHot(Undifferentiable):
         if depth < 0:
             raise ValueError(f"For '{self.name}', 'depth' must not be negative, but got {depth}.")
         axis = one_axis(self.name, self.axis, indices.ndim + 1)
-        places = np.expand_dims(indices, axis)
         off_value = off_value.astype(on_value.dtype)
+        if axis == indices.ndim and on_value.size == 1 == off_value.size and indices.size and depth:
+            return _rows(indices, depth, on_value.reshape(()), off_value.reshape(()))
+        places = np.expand_dims(indices, axis)
         out = copied(np.broadcast_to(off_value, (*indices.shape[:axis], depth, *indices.shape[axis:])))
         if depth:
             known = (places >= 0) & (places < depth)
             put_along(out, np.where(known, places, 0), np.where(known, on_value, off_value), axis)
         return out
+
+
+def _rows(indices: np.ndarray, depth: int, on_value: np.ndarray, off_value: np.ndarray) -> np.ndarray:
+    """One row per index, with `on_value` in its column if there is one."""
+    out = np.empty(indices.size * depth, on_value.dtype)
+    out.fill(off_value)
+    columns = indices.reshape(-1).astype(np.int64, copy=False)
+    starts = np.arange(0, out.size, depth)
+    if columns.min() < 0 or columns.max() >= depth:
+        known = (columns >= 0) & (columns < depth)
+        columns, starts = columns[known], starts[known]
+    out[starts + columns] = on_value
+    return out.reshape(*indices.shape, depth)
 
 
 def one_hot(indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, axis: int = -1) -> Tensor:

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms._ext.tape import Kept
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.kernels import label_likelihood as kernels
-from dist_ms.ops.layout import contiguous
+from dist_ms.ops.layout import contiguous, converted, kernel_type, working_type
 from dist_ms.ops.primitive import Primitive
 
 __all__: list[str] = []
@@ -24,7 +24,7 @@ class LabelLikelihood(Primitive):
         reduction: "mean" divides the sum by the number of rows that count, NaN if none does.
 
     Call:
-        x: (rows, columns), float32 or float64.
+        x: (rows, columns), floats; those of 16 bits are added in float32.
         labels: int32 or int64 (rows,).
         kept: gets the number that all losses are multiplied by.
     """
@@ -43,7 +43,9 @@ class LabelLikelihood(Primitive):
         kept.value = 1.0
         if self._reduction == "mean":
             kept.value = 1.0 / counted if counted else float("nan")
-        return loss if self._reduction == "none" else np.asarray(np.add.reduce(loss) * kept.value, x.dtype)
+        if self._reduction == "none":
+            return loss
+        return np.asarray(np.add.reduce(converted(loss, working_type(x.dtype))) * kept.value, x.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, labels, kept = inputs
@@ -66,7 +68,8 @@ class LabelLikelihoodGrad(Primitive):
 
     def forward(self, dy: np.ndarray, labels: np.ndarray) -> np.ndarray:
         factors, dx = np.empty(self._shape[0], dy.dtype), np.empty(self._shape, dy.dtype)
-        factors[...] = dy * dy.dtype.type(self._factor)
+        wide = working_type(dy.dtype)
+        factors[...] = converted(converted(dy, wide) * wide.type(self._factor), dy.dtype)
         kernels.backward(factors, contiguous(labels), self._likelihood._ignore, dx)
         return dx
 
@@ -76,7 +79,7 @@ class LabelLikelihoodGrad(Primitive):
 
 def is_plain(x: Tensor, weight: Any, smoothing: float) -> bool:
     """Whether `LabelLikelihood` can compute the loss of rows."""
-    return weight is None and not smoothing and x._element in (np.float32, np.float64) and x.shape[0] > 0
+    return weight is None and not smoothing and kernel_type(x._element) is x._element and x.shape[0] > 0
 
 
 def likelihood(owner: str, x: Tensor, labels: np.ndarray, ignore_index: int, reduction: str) -> Tensor:

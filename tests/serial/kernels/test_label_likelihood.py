@@ -5,10 +5,10 @@ import pytest
 
 import dist_ms as ms
 from dist_ms._ext import label_likelihood
-from tests.serial.kernels.calls import DTYPES, call, random
+from tests.serial.kernels.calls import DTYPES, NARROW, call, random
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("dtype", [*DTYPES, *NARROW])
 @pytest.mark.parametrize("whole", [np.int32, np.int64])
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 7), (300, 200)])
 def test_against_numpy(dtype, whole, shape):
