@@ -29,6 +29,7 @@ cdef enum:
     # Bytes of a block of units, which one thread does at once.
     SHARE = 32768
     PARALLEL_FROM_BYTES = 131072
+    LINE = 64  # Bytes.
     # Elements of a border that are written one by one.
     FEW = 16
 
@@ -53,10 +54,20 @@ cdef extern from *:
             for (; i < size; i++) { target[i] = source[i]; __asm__ volatile(""); }
         }
     }
+    /* A row between narrow borders: a line of the border's value at both ends, and the row over what is too much. */
+    static inline void dm_frame_row(
+        char *target, Py_ssize_t outer, Py_ssize_t before, const char *source, Py_ssize_t inner, const char *line) {
+        memcpy(target, line, 64);
+        memcpy(target + outer - 64, line, 64);
+        dm_copy_row(target + before, source, inner);
+    }
     /* Keeps a loop of a few turns from becoming one of vectors. */
     #define dm_stay_scalar() __asm__ volatile("")
     """
     void copy_bytes "dm_copy_row"(char *target, const char *source, Py_ssize_t size) noexcept nogil
+    void frame_row "dm_frame_row"(
+        char *target, Py_ssize_t outer, Py_ssize_t before, const char *source, Py_ssize_t inner, const char *line
+    ) noexcept nogil
     void stay_scalar "dm_stay_scalar"() noexcept nogil
 
 cdef Py_ssize_t NOWHERE = -1
@@ -120,7 +131,7 @@ cdef int make_frame(
 ) except -1:
     """Check shapes and widths, and join dimensions without a border that follow each other in both arrays."""
     cdef int axis, rank = cnp.PyArray_NDIM(inner)
-    cdef Py_ssize_t before, behind, itemsize = cnp.PyArray_ITEMSIZE(inner), most
+    cdef Py_ssize_t before, behind, itemsize = cnp.PyArray_ITEMSIZE(inner), least, most
     cdef Dimension dim
     cdef Dimension *last
     cdef bint is_plain, was_plain = False
@@ -143,11 +154,12 @@ cdef int make_frame(
             )
         if frame.rule != CONSTANT and (before or behind):
             most = dim.inner - (frame.rule == REFLECT)
-            if (frame.rule != CIRCULAR and min(before, behind) < 0) or min(before, behind) < -dim.inner or dim.inner == 0 or (
+            least = -dim.inner if frame.rule == CIRCULAR else 0
+            if dim.inner == 0 or min(before, behind) < least or (
                 max(before, behind) > most and frame.rule != REPLICATE
             ):
                 raise ValueError(
-                    f"For '{kernel}', 'widths' must be in [0, {most}] along dimension {axis}, but got "
+                    f"For '{kernel}', 'widths' must be in [{least}, {most}] along dimension {axis}, but got "
                     f"{(before, behind)}."
                 )
         is_plain = before == 0 and behind == 0
@@ -225,6 +237,15 @@ cdef void write_units(
     cdef int last = frame.count - 1, axis = 0, i
     cdef const Dimension *row = &frame.dims[last]
     cdef Py_ssize_t rest = first // pieces, piece = first % pieces, start, stop, found, _unit
+    cdef char line[LINE]
+    cdef Py_ssize_t size = <Py_ssize_t> sizeof(word)
+    cdef Py_ssize_t outer = row.outer * size, before = row.before * size, inner = row.inner * size
+    cdef bint framed = (
+        frame.rule == CONSTANT and pieces == 1 and outer >= LINE and 0 <= before <= LINE
+        and 0 <= outer - before - inner <= LINE and outer > inner
+    )
+    for i in range(LINE // size):
+        memcpy(line + i * size, &value, size)
     target += rest * row.outer
     for i in range(last - 1, -1, -1):
         places[i] = rest % frame.dims[i].outer
@@ -239,7 +260,9 @@ cdef void write_units(
             inside[i + 1] = inside[i] and found != NOWHERE
         axis = last
         start, stop = piece * PIECE, min((piece + 1) * PIECE, row.outer)
-        if inside[last]:
+        if inside[last] and framed:
+            frame_row(<char *> target, outer, before, <const char *> (source + starts[last]), inner, line)
+        elif inside[last]:
             write_piece(frame.rule, row, source + starts[last], target, start, stop, value)
         else:
             fill(target + start, stop - start, value)
@@ -302,7 +325,9 @@ def surround(
         raise TypeError(f"For 'surround', 'x' must have elements of 1, 2, 4, 8 or 16 bytes, but got {type_name(x)}.")
     for axis in range(cnp.PyArray_NDIM(x)):
         if cnp.PyArray_STRIDE(x, axis) % itemsize:
-            raise ValueError(f"For 'surround', 'x' must have strides of whole elements, but got {(<object> x).strides}.")
+            raise ValueError(
+                f"For 'surround', 'x' must have strides of whole elements, but got {(<object> x).strides}."
+            )
     make_frame("surround", &frame, x, out, widths, rule)
     if frame.rule == CONSTANT:
         if value is None or cnp.PyArray_TYPE(value) != cnp.PyArray_TYPE(x) or cnp.PyArray_SIZE(value) != 1:
