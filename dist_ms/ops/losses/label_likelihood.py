@@ -69,7 +69,7 @@ class LabelLikelihoodGrad(Primitive):
     def forward(self, dy: np.ndarray, labels: np.ndarray) -> np.ndarray:
         factors, dx = np.empty(self._shape[0], dy.dtype), np.empty(self._shape, dy.dtype)
         wide = working_type(dy.dtype)
-        factors[...] = converted(converted(dy, wide) * wide.type(self._factor), dy.dtype)
+        factors[...] = np.asarray(converted(dy, wide) * wide.type(self._factor)).astype(dy.dtype)
         kernels.backward(factors, contiguous(labels), self._likelihood._ignore, dx)
         return dx
 

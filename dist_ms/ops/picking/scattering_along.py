@@ -11,8 +11,8 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
 from dist_ms.ops.creating.casting import cast_array
-from dist_ms.ops.layout import copied
-from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, places, put_along
+from dist_ms.ops.layout import contiguous, converted, copied, working_type
+from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, is_narrow, places, put_along
 from dist_ms.ops.picking.gathering import GatherD, bounds_checked, check_bounds
 from dist_ms.ops.picking.indexing import SetItem, numpy_index, survivors
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
@@ -215,13 +215,20 @@ class AddAt(Primitive):
 
     @quiet
     def forward(self, x: np.ndarray, values: np.ndarray) -> np.ndarray:
-        out = copied(x)
         axis = len(self.index) - 1
         if _names_slices(self.index):
-            shape = (*out.shape[:axis], len(self.index[axis]), *out.shape[axis + 1 :])
-            add_slices(out, self.index[axis], np.broadcast_to(values, shape), axis)
-        else:
-            add_at_places(out, self.index, values)
+            shape = (*x.shape[:axis], len(self.index[axis]), *x.shape[axis + 1 :])
+            values = np.broadcast_to(values, shape)
+            if is_narrow(x):
+                wide = working_type(x.dtype)
+                out = contiguous(x, wide)
+                add_slices(out, self.index[axis], converted(values, wide), axis)
+                return converted(out, x.dtype)
+            out = copied(x)
+            add_slices(out, self.index[axis], values, axis)
+            return out
+        out = copied(x)
+        add_at_places(out, self.index, values)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
