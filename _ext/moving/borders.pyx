@@ -397,7 +397,7 @@ cdef void sum_row(
     """Make one row of the sums; `scratch` has memory for two rows with their borders."""
     cdef const Dimension *dim = &frame.dims[frame.count - 1]
     cdef Py_ssize_t turns[DIMENSIONS + 1]
-    cdef Py_ssize_t start, i, first, step
+    cdef Py_ssize_t start, i
     cdef int axis
     cdef bint is_first = True
     cdef const floating *source
