@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.ops.convolutions import conv_columns, conv_groups
+from dist_ms.ops.convolutions import conv_columns, conv_depthwise, conv_groups
 from dist_ms.ops.convolutions.windows import Pairs
 from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layout import contiguous, dense
+
+_F32 = np.dtype(np.float32)
 
 
 def forward(
@@ -24,11 +26,15 @@ def forward(
     group: int,
 ) -> np.ndarray:
     """Write the convolution of x (N, C, *spatial) with w (O, C / group, *kernel) into `out`."""
-    if _is_signal_by_channel(w, group):
+    if conv_depthwise.is_by_channel(w, group, 1):
         forward(_plane(x), _plane(w), bias, _plane(out), *_of_plane(stride, padding, dilation), group)
         return out
+    if conv_depthwise.is_by_channel(w, group, 3):
+        return conv_depthwise.forward(x, w, bias, out, stride, padding, dilation)
     bias = None if bias is None else contiguous(bias)
     x, w = dense(x), dense(w)
+    if x.dtype == _F32 and conv_depthwise.is_by_channel(w, group, 2):
+        x = conv_depthwise.in_channels_last_memory(x)
     if conv_columns.suits(x.dtype, out.shape, w.shape, group) or conv_columns.is_wide(out.shape, w.shape, group):
         return conv_columns.convolve(x, w, bias, stride, padding, dilation, out)
     at_once = conv_groups.merged(x.dtype, w.shape, group)
@@ -42,7 +48,7 @@ def backward_data(
     dy: np.ndarray, w: np.ndarray, dx: np.ndarray, stride: tuple, padding: Pairs, dilation: tuple, group: int
 ) -> np.ndarray:
     """Write the gradient of the input into `dx`."""
-    if _is_signal_by_channel(w, group):
+    if conv_depthwise.is_by_channel(w, group, 1):
         backward_data(_plane(dy), _plane(w), _plane(dx), *_of_plane(stride, padding, dilation), group)
         return dx
     dy, w = dense(dy), dense(w)
@@ -70,10 +76,13 @@ def backward_weights(
     group: int,
 ) -> np.ndarray:
     """Write the gradient of the weight into `dw`, row-major, and that of a bias into `db` unless it is None."""
-    if _is_signal_by_channel(dw, group):
+    if conv_depthwise.is_by_channel(dw, group, 1):
         backward_weights(_plane(x), _plane(dy), _plane(dw), db, *_of_plane(stride, padding, dilation), group)
         return dw
     x, dy = dense(x), dense(dy)
+    if conv_depthwise.gains_in_float32(dw, x.dtype, group):
+        conv_depthwise.backward_weights(x, dy, dw, db, stride, padding, dilation, group)
+        return dw
     geometry = (dy.shape, dw.shape, group)
     if conv_columns.suits(x.dtype, *geometry, of_weight=True) or conv_columns.is_wide(*geometry):
         if db is not None:
@@ -88,11 +97,6 @@ def backward_weights(
     dnnl.conv_backward_weights(x, dy, wide, db, stride, padding, dilation, group // at_once)
     conv_groups.gathered(wide, group, at_once, dw)
     return dw
-
-
-def _is_signal_by_channel(w: np.ndarray, group: int) -> bool:
-    """Whether each channel of signals has a kernel of its own: oneDNN has code for that over images alone."""
-    return w.ndim == 3 and 1 < group == w.shape[0] and w.shape[1] == 1
 
 
 def _plane(x: np.ndarray) -> np.ndarray:
