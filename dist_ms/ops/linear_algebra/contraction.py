@@ -33,6 +33,18 @@ def contract(operands: list[np.ndarray], terms: list[str], result: str) -> np.nd
     return operands[0]
 
 
+def is_product(operands: tuple, terms: tuple, result: str) -> bool:
+    """Whether a contraction is one large product of matrices, which sums 16-bit numbers in float32 and rounds once."""
+    if (
+        len(terms) != 2
+        or math.prod({c: n for o, t in zip(operands, terms) for c, n in zip(t, o.shape)}.values()) < SMALL
+    ):
+        return False
+    first, second, kept = set(terms[0]), set(terms[1]), set(result)
+    has_free = bool(kept - (first & second))
+    return not (first ^ second) - kept and bool((first & second) - kept) and has_free
+
+
 def plainly(operands: list[np.ndarray], terms: tuple | list, result: str) -> np.ndarray:
     """The same by NumPy, for few elements and for any dtype it knows."""
     letters = {c: i for i, c in enumerate(sorted({c for t in terms for c in t}))}

@@ -11,7 +11,8 @@ from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.elementwise.arithmetic import conjugate
-from dist_ms.ops.linear_algebra.contraction import contract, plainly
+from dist_ms.ops.layout import converted
+from dist_ms.ops.linear_algebra.contraction import contract, is_product, plainly
 from dist_ms.ops.linear_algebra.triangles import diagonal
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.expanding import BroadcastTo
@@ -20,6 +21,7 @@ from dist_ms.ops.shaping.transposing import transpose
 
 __all__ = ["Einsum", "einsum"]
 
+_F32 = np.dtype(np.float32)
 _SPARE = "".join(map(chr, range(0x100, 0x180)))  # letters that stand for the dimensions of "..."
 
 
@@ -37,12 +39,15 @@ class Contraction(Primitive):
     @quiet
     def forward(self, *operands: np.ndarray) -> np.ndarray:
         d = np.result_type(*operands) if all(o.dtype.kind != "V" for o in operands) else operands[0].dtype
-        wide = [o.astype(np.float32) if d.itemsize == 2 and d.kind in "fV" else o for o in operands]
+        is_narrow = d.itemsize == 2 and d.kind in "fV"
+        if is_narrow and all(o.dtype == d for o in operands) and is_product(operands, self.terms, self.result):
+            return contract(operands, list(self.terms), self.result)
+        wide = [converted(o, _F32) if is_narrow else o for o in operands]
         if len(wide) > 1 and all(o.dtype == wide[0].dtype for o in wide) and wide[0].dtype.kind in "fc":
             out = contract(wide, list(self.terms), self.result)
         else:
             out = plainly(wide, self.terms, self.result)
-        return np.asarray(out).astype(d, copy=False)
+        return converted(np.asarray(out), d)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         grads: list = []
