@@ -28,6 +28,8 @@ _MOST, _IN_CACHE = 1 << 23, 1 << 19
 _FEW_CHANNELS, _OUTPUTS_PER_CHANNEL, _LONG, _LEAST_COLUMNS = 4, 8, 16, 1 << 16
 _FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
 
+_LEAST_WHOLE = 1 << 14  # numbers of a window
+
 
 def suits(dtype: np.dtype, y: tuple, w: tuple, group: int, of_weight: bool = False) -> bool:
     """Whether a convolution to shape `y`, or its weight's gradient, gains as a product.
@@ -57,6 +59,26 @@ def is_wide(y: tuple, w: tuple, group: int) -> bool:
         and pixels >= _LEAST_PIXELS
         and _LEAST_WIDE_COLUMNS <= pixels * math.prod(w[1:]) <= _MOST
     )
+
+
+def is_whole(x: np.ndarray, w: np.ndarray, out: np.ndarray, padding: Pairs, group: int) -> bool:
+    """Whether one large window covers an image that lies as the weight does: a product of the arrays as they are."""
+    return (
+        x.shape[1:] == w.shape[1:]
+        and group == 1
+        and math.prod(w.shape[1:]) >= _LEAST_WHOLE
+        and not any(map(any, padding))
+        and x.flags.c_contiguous
+        and w.flags.c_contiguous
+        and out.dtype == x.dtype
+        and (x.dtype == _F32 or (x.dtype != _F16 and dnnl.has_bfloat16()))
+    )
+
+
+def convolve_whole(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: np.ndarray) -> np.ndarray:
+    """Write the convolution of images that `is_whole` into `out`."""
+    multiply(x.reshape(len(x), -1), w.reshape(len(w), -1).T, bias, _images(out).reshape(len(x), len(w)))
+    return out
 
 
 def has_few_channels(y: tuple, w: tuple, group: int) -> bool:

@@ -35,6 +35,8 @@ def forward(
     x, w = dense(x), dense(w)
     if x.dtype == _F32 and conv_depthwise.is_by_channel(w, group, 2):
         x = conv_depthwise.in_channels_last_memory(x)
+    if conv_columns.is_whole(x, w, out, padding, group):
+        return conv_columns.convolve_whole(x, w, bias, out)
     if conv_columns.suits(x.dtype, out.shape, w.shape, group) or conv_columns.is_wide(out.shape, w.shape, group):
         return conv_columns.convolve(x, w, bias, stride, padding, dilation, out)
     at_once = conv_groups.merged(x.dtype, w.shape, group)

@@ -131,3 +131,15 @@ def test_images_go_part_by_part(monkeypatch):
     case = CASES[0]
     monkeypatch.setattr(conv_columns, "_IN_CACHE", 1 << 14)  # Three images at a time, and one at the end.
     check(case, channels_last, F32)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_window_over_the_whole_image(dtype):
+    rng = np.random.default_rng(0)
+    x, w, bias = (rng.standard_normal(shape).astype(dtype) for shape in ((3, 16, 32, 33), (5, 16, 32, 33), (5,)))
+    numbers = (1, 1), ((0, 0), (0, 0)), (1, 1), 1
+    found = conv_arrays.convolve(x, w, bias, *numbers)
+    wanted = conv_arrays.convolve(*(a.astype(np.float64) for a in (x, w, bias)), *numbers)
+    tolerance = 1e-5 if dtype == "float32" else 2.0**-8
+    assert found.dtype == x.dtype
+    np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance * abs(wanted).max())
