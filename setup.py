@@ -29,8 +29,8 @@ ISA_FLAGS = {
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribute-patterns"]
 # BatchNorm says itself where a multiplication and an addition are joined: which of them a compiler joins differs from
 # loop to loop, and fused kernels must give the bits of the kernels they stand for. In sequences they stay apart, as the
-# numbers are to be MindSpore's, in filling as the numbers are NumPy's, and in grid_sampling a last bit may choose another
-# pixel.
+# numbers are to be MindSpore's, in filling as they are to be NumPy's, and in grid_sampling as a last bit may choose
+# another pixel.
 MODULE_FLAGS = {module: ["-ffp-contract=off"] for module in ("batch_norm", "filling", "grid_sampling", "sequences")}
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 # Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate of operations and
