@@ -6,7 +6,7 @@ from dist_ms.nn.layer.conv import Conv1d, Conv2d, Conv3d
 from dist_ms.nn.layer.conv_transpose import Conv1dTranspose, Conv2dTranspose, Conv3dTranspose
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, LayerNorm
-from dist_ms.nn.layer.rnn_cells import GRUCell, LSTMCell, RNNCell
+from dist_ms.nn.layer.recurrent.rnn_cells import GRUCell, LSTMCell, RNNCell
 from dist_ms.ops.activations.activation import ReLU
 from dist_ms.ops.activations.rectifiers import PReLU
 from dist_ms.ops.convolutions.conv_primitives import (

@@ -7,7 +7,12 @@ from typing import Any
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.adaptive_pooling import AdaptiveAvgPool1d, AdaptiveAvgPool2d, AdaptiveAvgPool3d, AdaptiveMaxPool2d
+from dist_ms.nn.layer.pooling_windows.adaptive_pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool2d,
+)
 
 __all__ = [
     "AdaptiveAvgPool1d",

@@ -8,7 +8,7 @@ from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.extended import PReLUExt
+from dist_ms.nn.layer.extended.layers import PReLUExt
 from dist_ms.nn.layer.shaped_activation import GLU, LRN, LogSoftmax, PReLU, RReLU, Softmax, Softmax2d, Softmin
 from dist_ms.ops.arguments import number
 

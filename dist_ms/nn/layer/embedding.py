@@ -19,7 +19,7 @@ from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.served_rows import look_up, unique_rows
+from dist_ms.nn.layer.embeddings.served_rows import look_up, unique_rows
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, TakeRows, check_ids
 from dist_ms.parallel.servers import served

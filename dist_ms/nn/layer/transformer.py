@@ -9,10 +9,10 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.initializer import initializer
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.attention_mask import check_padding_type
+from dist_ms.nn.layer.attention.mask import check_padding_type
+from dist_ms.nn.layer.attention.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 from dist_ms.nn.layer.container import CellList
 from dist_ms.nn.layer.normalization import LayerNorm
-from dist_ms.nn.layer.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 __all__ = ["Transformer", "TransformerDecoder", "TransformerEncoder"]
 

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.nn.layer.attention import MultiheadAttention
+from dist_ms.nn.layer.attention.multihead import MultiheadAttention
 from tests.gradcheck import check_gradient
 
 F = np.float32

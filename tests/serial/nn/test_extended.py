@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.nn.layer.extended import Dropout2dExt, DropoutExt, LayerNormExt, PReLUExt
-from dist_ms.nn.layer.sparse_products import SparseTensorDenseMatmul, SparseToDense
+from dist_ms.nn.layer.extended.layers import Dropout2dExt, DropoutExt, LayerNormExt, PReLUExt
+from dist_ms.nn.layer.mathematics.sparse_products import SparseTensorDenseMatmul, SparseToDense
 
 F = np.float32
 

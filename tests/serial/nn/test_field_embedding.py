@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.nn.layer.field_embedding import MultiFieldEmbeddingLookup
+from dist_ms.nn.layer.embeddings.field_embedding import MultiFieldEmbeddingLookup
 
 F = np.float32
 IDS = np.array([[2, 4, 6, 0, 0], [1, 3, 5, 0, 12]], np.int32)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms import Tensor, grad, ops
-from dist_ms.nn.layer.image_parts import CentralCrop, ImageGradients, Unfold
+from dist_ms.nn.layer.images.image_parts import CentralCrop, ImageGradients, Unfold
 from tests.gradcheck import check_gradient
 
 F = np.float32

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor
-from dist_ms.nn.layer.image_quality import MSSSIM, PSNR, SSIM
+from dist_ms.nn.layer.images.image_quality import MSSSIM, PSNR, SSIM
 from tests.gradcheck import check_gradient
 
 F = np.float32

@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor
-from dist_ms.nn.layer.linear import Linear
+from dist_ms.nn.layer.extended.linear import Linear
 
 F = np.float32
 

@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor
-from dist_ms.nn.layer.mathematics import Range, ReduceLogSumExp
-from dist_ms.nn.layer.matrices import MatDet, MatInverse, MatMul, MatrixDiag, MatrixDiagPart, MatrixSetDiag
+from dist_ms.nn.layer.mathematics.functions import Range, ReduceLogSumExp
+from dist_ms.nn.layer.mathematics.matrices import MatDet, MatInverse, MatMul, MatrixDiag, MatrixDiagPart, MatrixSetDiag
 from tests.gradcheck import check_gradient
 
 F = np.float32

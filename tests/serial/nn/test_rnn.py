@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
-from dist_ms.nn.layer.rnn import GRU, LSTM, RNN
-from dist_ms.nn.layer.rnn_cells import GRUCell, LSTMCell, RNNCell
+from dist_ms.nn.layer.recurrent.rnn import GRU, LSTM, RNN
+from dist_ms.nn.layer.recurrent.rnn_cells import GRUCell, LSTMCell, RNNCell
 
 F = np.float32
 

@@ -7,8 +7,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.nn.layer.jacobian_products import Jvp, Vjp
-from dist_ms.nn.layer.special_functions import DiGamma, IGamma, LBeta, LGamma
+from dist_ms.nn.layer.mathematics.jacobian_products import Jvp, Vjp
+from dist_ms.nn.layer.mathematics.special_functions import DiGamma, IGamma, LBeta, LGamma
 
 NUMBERS = [0.2, 0.5, 1.0, 2.0, 7.5, 50.0, 1e4]
 

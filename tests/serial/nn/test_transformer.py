@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
+from dist_ms.nn.layer.attention.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 from dist_ms.nn.layer.transformer import Transformer, TransformerDecoder, TransformerEncoder
-from dist_ms.nn.layer.transformer_layers import TransformerDecoderLayer, TransformerEncoderLayer
 
 F = np.float32
 HIDDEN = Tensor(np.triu(np.ones((3, 3), bool), 1))

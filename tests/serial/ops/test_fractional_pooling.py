@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, ops
-from dist_ms.nn.layer.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
+from dist_ms.nn.layer.pooling_windows.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from dist_ms.ops.pooling_windows.fractional_pooling import (
     FractionalMaxPool3DWithFixedKsize,
     FractionalMaxPoolWithFixedKsize,

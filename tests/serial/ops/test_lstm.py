@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms import Tensor, grad, ops
-from dist_ms.nn.layer.rnn import LSTM as Layer
+from dist_ms.nn.layer.recurrent.rnn import LSTM as Layer
 from dist_ms.ops.layers.lstm import LSTM
 
 F = np.float32

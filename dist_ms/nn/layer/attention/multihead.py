@@ -13,7 +13,7 @@ from dist_ms.common.initializer import HeUniform, Uniform, XavierNormal, XavierU
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.attention_mask import attention_mask, check_masks
+from dist_ms.nn.layer.attention.mask import attention_mask, check_masks
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.ops.layers.attention import layer_attention, whole_attention
 from dist_ms.ops.layers.dense import dense

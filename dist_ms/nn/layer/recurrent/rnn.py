@@ -16,7 +16,7 @@ from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.dropout import Dropout
-from dist_ms.nn.layer.rnn_cells import check_pair
+from dist_ms.nn.layer.recurrent.rnn_cells import check_pair
 from dist_ms.ops.layers.dense import dense
 from dist_ms.ops.layers.recurrence import Recurrence
 

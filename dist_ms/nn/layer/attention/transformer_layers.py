@@ -10,8 +10,8 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.initializer import HeUniform, Uniform
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.attention import MultiheadAttention
-from dist_ms.nn.layer.attention_mask import check_padding_type
+from dist_ms.nn.layer.attention.mask import check_padding_type
+from dist_ms.nn.layer.attention.multihead import MultiheadAttention
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.dropout import Dropout
 from dist_ms.nn.layer.normalization import LayerNorm

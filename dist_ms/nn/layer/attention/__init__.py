@@ -1,0 +1,1 @@
+"""Attention in several heads, its masks, and the layers of a transformer."""

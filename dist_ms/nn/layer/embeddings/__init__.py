@@ -1,0 +1,1 @@
+"""Embedding vectors merged by field, and tables that parameter servers hold."""

@@ -1,0 +1,1 @@
+"""Layers whose arguments follow PyTorch's."""

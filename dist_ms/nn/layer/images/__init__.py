@@ -1,0 +1,1 @@
+"""Parts of images, and how alike images are."""

@@ -1,0 +1,1 @@
+"""Functions, matrices and derivatives as layers."""

@@ -1,0 +1,1 @@
+"""Pooling over windows that adapt or are drawn, and back from maxima."""
