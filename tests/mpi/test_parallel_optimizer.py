@@ -7,7 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
-from dist_ms.nn.optim import updates
+from dist_ms.nn.optim.step import updates
 from dist_ms.train import CheckpointConfig, Model, ModelCheckpoint, load_checkpoint, load_param_into_net
 
 OPTIMIZERS = {

@@ -9,8 +9,8 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.arguments import float32_value
-from dist_ms.nn.optim.elementwise import run_kernel, run_rule
+from dist_ms.nn.optim.hyper_parameters.arguments import float32_value
+from dist_ms.nn.optim.step.elementwise import run_kernel, run_rule
 
 
 def adam_step(

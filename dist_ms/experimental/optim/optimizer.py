@@ -11,11 +11,11 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
-from dist_ms.nn.optim.groups import listed
-from dist_ms.nn.optim.hyper import check_at_least_zero, number_of
+from dist_ms.nn.optim.hyper_parameters.groups import listed
+from dist_ms.nn.optim.hyper_parameters.hyper import check_at_least_zero, number_of
 from dist_ms.nn.optim.optimizer import check_gradients, make_states
-from dist_ms.nn.optim.updating import ReplicatedUpdate
+from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_rule
+from dist_ms.nn.optim.step.updating import ReplicatedUpdate
 
 
 class Optimizer(ReplicatedUpdate):

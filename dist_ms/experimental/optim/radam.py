@@ -11,7 +11,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.arguments import float32_value
+from dist_ms.nn.optim.hyper_parameters.arguments import float32_value
 
 
 class RAdam(Optimizer):

@@ -9,8 +9,8 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.elementwise import run_kernel
 from dist_ms.nn.optim.sgd import without_momentum
+from dist_ms.nn.optim.step.elementwise import run_kernel
 
 
 class SGD(Optimizer):

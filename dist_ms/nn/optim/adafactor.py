@@ -16,9 +16,9 @@ from dist_ms.common.checks import (
 )
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.optim.arguments import opt_init_args_register
-from dist_ms.nn.optim.elementwise import run_rule, work_type
+from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.elementwise import run_rule, work_type
 
 
 class AdaFactor(Optimizer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.parameter import Parameter
-from dist_ms.nn.optim.arguments import check_betas, float32_value
+from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value
 from dist_ms.nn.optim.optimizer import Optimizer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter
-from dist_ms.nn.optim.arguments import check_betas, float32_value, opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_callable, check_float, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.optim.arguments import opt_init_args_register
-from dist_ms.nn.optim.elementwise import work_type
+from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.lamb import norm
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.elementwise import work_type
 
 
 def _no_norm_no_bias(param: Parameter) -> bool:

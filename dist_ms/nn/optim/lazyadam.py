@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.nn.optim.adam import _AdamStep
-from dist_ms.nn.optim.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 
 
 class LazyAdam(_AdamStep):

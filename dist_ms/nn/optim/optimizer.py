@@ -18,11 +18,11 @@ from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.parameter.postponing import no_init_parameters
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.nn.optim.arguments import opt_init_args_register
-from dist_ms.nn.optim.elementwise import prepare_to_write, run_rule
-from dist_ms.nn.optim.gradients import centralized, decayed, scaled
-from dist_ms.nn.optim.settings import OptimizerSettings
-from dist_ms.nn.optim.updates import update_all, update_alone
+from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.settings import OptimizerSettings
+from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_rule
+from dist_ms.nn.optim.step.gradients import centralized, decayed, scaled
+from dist_ms.nn.optim.step.updates import update_all, update_alone
 from dist_ms.parallel.servers import served
 
 _F32 = np.dtype(np.float32)

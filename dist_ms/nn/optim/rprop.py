@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_float, check_float_range, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.optim.arguments import opt_init_args_register
+from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
 
 

@@ -19,7 +19,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.basic import Identity
 from dist_ms.nn.optim.optimizer import Optimizer
-from dist_ms.nn.optim.updates import takes_rows
+from dist_ms.nn.optim.step.updates import takes_rows
 from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment, refuse_not_finite, warn_of_loss
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
 from dist_ms.nn.wrap.shard_steps import ShardSteps

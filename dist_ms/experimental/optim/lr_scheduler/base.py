@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.hyper import number_of
+from dist_ms.nn.optim.hyper_parameters.hyper import number_of
 
 
 class LRScheduler:

@@ -12,7 +12,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.lr_scheduler.base import LRScheduler, check_optimizer
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.hyper import number_of
+from dist_ms.nn.optim.hyper_parameters.hyper import number_of
 
 
 class CosineAnnealingLR(LRScheduler):

@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms.experimental.optim.lr_scheduler.base import LRScheduler, check_optimizer, per_group
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.hyper import number_of
+from dist_ms.nn.optim.hyper_parameters.hyper import number_of
 
 _MODES = ("triangular", "triangular2", "exp_range")
 

@@ -8,7 +8,7 @@ from typing import Any
 from dist_ms.common.checks import check_callable
 from dist_ms.experimental.optim.lr_scheduler.base import LRScheduler, check_optimizer, per_group
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.hyper import number_of
+from dist_ms.nn.optim.hyper_parameters.hyper import number_of
 
 
 class _OfFunctions(LRScheduler):

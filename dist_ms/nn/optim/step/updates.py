@@ -17,7 +17,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.scaled import pending
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.nn.optim.elementwise import prepare_to_write, run_kernel, work_type
+from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_kernel, work_type
 from dist_ms.ops.kernels import optimizer as kernels
 from dist_ms.ops.layout import contiguous
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
-from dist_ms.nn.optim.elementwise import work_type
+from dist_ms.nn.optim.step.elementwise import work_type
 
 
 def scaled(grad: Tensor, factor: float) -> Tensor:

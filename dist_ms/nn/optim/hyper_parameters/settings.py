@@ -12,9 +12,9 @@ from dist_ms.common.parameter import Parameter, ParameterTuple, check_unique_nam
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.container import CellList
-from dist_ms.nn.optim import groups as parameter_groups
-from dist_ms.nn.optim import hyper
-from dist_ms.nn.optim.updating import ReplicatedUpdate
+from dist_ms.nn.optim.hyper_parameters import groups as parameter_groups
+from dist_ms.nn.optim.hyper_parameters import hyper
+from dist_ms.nn.optim.step.updating import ReplicatedUpdate
 from dist_ms.ops.creating.assignment import AssignAdd
 from dist_ms.ops.flow.mapping import HyperMap, Map
 

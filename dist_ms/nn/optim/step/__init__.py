@@ -1,0 +1,1 @@
+"""A step: gradients prepared, rules run over arrays, and the ranks' updates compared."""
