@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.numpy.arguments import alike, axis_of, strict, strict_all
-from dist_ms.numpy.shapes import atleast_1d, atleast_2d, atleast_3d
+from dist_ms.numpy.shaping.shapes import atleast_1d, atleast_2d, atleast_3d
 
 __all__ = [
     *("append", "array_split", "column_stack", "concatenate", "dsplit", "dstack", "hsplit", "hstack", "split"),

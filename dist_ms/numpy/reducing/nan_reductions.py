@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.numpy.arguments import FLOAT32, axes_of, cast, is_float, kind_type, tensor_of, typed
-from dist_ms.numpy.reductions import amax, amin, cumsum, total
+from dist_ms.numpy.reducing.reductions import amax, amin, cumsum, total
 
 __all__ = ["nancumsum", "nanmax", "nanmean", "nanmin", "nanstd", "nansum", "nanvar"]
 

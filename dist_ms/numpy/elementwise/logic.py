@@ -11,8 +11,8 @@ from dist_ms import ops
 from dist_ms.common.dtype import bool_
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import alike, cast, is_float, kind_type, strict, tensor_of
-from dist_ms.numpy.arithmetic import binary
-from dist_ms.numpy.elementwise import unary
+from dist_ms.numpy.elementwise.arithmetic import binary
+from dist_ms.numpy.elementwise.functions import unary
 
 __all__ = [
     *("array_equal", "array_equiv", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "equal", "greater"),

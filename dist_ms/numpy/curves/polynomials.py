@@ -10,8 +10,8 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, alike, cast, floats, integer_of, kind_type, tensor_of
-from dist_ms.numpy.arithmetic import add, subtract
-from dist_ms.numpy.statistics import convolve
+from dist_ms.numpy.elementwise.arithmetic import add, subtract
+from dist_ms.numpy.reducing.statistics import convolve
 
 __all__ = ["polyadd", "polyder", "polyint", "polymul", "polysub", "polyval"]
 

@@ -1,0 +1,1 @@
+"""Tensors made of values, ranges, grids, triangles, windows and random numbers."""

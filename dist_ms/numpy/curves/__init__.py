@@ -1,0 +1,1 @@
+"""Polynomials, and curves given by points."""

@@ -1,0 +1,1 @@
+"""Elements chosen by index or condition, and tensors as sets."""

@@ -1,0 +1,1 @@
+"""The same elements in another shape, order or company."""
