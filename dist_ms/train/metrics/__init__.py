@@ -7,20 +7,20 @@ from typing import Any
 from dist_ms.train.metrics.accuracy import Accuracy
 from dist_ms.train.metrics.auc import auc
 from dist_ms.train.metrics.bleu_score import BleuScore
-from dist_ms.train.metrics.confusion_matrix import ConfusionMatrix
-from dist_ms.train.metrics.confusion_matrix_metric import ConfusionMatrixMetric
+from dist_ms.train.metrics.confusion.confusion_matrix import ConfusionMatrix
+from dist_ms.train.metrics.confusion.confusion_matrix_metric import ConfusionMatrixMetric
 from dist_ms.train.metrics.cosine_similarity import CosineSimilarity
-from dist_ms.train.metrics.dice import Dice
 from dist_ms.train.metrics.error import MAE, MSE
 from dist_ms.train.metrics.fbeta import F1, Fbeta
-from dist_ms.train.metrics.hausdorff_distance import HausdorffDistance
 from dist_ms.train.metrics.loss import Loss
+from dist_ms.train.metrics.masks.dice import Dice
+from dist_ms.train.metrics.masks.hausdorff_distance import HausdorffDistance
+from dist_ms.train.metrics.masks.surface_distance import MeanSurfaceDistance, RootMeanSquareDistance
 from dist_ms.train.metrics.metric import Metric, rearrange_inputs
 from dist_ms.train.metrics.occlusion_sensitivity import OcclusionSensitivity
 from dist_ms.train.metrics.perplexity import Perplexity
 from dist_ms.train.metrics.precision_recall import Precision, Recall
 from dist_ms.train.metrics.roc import ROC
-from dist_ms.train.metrics.surface_distance import MeanSurfaceDistance, RootMeanSquareDistance
 from dist_ms.train.metrics.topk import (
     Top1CategoricalAccuracy,
     Top5CategoricalAccuracy,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_string
+from dist_ms.train.metrics.masks.surfaces import DISTANCES, checked_masks, edges, surface_distances
 from dist_ms.train.metrics.metric import Metric, rearrange_inputs
-from dist_ms.train.metrics.surfaces import DISTANCES, checked_masks, edges, surface_distances
 
 
 class _SurfaceDistance(Metric):

@@ -67,7 +67,7 @@ def rate(name: str, counts: np.ndarray) -> np.ndarray:
 
     Examples:
         >>> import numpy as np
-        >>> from dist_ms.train.metrics.confusion_rates import rate
+        >>> from dist_ms.train.metrics.confusion.confusion_rates import rate
         >>> float(rate("Hit rate", np.array([3, 1, 5, 1])))
         0.75
     """

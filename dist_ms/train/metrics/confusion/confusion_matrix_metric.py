@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_string
-from dist_ms.train.metrics.confusion_rates import rate
+from dist_ms.train.metrics.confusion.confusion_rates import rate
 from dist_ms.train.metrics.metric import Metric, rearrange_inputs
 
 _DECREASES = ("none", "mean", "sum", "mean_batch", "sum_batch", "mean_channel", "sum_channel")

@@ -1,0 +1,1 @@
+"""The confusion matrix of classes, and the rates it gives."""

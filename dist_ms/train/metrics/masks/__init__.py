@@ -1,0 +1,1 @@
+"""How far masks overlap, and how far their surfaces lie apart."""
