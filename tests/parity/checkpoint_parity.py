@@ -2,7 +2,7 @@
 
     python tests/parity/checkpoint_parity.py --mindspore /path/to/mindspore/venv/bin/python
     ... --large       also a file above 2 GiB (10 GB of memory and disk)
-    ... --fixtures    let MindSpore write tests/serial/train/fixtures anew
+    ... --fixtures    let MindSpore write tests/serial/train/checkpoint/fixtures anew
 
 The Python that runs this has dist_ms; the other one MindSpore. Each side is this file again,
 with the same code, as both have the same API: `write` trains a LeNet for some steps and saves it
@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-FIXTURES = Path(__file__).parents[1] / "serial" / "train" / "fixtures"
+FIXTURES = Path(__file__).parents[1] / "serial" / "train" / "checkpoint" / "fixtures"
 TYPES = [
     "bool_",
     "int8",

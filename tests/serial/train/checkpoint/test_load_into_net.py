@@ -10,7 +10,7 @@ from dist_ms.common.settings.parallel_context import reset_auto_parallel_context
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.train.serialization import load_param_into_net
-from tests.serial.train.checkpoint_cases import Net, net_values, parameter
+from tests.serial.train.checkpoint.checkpoint_cases import Net, net_values, parameter
 
 ORDER = ["scale", "count", "fc.weight", "fc.bias"]
 

@@ -8,7 +8,7 @@ import pytest
 import dist_ms.train as train
 from dist_ms.train.metrics import merging
 from dist_ms.train.metrics.merging import merge_metrics
-from tests.serial.train.metric_cases import one_hot, scores
+from tests.serial.train.metrics.metric_cases import one_hot, scores
 from tests.serial.train.rank_threads import run_ranks, run_ranks_all
 
 RANDOM = np.random.RandomState(5)

@@ -11,7 +11,7 @@ import pytest
 from dist_ms.train import serialization
 from dist_ms.train.checkpoint import background
 from dist_ms.train.serialization import async_ckpt_thread_status, load_checkpoint, save_checkpoint
-from tests.serial.train.checkpoint_cases import KEY, assert_same, parameter
+from tests.serial.train.checkpoint.checkpoint_cases import KEY, assert_same, parameter
 
 METHODS = [True, "thread", "process"]
 

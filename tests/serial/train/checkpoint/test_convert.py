@@ -10,7 +10,7 @@ from dist_ms.train.serialization import (
     safetensors_to_ckpt,
     save_checkpoint,
 )
-from tests.serial.train.checkpoint_cases import (
+from tests.serial.train.checkpoint.checkpoint_cases import (
     KEY,
     arrays_of_every_kind,
     assert_same,

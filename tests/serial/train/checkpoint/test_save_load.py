@@ -19,7 +19,7 @@ from dist_ms.train.serialization import (
     load_segmented_checkpoints,
     save_checkpoint,
 )
-from tests.serial.train.checkpoint_cases import (
+from tests.serial.train.checkpoint.checkpoint_cases import (
     Net,
     arrays_of_every_kind,
     assert_same,

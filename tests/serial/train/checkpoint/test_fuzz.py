@@ -8,7 +8,7 @@ import pytest
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.checkpoint import ckpt_format, encryption
 from dist_ms.train.serialization import load_checkpoint, save_checkpoint
-from tests.serial.train.checkpoint_cases import FIXTURES, KEY, MODES, arrays_of_every_kind
+from tests.serial.train.checkpoint.checkpoint_cases import FIXTURES, KEY, MODES, arrays_of_every_kind
 
 FILES = 10_000
 LENGTHS = [

@@ -9,7 +9,7 @@ import pytest
 import dist_ms as ms
 import dist_ms.train as train
 from dist_ms import nn
-from tests.serial.train import metric_cases
+from tests.serial.train.metrics import metric_cases
 
 PINNED = json.loads(Path(__file__).with_name("metric_values.json").read_text())
 

@@ -9,7 +9,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.checkpoint import ckpt_format
 from dist_ms.train.serialization import load_checkpoint, save_checkpoint
-from tests.serial.train.checkpoint_cases import arrays_of_every_kind, assert_same
+from tests.serial.train.checkpoint.checkpoint_cases import arrays_of_every_kind, assert_same
 
 FLOATS = np.arange(4, dtype=np.float32)
 

@@ -6,7 +6,7 @@ import pytest
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.serialization import load_checkpoint, load_param_into_net, save_checkpoint
 from tests.parity.checkpoint_parity import EXTRA, KEY, MODES, NARROW, TYPES, lenet, logits
-from tests.serial.train.checkpoint_cases import FIXTURES, assert_same
+from tests.serial.train.checkpoint.checkpoint_cases import FIXTURES, assert_same
 
 NAMES = [*TYPES, "scalar", "one", "transposed", "\u00fcnicode.\u4e2d"]
 SEALS = [

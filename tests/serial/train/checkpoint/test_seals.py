@@ -11,7 +11,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.train.checkpoint import ckpt_format, encryption
 from dist_ms.train.checkpoint.sources import FileSection
 from dist_ms.train.serialization import load_checkpoint, save_checkpoint
-from tests.serial.train.checkpoint_cases import KEY, MODES, assert_same, parameter
+from tests.serial.train.checkpoint.checkpoint_cases import KEY, MODES, assert_same, parameter
 
 W = np.arange(50, dtype=np.float32)
 
