@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 from dist_ms.common.initializer import initializer
-from tests.serial.nn.cells import Outer, names, numbers, tensor
+from tests.serial.nn.cell.cells import Outer, names, numbers, tensor
 
 
 def test_train_state():

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms import Tensor
 from dist_ms.mint import optim
-from tests.serial.optim.steps import four_steps, parameters
+from tests.serial.nn.optim.steps import four_steps, parameters
 
 # Each: a name, the optimizer, and w and m as torch.optim leaves them.
 TORCH = [

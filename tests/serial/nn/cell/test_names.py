@@ -4,7 +4,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Parameter, nn
-from tests.serial.nn.cells import Double, numbers, tensor
+from tests.serial.nn.cell.cells import Double, numbers, tensor
 
 # What MindSpore's Cell has too, and containers; everything else that is private starts with "_cell_".
 OF_MINDSPORE = {

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms import Parameter, Tensor, float32, ops
 from dist_ms.experimental import optim
-from tests.serial.optim.steps import WEIGHTS, four_steps, gradients, parameters
+from tests.serial.nn.optim.steps import WEIGHTS, four_steps, gradients, parameters
 
 # Each: a name, the optimizer, and w and m as MindSpore 2.10.0 leaves them on the CPU.
 MINDSPORE = [

@@ -9,7 +9,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn, ops
 from tests.gradcheck import check_gradient
-from tests.serial.nn.cells import Scale, numbers, tensor
+from tests.serial.nn.cell.cells import Scale, numbers, tensor
 
 
 class Counted(nn.Cell):

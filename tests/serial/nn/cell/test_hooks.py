@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Tensor, nn, ops
 from dist_ms.nn.cell.hook_handle import HookHandle
-from tests.serial.nn.cells import Double, Scale, numbers, tensor
+from tests.serial.nn.cell.cells import Double, Scale, numbers, tensor
 
 KINDS = ("forward_pre", "forward", "backward_pre", "backward")
 

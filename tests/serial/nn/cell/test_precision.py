@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn, ops
 from dist_ms.autograd.tape import recording
-from tests.serial.nn.cells import Double, Outer, Scale, numbers, tensor
+from tests.serial.nn.cell.cells import Double, Outer, Scale, numbers, tensor
 
 
 class Types(nn.Cell):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dist_ms import Parameter, Tensor, nn
-from tests.serial.optim.steps import WEIGHTS, four_steps, gradients, parameters
+from tests.serial.nn.optim.steps import WEIGHTS, four_steps, gradients, parameters
 
 # Each: a name, the optimizer, and w and m as MindSpore 2.10.0 leaves them on the CPU.
 MINDSPORE = [

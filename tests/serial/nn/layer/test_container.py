@@ -7,7 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn
-from tests.serial.nn.cells import Scale, names, numbers, tensor
+from tests.serial.nn.cell.cells import Scale, names, numbers, tensor
 
 
 def factors(cells):

@@ -7,7 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
-from tests.serial.optim.steps import four_steps, gradients, parameters
+from tests.serial.nn.optim.steps import four_steps, gradients, parameters
 
 STATES = [
     (lambda p: nn.ASGD(p), ["mu_w", "mu_m", "eta_w", "eta_m", "ax_.w", "ax_.m"]),

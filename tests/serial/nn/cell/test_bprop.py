@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn, ops
 from tests.gradcheck import check_gradient
-from tests.serial.nn.cells import Double, numbers, tensor
+from tests.serial.nn.cell.cells import Double, numbers, tensor
 
 
 class Product(nn.Cell):

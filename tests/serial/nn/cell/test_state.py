@@ -10,7 +10,7 @@ import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 from dist_ms.common.parameter import _Buffer
 from dist_ms.nn.cell import register_cell_buffer_registration_hook
-from tests.serial.nn.cells import Outer, Scale, names, numbers, tensor
+from tests.serial.nn.cell.cells import Outer, Scale, names, numbers, tensor
 
 
 class Buffered(nn.Cell):

@@ -7,7 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Parameter, ParameterTuple, Tensor, nn, ops
-from tests.serial.nn.cells import Double, Inner, Outer, Scale, names, numbers, tensor
+from tests.serial.nn.cell.cells import Double, Inner, Outer, Scale, names, numbers, tensor
 
 
 # ---- names and iteration
