@@ -7,7 +7,7 @@ import dist_ms as ms
 from dist_ms import Tensor, ops
 from dist_ms.ops.layers.attention import LayerAttention, layer_attention, whole_attention
 from tests.gradcheck import check_gradient
-from tests.serial.kernels.test_attention import formula
+from tests.serial.kernels.attention.test_attention import formula
 
 flash = ops.flash_attention_score
 

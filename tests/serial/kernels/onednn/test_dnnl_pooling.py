@@ -7,7 +7,7 @@ import pytest
 
 from dist_ms._ext import dnnl, threads
 from tests import reference_dnnl as reference
-from tests.serial.kernels.dnnl_cases import (
+from tests.serial.kernels.onednn.dnnl_cases import (
     LAYOUTS,
     Windows,
     channels_last,

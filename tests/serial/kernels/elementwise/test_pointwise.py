@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import pointwise
-from tests.serial.kernels.test_ufunc_loops import assert_same, by_numpy, random, run
+from tests.serial.kernels.elementwise.test_ufunc_loops import assert_same, by_numpy, random, run
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))

@@ -8,7 +8,7 @@ import pytest
 
 from dist_ms._ext import dnnl, threads
 from tests import reference_dnnl as reference
-from tests.serial.kernels.dnnl_cases import channels_last, normal, unset
+from tests.serial.kernels.onednn.dnnl_cases import channels_last, normal, unset
 
 CONV = (1, 1), ((1, 1), (1, 1)), (1, 1), 1
 POOL = (2, 2), (2, 2), ((0, 0), (0, 0)), (1, 1)

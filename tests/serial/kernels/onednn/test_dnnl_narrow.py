@@ -10,7 +10,7 @@ import pytest
 
 from dist_ms._ext import cpu, dnnl
 from tests import reference_dnnl as reference
-from tests.serial.kernels.dnnl_cases import channels_last, contiguous, normal, random_windows
+from tests.serial.kernels.onednn.dnnl_cases import channels_last, contiguous, normal, random_windows
 
 BF16, F16 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16)
 WIDE = np.dtype(np.float32)

@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms._ext import dnnl
 from tests import reference_dnnl as reference
-from tests.serial.kernels.dnnl_cases import normal, unset
+from tests.serial.kernels.onednn.dnnl_cases import normal, unset
 
 TOLERANCE = {"rtol": 1e-4, "atol": 1e-4}
 
