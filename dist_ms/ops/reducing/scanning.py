@@ -14,6 +14,7 @@ from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.exponentials import exp
+from dist_ms.ops.kernels import running_extremes
 from dist_ms.ops.kernels import scan as kernels
 from dist_ms.ops.layout import AroundAxis, converted
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
@@ -190,7 +191,7 @@ class Cummax(Primitive):
     keeps = ()
     keeps_output = True
     index_type = np.int64
-    ufunc = np.maximum
+    smallest = False
 
     def __init__(self, axis: int) -> None:
         self.axis = axis
@@ -199,12 +200,10 @@ class Cummax(Primitive):
         axis = one_axis(self.name, self.axis, real(self.name, input).ndim)
         if not input.ndim:
             return input.copy(), np.zeros((), self.index_type)
-        values = self.ufunc.accumulate(input, axis)
-        steps = np.arange(input.shape[axis]).reshape([-1 if i == axis else 1 for i in range(input.ndim)])
-        # The last place so far that holds the running extreme (NaN equals NaN here).
-        hit = (input == values) | ((input != input) & (values != values))
-        places = np.maximum.accumulate(np.where(hit, steps, 0), axis)
-        return values, places.astype(self.index_type)
+        around = AroundAxis(input, axis)
+        values, places = np.empty_like(around.lines), np.empty(around.lines.shape, self.index_type)
+        running_extremes.running_extremes(around.lines, values, places, self.smallest)
+        return around.shaped(values), around.shaped(places)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
         x = inputs[0]
@@ -234,7 +233,7 @@ class Cummin(Cummax):
     """
 
     index_type = np.int32
-    ufunc = np.minimum
+    smallest = True
 
 
 class CumulativeLogsumexp(_Scan):

@@ -48,6 +48,18 @@ def test_places_of_equal_elements_and_nan():
     values, places = ops.cummax(tensor([1.0, 3.0, 3.0, np.nan, 5.0]), 0)
     equal(values, [1, 3, 3, np.nan, np.nan])
     equal(places, [0, 1, 2, 3, 3])
+    values, places = ops.cummin(tensor([2.0, 3.0, 1.0, 1.0, np.nan, 0.0, np.nan]), 0)
+    equal(values, [2, 2, 1, 1, np.nan, np.nan, np.nan])
+    equal(places, [0, 0, 2, 3, 4, 4, 6])
+
+
+def test_running_extremes_of_views():
+    x = np.random.default_rng(1).standard_normal((4, 5, 6)).astype("float32")
+    for view in (x.transpose(2, 0, 1), x[:, ::2], x[:, :, ::-1], x[:0], x[:, :1]):
+        for axis in range(3):
+            values, places = ops.cummax(ms.Tensor(view), axis)
+            equal(values, np.maximum.accumulate(view, axis))
+            equal(values, np.take_along_axis(view, places.asnumpy(), axis))
 
 
 def test_large_exponents():
