@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, tensor
+from dist_ms.ops.reducing.sorting import KthValue
 from dist_ms.ops.reducing.uniqueness import different
 
 __all__ = [
@@ -172,8 +173,8 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
         >>> print(*ms.mint.kthvalue(ms.Tensor([2.0, 1.0, 3.0]), 2))
         2.0 0
     """
-    values, places = (ops.narrow(part, dim, k - 1, 1) for part in sort(input, dim=dim))
-    return (values, places) if keepdim else (ops.squeeze(values, dim), ops.squeeze(places, dim))
+    values, places = KthValue(k, dim)(tensor("kthvalue", input))
+    return (values, places) if keepdim or not input.ndim else (ops.squeeze(values, dim), ops.squeeze(places, dim))
 
 
 def unique(

@@ -16,8 +16,10 @@ from dist_ms.ops.elementwise.arithmetic import mul, square, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.powers import sqrt
 from dist_ms.ops.kernels import axis_reduction as kernels
+from dist_ms.ops.kernels import selection
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.reducing.reduction import ReduceMean, ReduceSum, Reduction, wide_sum
+from dist_ms.ops.reducing.sorting import selected
 from dist_ms.ops.shaping.reshaping import expand_dims, reshape
 
 __all__ = [
@@ -213,16 +215,7 @@ class Median(Primitive):
         length = x.shape[axis]
         if not length:
             raise ValueError(f"For '{self.name}', the dimension must not be empty, but got the shape {x.shape}.")
-        order = np.argsort(x, axis, kind="stable")  # NaNs come last
-        missing = np.isnan(x).sum(axis, keepdims=True) if x.dtype.kind in "fV" else np.zeros((), np.int64)
-        middle = (
-            np.maximum(length - missing - 1, 0) // 2
-            if self.ignore_nan
-            else np.where(missing > 0, length - 1, (length - 1) // 2)
-        )
-        shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
-        place = np.take_along_axis(order, np.broadcast_to(middle, shape), axis)
-        value = np.take_along_axis(x, place, axis)
+        value, place = selected(x, axis, selection.MEDIAN_OF_NUMBERS if self.ignore_nan else selection.MEDIAN)
         return (value, place) if self.keep_dims else (value.squeeze(axis), place.squeeze(axis))
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:

@@ -13,6 +13,8 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import ordering as kernels
+from dist_ms.ops.kernels import selection
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
 __all__ = [
@@ -57,6 +59,19 @@ def _first(x: np.ndarray, axis: int, count: int, descending: bool) -> tuple[np.n
     kernels.sort_first(rows, values, places, descending)
     values, places = values.reshape(*lead, count), places.reshape(*lead, count)
     return (values, places) if last else (np.moveaxis(values, -1, axis), np.moveaxis(places, -1, axis))
+
+
+def selected(x: np.ndarray, axis: int, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Number k of a dimension in order, which stays with length 1, and where it was, as int64.
+
+    `k` counts from 0, or is one of the medians of `_ext.selection`. Equal ones stay in order, NaN counts as largest.
+    """
+    moved = np.moveaxis(x, axis, -1)
+    lead, columns = moved.shape[:-1], moved.shape[-1]
+    places = np.empty(math.prod(lead), np.int64)
+    selection.select(contiguous(moved).reshape(len(places), columns), k, places)
+    places = np.expand_dims(places.reshape(lead), axis)
+    return np.take_along_axis(x, places, axis), places
 
 
 class Sort(_Ordered):
@@ -200,6 +215,28 @@ class _TopAlong(TopK):
 
 
 _TopAlong.name = "topk"
+
+
+class KthValue(_Ordered):
+    """The k-th least element of a dimension, which stays with length 1, and where it is, as int64.
+
+    Args:
+        k: which, counted from 1.
+        axis: the dimension.
+    """
+
+    def __init__(self, k: int, axis: int) -> None:
+        self.k, self.axis = integer(self.name, k, "k"), integer(self.name, axis, "dim")
+
+    def forward(self, input: np.ndarray) -> tuple:
+        axis = one_axis(self.name, self.axis, real(self.name, input).ndim, "dim")
+        length = input.shape[axis] if input.ndim else 1
+        if not 0 < self.k <= length:
+            raise ValueError(f"For '{self.name}', 'k' must be in the range [1, {length}], but got {self.k}.")
+        return selected(input, axis, self.k - 1) if input.ndim else (input.copy(), np.zeros((), np.int64))
+
+
+KthValue.name = "kthvalue"
 
 
 def topk(

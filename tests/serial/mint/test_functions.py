@@ -126,6 +126,10 @@ def test_order():
     same(places, np.argsort(-A, 1), ms.int64)
     same(mint.topk(X, 2)[0], -np.sort(-A, 1)[:, :2])
     same(mint.kthvalue(X, 2)[0], np.sort(A, 1)[:, 1])
+    values, places = mint.kthvalue(X, 1, 0, True)
+    assert values.shape == (1, A.shape[1]) and np.array_equal(places.asnumpy()[0], A.argmin(0))
+    with pytest.raises(ValueError, match=r"For 'kthvalue', 'k' must be in the range \[1, 3\], but got 4"):
+        mint.kthvalue(ms.Tensor([1.0, 2.0, 3.0]), 4)
     x = np.array([3, 1, 3, 2])
     got = mint.unique(ms.Tensor(x), return_inverse=True, return_counts=True)
     for one, want in zip(got, np.unique(x, return_inverse=True, return_counts=True)):
