@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms import ops
@@ -13,7 +14,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import ordering as kernels
-from dist_ms.ops.kernels import selection
+from dist_ms.ops.kernels import selection, sorted_search
 from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -29,6 +30,10 @@ __all__ = [
     "top_k",
     "topk",
 ]
+
+# Types that sorted rows are searched in, and those that are widened for it.
+_SEARCHED = tuple(np.dtype(t) for t in ("f4", "f8", "i4", "i8"))
+_NARROW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
 
 class _Ordered(Primitive):
@@ -323,15 +328,27 @@ class SearchSorted(Undifferentiable):
                 )
         if sorter is not None:
             rows = np.take_along_axis(rows, self._places(sorter, rows), -1)
-        side = "right" if self.right else "left"
-        if rows.ndim == 1:
-            return np.asarray(np.searchsorted(rows, v, side)).astype(self.dtype.np)
-        if rows.shape[:-1] != v.shape[:-1]:
+        if rows.ndim != 1 and rows.shape[:-1] != v.shape[:-1]:
             raise ValueError(
                 f"For '{self.name}', 'sorted_sequence' and 'values' must agree but for the last "
                 f"dimension, "
                 f"but got {rows.shape} and {v.shape}."
             )
+        common = np.dtype(np.float32) if rows.dtype == v.dtype and v.dtype in _NARROW else np.result_type(rows, v)
+        if common in _SEARCHED and rows.ndim and self.dtype.np.char in "il":
+            out = np.empty(v.shape, self.dtype.np)
+            count = math.prod(rows.shape[:-1])
+            searched = v.size if rows.ndim == 1 else v.shape[-1]
+            sorted_search.search(
+                contiguous(rows, common).reshape(count, rows.shape[-1]),
+                contiguous(v, common).reshape(count, searched),
+                out.reshape(count, searched),
+                self.right,
+            )
+            return out
+        side = "right" if self.right else "left"
+        if rows.ndim == 1:
+            return np.asarray(np.searchsorted(rows, v, side)).astype(self.dtype.np)
         out = np.empty(v.shape, self.dtype.np)
         for place in np.ndindex(*rows.shape[:-1]):
             out[place] = np.searchsorted(rows[place], v[place], side)
