@@ -30,8 +30,10 @@ ctypedef fused number:
 
 cdef inline bint before(number a, number v, bint right) noexcept nogil:
     """Tell whether a row's number comes before where v goes."""
+    if number is int32_t or number is int64_t:
+        return a <= v if right else a < v
     if right:
-        return not (v < a or (a != a) & (v == v))
+        return (a <= v) | (v != v)
     return (a < v) | ((v != v) & (a == a))
 
 
@@ -46,7 +48,7 @@ cdef inline void search_some(
     while left > 1:
         half = left // 2
         for k in range(TOGETHER):
-            found[k] += half * before(row[found[k] + half - 1], values[k], right)
+            found[k] += half & -<int64_t> before(row[found[k] + half - 1], values[k], right)
         left -= half
     for k in range(TOGETHER):
         found[k] += before(row[found[k]], values[k], right)
