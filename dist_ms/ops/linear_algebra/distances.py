@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
+from dist_ms.ops.kernels import pairwise
 from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reducing.norms import VectorNorm
 from dist_ms.ops.shaping.reshaping import expand_dims
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["Cdist", "Pdist", "cdist", "cosine_similarity", "pdist"]
 
@@ -48,6 +51,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
             f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
             f"but got the shapes {x1.shape} and {x2.shape}."
         )
+    if p in (1, 2) and x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype:
+        return RowDistances(p)(x1, x2)
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
 
 
@@ -111,6 +116,34 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         )
     first, second = np.triu_indices(input.shape[-2], 1)
     return VectorNorm(p)(sub(GetItem((..., first, slice(None)))(input), GetItem((..., second, slice(None)))(input)), -1)
+
+
+class RowDistances(Primitive):
+    """The distances of order 1 or 2 between the rows of matrices with the same leading dimensions and type.
+
+    Args:
+        p: the order.
+    """
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def formula(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """The distances in plain operations."""
+        return VectorNorm(self.p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
+
+    def forward(self, x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
+        wide = np.float32 if x1.dtype.itemsize == 2 else x1.dtype
+        shape = (*x1.shape[:-1], x2.shape[-2])
+        batch = math.prod(shape[:-2])
+        out = np.empty(shape, wide)
+        rows = np.ascontiguousarray(x1, wide).reshape(batch, *x1.shape[-2:])
+        columns = np.ascontiguousarray(np.swapaxes(x2, -1, -2), wide).reshape(batch, x2.shape[-1], x2.shape[-2])
+        pairwise.distances(rows, columns, out.reshape(batch, *shape[-2:]), int(self.p))
+        return out.astype(x1.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        return tuple(formula_gradient(self.formula, inputs, dout))
 
 
 class Cdist(Primitive):

@@ -1,0 +1,93 @@
+# cython: cdivision=True, boundscheck=False, wraparound=False
+"""Distances between the rows of matrices.
+
+Many distances from one row are summed side by side, as vectors, each in the order of the columns and in float64.
+"""
+
+cimport numpy as cnp
+from cython cimport floating
+from cython.parallel cimport prange
+from libc.math cimport fabs, sqrt
+
+from arrays cimport check, real_type
+from blocks cimport PARALLEL_FROM, block_count, block_length
+
+cnp.import_array()
+
+cdef enum:
+    # Distances that are summed side by side.
+    STRIP = 64
+
+
+cdef void row_distances(
+    const floating *x, const floating *y, floating *out, Py_ssize_t n, Py_ssize_t size, bint squares
+) noexcept nogil:
+    """Write the distances from the row x to the columns of y (size, n)."""
+    cdef double sums[STRIP]
+    cdef Py_ssize_t strip, start, column, k, width
+    cdef double d
+    for strip in range(block_count(n, STRIP)):
+        start = strip * STRIP
+        width = block_length(strip, n, STRIP)
+        for column in range(width):
+            sums[column] = 0
+        for k in range(size):
+            if squares:
+                for column in range(width):
+                    d = <floating> (x[k] - y[k * n + start + column])
+                    sums[column] += d * d
+            else:
+                for column in range(width):
+                    d = <floating> (x[k] - y[k * n + start + column])
+                    sums[column] += fabs(d)
+        for column in range(width):
+            out[start + column] = <floating> (sqrt(sums[column]) if squares else sums[column])
+
+
+cdef void all_distances(
+    const floating *x, const floating *y, floating *out, Py_ssize_t batch, Py_ssize_t m, Py_ssize_t n,
+    Py_ssize_t size, bint squares
+) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in prange(batch * m, schedule="static", use_threads_if=batch * m * n * size >= PARALLEL_FROM):
+        row_distances(x + row * size, y + row // m * size * n, out + row * n, n, size, squares)
+
+
+def distances(cnp.ndarray x not None, cnp.ndarray y not None, cnp.ndarray out not None, int p):
+    """Write the distances between the rows of x (batch, m, k) and the columns of y (batch, k, n) into `out`.
+
+    Args:
+        x: C-contiguous float32 or float64.
+        y: of its type.
+        out: of its type, (batch, m, n).
+        p: 1 or 2.
+
+    Raises:
+        TypeError: for another type.
+        ValueError: for another shape, layout or order.
+
+    >>> out = np.empty((1, 1, 2))
+    >>> distances(np.zeros((1, 1, 2)), np.array([[[3.0, 0.0], [4.0, 1.0]]]), out, 2)
+    >>> out
+    array([[[5., 1.]]])
+    """
+    cdef int kind = real_type("distances", "x", x)
+    check("distances", "x", x, kind, 3, False)
+    check("distances", "y", y, kind, 3, False)
+    check("distances", "out", out, kind, 3, True)
+    if p not in (1, 2):
+        raise ValueError(f"For 'distances', 'p' must be 1 or 2, but got {p}.")
+    cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0), m = cnp.PyArray_DIM(x, 1), size = cnp.PyArray_DIM(x, 2)
+    cdef Py_ssize_t n = cnp.PyArray_DIM(y, 2)
+    if (<object> y).shape != (batch, size, n):
+        raise ValueError(f"For 'distances', 'y' must have the shape {(batch, size, n)}, but got {(<object> y).shape}.")
+    if (<object> out).shape != (batch, m, n):
+        raise ValueError(f"For 'distances', 'out' must have the shape {(batch, m, n)}, but got {(<object> out).shape}.")
+    cdef void *a = cnp.PyArray_DATA(x)
+    cdef void *b = cnp.PyArray_DATA(y)
+    cdef void *c = cnp.PyArray_DATA(out)
+    with nogil:
+        if kind == cnp.NPY_FLOAT32:
+            all_distances(<const float *> a, <const float *> b, <float *> c, batch, m, n, size, p == 2)
+        else:
+            all_distances(<const double *> a, <const double *> b, <double *> c, batch, m, n, size, p == 2)
