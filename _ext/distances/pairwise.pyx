@@ -1,7 +1,7 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
-"""Distances between the rows of matrices.
+"""Distances between the rows of matrices, and the gradients of their sum with weights.
 
-Many distances from one row are summed side by side, as vectors, each in the order of the columns and in float64.
+Many sums run side by side, as vectors, each in one order and in float64.
 """
 
 cimport numpy as cnp
@@ -15,7 +15,7 @@ from blocks cimport PARALLEL_FROM, block_count, block_length
 cnp.import_array()
 
 cdef enum:
-    # Distances that are summed side by side.
+    # Sums that run side by side.
     STRIP = 64
 
 
@@ -91,3 +91,94 @@ def distances(cnp.ndarray x not None, cnp.ndarray y not None, cnp.ndarray out no
             all_distances(<const float *> a, <const float *> b, <float *> c, batch, m, n, size, p == 2)
         else:
             all_distances(<const double *> a, <const double *> b, <double *> c, batch, m, n, size, p == 2)
+
+
+cdef inline double sign(double d) noexcept nogil:
+    return d if d != d else <double> ((d > 0) - (d < 0))
+
+
+cdef void row_slopes(
+    const floating *x, const floating *y, const floating *weights, floating *out, Py_ssize_t n, Py_ssize_t size,
+    bint squares
+) noexcept nogil:
+    """Write the weighted sum of the slopes of the distances from the row x to the rows of y (n, size)."""
+    cdef double sums[STRIP]
+    cdef Py_ssize_t strip, start, k, j, width
+    cdef double weight
+    cdef const floating *row
+    for strip in range(block_count(size, STRIP)):
+        start = strip * STRIP
+        width = block_length(strip, size, STRIP)
+        for k in range(width):
+            sums[k] = 0
+        for j in range(n):
+            weight, row = weights[j], y + j * size + start
+            if squares:
+                for k in range(width):
+                    sums[k] += weight * <floating> (x[start + k] - row[k])
+            else:
+                for k in range(width):
+                    sums[k] += weight * sign(<floating> (x[start + k] - row[k]))
+        for k in range(width):
+            out[start + k] = <floating> sums[k]
+
+
+cdef void all_slopes(
+    const floating *x, const floating *y, const floating *weights, floating *out, Py_ssize_t batch, Py_ssize_t m,
+    Py_ssize_t n, Py_ssize_t size, bint squares
+) noexcept nogil:
+    cdef Py_ssize_t row
+    for row in prange(batch * m, schedule="static", use_threads_if=batch * m * n * size >= PARALLEL_FROM):
+        row_slopes(
+            x + row * size, y + row // m * size * n, weights + row * n, out + row * size, n, size, squares
+        )
+
+
+def weighted_slopes(
+    cnp.ndarray x not None, cnp.ndarray y not None, cnp.ndarray weights not None, cnp.ndarray out not None, int p
+):
+    """Write the sums over j of weights[i, j] f(x[i] - y[j]), f the identity for p = 2 and the sign for p = 1.
+
+    Args:
+        x: C-contiguous float32 or float64, (batch, m, k).
+        y: of its type, (batch, n, k).
+        weights: of its type, (batch, m, n).
+        out: of its type, (batch, m, k).
+        p: 1 or 2.
+
+    Raises:
+        TypeError: for another type.
+        ValueError: for another shape, layout or order.
+
+    >>> out = np.empty((1, 1, 2))
+    >>> weighted_slopes(np.zeros((1, 1, 2)), np.array([[[3.0, 4.0]]]), np.full((1, 1, 1), 0.5), out, 2)
+    >>> out
+    array([[[-1.5, -2. ]]])
+    """
+    cdef int kind = real_type("weighted_slopes", "x", x)
+    check("weighted_slopes", "x", x, kind, 3, False)
+    check("weighted_slopes", "y", y, kind, 3, False)
+    check("weighted_slopes", "weights", weights, kind, 3, False)
+    check("weighted_slopes", "out", out, kind, 3, True)
+    if p not in (1, 2):
+        raise ValueError(f"For 'weighted_slopes', 'p' must be 1 or 2, but got {p}.")
+    cdef Py_ssize_t batch = cnp.PyArray_DIM(x, 0), m = cnp.PyArray_DIM(x, 1), size = cnp.PyArray_DIM(x, 2)
+    cdef Py_ssize_t n = cnp.PyArray_DIM(y, 1)
+    for name, array, wanted in (
+        ("y", y, (batch, n, size)), ("weights", weights, (batch, m, n)), ("out", out, (batch, m, size))
+    ):
+        if (<object> array).shape != wanted:
+            raise ValueError(
+                f"For 'weighted_slopes', '{name}' must have the shape {wanted}, but got {(<object> array).shape}."
+            )
+    cdef void *a = cnp.PyArray_DATA(x)
+    cdef void *b = cnp.PyArray_DATA(y)
+    cdef void *w = cnp.PyArray_DATA(weights)
+    cdef void *c = cnp.PyArray_DATA(out)
+    with nogil:
+        if kind == cnp.NPY_FLOAT32:
+            all_slopes(<const float *> a, <const float *> b, <const float *> w, <float *> c, batch, m, n, size, p == 2)
+        else:
+            all_slopes(
+                <const double *> a, <const double *> b, <const double *> w, <double *> c, batch, m, n, size, p == 2
+            )

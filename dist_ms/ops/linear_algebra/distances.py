@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
+from dist_ms.ops.elementwise.division import div_no_nan
 from dist_ms.ops.kernels import pairwise
 from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
@@ -52,7 +54,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
             f"but got the shapes {x1.shape} and {x2.shape}."
         )
     if p in (1, 2) and x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype:
-        return RowDistances(p)(x1, x2)
+        return _RowDistances(p)(x1, x2)
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
 
 
@@ -118,32 +120,59 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
     return VectorNorm(p)(sub(GetItem((..., first, slice(None)))(input), GetItem((..., second, slice(None)))(input)), -1)
 
 
-class RowDistances(Primitive):
+class _RowDistances(Primitive):
     """The distances of order 1 or 2 between the rows of matrices with the same leading dimensions and type.
 
     Args:
         p: the order.
     """
 
+    keeps_output = True
+
     def __init__(self, p: float) -> None:
         self.p = p
 
-    def formula(self, x1: Tensor, x2: Tensor) -> Tensor:
-        """The distances in plain operations."""
-        return VectorNorm(self.p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
-
     def forward(self, x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
-        wide = np.float32 if x1.dtype.itemsize == 2 else x1.dtype
-        shape = (*x1.shape[:-1], x2.shape[-2])
-        batch = math.prod(shape[:-2])
-        out = np.empty(shape, wide)
-        rows = np.ascontiguousarray(x1, wide).reshape(batch, *x1.shape[-2:])
-        columns = np.ascontiguousarray(np.swapaxes(x2, -1, -2), wide).reshape(batch, x2.shape[-1], x2.shape[-2])
-        pairwise.distances(rows, columns, out.reshape(batch, *shape[-2:]), int(self.p))
+        out = np.empty((*x1.shape[:-1], x2.shape[-2]), _wide(x1))
+        pairwise.distances(_batched(x1), _batched(np.swapaxes(x2, -1, -2)), _batched(out), int(self.p))
         return out.astype(x1.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        x1, x2 = inputs
+        weights = div_no_nan(dout, output) if self.p == 2 else dout
+        slopes = _WeightedSlopes(self.p)
+        dx1 = slopes(x1, x2, weights) if wanted(x1) else None
+        return dx1, slopes(x2, x1, ops.swapaxes(weights, -1, -2)) if wanted(x2) else None
+
+
+class _WeightedSlopes(Primitive):
+    """The sums over j of weights[i, j] f(x[i] - y[j]): f is the identity for order 2, the sign for order 1."""
+
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def formula(self, x: Tensor, y: Tensor, weights: Tensor) -> Tensor:
+        """The same in plain operations."""
+        d = sub(expand_dims(x, -2), expand_dims(y, -3))
+        return ops.ReduceSum()(ops.mul(expand_dims(weights, -1), d if self.p == 2 else ops.sign(d)), -2)
+
+    def forward(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        out = np.empty(x.shape, _wide(x))
+        pairwise.weighted_slopes(_batched(x), _batched(y), _batched(weights), _batched(out), int(self.p))
+        return out.astype(x.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return tuple(formula_gradient(self.formula, inputs, dout))
+
+
+def _wide(x: np.ndarray) -> np.dtype:
+    """The type in which an array is worked on."""
+    return np.dtype(np.float32) if x.dtype.itemsize == 2 else x.dtype
+
+
+def _batched(x: np.ndarray) -> np.ndarray:
+    """A contiguous array of matrices, with one leading dimension."""
+    return np.ascontiguousarray(x, _wide(x)).reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
 
 
 class Cdist(Primitive):
