@@ -1,13 +1,13 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Distances between the rows of matrices, and the gradients of their sum with weights.
 
-Many sums run side by side, as vectors, each in one order and in float64.
+Many sums run side by side, as vectors, each in one order: a few numbers in their own type, those sums in float64.
 """
 
 cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange
-from libc.math cimport fabs, sqrt
+from libc.math cimport sqrt
 
 from arrays cimport check, real_type
 from blocks cimport PARALLEL_FROM, block_count, block_length
@@ -17,6 +17,31 @@ cnp.import_array()
 cdef enum:
     # Sums that run side by side.
     STRIP = 64
+    # Numbers that are added in their own type before the sum goes on in float64.
+    PART = 16
+
+
+cdef inline void add_parts(
+    const floating *x, const floating *y, double *sums, Py_ssize_t n, Py_ssize_t first, Py_ssize_t last,
+    Py_ssize_t width, bint squares
+) noexcept nogil:
+    """Add what some columns of x make of `width` distances; few enough for single precision."""
+    cdef floating parts[STRIP]
+    cdef Py_ssize_t column, k
+    cdef floating d
+    for column in range(width):
+        parts[column] = 0
+    for k in range(first, last):
+        if squares:
+            for column in range(width):
+                d = x[k] - y[k * n + column]
+                parts[column] += d * d
+        else:
+            for column in range(width):
+                d = x[k] - y[k * n + column]
+                parts[column] += -d if d < 0 else d
+    for column in range(width):
+        sums[column] += parts[column]
 
 
 cdef void row_distances(
@@ -24,22 +49,17 @@ cdef void row_distances(
 ) noexcept nogil:
     """Write the distances from the row x to the columns of y (size, n)."""
     cdef double sums[STRIP]
-    cdef Py_ssize_t strip, start, column, k, width
-    cdef double d
+    cdef Py_ssize_t strip, start, column, width, part
     for strip in range(block_count(n, STRIP)):
         start = strip * STRIP
         width = block_length(strip, n, STRIP)
         for column in range(width):
             sums[column] = 0
-        for k in range(size):
-            if squares:
-                for column in range(width):
-                    d = <floating> (x[k] - y[k * n + start + column])
-                    sums[column] += d * d
+        for part in range(block_count(size, PART)):
+            if width == STRIP:  # a constant, so that the sums stay in registers
+                add_parts(x, y + start, sums, n, part * PART, min(part * PART + PART, size), STRIP, squares)
             else:
-                for column in range(width):
-                    d = <floating> (x[k] - y[k * n + start + column])
-                    sums[column] += fabs(d)
+                add_parts(x, y + start, sums, n, part * PART, min(part * PART + PART, size), width, squares)
         for column in range(width):
             out[start + column] = <floating> (sqrt(sums[column]) if squares else sums[column])
 
@@ -93,8 +113,30 @@ def distances(cnp.ndarray x not None, cnp.ndarray y not None, cnp.ndarray out no
             all_distances(<const double *> a, <const double *> b, <double *> c, batch, m, n, size, p == 2)
 
 
-cdef inline double sign(double d) noexcept nogil:
-    return d if d != d else <double> ((d > 0) - (d < 0))
+cdef inline floating sign(floating d) noexcept nogil:
+    return d if d != d else <floating> ((d > 0) - (d < 0))
+
+
+cdef inline void add_slopes(
+    const floating *x, const floating *y, const floating *weights, double *sums, Py_ssize_t size, Py_ssize_t first,
+    Py_ssize_t last, Py_ssize_t width, bint squares
+) noexcept nogil:
+    """Add what some rows of y make of `width` columns."""
+    cdef floating parts[STRIP]
+    cdef Py_ssize_t k, j
+    cdef floating weight
+    for k in range(width):
+        parts[k] = 0
+    for j in range(first, last):
+        weight = weights[j]
+        if squares:
+            for k in range(width):
+                parts[k] += weight * (x[k] - y[j * size + k])
+        else:
+            for k in range(width):
+                parts[k] += weight * sign(x[k] - y[j * size + k])
+    for k in range(width):
+        sums[k] += parts[k]
 
 
 cdef void row_slopes(
@@ -103,22 +145,18 @@ cdef void row_slopes(
 ) noexcept nogil:
     """Write the weighted sum of the slopes of the distances from the row x to the rows of y (n, size)."""
     cdef double sums[STRIP]
-    cdef Py_ssize_t strip, start, k, j, width
-    cdef double weight
-    cdef const floating *row
+    cdef Py_ssize_t strip, start, k, part, first, last, width
     for strip in range(block_count(size, STRIP)):
         start = strip * STRIP
         width = block_length(strip, size, STRIP)
         for k in range(width):
             sums[k] = 0
-        for j in range(n):
-            weight, row = weights[j], y + j * size + start
-            if squares:
-                for k in range(width):
-                    sums[k] += weight * <floating> (x[start + k] - row[k])
+        for part in range(block_count(n, PART)):
+            first, last = part * PART, min(part * PART + PART, n)
+            if width == STRIP:
+                add_slopes(x + start, y + start, weights, sums, size, first, last, STRIP, squares)
             else:
-                for k in range(width):
-                    sums[k] += weight * sign(<floating> (x[start + k] - row[k]))
+                add_slopes(x + start, y + start, weights, sums, size, first, last, width, squares)
         for k in range(width):
             out[start + k] = <floating> sums[k]
 

@@ -14,6 +14,7 @@ from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
 from dist_ms.ops.elementwise.division import div_no_nan
 from dist_ms.ops.kernels import pairwise
+from dist_ms.ops.layout import contiguous, converted
 from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reducing.norms import VectorNorm
@@ -135,7 +136,7 @@ class _RowDistances(Primitive):
     def forward(self, x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
         out = np.empty((*x1.shape[:-1], x2.shape[-2]), _wide(x1))
         pairwise.distances(_batched(x1), _batched(np.swapaxes(x2, -1, -2)), _batched(out), int(self.p))
-        return out.astype(x1.dtype, copy=False)
+        return converted(out, x1.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x1, x2 = inputs
@@ -159,7 +160,7 @@ class _WeightedSlopes(Primitive):
     def forward(self, x: np.ndarray, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
         out = np.empty(x.shape, _wide(x))
         pairwise.weighted_slopes(_batched(x), _batched(y), _batched(weights), _batched(out), int(self.p))
-        return out.astype(x.dtype, copy=False)
+        return converted(out, x.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return tuple(formula_gradient(self.formula, inputs, dout))
@@ -172,7 +173,7 @@ def _wide(x: np.ndarray) -> np.dtype:
 
 def _batched(x: np.ndarray) -> np.ndarray:
     """A contiguous array of matrices, with one leading dimension."""
-    return np.ascontiguousarray(x, _wide(x)).reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
+    return contiguous(x, _wide(x)).reshape(math.prod(x.shape[:-2]), *x.shape[-2:])
 
 
 class Cdist(Primitive):
