@@ -1,7 +1,7 @@
-"""Training on several ranks: one plan decides, broadcast and reducer follow it.
+"""Training on several ranks: one plan decides, a session and its reducer follow it.
 
 This floor imports common, communication, _ext and the sink protocol of autograd; it knows no
-network and no optimizer.
+network, and of an optimizer what its attributes say.
 """
 
 from dist_ms.common.settings.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters
