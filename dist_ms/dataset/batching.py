@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool
 from dist_ms.dataset.columns import gathered, stack
 from dist_ms.dataset.dataset import Dataset, Row, column_list
-from dist_ms.dataset.sources import NumpySlicesDataset
+from dist_ms.dataset.sources.numpy_slices import NumpySlicesDataset
 
 
 class BatchInfo:

@@ -1,4 +1,4 @@
-"""Sources: datasets made from arrays and from Python objects."""
+"""GeneratorDataset: rows of a Python object."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import complaint
-from dist_ms.common.tensor import Tensor
 from dist_ms.dataset.columns import to_column
 from dist_ms.dataset.dataset import Dataset, Row, column_list
 from dist_ms.dataset.sharding import Sampling
 
-__all__ = ["GeneratorDataset", "NumpySlicesDataset"]
+__all__ = ["GeneratorDataset"]
 
 
 def _sampler(value: Any) -> Any:
@@ -21,91 +20,6 @@ def _sampler(value: Any) -> Any:
     if not hasattr(value, "order") and not hasattr(value, "__iter__"):
         raise TypeError(complaint("new_sampler", "use_sampler", "a sampler", type(value).__name__))
     return value
-
-
-class NumpySlicesDataset(Dataset):
-    """Rows cut from arrays along their first axis.
-
-    Args:
-        data: an array or list (one column), a tuple of them, or a dict name -> array.
-        column_names: names; "column_0", "column_1", ... by default.
-        num_samples: read at most so many rows.
-        num_parallel_workers: accepted; slicing needs no threads.
-        shuffle: draw a new order every epoch (True by default).
-        sampler: an iterable of row numbers, instead of shuffle / shards.
-        num_shards, shard_id: read every num_shards-th row, the part of one rank.
-
-    Raises:
-        ValueError: if the arrays have different lengths or names do not fit.
-
-    Examples:
-        >>> import dist_ms.dataset as ds
-        >>> data = ds.NumpySlicesDataset(([1, 2, 3], [4, 5, 6]), ["a", "b"], shuffle=False)
-        >>> print(data.batch(2).get_dataset_size())
-        2
-    """
-
-    def __init__(
-        self,
-        data: Any,
-        column_names: Any = None,
-        num_samples: int | None = None,
-        num_parallel_workers: int = 1,
-        shuffle: bool | None = None,
-        sampler: Any = None,
-        num_shards: int | None = None,
-        shard_id: int | None = None,
-    ) -> None:
-        if isinstance(data, dict):
-            names, parts = list(data), list(data.values())
-        elif isinstance(data, tuple):
-            names, parts = [f"column_{i}" for i in range(len(data))], list(data)
-        elif isinstance(data, (list, np.ndarray, Tensor)):
-            names, parts = ["column_0"], [data]
-        else:
-            raise TypeError(
-                "Unsupported data type, expected to be list, tuple, dict or numpy.ndarray, but got "
-                f"{type(data).__name__}."
-            )
-        self.arrays = [to_column(p) for p in parts]
-        if not self.arrays or any(a.ndim == 0 or not len(a) for a in self.arrays):
-            raise ValueError("Argument data cannot be empty")
-        if len({len(a) for a in self.arrays}) > 1:
-            raise ValueError(f"Data length in each column is not equal: {[len(a) for a in self.arrays]}.")
-        if column_names is not None:
-            names = column_list(column_names, "column_names")
-        if len(names) != len(self.arrays):
-            raise ValueError(f"Num of input column names is {len(names)}, but required is {len(self.arrays)}.")
-        super().__init__(names)
-        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples, sampler)
-
-    def get_dataset_size(self) -> int:
-        """The number of rows this rank reads."""
-        return self.sampling.size(len(self.arrays[0]))
-
-    def use_sampler(self, new_sampler: Any) -> None:
-        """Read the rows that another sampler chooses.
-
-        Raises:
-            TypeError: if it is no sampler and no iterable.
-
-        Examples:
-            >>> import dist_ms.dataset as ds
-            >>> data = ds.NumpySlicesDataset([5, 6, 7], shuffle=False)
-            >>> data.use_sampler(ds.SequentialSampler(1))
-            >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
-            [6, 7]
-        """
-        self.sampling = Sampling(None, None, None, None, _sampler(new_sampler))
-
-    def row_numbers(self, epoch: int) -> np.ndarray:
-        """The rows of an epoch, in order."""
-        return self.sampling.order(len(self.arrays[0]), epoch, shuffle_by_default=True)
-
-    def rows(self, epoch: int) -> Iterator[Row]:
-        """The rows of one epoch."""
-        for i in self.row_numbers(epoch):
-            yield tuple(np.asarray(a[i]) for a in self.arrays)
 
 
 class GeneratorDataset(Dataset):
