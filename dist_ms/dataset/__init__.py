@@ -1,20 +1,29 @@
 """Data pipelines: sources, transforms, batches and shards, read ahead in threads."""
 
 from dist_ms.dataset import config, transforms, vision
-from dist_ms.dataset.batching import BatchInfo
 from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.methods import attach
 from dist_ms.dataset.refused import *
 from dist_ms.dataset.refused import __all__ as _refused
 from dist_ms.dataset.samplers import (
+    BuiltinSampler,
     DistributedSampler,
+    IterSampler,
+    PKSampler,
     RandomSampler,
+    Sampler,
     SequentialSampler,
     SubsetRandomSampler,
     SubsetSampler,
     WeightedRandomSampler,
 )
+from dist_ms.dataset.shuffles import Shuffle
 from dist_ms.dataset.sources import GeneratorDataset, NumpySlicesDataset
-from dist_ms.dataset.stages import ZipDataset
+from dist_ms.dataset.stages.batching import BatchInfo
+from dist_ms.dataset.stages.callbacks import DSCallback, WaitedDSCallback
+from dist_ms.dataset.stages.joining import ZipDataset
+
+attach()
 
 
 def zip(datasets: tuple) -> Dataset:
@@ -34,14 +43,21 @@ def zip(datasets: tuple) -> Dataset:
 
 __all__ = [
     "BatchInfo",
+    "BuiltinSampler",
+    "DSCallback",
     "Dataset",
     "DistributedSampler",
     "GeneratorDataset",
+    "IterSampler",
     "NumpySlicesDataset",
+    "PKSampler",
     "RandomSampler",
+    "Sampler",
     "SequentialSampler",
+    "Shuffle",
     "SubsetRandomSampler",
     "SubsetSampler",
+    "WaitedDSCallback",
     "WeightedRandomSampler",
     "config",
     "transforms",

@@ -1,20 +1,23 @@
-"""Dataset: a pipeline of rows; every method adds a stage.
+"""Dataset: a pipeline of rows as a plan; every method adds a stage.
 
-A row is a tuple of NumPy arrays or dicts, one per column. A stage gives the rows of one
-epoch from `rows(epoch)`, so iterating again starts again.
+A row is a tuple of NumPy arrays or dicts, one per column. An epoch's rows have keys, small values that tell how to
+make them: `keys(epoch)` gives them in order without reading anything, and `load(key)` makes one row. Workers share
+the loading, so neither order nor random numbers depend on how many there are, and a pipeline goes on at any key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import numpy as np
 
 from dist_ms.dataset import config
+from dist_ms.dataset.position import Position
 
 Row = tuple
+Key = tuple  # of ints and keys: (epoch, place in the order of all ranks, number) of a source's row
 
 
 class Dataset:
@@ -23,19 +26,46 @@ class Dataset:
     Attributes:
         columns: names of the columns.
         inputs: the stages this one reads from.
+        workers: how many workers the stage asks for; None for the configured number.
+        depth: how many stages lie before this one.
     """
 
-    runs_python = False  # the stage calls functions of the user
+    runs_python = False  # the stage calls functions of the user, or reads files: workers pay
+    holds_back = False  # keys wait for what the consumer does with rows before
+    wants_processes = False  # those functions shall run in processes of their own
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Dataset:
+        self = super().__new__(cls)
+        self._made_of = (args, kwargs)
+        return self
 
     def __init__(self, columns: list[str], *inputs: Dataset) -> None:
         self.columns = list(columns)
         self.inputs = inputs
-        self._epoch = 0
+        self.workers: int | None = None
+        self.depth = 1 + max((d.depth for d in inputs), default=-1)
+        self.position = Position()
 
     # ---- what a stage defines
-    def rows(self, epoch: int) -> Iterator[Row]:
-        """The rows of one epoch."""
-        raise NotImplementedError(f"For '{type(self).__name__}', rows(epoch) is not defined.")
+    def keys(self, epoch: int) -> Iterator[Key]:
+        """The keys of an epoch's rows, in order."""
+        return self.inputs[0].keys(epoch)
+
+    def load(self, key: Key) -> Row:
+        """The row of a key; called by several threads at once."""
+        return self.inputs[0].load(key)
+
+    def load_many(self, keys: list[Key]) -> Row | None:
+        """Several rows at once, each column stacked; None where one by one is as quick."""
+        return None
+
+    def keys_from(self, epoch: int, rows: int) -> Iterator[Key] | None:
+        """The keys that follow the first `rows` source rows of all ranks; None where rows cannot be told so."""
+        return None
+
+    def source_rows(self) -> int | None:
+        """How many rows of the source all ranks together use up for one key each; None where it varies."""
+        return None
 
     def get_dataset_size(self) -> int:
         """The number of rows (batches after `batch`) in an epoch."""
@@ -49,27 +79,107 @@ class Dataset:
         """How often the rows are repeated in an epoch."""
         return self.inputs[0].get_repeat_count() if self.inputs else 1
 
-    # ---- about the columns
+    # ---- about the rows
+    def rows(self, epoch: int) -> Iterator[Row]:
+        """The rows of one epoch, made one after another by the caller."""
+        return (self.load(key) for key in self.keys(epoch))
+
     def get_col_names(self) -> list[str]:
         """The names of the columns."""
         return list(self.columns)
 
     def _first(self) -> Row:
-        return next(iter(self.rows(0)))
+        for row in self.rows(0):
+            return row
+        raise RuntimeError(f"For '{type(self).__name__}', the shapes and types of no rows are asked for: it is empty.")
 
-    def output_shapes(self, estimate: bool = False) -> list[list[int]]:
-        """The shape of each column in the first row, [0] of a dict."""
-        return [[0] if isinstance(a, dict) else list(a.shape) for a in self._first()]
+    def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
+        """The shape of each column in the first row, [0] of a dict.
+
+        Args:
+            estimate: look at all rows: dimensions that differ among them are None.
+        """
+        shapes = [[0] if isinstance(a, dict) else list(a.shape) for a in self._first()]
+        for row in self.rows(0) if estimate else ():
+            for shape, value in zip(shapes, row):
+                if isinstance(value, dict):
+                    continue
+                if len(shape) != value.ndim:
+                    raise RuntimeError(
+                        f"For 'output_shapes', the rows of a column must have one number of dimensions, but got "
+                        f"{len(shape)} and {value.ndim}."
+                    )
+                for axis, size in enumerate(value.shape):
+                    shape[axis] = size if shape[axis] == size else None
+        return shapes
 
     def output_types(self) -> list[np.dtype]:
         """The NumPy dtype of each column in the first row, object of a dict."""
         return [np.dtype(object) if isinstance(a, dict) else a.dtype for a in self._first()]
 
+    def num_classes(self) -> int | None:
+        """How many classes the labels have; None where the source does not tell.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> print(ds.NumpySlicesDataset([1, 2]).num_classes())
+            None
+        """
+        return self.inputs[0].num_classes() if self.inputs else None
+
+    def get_class_indexing(self) -> dict:
+        """The number of each class by name; empty where the source has none.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> ds.NumpySlicesDataset([1, 2]).get_class_indexing()
+            {}
+        """
+        return self.inputs[0].get_class_indexing() if self.inputs else {}
+
+    @property
+    def dataset_size(self) -> int:
+        """The number of rows in an epoch, as `get_dataset_size` tells it."""
+        return self.get_dataset_size()
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns, as `get_col_names` tells them."""
+        return self.get_col_names()
+
+    # ---- shards
     def shard_seeds(self) -> list[int]:
         """The seeds of the sources whose rows are a shard of a shuffled order; all ranks must have the same."""
         found = [seed for d in self.inputs for seed in d.shard_seeds()]
         sampling = getattr(self, "sampling", None)
         return [*found, config.shuffle_seed()] if sampling is not None and sampling.is_shuffled_shard else found
+
+    def is_shuffled(self) -> bool:
+        """Whether a source or a stage shuffles rows.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> ds.NumpySlicesDataset([1, 2], shuffle=False).is_shuffled()
+            False
+        """
+        sampling = getattr(self, "sampling", None)
+        return (sampling is not None and sampling.is_shuffled) or any(d.is_shuffled() for d in self.inputs)
+
+    def is_sharded(self) -> bool:
+        """Whether a source reads only one of several shards.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> ds.NumpySlicesDataset([1, 2], num_shards=2, shard_id=0).is_sharded()
+            True
+        """
+        sampling = getattr(self, "sampling", None)
+        return (sampling is not None and sampling.shards > 1) or any(d.is_sharded() for d in self.inputs)
+
+    def shards(self) -> int:
+        """Over how many ranks the sources' rows are dealt."""
+        sampling = getattr(self, "sampling", None)
+        return max([1 if sampling is None else sampling.shards, *(d.shards() for d in self.inputs)])
 
     @contextmanager
     def without_padding(self) -> Iterator[None]:
@@ -80,8 +190,111 @@ class Dataset:
                 stack.enter_context(part.without_padding())
             yield
 
-    def _calls_python(self) -> bool:
-        return self.runs_python or any(d._calls_python() for d in self.inputs)
+    # ---- about the workers
+    def stages(self) -> Iterator[Dataset]:
+        """This stage and all before it."""
+        yield self
+        for d in self.inputs:
+            yield from d.stages()
+
+    def number_of_workers(self) -> int:
+        """How many workers load rows: what a stage asks for at most, 0 if none has work for them."""
+        usual = config.get_num_parallel_workers()
+        return max((d.workers or usual for d in self.stages() if d.runs_python), default=0)
+
+    # ---- where an iteration stands
+    def state_dict(self) -> dict:
+        """Where the last iteration stands, as a small dict that JSON can hold.
+
+        Returns:
+            dict: the epoch, the rows given in it by this rank, and how many rows of the source all ranks together
+            have used up where that can be told; the seed. Random numbers of transforms follow from these.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset([5, 6, 7, 8], shuffle=False)
+            >>> rows = iter(data.create_tuple_iterator(output_numpy=True))
+            >>> [int(next(rows)[0]) for _ in range(3)]
+            [5, 6, 7]
+            >>> again = ds.NumpySlicesDataset([5, 6, 7, 8], shuffle=False)
+            >>> again.load_state_dict(data.state_dict())
+            >>> [int(x) for (x,) in again.create_tuple_iterator(output_numpy=True)]
+            [8]
+        """
+        return self.position.state(self)
+
+    def load_state_dict(self, state: dict) -> None:
+        """Go on where another iteration stood: the next one gives what follows, without making what was given.
+
+        Args:
+            state: what `state_dict` returned, on any number of workers, and of ranks where the rows of a source
+                are only mapped and batched.
+
+        Raises:
+            TypeError: if it is no such dict.
+            ValueError: if the seed differs, or the number of ranks for a pipeline that cannot be cut so.
+        """
+        self.position.load(self, state)
+
+    def set_init_step(self, init_step: int) -> None:
+        """Begin the next iteration after so many steps, as counted over whole epochs.
+
+        Args:
+            init_step: the steps (rows, or batches after `batch`) that were given already.
+
+        Raises:
+            TypeError: if it is no int.
+            ValueError: if it is negative.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset([5, 6, 7], shuffle=False)
+            >>> data.set_init_step(4)
+            >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+            [6, 7]
+        """
+        self.position.set_step(self, init_step)
+
+    def get_init_step(self) -> int:
+        """The step at which the next iteration begins, counted over whole epochs.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> ds.NumpySlicesDataset([5, 6, 7]).get_init_step()
+            0
+        """
+        return self.position.step(self)
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make the next iteration that of an epoch, with the epoch's own shuffle.
+
+        Args:
+            epoch: its number, from 0.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset(list(range(100)))
+            >>> data.set_epoch(1)
+            >>> later = [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+            >>> data.reset()
+            >>> _, again = [[int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)] for _ in range(2)]
+            >>> later == again
+            True
+        """
+        self.position.begin_at(epoch)
+
+    def reset(self) -> None:
+        """Make the next iteration that of the first epoch.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset(list(range(9)))
+            >>> first = [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+            >>> data.reset()
+            >>> first == [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+            True
+        """
+        self.position.begin_at(0)
 
     # ---- iteration
     def __len__(self) -> int:
@@ -90,148 +303,10 @@ class Dataset:
     def __iter__(self) -> Iterator:
         return iter(self.create_tuple_iterator(num_epochs=1))
 
-    def create_tuple_iterator(
-        self, columns: list[str] | None = None, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
-    ) -> Any:
-        """Iterate over rows as lists of Tensors (or NumPy arrays), a new epoch at each iteration.
+    def __repr__(self) -> str:
+        from dist_ms.dataset.plan import tree
 
-        Args:
-            columns: the columns to give, in this order; all by default.
-            num_epochs: how many epochs may be iterated; -1 for any number.
-            output_numpy: give NumPy arrays.
-            do_copy: give copies that nothing else holds (always so for NumPy-sourced batches).
-
-        Examples:
-            >>> import dist_ms.dataset as ds
-            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
-            >>> [int(row[0]) for row in data.create_tuple_iterator(output_numpy=True)]
-            [1, 2]
-        """
-        from dist_ms.dataset.iterators import RowIterator
-
-        source = self if columns is None else self.project(columns)
-        return RowIterator(source, num_epochs, output_numpy, do_copy, as_dict=False)
-
-    def create_dict_iterator(self, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False) -> Any:
-        """Iterate over rows as dicts column name -> Tensor (or NumPy array)."""
-        from dist_ms.dataset.iterators import RowIterator
-
-        return RowIterator(self, num_epochs, output_numpy, do_copy, as_dict=True)
-
-    # ---- stages
-    def batch(
-        self, batch_size: Any, drop_remainder: bool = False, num_parallel_workers: int | None = None, **kwargs: Any
-    ) -> Dataset:
-        """Stack rows into batches along a new first axis.
-
-        Args:
-            batch_size: rows per batch.
-            drop_remainder: leave out a last, smaller batch.
-            num_parallel_workers: threads (batches are stacked in order either way).
-            kwargs: `per_batch_map` (function of the columns, as lists of rows, and a BatchInfo),
-                `input_columns`, `output_columns`.
-        """
-        from dist_ms.dataset.batching import BatchDataset
-
-        return BatchDataset(self, batch_size, drop_remainder, **kwargs)
-
-    def shuffle(self, buffer_size: int) -> Dataset:
-        """Draw rows at random from a buffer of `buffer_size` (2 or more)."""
-        from dist_ms.dataset.stages import ShuffleDataset
-
-        return ShuffleDataset(self, buffer_size)
-
-    def map(
-        self,
-        operations: Any,
-        input_columns: Any = None,
-        output_columns: Any = None,
-        num_parallel_workers: int | None = None,
-        **kwargs: Any,
-    ) -> Dataset:
-        """Apply functions to columns, one after another.
-
-        Args:
-            operations: a function or a list of them; each takes the columns and returns the new ones:
-                arrays, numbers, or dicts, which later stages get as dicts and `batch` stacks key by key.
-            input_columns: names; the first columns by default.
-            output_columns: names of the results; the input names by default.
-            num_parallel_workers: threads that run the functions; rows keep their order.
-        """
-        from dist_ms.dataset.mapping import MapDataset
-
-        return MapDataset(self, operations, input_columns, output_columns, num_parallel_workers, **kwargs)
-
-    def filter(
-        self, predicate: Callable, input_columns: Any = None, num_parallel_workers: int | None = None
-    ) -> Dataset:
-        """Keep the rows for which `predicate(columns...)` is true."""
-        from dist_ms.dataset.stages import FilterDataset
-
-        return FilterDataset(self, predicate, input_columns)
-
-    def repeat(self, count: int | None = None) -> Dataset:
-        """Give the rows `count` times in an epoch."""
-        from dist_ms.dataset.stages import RepeatDataset
-
-        return RepeatDataset(self, count)
-
-    def take(self, count: int = -1) -> Dataset:
-        """Give the first `count` rows; -1 for all."""
-        from dist_ms.dataset.stages import TakeDataset
-
-        return TakeDataset(self, count)
-
-    def skip(self, count: int) -> Dataset:
-        """Leave out the first `count` rows."""
-        from dist_ms.dataset.stages import SkipDataset
-
-        return SkipDataset(self, count)
-
-    def zip(self, datasets: Any) -> Dataset:
-        """Put the columns of other datasets beside these."""
-        from dist_ms.dataset.stages import ZipDataset
-
-        return ZipDataset((self, *(datasets if isinstance(datasets, tuple) else (datasets,))))
-
-    def concat(self, datasets: Any) -> Dataset:
-        """Give the rows of other datasets after these."""
-        from dist_ms.dataset.stages import ConcatDataset
-
-        return ConcatDataset([self, *(datasets if isinstance(datasets, list) else [datasets])])
-
-    def __add__(self, other: Dataset) -> Dataset:
-        return self.concat(other)
-
-    def project(self, columns: Any) -> Dataset:
-        """Keep some columns, in this order."""
-        from dist_ms.dataset.stages import ProjectDataset
-
-        return ProjectDataset(self, [columns] if isinstance(columns, str) else list(columns))
-
-    def rename(self, input_columns: Any, output_columns: Any) -> Dataset:
-        """Give columns other names."""
-        from dist_ms.dataset.stages import RenameDataset
-
-        return RenameDataset(self, input_columns, output_columns)
-
-    def split(self, sizes: list, randomize: bool = True) -> list[Dataset]:
-        """Split the rows into parts.
-
-        Args:
-            sizes: row counts that add up to all rows, or fractions that add up to 1.
-            randomize: shuffle the rows (the same way every time) before splitting.
-        """
-        from dist_ms.dataset.stages import split_rows
-
-        return split_rows(self, sizes, randomize)
-
-    def apply(self, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
-        """Return `apply_func(self)`."""
-        result = apply_func(self)
-        if not isinstance(result, Dataset):
-            raise TypeError(f"For 'apply', 'apply_func' must return a dataset, but got {type(result).__name__}.")
-        return result
+        return tree(self)
 
 
 def column_list(value: Any, name: str) -> list[str]:
@@ -247,3 +322,23 @@ def column_list(value: Any, name: str) -> list[str]:
     if len(set(names)) != len(names):
         raise ValueError(f"For 'Dataset', '{name}' must not name a column twice, but got {names}.")
     return names
+
+
+def columns_among(value: Any, name: str, owner: str, source: Dataset, error: type = ValueError) -> list[str]:
+    """Column names that a dataset has.
+
+    Raises:
+        error: if it has one of them not.
+    """
+    names = column_list(value, name)
+    for n in names:
+        if n not in source.columns:
+            raise error(f"For '{owner}', '{name}' must be among {source.columns}, but got {n!r}.")
+    return names
+
+
+def check_datasets(values: Iterable, owner: str) -> None:
+    """Raise a TypeError unless all are datasets."""
+    for value in values:
+        if not isinstance(value, Dataset):
+            raise TypeError(f"For '{owner}', 'datasets' must be datasets, but got {type(value).__name__}.")

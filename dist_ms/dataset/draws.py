@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,3 +18,8 @@ def generator() -> np.random.Generator:
     if _state["seed"] != seed:
         _state["seed"], _state["generator"] = seed, np.random.default_rng(seed)
     return _state["generator"]
+
+
+@contextmanager
+def row_stream(key, depth):
+    yield

@@ -2,31 +2,153 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_int_range, check_positive_int, complaint
+from dist_ms.common.checks import (
+    check_bool,
+    check_int_range,
+    check_non_negative_int,
+    check_positive_int,
+    check_string,
+    complaint,
+)
 from dist_ms.dataset import config
 from dist_ms.dataset.sharding import Sampling
+from dist_ms.dataset.shuffles import Shuffle
 
 __all__ = [
+    "BuiltinSampler",
     "DistributedSampler",
+    "IterSampler",
+    "PKSampler",
     "RandomSampler",
+    "Sampler",
     "SequentialSampler",
     "SubsetRandomSampler",
     "SubsetSampler",
     "WeightedRandomSampler",
+    "as_sampler",
 ]
 
+_STRETCH, _MANY = 10**6, 10**8  # rows that are shuffled among themselves; more than which are shuffled so
 
-class SequentialSampler:
-    """Rows in order, from `start_index`, at most `num_samples`."""
+
+def _count(value: Any, owner: str) -> int | None:
+    """Check a number of rows; 0 stands for all, as in MindSpore."""
+    if value is None:
+        return None
+    return check_non_negative_int(value, "num_samples", owner) or None
+
+
+def as_sampler(value: Any) -> BuiltinSampler:
+    """A sampler from one, or from an iterable of row numbers.
+
+    Raises:
+        TypeError: if it is neither.
+    """
+    if isinstance(value, BuiltinSampler):
+        return value
+    if not hasattr(value, "__iter__") and not hasattr(value, "__getitem__"):
+        raise TypeError(complaint("new_sampler", "use_sampler", "a sampler", type(value).__name__))
+    return IterSampler(value)
+
+
+class BuiltinSampler:
+    """Base of the samplers here: which rows of a source, or of another sampler's choice, are read.
+
+    Attributes:
+        child: a sampler whose choice this one chooses from; None for all rows.
+        count: how many rows it chooses at most; None for all.
+        is_shuffled: whether each epoch has an order of its own.
+    """
+
+    is_shuffled = False
+    count: int | None = None
+
+    def __init__(self) -> None:
+        self.child: Any = None
+
+    def order(self, rows: int, epoch: int) -> np.ndarray:
+        """The row numbers of an epoch."""
+        raise NotImplementedError(f"For '{type(self).__name__}', order(rows, epoch) is not defined.")
+
+    def places(self, source: Any, rows: int, epoch: int, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Where the chosen rows stand in the order of all ranks, and their numbers.
+
+        Args:
+            source: the dataset that is read.
+            rows: how many it has.
+            epoch: the number of the epoch.
+            start: how many of the order were read already.
+        """
+        if self.child is None:
+            order = self._order_of(source, rows, epoch)
+        else:
+            _, below = self.child.places(source, rows, epoch)
+            order = below[self._order_of(source, len(below), epoch)]
+        return np.arange(start, len(order)), order[start:]
+
+    def _order_of(self, source: Any, rows: int, epoch: int) -> np.ndarray:
+        return np.asarray(self.order(rows, epoch), np.int64)
+
+    def add_child(self, sampler: Any) -> None:
+        """Choose among the rows that another sampler chooses.
+
+        Args:
+            sampler: a sampler of this module.
+
+        Raises:
+            RuntimeError: if there is one already.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> sampler = ds.SequentialSampler(start_index=1)
+            >>> sampler.add_child(ds.SubsetSampler([4, 2, 0]))
+            >>> data = ds.NumpySlicesDataset([10, 11, 12, 13, 14], sampler=sampler)
+            >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+            [12, 10]
+        """
+        if self.child is not None:
+            raise RuntimeError(f"For '{type(self).__name__}', one sampler can be added, but there is one already.")
+        if not isinstance(sampler, BuiltinSampler):
+            wanted = "a sampler of dist_ms.dataset"
+            raise TypeError(complaint("sampler", "add_child", wanted, type(sampler).__name__))
+        self.child = sampler
+
+    def get_child(self) -> Any:
+        """The sampler whose choice this one chooses from."""
+        return self.child
+
+    def get_num_samples(self) -> int | None:
+        """How many rows it chooses at most; None for all."""
+        return self.count
+
+
+class SequentialSampler(BuiltinSampler):
+    """Rows in order.
+
+    Args:
+        start_index: the first row.
+        num_samples: how many at most.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([5, 6, 7], sampler=ds.SequentialSampler(1))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [6, 7]
+    """
 
     def __init__(self, start_index: int | None = None, num_samples: int | None = None) -> None:
-        self.start, self.count = start_index or 0, num_samples
+        super().__init__()
+        self.start = (
+            0 if start_index is None else check_non_negative_int(start_index, "start_index", "SequentialSampler")
+        )
+        self.count = _count(num_samples, "SequentialSampler")
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
@@ -34,26 +156,163 @@ class SequentialSampler:
         return np.arange(self.start, stop)
 
 
-class RandomSampler:
-    """Rows at random, with or without replacement."""
+class RandomSampler(BuiltinSampler):
+    """Rows at random, with or without replacement.
 
-    def __init__(self, replacement: bool = False, num_samples: int | None = None) -> None:
-        check_bool(replacement, "replacement", "RandomSampler")
-        if num_samples is not None:
-            check_positive_int(num_samples, "num_samples", "RandomSampler")
-        self.replacement, self.count = replacement, num_samples
+    Args:
+        replacement: whether a row may come twice.
+        num_samples: how many rows an epoch has; as many as there are by default.
+        shuffle: Shuffle.GLOBAL: among all rows. PARTIAL: within stretches of a million rows; ADAPTIVE: so above a
+            hundred million rows only.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([5, 6, 7], sampler=ds.RandomSampler(num_samples=2))
+        >>> len([int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)])
+        2
+    """
+
+    is_shuffled = True
+
+    def __init__(
+        self, replacement: bool = False, num_samples: int | None = None, shuffle: Shuffle = Shuffle.GLOBAL
+    ) -> None:
+        super().__init__()
+        self.replacement = check_bool(replacement, "replacement", "RandomSampler")
+        self.count = _count(num_samples, "RandomSampler")
+        if shuffle not in (Shuffle.GLOBAL, Shuffle.PARTIAL, Shuffle.ADAPTIVE):
+            wanted = "Shuffle.GLOBAL, PARTIAL or ADAPTIVE"
+            raise TypeError(complaint("shuffle", "RandomSampler", wanted, shuffle))
+        self.shuffle = shuffle
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
         draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
         count = rows if self.count is None else self.count
-        return draw.randint(rows, size=count) if self.replacement else draw.permutation(rows)[:count]
+        if self.replacement:
+            return draw.randint(rows, size=count)
+        if self.shuffle is Shuffle.PARTIAL or (self.shuffle is Shuffle.ADAPTIVE and rows > _MANY):
+            parts = [start + draw.permutation(min(_STRETCH, rows - start)) for start in range(0, rows, _STRETCH)]
+            return np.concatenate(parts)[:count]
+        return draw.permutation(rows)[:count]
 
 
-class SubsetSampler:
+class PKSampler(BuiltinSampler):
+    """The same number of rows of each class.
+
+    Args:
+        num_val: rows of each class.
+        num_class: must be None: all classes are read.
+        shuffle: take the classes in random order, and random rows of each.
+        class_column: the column of labels.
+        num_samples: how many rows at most.
+
+    Raises:
+        NotImplementedError: if `num_class` is given.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> rows = {"x": [0, 1, 2, 3], "label": [7, 7, 9, 7]}
+        >>> data = ds.NumpySlicesDataset(rows, sampler=ds.PKSampler(1))
+        >>> [int(label) for x, label in data.create_tuple_iterator(output_numpy=True)]
+        [7, 9]
+    """
+
+    def __init__(
+        self,
+        num_val: int,
+        num_class: int | None = None,
+        shuffle: bool = False,
+        class_column: str = "label",
+        num_samples: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.each = check_positive_int(num_val, "num_val", "PKSampler")
+        if num_class is not None:
+            raise NotImplementedError("For 'PKSampler', 'num_class' must be None: all classes are read.")
+        self.is_shuffled = check_bool(shuffle, "shuffle", "PKSampler")
+        self.column = check_string(class_column, "class_column", "PKSampler")
+        self.count = _count(num_samples, "PKSampler")
+
+    def _order_of(self, source: Any, rows: int, epoch: int) -> np.ndarray:
+        labels = source.labels(self.column)
+        draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
+        classes = np.unique(labels)
+        chosen = []
+        for label in draw.permutation(classes) if self.is_shuffled else classes:
+            (numbers,) = np.nonzero(labels == label)
+            chosen.append((draw.permutation(numbers) if self.is_shuffled else numbers)[: self.each])
+        return np.concatenate(chosen)[: self.count]
+
+
+class Sampler(BuiltinSampler):
+    """Base class of samplers of your own: define `__iter__`, which gives the row numbers of an epoch.
+
+    Args:
+        num_samples: how many rows are read at most.
+
+    Attributes:
+        dataset_size: the rows of the source, known when an epoch begins.
+        num_samples: how many rows are read at most.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> class Backwards(ds.Sampler):
+        ...     def __iter__(self):
+        ...         yield from range(self.dataset_size - 1, -1, -1)
+        >>> data = ds.NumpySlicesDataset([5, 6, 7], sampler=Backwards())
+        >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [7, 6, 5]
+    """
+
+    def __init__(self, num_samples: int | None = None) -> None:
+        super().__init__()
+        self.num_samples = self.count = _count(num_samples, type(self).__name__)
+        self.dataset_size = 0
+        self.child_sampler = None
+
+    def __iter__(self) -> Iterator[int]:
+        raise NotImplementedError(f"For '{type(self).__name__}', '__iter__' is not defined.")
+
+    def reset(self) -> None:
+        """Called before each epoch; define it where an epoch needs it."""
+
+    def order(self, rows: int, epoch: int) -> np.ndarray:
+        """The row numbers of an epoch."""
+        self.dataset_size = rows
+        self.reset()
+        return np.array(list(islice(iter(self), self.count)), np.int64)
+
+
+class IterSampler(Sampler):
+    """An iterable of row numbers as a sampler.
+
+    Args:
+        sampler: the iterable.
+        num_samples: how many rows are read at most.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([5, 6, 7], sampler=ds.IterSampler([2, 0]))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [7, 5]
+    """
+
+    def __init__(self, sampler: Iterable[int], num_samples: int | None = None) -> None:
+        super().__init__(num_samples)
+        if not hasattr(sampler, "__iter__"):
+            raise TypeError(complaint("sampler", "IterSampler", "an iterable of row numbers", type(sampler).__name__))
+        self.numbers = sampler
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.numbers)
+
+
+class SubsetSampler(BuiltinSampler):
     """Rows with the given numbers, in their order."""
 
     def __init__(self, indices: Iterable[int], num_samples: int | None = None) -> None:
+        super().__init__()
         self.indices = np.array(list(indices), np.int64)
         self.count = num_samples
 
@@ -71,7 +330,7 @@ class SubsetSampler:
         return self.indices[: self.count]
 
 
-class WeightedRandomSampler:
+class WeightedRandomSampler(BuiltinSampler):
     """Rows at random, each as likely as its weight says.
 
     Args:
@@ -91,6 +350,7 @@ class WeightedRandomSampler:
     """
 
     def __init__(self, weights: Iterable[float], num_samples: int | None = None, replacement: bool = True) -> None:
+        super().__init__()
         weights = list(weights) if not isinstance(weights, str) else [weights]
         for weight in weights:
             if isinstance(weight, (bool, str)) or not np.isscalar(weight):
@@ -124,6 +384,8 @@ class WeightedRandomSampler:
 class SubsetRandomSampler(SubsetSampler):
     """Rows with the given numbers, in random order."""
 
+    is_shuffled = True
+
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
         draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
@@ -131,7 +393,7 @@ class SubsetRandomSampler(SubsetSampler):
         return chosen[draw.permutation(len(chosen))]
 
 
-class DistributedSampler:
+class DistributedSampler(BuiltinSampler):
     """One rank's part of the rows.
 
     Args:
@@ -159,7 +421,9 @@ class DistributedSampler:
     def __init__(
         self, num_shards: int, shard_id: int, shuffle: bool = True, num_samples: Any = None, offset: int = -1
     ) -> None:
+        super().__init__()
         self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples)
+        self.is_shuffled, self.count = shuffle, num_samples
         self._offset = check_int_range(offset, "offset", "DistributedSampler", -1, num_shards)
 
     @property
@@ -171,6 +435,8 @@ class DistributedSampler:
         """Meanwhile read every row once, whatever the `offset`."""
         return self.sampling.without_padding()
 
-    def order(self, rows: int, epoch: int) -> np.ndarray:
-        """The row numbers of an epoch."""
-        return self.sampling.order(rows, epoch, shuffle_by_default=True, offset=self._offset)
+    def places(self, source: Any, rows: int, epoch: int, start: int = 0) -> tuple[np.ndarray, np.ndarray]:
+        """Where the rows of this rank stand in the order of all, and their numbers."""
+        below = None if self.child is None else self.child.places(source, rows, epoch)[1]
+        places, order = self.sampling.places(source, rows if below is None else len(below), epoch, start, self._offset)
+        return places, order if below is None else below[order]

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int
+from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context
+from dist_ms.communication import current
 from dist_ms.dataset import config
+
+_TOGETHER = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
 
 class Sampling:
@@ -20,12 +24,16 @@ class Sampling:
         num_shards, shard_id: read rows shard_id, shard_id + num_shards, ... of that order; the last
             shards start again at the first rows so that all have the same length, as in MindSpore.
         num_samples: read at most so many.
+        sampler: chooses the rows instead.
+        of_job: where no shard is named, read the shard of this rank if several train together.
 
     Raises:
         ValueError: if only one of the shard arguments is given, or they do not fit.
     """
 
-    def __init__(self, shuffle: Any, num_shards: Any, shard_id: Any, num_samples: Any, sampler: Any = None) -> None:
+    def __init__(
+        self, shuffle: Any, num_shards: Any, shard_id: Any, num_samples: Any, sampler: Any = None, of_job: bool = False
+    ) -> None:
         if shuffle is not None:
             check_bool(shuffle, "shuffle", "Dataset")
         if (num_shards is None) != (shard_id is None):
@@ -48,7 +56,7 @@ class Sampling:
             )
         self.shuffle = shuffle
         self.num_shards, self.shard_id, self.num_samples = num_shards, shard_id, num_samples
-        self.sampler = sampler
+        self.sampler, self.of_job = sampler, of_job
         self._whole_readers = 0
 
     @contextmanager
@@ -62,39 +70,72 @@ class Sampling:
         finally:
             self._whole_readers -= 1
 
+    def shard(self) -> tuple[int, int]:
+        """How many shards there are, and which one is read."""
+        if self.num_shards is not None:
+            return self.num_shards, self.shard_id
+        if self.sampler is not None:
+            return getattr(getattr(self.sampler, "sampling", None), "shard", lambda: (1, 0))()
+        return shard_of_job() if self.of_job else (1, 0)
+
+    @property
+    def shards(self) -> int:
+        """How many shards there are."""
+        return self.shard()[0]
+
+    @property
+    def is_shuffled(self) -> bool:
+        """Whether each epoch has an order of its own."""
+        if self.sampler is not None:
+            return getattr(self.sampler, "is_shuffled", True)
+        return self.shuffle is not False
+
     @property
     def is_shuffled_shard(self) -> bool:
         """Whether the rows are one of several shards of a shuffled order, the same on all ranks only with one seed."""
         if self.sampler is not None:
             return getattr(self.sampler, "is_shuffled_shard", False)
-        return self.num_shards is not None and self.num_shards > 1 and self.shuffle is not False
+        return self.shards > 1 and self.is_shuffled
 
-    def size(self, rows: int) -> int:
-        """How many of `rows` rows are read."""
+    def size(self, source: Any, rows: int) -> int:
+        """How many of the `rows` rows of a source are read."""
         if self.sampler is not None:
-            return len(self.order(rows, 0, True))
-        if self.num_shards is None:
-            count = rows
-        elif self._whole_readers:
-            count = len(range(self.shard_id, rows, self.num_shards))
-        else:
-            count = -(-rows // self.num_shards)
+            return len(self.places(source, rows, 0)[1])
+        shards, shard = self.shard()
+        count = len(range(shard, rows, shards)) if self._whole_readers else -(-rows // shards)
         return count if self.num_samples is None else min(count, self.num_samples)
 
-    def order(self, rows: int, epoch: int, shuffle_by_default: bool, offset: int = -1) -> np.ndarray:
-        """The row numbers to read in an epoch; with an `offset` of 0 or more none is read twice."""
+    def places(
+        self, source: Any, rows: int, epoch: int, start: int = 0, offset: int = -1
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Where the rows to read stand in the order of all shards, and their numbers.
+
+        Args:
+            source: the dataset that is read, for samplers that look at rows.
+            rows: how many there are.
+            epoch: its number.
+            start: how many rows of the order all shards together have read already.
+            offset: from 0 on: no row is read twice to make the shards of one length, and the shards are
+                counted from this one.
+        """
         if self.sampler is not None:
-            return np.array(
-                list(self.sampler.order(rows, epoch)) if hasattr(self.sampler, "order") else list(self.sampler),
-                np.int64,
-            )
+            return self.sampler.places(source, rows, epoch, start)
         order = np.arange(rows)
-        if self.shuffle if self.shuffle is not None else shuffle_by_default:
+        if self.shuffle is not False:
             np.random.RandomState([config.shuffle_seed() % 2**32, epoch]).shuffle(order)
-        if self.num_shards is not None and rows:
-            if offset >= 0 or self._whole_readers:
-                order = order[(self.shard_id - max(offset, 0)) % self.num_shards :: self.num_shards]
-            else:
-                length = -(-rows // self.num_shards)
-                order = np.resize(order, length * self.num_shards)[self.shard_id :: self.num_shards]
-        return order if self.num_samples is None else order[: self.num_samples]
+        shards, shard = self.shard()
+        left = max(rows - start, 0)
+        if offset >= 0 or self._whole_readers:
+            places = np.arange(start + (shard - max(offset, 0)) % shards, rows, shards)
+        else:
+            places = start + shard + shards * np.arange(-(-left // shards))
+        if self.num_samples is not None:
+            places = places[: max(self.num_samples - start // shards, 0)]
+        return places, order[places % max(rows, 1)]
+
+
+def shard_of_job() -> tuple[int, int]:
+    """The ranks that train together on different rows, and which of them this one is; (1, 0) of one alone."""
+    world = current()
+    together = get_auto_parallel_context("parallel_mode") in _TOGETHER and not get_auto_parallel_context("full_batch")
+    return (world.comm.size, world.comm.rank) if world is not None and together else (1, 0)

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
-from dist_ms.dataset.columns import to_column
-from dist_ms.dataset.dataset import Dataset, Row, column_list
-from dist_ms.dataset.sharding import Sampling
+from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.dtype import to_numpy
+from dist_ms.dataset.columns import stack, to_column
+from dist_ms.dataset.dataset import Key, Row, column_list
+from dist_ms.dataset.sources.indexed import IndexedSource
 
 __all__ = ["GeneratorDataset"]
 
 
-def _sampler(value: Any) -> Any:
-    """Check what `use_sampler` is given."""
-    if not hasattr(value, "order") and not hasattr(value, "__iter__"):
-        raise TypeError(complaint("new_sampler", "use_sampler", "a sampler", type(value).__name__))
-    return value
-
-
-class GeneratorDataset(Dataset):
+class GeneratorDataset(IndexedSource):
     """Rows from a Python object: one with `__getitem__` and `__len__`, an iterable, or a function returning one.
 
     Args:
         source: the object; an item is one value per column (a single value for one column).
         column_names: names of the columns.
         column_types: dtypes to convert the columns to.
-        schema: not available (MindSpore's file formats).
+        schema: a Schema, or the name of its file, that names the columns and their types instead.
         num_samples: read at most so many rows.
-        num_parallel_workers, python_multiprocessing, max_rowsize: accepted; rows are read in one
-            thread, ahead of the training.
+        num_parallel_workers: how many workers read items that have numbers.
         shuffle: draw a new order every epoch (True by default where items have numbers).
         sampler: an iterable of row numbers.
-        num_shards, shard_id: read the part of one rank.
+        num_shards, shard_id: read the part of one rank. Without them every rank reads what `source` gives, as the
+            program may have cut it itself.
+        python_multiprocessing: with several workers, read in processes of their own instead of threads.
+        max_rowsize: accepted; memory that processes share grows as rows need it.
+        batch_sampler: gives lists of row numbers, each of which becomes a batch.
+        collate_fn: makes a batch of the list of its items; without it, columns are stacked.
 
     Raises:
         TypeError: if `source` gives no rows.
+        ValueError: if arguments exclude each other.
 
     Examples:
         >>> import dist_ms.dataset as ds
@@ -47,7 +47,7 @@ class GeneratorDataset(Dataset):
         [[1, 2], [3, 4]]
     """
 
-    runs_python = True
+    shards_of_job = False
 
     def __init__(
         self,
@@ -66,38 +66,47 @@ class GeneratorDataset(Dataset):
         batch_sampler: Any = None,
         collate_fn: Any = None,
     ) -> None:
-        for name, value in (("schema", schema), ("batch_sampler", batch_sampler), ("collate_fn", collate_fn)):
-            if value is not None:
-                raise ValueError(
-                    f"For 'GeneratorDataset', '{name}' must be None, but got {value!r}: use batch() with per_batch_map."
-                )
         self.numbered = hasattr(source, "__getitem__") and hasattr(source, "__len__")
         if not (self.numbered or callable(source) or hasattr(source, "__iter__") or hasattr(source, "__next__")):
             raise TypeError(
                 "For 'GeneratorDataset', 'source' must be a function that returns rows, an iterable, or an object with "
                 f"__getitem__ and __len__, but got {type(source).__name__}."
             )
+        if schema is not None and column_names is None:
+            column_names, column_types = _of_schema(schema)
         if column_names is None:
             raise ValueError("For 'GeneratorDataset', 'column_names' must be given.")
-        if not self.numbered and (shuffle or sampler is not None):
+        if not self.numbered and (shuffle or sampler is not None or batch_sampler is not None):
             raise ValueError(
                 "For 'GeneratorDataset', 'shuffle' and 'sampler' need a source with __getitem__ and __len__."
             )
-        super().__init__(column_list(column_names, "column_names"))
+        _check_batches(batch_sampler, collate_fn, (num_samples, shuffle, num_shards, shard_id, sampler))
+        super().__init__(
+            column_list(column_names, "column_names"),
+            num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id,
+        )  # fmt: skip
         self.source = source
-        self.types = None if column_types is None else [_numpy_type(t) for t in column_types]
-        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples, sampler)
+        self.types = None if column_types is None else [to_numpy(t) for t in column_types]
+        self.batches, self.collate = batch_sampler, collate_fn
+        check_bool(python_multiprocessing, "python_multiprocessing", "GeneratorDataset")
+        self.wants_processes = python_multiprocessing and num_parallel_workers > 1 and self.numbered
         self._size: int | None = None
+
+    def count(self) -> int:
+        """How many items the source has."""
+        return len(self.source)
 
     def get_dataset_size(self) -> int:
         """The number of rows this rank reads; a source that does not tell is iterated once to count."""
+        if self.batches is not None:
+            return len(self.batches) if hasattr(self.batches, "__len__") else sum(1 for _ in self.batches)
         if self.numbered:
-            return self.sampling.size(len(self.source))
+            return super().get_dataset_size()
         if self._size is None:
             if hasattr(self.source, "__next__"):
                 # Counting would use it up.
                 self.source = list(self.source)
-            self._size = sum(1 for _ in self.rows(0))
+            self._size = sum(1 for _ in self.keys(0))
         return self._size
 
     def use_sampler(self, new_sampler: Any) -> None:
@@ -109,33 +118,38 @@ class GeneratorDataset(Dataset):
         """
         if not self.numbered:
             raise ValueError("For 'GeneratorDataset', 'use_sampler' needs a source with __getitem__ and __len__.")
-        self.sampling = Sampling(None, None, None, None, _sampler(new_sampler))
+        super().use_sampler(new_sampler)
 
-    def _items(self) -> Iterator:
-        return iter(self.source() if callable(self.source) else self.source)
+    def source_rows(self) -> int | None:
+        """Rows that all ranks together use up for one each."""
+        return super().source_rows() if self.numbered and self.batches is None else None
 
-    def rows(self, epoch: int) -> Iterator[Row]:
-        """The rows of one epoch."""
+    def keys_from(self, epoch: int, rows: int) -> Iterator[Key]:
+        """The keys that follow the first rows; of items without numbers, with the item itself."""
+        if self.batches is not None:
+            chosen = ((epoch, i, [int(n) for n in numbers]) for i, numbers in enumerate(self.batches))
+            return islice(chosen, rows, None)
         if self.numbered:
-            for i in self.sampling.order(len(self.source), epoch, shuffle_by_default=True):
-                yield self._row(self.source[int(i)])
-            return
-        s = self.sampling
-        given = 0
-        for i, item in enumerate(self._items()):
-            if s.num_samples is not None and given >= s.num_samples:
-                return
-            if s.num_shards is None or i % s.num_shards == s.shard_id:
-                given += 1
-                yield self._row(item)
+            return super().keys_from(epoch, rows)
+        items = iter(self.source() if callable(self.source) else self.source)
+        shards, shard = self.sampling.shard()
+        dealt = islice(zip(count(), items), shard, None, shards)
+        return ((epoch, i, item) for i, item in islice(dealt, self.sampling.num_samples))
 
-    def _row(self, item: Any) -> Row:
-        values = (
-            item
-            if isinstance(item, (tuple, list))
-            and not (len(self.columns) == 1 and isinstance(item, list) and len(item) != 1)
-            else (item,)
-        )
+    def load(self, key: Key) -> Row:
+        """The row, or batch, of a key."""
+        if self.batches is not None:
+            return self._collated([self.source[n] for n in key[2]])
+        return self.row(self.source[key[2]] if self.numbered else key[2])
+
+    def load_many(self, keys: list[Key]) -> None:
+        """Items are read one by one."""
+
+    def row(self, item: Any) -> Row:
+        """What an item holds for each column."""
+        one = len(self.columns) == 1
+        several = isinstance(item, (tuple, list)) and not (one and isinstance(item, list) and len(item) != 1)
+        values = item if several else (item,)
         if len(values) != len(self.columns):
             raise RuntimeError(
                 f"For 'GeneratorDataset', the source must give {len(self.columns)} values per row, one "
@@ -146,8 +160,34 @@ class GeneratorDataset(Dataset):
             row = tuple(a if isinstance(a, dict) else a.astype(t, copy=False) for a, t in zip(row, self.types))
         return row
 
+    def _collated(self, items: list) -> Row:
+        if self.collate is not None:
+            return self.row(self.collate(items))
+        return tuple(stack(list(c), n) for c, n in zip(zip(*map(self.row, items)), self.columns))
 
-def _numpy_type(dtype: Any) -> np.dtype:
-    from dist_ms.common.dtype import to_numpy
 
-    return to_numpy(dtype)
+def _of_schema(schema: Any) -> tuple[list[str], list[np.dtype]]:
+    """The names and types of a schema's columns."""
+    if isinstance(schema, str):
+        from dist_ms.dataset.sources.records.schema import Schema
+
+        schema = Schema(schema)
+    if not hasattr(schema, "columns"):
+        raise TypeError(complaint("schema", "GeneratorDataset", "a Schema or its file", type(schema).__name__))
+    return [c["name"] for c in schema.columns], [np.dtype(c["type"]) for c in schema.columns]
+
+
+def _check_batches(sampler: Iterable | None, collate: Callable | None, others: tuple) -> None:
+    """Check the arguments that make batches at the source."""
+    if sampler is not None and not hasattr(sampler, "__iter__") and not hasattr(sampler, "__getitem__"):
+        found = type(sampler).__name__
+        raise TypeError(complaint("batch_sampler", "GeneratorDataset", "an iterable of lists of row numbers", found))
+    if sampler is not None and any(value is not None for value in others):
+        raise ValueError(
+            "For 'GeneratorDataset', 'batch_sampler' chooses the rows: leave out num_samples, shuffle, num_shards, "
+            "shard_id and sampler."
+        )
+    if collate is not None and not callable(collate):
+        raise TypeError(complaint("collate_fn", "GeneratorDataset", "a function", type(collate).__name__))
+    if collate is not None and sampler is None:
+        raise ValueError("For 'GeneratorDataset', 'collate_fn' needs 'batch_sampler', whose batches it makes.")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
 from dist_ms.common.checks import check_positive_int, complaint
-from dist_ms.dataset.dataset import Dataset, Row
+from dist_ms.dataset.dataset import Dataset, Key, Row
+from dist_ms.dataset.samplers import as_sampler
 from dist_ms.dataset.sharding import Sampling
 
 
@@ -16,7 +18,8 @@ class IndexedSource(Dataset):
     """Base of the sources whose rows can be read by number.
 
     A source finds its files in `__init__`, tells how many rows they have in `count` and reads one in `read`; the
-    order, shards and limits are chosen here.
+    order, shards and limits are chosen here. Where ranks train one model together (`parallel_mode="data_parallel"`) and
+    no shard is named, each reads its own: `num_shards=1, shard_id=0` makes every rank read all rows.
 
     Args:
         columns: names of the columns.
@@ -27,6 +30,9 @@ class IndexedSource(Dataset):
         num_shards, shard_id: read every num_shards-th row, the part of one rank.
         cache: a DatasetCache.
     """
+
+    runs_python = True  # or reads files
+    shards_of_job = True
 
     def __init__(
         self,
@@ -44,7 +50,15 @@ class IndexedSource(Dataset):
             check_positive_int(num_parallel_workers, "num_parallel_workers", type(self).__name__)
         if cache is not None:
             raise ValueError(complaint("cache", type(self).__name__, "None", cache))
-        self.sampling = Sampling(shuffle, num_shards, shard_id, num_samples, sampler)
+        self.workers = num_parallel_workers
+        self.sampling = Sampling(
+            shuffle,
+            num_shards,
+            shard_id,
+            num_samples,
+            sampler if sampler is None else as_sampler(sampler),
+            of_job=self.shards_of_job,
+        )
 
     def count(self) -> int:
         """How many rows there are, before any is chosen."""
@@ -58,9 +72,20 @@ class IndexedSource(Dataset):
         """Several rows at once, each column stacked; None where reading one by one is as quick."""
         return None
 
+    def labels(self, column: str) -> np.ndarray:
+        """The labels of all rows; a source that knows them does not read the rows.
+
+        Raises:
+            RuntimeError: if there is no such column.
+        """
+        if column not in self.columns:
+            raise RuntimeError(f"For 'PKSampler', 'class_column' must be among {self.columns}, but got {column!r}.")
+        place = self.columns.index(column)
+        return np.array([self.read(n)[place] for n in range(self.count())])
+
     def get_dataset_size(self) -> int:
         """The number of rows this rank reads."""
-        return self.sampling.size(self.count())
+        return self.sampling.size(self, self.count())
 
     def use_sampler(self, new_sampler: Any) -> None:
         """Read the rows that another sampler chooses.
@@ -78,15 +103,25 @@ class IndexedSource(Dataset):
             >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
             [6, 7]
         """
-        if not hasattr(new_sampler, "order") and not hasattr(new_sampler, "__iter__"):
-            raise TypeError(complaint("new_sampler", "use_sampler", "a sampler", type(new_sampler).__name__))
-        self.sampling = Sampling(None, None, None, None, new_sampler)
+        self.sampling = Sampling(None, None, None, None, as_sampler(new_sampler))
 
-    def row_numbers(self, epoch: int) -> np.ndarray:
-        """The rows of an epoch, in order."""
-        return self.sampling.order(self.count(), epoch, shuffle_by_default=True)
+    def source_rows(self) -> int | None:
+        """Rows that all ranks together use up for one each."""
+        return self.sampling.shards
 
-    def rows(self, epoch: int) -> Iterator[Row]:
-        """The rows of one epoch."""
-        for number in self.row_numbers(epoch):
-            yield self.read(int(number))
+    def keys(self, epoch: int) -> Iterator[Key]:
+        """The keys of an epoch's rows: the epoch, the place in the order of all ranks, and the number."""
+        return self.keys_from(epoch, 0)
+
+    def keys_from(self, epoch: int, rows: int) -> Iterator[Key]:
+        """The keys that follow the first rows of all ranks."""
+        places, numbers = self.sampling.places(self, self.count(), epoch, rows)
+        return zip(repeat(epoch), places.tolist(), numbers.tolist())
+
+    def load(self, key: Key) -> Row:
+        """The row that a key names."""
+        return self.read(key[2])
+
+    def load_many(self, keys: list[Key]) -> Row | None:
+        """The rows that keys name, where the source reads several at once."""
+        return self.read_many(np.array([key[2] for key in keys], np.int64))

@@ -36,6 +36,9 @@ class NumpySlicesDataset(IndexedSource):
         2
     """
 
+    runs_python = False
+    shards_of_job = False  # the program may have cut its rows itself
+
     def __init__(
         self,
         data: Any,

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dist_ms.common.checks import check_bool
 from dist_ms.dataset import config
 from dist_ms.dataset.columns import given
 from dist_ms.dataset.dataset import Dataset
-from dist_ms.dataset.prefetch import Prefetcher
+from dist_ms.dataset.engine.execution import results
 
 
 class RowIterator:
@@ -26,14 +27,16 @@ class RowIterator:
     """
 
     def __init__(self, dataset: Dataset, num_epochs: int, output_numpy: bool, do_copy: bool, as_dict: bool) -> None:
+        owner = "create_dict_iterator" if as_dict else "create_tuple_iterator"
         if isinstance(num_epochs, bool) or not isinstance(num_epochs, int):
-            raise TypeError(
-                f"For 'create_tuple_iterator', 'num_epochs' must be an int, but got {type(num_epochs).__name__}."
-            )
+            raise TypeError(f"For '{owner}', 'num_epochs' must be an int, but got {type(num_epochs).__name__}.")
         if num_epochs != -1 and num_epochs < 1:
-            raise ValueError(f"For 'create_tuple_iterator', 'num_epochs' must be -1 or positive, but got {num_epochs}.")
+            raise ValueError(f"For '{owner}', 'num_epochs' must be -1 or positive, but got {num_epochs}.")
+        check_bool(output_numpy, "output_numpy", owner)
+        check_bool(do_copy, "do_copy", owner)
         self.dataset, self.num_epochs = dataset, num_epochs
-        self.output_numpy, self.do_copy, self.as_dict = output_numpy, do_copy, as_dict
+        self.output_numpy, self.as_dict = output_numpy, as_dict
+        self.do_copy = do_copy or config.get_iterator_mode()["do_copy"]
         self._done = 0
         self._rows: Iterator | None = None
 
@@ -47,19 +50,33 @@ class RowIterator:
                 f"The iterator was made for num_epochs={self.num_epochs}, which are over: create another one."
             )
         self._done += 1
-        epoch, self.dataset._epoch = self.dataset._epoch, self.dataset._epoch + 1
-        rows: Any = self.dataset.rows(epoch)
-        if self.dataset._calls_python():
-            rows = Prefetcher(rows, config.get_prefetch_size())
-        self._rows = iter(rows)
+        epoch, keys = self.dataset.position.begin(self.dataset)
+        self._place = self.dataset.position.now
+        self._rows = results(self.dataset, keys, epoch)
 
     def __next__(self) -> Any:
         if self._rows is None:
             self._begin()
-        row = next(self._rows)
+        try:
+            row = next(self._rows)
+        except StopIteration:
+            if self.dataset.position.now is self._place:
+                self.dataset.position.over()
+            raise
+        self._place.given += 1
         items = [given(value, self.output_numpy, self.do_copy) for value in row]
         return dict(zip(self.dataset.columns, items)) if self.as_dict else items
 
     def get_next(self) -> Any:
-        """The next row."""
+        """The next row.
+
+        Raises:
+            StopIteration: after the last one of an epoch.
+        """
         return next(self)
+
+    def stop(self) -> None:
+        """End the iteration and its workers."""
+        self._rows = iter(())
+
+    release = stop

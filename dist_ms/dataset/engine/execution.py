@@ -1,0 +1,50 @@
+"""How a pipeline's rows are made: by the caller, by threads, or by processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from dist_ms.dataset import config
+from dist_ms.dataset.dataset import Dataset, Key, Row
+from dist_ms.dataset.engine.bad_rows import Skipped, loading
+from dist_ms.dataset.engine.threads import in_threads
+
+_GROUP = 8  # single rows that a thread loads at a time: handing over each costs more than many rows do
+
+
+def results(dataset: Dataset, keys: Iterator[Key], epoch: int) -> Iterator[Row]:
+    """The rows of keys, in their order.
+
+    Args:
+        dataset: the last stage.
+        keys: of its rows.
+        epoch: their epoch.
+    """
+    workers = 0 if config.get_debug_mode() else dataset.number_of_workers()
+    load = loading(dataset)
+    batches, ahead = dataset.get_batch_size() != 1, config.get_prefetch_size()
+    if not workers:
+        rows: Iterable[Row] = map(load, keys)
+    elif any(d.wants_processes for d in dataset.stages()):
+        from dist_ms.dataset.engine.processes import in_processes
+
+        rows = in_processes(dataset, keys, workers, min(ahead, 2 * workers + 1) if batches else ahead)
+    elif batches or any(d.holds_back for d in dataset.stages()):
+        rows = in_threads(keys, load, workers, min(ahead, 2 * workers + 1))
+    else:
+        groups = in_threads(_groups(keys), _all_of(load), workers, max(ahead // _GROUP, 1) + workers)
+        rows = (row for group in groups for row in group)
+    return (row for row in rows if row is not Skipped)
+
+
+def _groups(keys: Iterator[Key]) -> Iterator[list[Key]]:
+    """Keys some at a time."""
+    size = 1
+    while group := list(islice(keys, size)):
+        yield group
+        size = _GROUP  # the first row comes alone, and soon
+
+
+def _all_of(load: Callable[[Key], Row]) -> Callable[[list[Key]], list[Row]]:
+    return lambda keys: [load(key) for key in keys]

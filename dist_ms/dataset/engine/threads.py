@@ -1,0 +1,118 @@
+"""Loading rows in threads, in order, some ahead of the consumer."""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+
+class _Shared:
+    """What the threads and the consumer share; it knows neither, so that a consumer can be collected.
+
+    Attributes:
+        results: by number, (value, None) or (None, the exception) of what is loaded and not taken yet.
+        begun: how many keys were taken up.
+        taken: how many results the consumer took.
+        end: how many keys there are; None until the last was seen.
+    """
+
+    def __init__(self, keys: Iterator, load: Callable[[Any], Any], ahead: int) -> None:
+        self.keys, self.load, self.ahead = keys, load, ahead
+        self.lock = threading.Lock()
+        self.room, self.news = threading.Condition(self.lock), threading.Condition(self.lock)
+        self.next_key = threading.Lock()  # keys may call functions of the user: one thread at a time
+        self.results: dict[int, tuple[Any, BaseException | None]] = {}
+        self.begun = self.taken = 0
+        self.end: int | None = None
+        self.stopped = False
+
+    def work(self) -> None:
+        """Load keys until there are none, or the consumer is gone."""
+        while True:
+            with self.next_key:
+                with self.lock:
+                    while not self.stopped and self.end is None and self.begun - self.taken >= self.ahead:
+                        self.room.wait()
+                    if self.stopped or self.end is not None:
+                        return
+                    number = self.begun
+                    self.begun += 1
+                try:
+                    key = next(self.keys)
+                except StopIteration:
+                    self._finish(number)
+                    return
+                except BaseException as error:
+                    self._put(number, (None, error))
+                    self._finish(number + 1)
+                    return
+            try:
+                result = self.load(key), None
+            except BaseException as error:
+                result = None, error
+            self._put(number, result)
+
+    def _put(self, number: int, result: tuple) -> None:
+        with self.lock:
+            self.results[number] = result
+            self.news.notify()
+
+    def _finish(self, end: int) -> None:
+        with self.lock:
+            self.end = end
+            self.news.notify()
+            self.room.notify_all()
+
+    def take(self) -> Any:
+        """The next result, in order.
+
+        Raises:
+            StopIteration: after the last.
+        """
+        with self.lock:
+            while self.taken not in self.results:
+                if self.end is not None and self.taken >= self.end:
+                    raise StopIteration
+                self.news.wait()
+            value, error = self.results.pop(self.taken)
+            self.taken += 1
+            self.room.notify()
+        if error is not None:
+            raise error
+        return value
+
+    def stop(self) -> None:
+        """End the threads after what they are at."""
+        with self.lock:
+            self.stopped = True
+            self.results.clear()
+            self.room.notify_all()
+
+
+def in_threads(keys: Iterable, load: Callable[[Any], Any], workers: int, ahead: int) -> Iterator[Any]:
+    """The results of `load` for each key, in the keys' order.
+
+    Args:
+        keys: what to load; an exception it raises comes out in its place.
+        load: called by several threads at once.
+        workers: how many.
+        ahead: how many results may be loaded or under way before the consumer takes them.
+
+    The threads end with the keys, with the generator, or when the consumer is gone.
+    """
+    shared = _Shared(iter(keys), load, max(ahead, 1))
+    for i in range(workers):
+        # In a copy of this context: NumPy's allocator is a part of it.
+        run = contextvars.copy_context().run
+        threading.Thread(target=run, args=(shared.work,), name=f"dist_ms data {i}", daemon=True).start()
+    try:
+        while True:
+            try:
+                value = shared.take()
+            except StopIteration:
+                return
+            yield value
+    finally:
+        shared.stop()

@@ -1,0 +1,306 @@
+"""The methods of Dataset that make stages of it, attached to it as operations are to Tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dist_ms.common.checks import check_positive_int
+from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.engine.iterators import RowIterator
+from dist_ms.dataset.stages import ordering, selecting
+from dist_ms.dataset.stages.batching import BatchDataset
+from dist_ms.dataset.stages.flattening import FlatMapDataset
+from dist_ms.dataset.stages.joining import ConcatDataset, ZipDataset
+from dist_ms.dataset.stages.mapping import MapDataset
+from dist_ms.dataset.stages.padding import BucketBatchByLengthDataset, PaddedBatchDataset
+from dist_ms.dataset.stages.waiting import SyncWaitDataset, waiting_stage
+
+
+def create_tuple_iterator(
+    self: Dataset,
+    columns: list[str] | None = None,
+    num_epochs: int = -1,
+    output_numpy: bool = False,
+    do_copy: bool = False,
+) -> RowIterator:
+    """Iterate over rows as lists of Tensors (or NumPy arrays), a new epoch at each iteration.
+
+    Args:
+        columns: the columns to give, in this order; all by default.
+        num_epochs: how many epochs may be iterated; -1 for any number.
+        output_numpy: give NumPy arrays.
+        do_copy: give copies that nothing else holds (always so for NumPy-sourced batches).
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
+        >>> [int(row[0]) for row in data.create_tuple_iterator(output_numpy=True)]
+        [1, 2]
+    """
+    source = self
+    if columns is not None:
+        source = project(self, columns)
+        source.position = self.position  # of one pipeline, whatever columns are given
+    return RowIterator(source, num_epochs, output_numpy, do_copy, as_dict=False)
+
+
+def create_dict_iterator(
+    self: Dataset, num_epochs: int = -1, output_numpy: bool = False, do_copy: bool = False
+) -> RowIterator:
+    """Iterate over rows as dicts column name -> Tensor (or NumPy array).
+
+    Args:
+        num_epochs, output_numpy, do_copy: as for `create_tuple_iterator`.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset({"x": [1, 2]}, shuffle=False)
+        >>> [int(row["x"]) for row in data.create_dict_iterator(output_numpy=True)]
+        [1, 2]
+    """
+    return RowIterator(self, num_epochs, output_numpy, do_copy, as_dict=True)
+
+
+def batch(
+    self: Dataset,
+    batch_size: Any,
+    drop_remainder: bool = False,
+    num_parallel_workers: int | None = None,
+    **kwargs: Any,
+) -> Dataset:
+    """Stack rows into batches along a new first axis.
+
+    Args:
+        batch_size: rows per batch, or a function of a BatchInfo that tells them.
+        drop_remainder: leave out a last, smaller batch.
+        num_parallel_workers: workers that make batches; they come in order either way.
+        kwargs: `per_batch_map` (function of the columns, as lists of rows, and a BatchInfo), `input_columns`,
+            `output_columns`, `python_multiprocessing` (run it in processes).
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False).batch(2)
+        >>> [x.tolist() for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [[1, 2], [3]]
+    """
+    return BatchDataset(self, batch_size, drop_remainder, num_parallel_workers, **kwargs)
+
+
+def padded_batch(
+    self: Dataset,
+    batch_size: Any,
+    drop_remainder: bool = False,
+    num_parallel_workers: int | None = None,
+    pad_info: dict | None = None,
+) -> Dataset:
+    """Stack rows of different shapes into batches, filled up to one shape.
+
+    Args:
+        batch_size, drop_remainder, num_parallel_workers: as for `batch`.
+        pad_info: per column (shape, fill); in the shape, None stands for the largest of the batch. Without it every
+            column is filled up with zeros.
+
+    Examples:
+        >>> import numpy as np
+        >>> import dist_ms.dataset as ds
+        >>> rows = [np.ones(1, int), np.ones(3, int)]
+        >>> data = ds.GeneratorDataset(rows, "x", shuffle=False).padded_batch(2, pad_info={"x": ([None], -1)})
+        >>> print(next(data.create_tuple_iterator(output_numpy=True))[0])
+        [[ 1 -1 -1]
+         [ 1  1  1]]
+    """
+    return PaddedBatchDataset(self, batch_size, drop_remainder, num_parallel_workers, pad_info)
+
+
+def bucket_batch_by_length(
+    self: Dataset,
+    column_names: list[str],
+    bucket_boundaries: list[int],
+    bucket_batch_sizes: list[int],
+    element_length_function: Callable | None = None,
+    pad_info: dict | None = None,
+    pad_to_bucket_boundary: bool = False,
+    drop_remainder: bool = False,
+) -> Dataset:
+    """Batch rows with others of like length.
+
+    Args:
+        column_names: the columns that tell the length.
+        bucket_boundaries: a row of length n is in the first bucket whose boundary is above n, or in one after the last.
+        bucket_batch_sizes: the batch size of each bucket, one more than boundaries.
+        element_length_function: the length from the columns; that of the only column's first axis by default.
+        pad_info: as for `padded_batch`.
+        pad_to_bucket_boundary: fill what `pad_info` leaves open up to the boundary less one.
+        drop_remainder: leave out what does not fill a batch.
+
+    Examples:
+        >>> import numpy as np
+        >>> import dist_ms.dataset as ds
+        >>> rows = [np.ones(n, int) for n in (1, 5, 2)]
+        >>> data = ds.GeneratorDataset(rows, "x", shuffle=False).bucket_batch_by_length(["x"], [4], [2, 1])
+        >>> [x.shape for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [(1, 5), (2, 2)]
+    """
+    return BucketBatchByLengthDataset(
+        self, column_names, bucket_boundaries, bucket_batch_sizes, element_length_function, pad_info,
+        pad_to_bucket_boundary, drop_remainder,
+    )  # fmt: skip
+
+
+def shuffle(self: Dataset, buffer_size: int) -> Dataset:
+    """Draw rows at random from a buffer of `buffer_size` (2 or more)."""
+    return ordering.ShuffleDataset(self, buffer_size)
+
+
+def map(
+    self: Dataset,
+    operations: Any,
+    input_columns: Any = None,
+    output_columns: Any = None,
+    num_parallel_workers: int | None = None,
+    **kwargs: Any,
+) -> Dataset:
+    """Apply functions to columns, one after another.
+
+    Args:
+        operations: a function or a list of them; each takes the columns and returns the new ones:
+            arrays, numbers, or dicts, which later stages get as dicts and `batch` stacks key by key.
+        input_columns: names; the first columns by default.
+        output_columns: names of the results; the input names by default.
+        num_parallel_workers: workers that run the functions; rows keep their order.
+        kwargs: `python_multiprocessing` (run them in processes of their own instead of threads), `cache` (a
+            DatasetCache), `callbacks` (DSCallbacks), `max_rowsize` (accepted; memory grows as rows need it).
+    """
+    return MapDataset(self, operations, input_columns, output_columns, num_parallel_workers, **kwargs)
+
+
+def filter(
+    self: Dataset, predicate: Callable, input_columns: Any = None, num_parallel_workers: int | None = None
+) -> Dataset:
+    """Keep the rows for which `predicate(columns...)` is true."""
+    return selecting.FilterDataset(self, predicate, input_columns, num_parallel_workers)
+
+
+def flat_map(self: Dataset, func: Callable) -> Dataset:
+    """Make a dataset of each row, and give their rows one after another.
+
+    Args:
+        func: takes a row's columns and returns a dataset; all have the same columns.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False)
+        >>> data = data.flat_map(lambda n: ds.NumpySlicesDataset([int(n)] * int(n), shuffle=False))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [1, 2, 2]
+    """
+    return FlatMapDataset(self, func)
+
+
+def repeat(self: Dataset, count: int | None = None) -> Dataset:
+    """Give the rows `count` times in an epoch."""
+    return ordering.RepeatDataset(self, count)
+
+
+def take(self: Dataset, count: int = -1) -> Dataset:
+    """Give the first `count` rows; -1 for all."""
+    return ordering.TakeDataset(self, count)
+
+
+def skip(self: Dataset, count: int) -> Dataset:
+    """Leave out the first `count` rows."""
+    return ordering.SkipDataset(self, count)
+
+
+def zip(self: Dataset, datasets: Any) -> Dataset:
+    """Put the columns of other datasets beside these."""
+    return ZipDataset((self, *(datasets if isinstance(datasets, tuple) else (datasets,))))
+
+
+def concat(self: Dataset, datasets: Any) -> Dataset:
+    """Give the rows of other datasets after these."""
+    return ConcatDataset([self, *(datasets if isinstance(datasets, list) else [datasets])])
+
+
+def project(self: Dataset, columns: Any) -> Dataset:
+    """Keep some columns, in this order."""
+    return selecting.ProjectDataset(self, [columns] if isinstance(columns, str) else list(columns))
+
+
+def rename(self: Dataset, input_columns: Any, output_columns: Any) -> Dataset:
+    """Give columns other names."""
+    return selecting.RenameDataset(self, input_columns, output_columns)
+
+
+def split(self: Dataset, sizes: list, randomize: bool = True) -> list[Dataset]:
+    """Split the rows into parts.
+
+    Args:
+        sizes: row counts that add up to all rows, or fractions that add up to 1.
+        randomize: shuffle the rows (the same way every time) before splitting.
+    """
+    return selecting.split_rows(self, sizes, randomize)
+
+
+def apply(self: Dataset, apply_func: Callable[[Dataset], Dataset]) -> Dataset:
+    """Return `apply_func(self)`."""
+    result = apply_func(self)
+    if not isinstance(result, Dataset):
+        raise TypeError(f"For 'apply', 'apply_func' must return a dataset, but got {type(result).__name__}.")
+    return result
+
+
+def sync_wait(self: Dataset, condition_name: str, num_batch: int = 1, callback: Callable | None = None) -> Dataset:
+    """Stand still after every `num_batch` batches until `sync_update` is called.
+
+    Args:
+        condition_name: the condition's name, for `sync_update`.
+        num_batch: batches that pass.
+        callback: called with the `data` of `sync_update`, before rows pass.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> offset = [0]
+        >>> data = ds.NumpySlicesDataset([1, 2, 3], shuffle=False)
+        >>> data = data.sync_wait("step", callback=lambda new: offset.__setitem__(0, new))
+        >>> data = data.map(lambda x: x + offset[0], num_parallel_workers=1)
+        >>> for step, (x,) in enumerate(data.create_tuple_iterator(num_epochs=1, output_numpy=True)):
+        ...     print(int(x))
+        ...     data.sync_update("step", data=10 * (step + 1))
+        1
+        12
+        23
+    """
+    return SyncWaitDataset(self, condition_name, num_batch, callback)
+
+
+def sync_update(self: Dataset, condition_name: str, num_batch: int | None = None, data: Any = None) -> None:
+    """Let the batches pass that wait at `sync_wait`.
+
+    Args:
+        condition_name: its condition's name.
+        num_batch: how many; as many as `sync_wait` says by default.
+        data: given to its callback.
+
+    Raises:
+        RuntimeError: if the pipeline has no such condition.
+        ValueError: if `num_batch` is not positive.
+    """
+    if num_batch is not None:
+        check_positive_int(num_batch, "num_batch", "sync_update")
+    waiting_stage(self, condition_name).release(num_batch, data)
+
+
+METHODS = (
+    create_tuple_iterator, create_dict_iterator, batch, padded_batch, bucket_batch_by_length, shuffle, map, filter,
+    flat_map, repeat, take, skip, zip, concat, project, rename, split, apply, sync_wait, sync_update,
+)  # fmt: skip
+
+
+def attach() -> None:
+    """Give Dataset these methods."""
+    for method in METHODS:
+        method.__qualname__ = f"Dataset.{method.__name__}"
+        setattr(Dataset, method.__name__, method)
+    Dataset.__add__ = concat  # type: ignore[method-assign]

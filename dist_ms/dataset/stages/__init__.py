@@ -1,0 +1,1 @@
+"""Stages: what a dataset's methods make of its rows."""

@@ -1,0 +1,192 @@
+"""Batches of rows of different shapes: padded, and gathered by their lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.dataset.dataset import Dataset, Key, Row, columns_among
+from dist_ms.dataset.engine.threads import in_threads
+from dist_ms.dataset.stages.batching import BatchDataset
+
+
+def padded(values: list[np.ndarray], name: str, shape: Any, fill: Any, rest: int | None = None) -> np.ndarray:
+    """Arrays stacked after each was filled up to one shape.
+
+    Args:
+        values: the rows' entries.
+        name: their column.
+        shape: wanted for each; None, or None in it, for the largest there is.
+        fill: what padding is.
+        rest: where `shape` has None: up to this instead.
+
+    Raises:
+        RuntimeError: if an entry has more dimensions, or is larger, than `shape`.
+    """
+    rank = values[0].ndim if shape is None else len(shape)
+    if any(v.ndim != rank for v in values):
+        found = sorted({v.ndim for v in values})
+        raise RuntimeError(f"For 'padded_batch', rows of column {name!r} must have {rank} dimensions, but got {found}.")
+    wanted = [None] * rank if shape is None else list(shape)
+    sizes = [
+        (max(v.shape[axis] for v in values) if rest is None else rest) if size is None else int(size)
+        for axis, size in enumerate(wanted)
+    ]
+    if values[0].dtype.kind in "SU":
+        result = np.full((len(values), *sizes), "" if fill in (None, 0) else fill, np.result_type(*values))
+    else:
+        result = np.full((len(values), *sizes), 0 if fill is None else fill, values[0].dtype)
+    for place, value in zip(result, values):
+        if any(n > size for n, size in zip(value.shape, sizes)):
+            raise RuntimeError(
+                f"For 'padded_batch', rows of column {name!r} must fit into {tuple(sizes)}, but got {value.shape}."
+            )
+        place[tuple(slice(n) for n in value.shape)] = value
+    return result
+
+
+def check_pad_info(pad_info: Any, source: Dataset, owner: str) -> dict[str, tuple[Any, Any]]:
+    """The shape and fill of each column that is padded; of all, where `pad_info` is None.
+
+    Raises:
+        TypeError: if `pad_info` is no dict of such pairs.
+        ValueError: if it names a column that is not there.
+    """
+    if pad_info is None:
+        return dict.fromkeys(source.columns, (None, None))
+    if not isinstance(pad_info, dict):
+        raise TypeError(complaint("pad_info", owner, "a dict of columns", type(pad_info).__name__))
+    columns_among(list(pad_info), "pad_info", owner, source)
+    found = {}
+    for name, value in pad_info.items():
+        if value is None:
+            value = (None, None)
+        if not isinstance(value, tuple) or len(value) != 2 or not isinstance(value[0], (list, tuple, type(None))):
+            raise TypeError(complaint("pad_info", owner, f"(shape, fill) for {name!r}", repr(value)))
+        for size in value[0] or ():
+            if size is not None and (isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1):
+                raise TypeError(complaint("pad_info", owner, f"positive sizes or None for {name!r}", repr(value[0])))
+        found[name] = value
+    return found
+
+
+class PaddedBatchDataset(BatchDataset):
+    """Stacks rows after filling them up to one shape."""
+
+    def __init__(
+        self,
+        source: Dataset,
+        batch_size: Any,
+        drop_remainder: bool = False,
+        num_parallel_workers: int | None = None,
+        pad_info: Any = None,
+    ) -> None:
+        super().__init__(source, batch_size, drop_remainder, num_parallel_workers)
+        self.pad_info = check_pad_info(pad_info, source, "padded_batch")
+        self.runs_python = True
+
+    def load(self, key: Key) -> Row:
+        """A batch."""
+        rows = [self.inputs[0].load(k) for k in key[2][2]]
+        return stacked_columns(self.columns, rows, self.pad_info, None)
+
+
+def stacked_columns(columns: list[str], rows: list[Row], pad_info: dict, rest: int | None) -> Row:
+    """Each column of several rows, stacked, and padded where `pad_info` names it."""
+    found = []
+    for name, values in zip(columns, zip(*rows)):
+        if name in pad_info:
+            shape, fill = pad_info[name]
+            found.append(padded(list(values), name, shape, fill, rest))
+            continue
+        if len({v.shape for v in values}) > 1:
+            raise RuntimeError(
+                f"For 'batch', rows of column {name!r} must have one shape, but got {values[0].shape} and others: "
+                "name it in 'pad_info'."
+            )
+        found.append(np.stack(values))
+    return tuple(found)
+
+
+class BucketBatchByLengthDataset(Dataset):
+    """Gathers rows of like length, and pads each batch; rows are made as the keys are asked for."""
+
+    runs_python = True
+
+    def __init__(
+        self,
+        source: Dataset,
+        column_names: list[str],
+        bucket_boundaries: list[int],
+        bucket_batch_sizes: list[int],
+        element_length_function: Callable | None = None,
+        pad_info: dict | None = None,
+        pad_to_bucket_boundary: bool = False,
+        drop_remainder: bool = False,
+    ) -> None:
+        owner = "bucket_batch_by_length"
+        names = columns_among(column_names, "column_names", owner, source)
+        for name, values in (("bucket_boundaries", bucket_boundaries), ("bucket_batch_sizes", bucket_batch_sizes)):
+            if not isinstance(values, list) or not values:
+                raise TypeError(complaint(name, owner, "a list of positive ints", repr(values)))
+            for value in values:
+                check_positive_int(value, name, owner)
+        if sorted(set(bucket_boundaries)) != bucket_boundaries:
+            raise ValueError(complaint("bucket_boundaries", owner, "increasing", bucket_boundaries))
+        if len(bucket_batch_sizes) != len(bucket_boundaries) + 1:
+            wanted = f"one more than the {len(bucket_boundaries)} boundaries"
+            raise ValueError(complaint("bucket_batch_sizes", owner, wanted, bucket_batch_sizes))
+        if element_length_function is None and len(names) != 1:
+            raise ValueError(complaint("column_names", owner, "one column without 'element_length_function'", names))
+        if element_length_function is not None and not callable(element_length_function):
+            found = type(element_length_function).__name__
+            raise TypeError(complaint("element_length_function", owner, "a function", found))
+        super().__init__(source.columns, source)
+        self.places = [source.columns.index(n) for n in names]
+        self.boundaries, self.sizes = bucket_boundaries, bucket_batch_sizes
+        self.length, self.pad_info = element_length_function, check_pad_info(pad_info, source, owner)
+        self.to_boundary = check_bool(pad_to_bucket_boundary, "pad_to_bucket_boundary", owner)
+        self.drop_remainder = check_bool(drop_remainder, "drop_remainder", owner)
+
+    def get_batch_size(self) -> int:
+        """-1: batches have different sizes."""
+        return -1
+
+    def get_dataset_size(self) -> int:
+        """The number of batches in an epoch; all rows are made to count them."""
+        return sum(1 for _ in self.keys(0))
+
+    def keys(self, epoch: int) -> Iterator[Key]:
+        """The keys of batches, each with its bucket and rows."""
+        source, workers = self.inputs[0], self.number_of_workers()
+        waiting: list[list[Row]] = [[] for _ in self.sizes]
+        for place, row in enumerate(in_threads(source.keys(epoch), source.load, workers, 4 * workers)):
+            bucket = int(np.searchsorted(self.boundaries, self._length(row), side="right"))
+            waiting[bucket].append(row)
+            if len(waiting[bucket]) == self.sizes[bucket]:
+                yield epoch, place, (bucket, waiting[bucket])
+                waiting[bucket] = []
+        if not self.drop_remainder:
+            for bucket, rows in enumerate(waiting):
+                if rows:
+                    yield epoch, -1 - bucket, (bucket, rows)
+
+    def _length(self, row: Row) -> int:
+        if self.length is None:
+            return row[self.places[0]].shape[0]
+        return int(np.asarray(self.length(*(row[i] for i in self.places))))
+
+    def load(self, key: Key) -> Row:
+        """A batch."""
+        bucket, rows = key[2]
+        if not self.to_boundary:
+            return stacked_columns(self.columns, rows, self.pad_info, None)
+        if bucket == len(self.boundaries):
+            raise RuntimeError(
+                "For 'bucket_batch_by_length', 'pad_to_bucket_boundary' must be False where rows are as long as the "
+                f"last boundary, {self.boundaries[-1]}, but got one of {self._length(rows[0])}: add a larger boundary."
+            )
+        return stacked_columns(self.columns, rows, self.pad_info, self.boundaries[bucket] - 1)
