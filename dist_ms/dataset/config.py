@@ -372,3 +372,13 @@ def load(file: str) -> None:
         setter = names.get(key.replace("_", "").lower())
         if setter is not None and value is not None:
             globals()[setter](value)
+
+
+def snapshot() -> dict:
+    """All settings, with the seed that holds now: what worker processes shall have, too."""
+    return _settings | {"seed": get_seed()}
+
+
+def restore(settings: dict) -> None:
+    """Take the settings of another process."""
+    _settings.update(settings)

@@ -46,6 +46,9 @@ class Dataset:
         self.depth = 1 + max((d.depth for d in inputs), default=-1)
         self.position = Position()
 
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"_made_of": ((), {})}  # the fields hold what it was made of
+
     # ---- what a stage defines
     def keys(self, epoch: int) -> Iterator[Key]:
         """The keys of an epoch's rows, in order."""

@@ -1,25 +1,41 @@
-"""Random numbers of transforms: one generator, started from the pipelines' seed."""
+"""Random numbers of transforms: in a pipeline each row has a stream of its own, so they do not depend on workers."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import threading
 from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.row_streams import RowStream, current, row_key
 from dist_ms.dataset import config
 
 _state: dict[str, Any] = {"seed": None, "generator": None}
+_lock = threading.Lock()
 
 
-def generator() -> np.random.Generator:
-    """The generator; a new one when `dataset.config.set_seed` or `set_seed` gave another seed."""
+def generator() -> Any:
+    """The random numbers of the row that this thread makes; outside of pipelines those of the seed.
+
+    Returns:
+        an object with methods of NumPy's Generator: random, uniform, integers, normal, permutation, shuffle, choice,
+        beta, exponential.
+    """
+    stream = getattr(current, "stream", None)
+    if stream is not None:
+        return stream
     seed = config.get_seed()
-    if _state["seed"] != seed:
-        _state["seed"], _state["generator"] = seed, np.random.default_rng(seed)
-    return _state["generator"]
+    with _lock:
+        if _state["seed"] != seed:
+            _state["seed"], _state["generator"] = seed, np.random.default_rng(seed)
+        return _state["generator"]
 
 
-@contextmanager
-def row_stream(key, depth):
-    yield
+def row_seed(key: tuple, depth: int) -> int:
+    """64 bits that follow from the seed, the epoch and place of a row, and the depth of a stage."""
+    return row_key(config.get_seed(), key, depth)
+
+
+def row_stream(key: tuple, depth: int) -> RowStream:
+    """The stream of a row at a stage; in a `with` it is what `generator` gives."""
+    return RowStream(row_key(config.get_seed(), key, depth))

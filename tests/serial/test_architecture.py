@@ -24,7 +24,7 @@ FLOORS = {
     "parallel": {"common", "communication", "_ext", "autograd.sink"},
     "collectives": {"common", "ops", "communication"},
     "nn": {"common", "autograd", "ops", "_ext", "communication", "parallel", "collectives"},
-    "dataset": {"common", "communication"},
+    "dataset": {"common", "communication", "_ext"},
     "train": {"common", "autograd", "ops", "_ext", "communication", "parallel", "collectives", "nn", "dataset", "amp"},
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
     "numpy": {"common", "autograd", "ops"},

@@ -57,6 +57,9 @@ class MapDataset(SameRows):
         # Where each column of a row comes from: a result, or a column before.
         self._taken = [(True, made[c]) if c in made else (False, source.columns.index(c)) for c in self.columns]
 
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"callbacks": []}  # they belong to the keys, which workers get
+
     def keys(self, epoch: int) -> Iterator[Key]:
         """The keys of the rows; callbacks run as they are taken up."""
         return self._watched(self.inputs[0].keys(epoch), epoch)

@@ -32,6 +32,9 @@ class SyncWaitDataset(SameRows):
         self._moved = threading.Condition()
         self._passing = self.batches
 
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"_moved": None, "callback": None}  # workers wait for nobody
+
     def keys(self, epoch: int) -> Iterator[Key]:
         """The keys, held back until they may pass."""
         with self._moved:

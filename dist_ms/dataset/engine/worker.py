@@ -1,0 +1,91 @@
+"""A worker process: loads rows of a pipeline until the process that started it is gone."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import pickle
+import queue
+import random
+import signal
+import socket
+import sys
+import threading
+import traceback
+from typing import Any
+
+import numpy as np
+
+
+def main(socket_number: int, stack_number: int) -> None:
+    """Load rows for the process at the other end of a socket.
+
+    Args:
+        socket_number: the socket's descriptor.
+        stack_number: a file's descriptor; on SIGUSR1 the stacks of this process are written to it.
+    """
+    from dist_ms.dataset import config
+    from dist_ms.dataset.engine.bad_rows import Skipped, loading
+    from dist_ms.dataset.engine.channel import Channel
+    from dist_ms.dataset.engine.segments import Segments
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process when it wants to
+    faulthandler.register(signal.SIGUSR1, file=stack_number, all_threads=True)
+    channel = Channel(socket.socket(fileno=socket_number))
+    tasks: queue.SimpleQueue = queue.SimpleQueue()
+    threading.Thread(target=_receive, args=(channel, tasks), daemon=True).start()
+    segments = Segments()
+    load = None
+    while True:
+        kind, *rest = tasks.get()
+        if kind == "pipeline":
+            dataset = pickle.loads(rest[0])  # noqa: S301 - of our own parent
+            load = loading(dataset)
+        elif kind == "settings":
+            config.restore(rest[0])
+        else:
+            number, key, freed = rest
+            segments.freed(freed)
+            _seed(key)
+            descriptors: list[int] = []
+            try:
+                row = load(key)
+                segment, columns, descriptors = (None, None, []) if row is Skipped else segments.put(row)
+                message: tuple = (number, "row", segment, columns)
+            except Exception as error:  # noqa: BLE001 - the parent raises it
+                message = (number, "error", _carried(error), "".join(traceback.format_exception(error)))
+            channel.send(message, descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+
+
+def _receive(channel: Any, tasks: queue.SimpleQueue) -> None:
+    """Take messages as they come; without a parent there is nothing left to do."""
+    try:
+        while True:
+            tasks.put(channel.receive()[0])
+    except EOFError:
+        os._exit(0)
+
+
+def _seed(key: tuple) -> None:
+    """Make what the user's functions draw from the global generators follow from the row alone."""
+    from dist_ms.dataset import draws
+
+    number = draws.row_seed(key, 0) % 2**32
+    random.seed(number)
+    np.random.seed(number)  # noqa: NPY002 - it is that of the user's functions
+
+
+def _carried(error: Exception) -> bytes | None:
+    """The error pickled, None where it cannot be."""
+    from dist_ms.dataset.engine.channel import dumped
+
+    try:
+        text = dumped(error)
+        pickle.loads(text)  # noqa: S301 - some errors can be pickled but not made again
+    except Exception:  # noqa: BLE001
+        return None
+    return text
+
+
