@@ -17,6 +17,7 @@ from dist_ms.dataset.samplers import (
     SubsetSampler,
     WeightedRandomSampler,
 )
+from dist_ms.dataset.serialization import compare, deserialize, serialize, show
 from dist_ms.dataset.shuffles import Shuffle
 from dist_ms.dataset.sources import GeneratorDataset, NumpySlicesDataset
 from dist_ms.dataset.stages.batching import BatchInfo
@@ -59,7 +60,11 @@ __all__ = [
     "SubsetSampler",
     "WaitedDSCallback",
     "WeightedRandomSampler",
+    "compare",
     "config",
+    "deserialize",
+    "serialize",
+    "show",
     "transforms",
     "vision",
     "zip",

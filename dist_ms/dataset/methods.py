@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.checks import check_positive_int
+from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.engine.iterators import RowIterator
+from dist_ms.dataset.engine.processes import close_pool as close_processes
+from dist_ms.dataset.serialization import serialize
 from dist_ms.dataset.stages import ordering, selecting
 from dist_ms.dataset.stages.batching import BatchDataset
 from dist_ms.dataset.stages.flattening import FlatMapDataset
@@ -292,9 +295,55 @@ def sync_update(self: Dataset, condition_name: str, num_batch: int | None = None
     waiting_stage(self, condition_name).release(num_batch, data)
 
 
+def to_json(self: Dataset, filename: str = "") -> str:
+    """Describe the pipeline as JSON.
+
+    Args:
+        filename: a file to write it to.
+
+    Raises:
+        TypeError: if it was made of something that cannot be described, such as a function.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> print(ds.NumpySlicesDataset([1, 2], shuffle=False).to_json()[:35])
+        {"stage": "NumpySlicesDataset", "ar
+    """
+    return json.dumps(serialize(self, filename))
+
+
+def device_que(
+    self: Dataset, send_epoch_end: bool = True, create_data_info_queue: bool = False, queue_name: str = ""
+) -> Dataset:
+    """Return the pipeline itself: there is no device to send its rows to.
+
+    Args:
+        send_epoch_end, create_data_info_queue, queue_name: of the queue that is not there.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> len(ds.NumpySlicesDataset([1, 2]).device_que())
+        2
+    """
+    check_bool(send_epoch_end, "send_epoch_end", "device_que")
+    check_bool(create_data_info_queue, "create_data_info_queue", "device_que")
+    return self
+
+
+def close_pool(self: Dataset) -> None:
+    """End the worker processes; an iteration starts others.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> ds.NumpySlicesDataset([1, 2]).close_pool()
+    """
+    close_processes(self)
+
+
 METHODS = (
     create_tuple_iterator, create_dict_iterator, batch, padded_batch, bucket_batch_by_length, shuffle, map, filter,
     flat_map, repeat, take, skip, zip, concat, project, rename, split, apply, sync_wait, sync_update,
+    to_json, device_que, close_pool,
 )  # fmt: skip
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
+import importlib
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dist_ms.common.tensor import Tensor
+
 if TYPE_CHECKING:
     from dist_ms.dataset.dataset import Dataset
+
+_OURS = "dist_ms.dataset."
 
 
 def tree(dataset: Dataset, indent: str = "") -> str:
@@ -56,50 +61,100 @@ def described(dataset: Dataset) -> dict:
         TypeError: if a stage was made of what is no plain value, such as a function.
     """
     args, kwargs = dataset._made_of
-    inputs = [described(d) for d in dataset.inputs]
-    plain = [_plain(a, dataset) for a in args if not _is_input(a, dataset)]
+    owner = type(dataset).__name__
     return {
-        "stage": type(dataset).__name__,
-        "arguments": plain,
-        "options": {k: _plain(v, dataset) for k, v in kwargs.items()},
-        "inputs": inputs,
+        "stage": owner,
+        "arguments": [_plain(a, owner) for a in args if not _is_input(a, dataset)],
+        "options": {k: _plain(v, owner) for k, v in kwargs.items()},
+        "inputs": [described(d) for d in dataset.inputs],
     }
 
 
-def _plain(value: Any, dataset: Dataset) -> Any:
+def _plain(value: Any, owner: str) -> Any:
     """A value that JSON can hold."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
+    if value is None or (isinstance(value, (bool, int, float, str)) and not isinstance(value, Enum)):
         return value
-    if isinstance(value, (list, tuple)):
-        return [_plain(v, dataset) for v in value]
+    if isinstance(value, list):
+        return [_plain(v, owner) for v in value]
+    if isinstance(value, tuple):
+        return {"tuple": [_plain(v, owner) for v in value]}
     if isinstance(value, dict):
-        return {str(k): _plain(v, dataset) for k, v in value.items()}
-    made_of = getattr(value, "_made_of", None) or _state(value)
-    if made_of is not None:
-        module, name = type(value).__module__, type(value).__name__
-        if module.startswith("dist_ms.dataset."):
-            args, kwargs = made_of
-            return {
-                "object": f"{module.removeprefix('dist_ms.dataset.')}.{name}",
-                "arguments": [_plain(a, dataset) for a in args],
-                "options": {k: _plain(v, dataset) for k, v in kwargs.items()},
-            }
+        return {"dict": [[_plain(k, owner), _plain(v, owner)] for k, v in value.items()]}
+    if isinstance(value, (np.ndarray, Tensor)):
+        array = np.asarray(value)
+        return {"array": array.tolist(), "dtype": array.dtype.str}
+    if isinstance(value, np.dtype):
+        return {"dtype": value.str}
+    path = f"{type(value).__module__}.{type(value).__qualname__}"
+    if path.startswith(_OURS) and isinstance(value, Enum):
+        return {"enum": path.removeprefix(_OURS), "name": value.name}
+    if path.startswith(_OURS) and hasattr(value, "__dict__"):
+        state = {k: _plain(v, owner) for k, v in vars(value).items()}
+        return {"object": path.removeprefix(_OURS), "state": state}
     raise TypeError(
-        f"For 'serialize', every argument of {type(dataset).__name__} must be a plain value or an object of "
-        f"dist_ms.dataset, but got {_short(value)} of {type(value).__name__}."
+        f"For 'serialize', all that {owner} was made of must be plain values or objects of dist_ms.dataset, but got "
+        f"{_short(value)} of {type(value).__name__}."
     )
 
 
-def _state(value: Any) -> tuple | None:
-    return None
+def _value(plain: Any) -> Any:
+    """The value that `_plain` wrote."""
+    if isinstance(plain, list):
+        return [_value(v) for v in plain]
+    if not isinstance(plain, dict):
+        return plain
+    kind = next(iter(plain), None)
+    if kind == "tuple":
+        return tuple(_value(v) for v in plain["tuple"])
+    if kind == "dict":
+        return {_value(k): _value(v) for k, v in plain["dict"]}
+    if kind == "array":
+        return np.array(plain["array"], plain["dtype"])
+    if kind == "dtype":
+        return np.dtype(plain["dtype"])
+    if kind == "enum":
+        return _class(plain["enum"])[plain["name"]]
+    if kind == "object":
+        made = object.__new__(_class(plain["object"]))
+        made.__dict__.update({k: _value(v) for k, v in plain["state"].items()})
+        return made
+    raise ValueError(f"For 'deserialize', every object must be what serialize() writes, but got {plain!r}.")
 
 
-def written(dataset: Dataset, filename: str) -> str:
-    """The described stages as JSON text, written to a file where one is named."""
-    text = json.dumps(described(dataset), indent=2)
-    if filename:
-        with open(filename, "w", encoding="utf-8") as file:
-            file.write(text)
-    return text
+def _class(path: str) -> Any:
+    """A class of this package by its module and name."""
+    module, _, name = path.rpartition(".")
+    try:
+        found = getattr(importlib.import_module(_OURS + module), name, None)
+    except ImportError:
+        found = None
+    if not isinstance(found, type) or not found.__module__.startswith(_OURS):
+        raise ValueError(f"For 'deserialize', every object must be one of dist_ms.dataset, but got {path!r}.")
+    return found
+
+
+def made(description: Any, stages: dict[str, type]) -> Dataset:
+    """The pipeline of a description.
+
+    Args:
+        description: what `described` returned.
+        stages: the class of each stage by name.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    wanted = {"stage", "arguments", "options", "inputs"}
+    if not isinstance(description, dict) or description.keys() != wanted or description["stage"] not in stages:
+        raise ValueError(
+            f"For 'deserialize', a stage must have {sorted(wanted)}, and a known name, but got {description!r}."
+        )
+    inputs: list[Any] = [made(d, stages) for d in description["inputs"]]
+    stage = description["stage"]
+    if stage == "ZipDataset":
+        inputs = [tuple(inputs)]
+    elif stage == "ConcatDataset":
+        inputs = [inputs]
+    arguments = [_value(a) for a in description["arguments"]]
+    return stages[stage](*inputs, *arguments, **{k: _value(v) for k, v in description["options"].items()})

@@ -61,6 +61,11 @@ class Batches:
         if self.size == 0 and not may_be_empty:
             raise ValueError(f"For '{owner}', the dataset must not be empty: there is no valid data in it.")
 
+    def begin_at(self, epoch: int) -> None:
+        """Make the next iteration that of an epoch, with its own shuffle; one in its middle goes on there."""
+        if epoch and isinstance(self.dataset, Dataset) and self.dataset.position.next.epoch != epoch:
+            self.dataset.set_epoch(epoch)
+
     def __iter__(self) -> Iterator[list]:
         if hasattr(self.dataset, "create_tuple_iterator"):
             source: Any = self.dataset.create_tuple_iterator(num_epochs=1)

@@ -47,7 +47,7 @@ class Channel:
             if not head:
                 raise EOFError
             head += self._exactly(_LENGTH.size - len(head))
-            return pickle.loads(self._exactly(_LENGTH.unpack(head)[0])), list(fds)  # noqa: S301 - of our own process
+            return pickle.loads(self._exactly(_LENGTH.unpack(head)[0])), list(fds)
         except ConnectionError as error:
             raise EOFError from error
 
@@ -85,7 +85,7 @@ def dumped(value: Any) -> bytes:
     try:
         _ByName(text, protocol=5).dump(value)
         return text.getvalue()
-    except Exception:  # noqa: BLE001 - what pickle refuses has many types
+    except Exception:
         import cloudpickle
 
         try:

@@ -216,7 +216,7 @@ def _death(dataset: Dataset, worker: Worker) -> RuntimeError:
 
 def _error(carried: bytes | None, text: str) -> BaseException:
     """The error of a worker, with its traceback."""
-    error = RuntimeError("A worker process raised an error.") if carried is None else pickle.loads(carried)  # noqa: S301
+    error = RuntimeError("A worker process raised an error.") if carried is None else pickle.loads(carried)
     error.add_note(f"In a worker process:\n{text}")
     return error
 

@@ -9,7 +9,6 @@ import queue
 import random
 import signal
 import socket
-import sys
 import threading
 import traceback
 from typing import Any
@@ -39,7 +38,7 @@ def main(socket_number: int, stack_number: int) -> None:
     while True:
         kind, *rest = tasks.get()
         if kind == "pipeline":
-            dataset = pickle.loads(rest[0])  # noqa: S301 - of our own parent
+            dataset = pickle.loads(rest[0])
             load = loading(dataset)
         elif kind == "settings":
             config.restore(rest[0])
@@ -52,7 +51,7 @@ def main(socket_number: int, stack_number: int) -> None:
                 row = load(key)
                 segment, columns, descriptors = (None, None, []) if row is Skipped else segments.put(row)
                 message: tuple = (number, "row", segment, columns)
-            except Exception as error:  # noqa: BLE001 - the parent raises it
+            except Exception as error:
                 message = (number, "error", _carried(error), "".join(traceback.format_exception(error)))
             channel.send(message, descriptors)
             for descriptor in descriptors:
@@ -74,7 +73,7 @@ def _seed(key: tuple) -> None:
 
     number = draws.row_seed(key, 0) % 2**32
     random.seed(number)
-    np.random.seed(number)  # noqa: NPY002 - it is that of the user's functions
+    np.random.seed(number)
 
 
 def _carried(error: Exception) -> bytes | None:
@@ -83,9 +82,7 @@ def _carried(error: Exception) -> bytes | None:
 
     try:
         text = dumped(error)
-        pickle.loads(text)  # noqa: S301 - some errors can be pickled but not made again
-    except Exception:  # noqa: BLE001
+        pickle.loads(text)
+    except Exception:
         return None
     return text
-
-

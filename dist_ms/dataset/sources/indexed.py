@@ -104,6 +104,9 @@ class IndexedSource(Dataset):
             [6, 7]
         """
         self.sampling = Sampling(None, None, None, None, as_sampler(new_sampler))
+        args, options = self._made_of
+        chosen = ("num_samples", "shuffle", "num_shards", "shard_id")
+        self._made_of = args, {k: v for k, v in options.items() if k not in chosen} | {"sampler": new_sampler}
 
     def source_rows(self) -> int | None:
         """Rows that all ranks together use up for one each."""
