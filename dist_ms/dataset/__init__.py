@@ -1,6 +1,7 @@
 """Data pipelines: sources, transforms, batches and shards, read ahead in threads."""
 
 from dist_ms.dataset import config, transforms, vision
+from dist_ms.dataset.cache import DatasetCache
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.methods import attach
 from dist_ms.dataset.refused import *
@@ -47,6 +48,7 @@ __all__ = [
     "BuiltinSampler",
     "DSCallback",
     "Dataset",
+    "DatasetCache",
     "DistributedSampler",
     "GeneratorDataset",
     "IterSampler",

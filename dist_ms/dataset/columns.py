@@ -79,4 +79,6 @@ def given(value: Any, as_numpy: bool, copy: bool) -> Any:
     if not isinstance(value, _ARRAYS):
         return value
     array = np.array(value) if copy else np.asarray(value)
+    if not array.flags.writeable:
+        array = array.copy()  # what the consumer does with it shall not reach rows that are kept
     return array if as_numpy or array.dtype.kind in "SUO" else wrap(array)

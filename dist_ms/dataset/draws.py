@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -36,6 +38,29 @@ def row_seed(key: tuple, depth: int) -> int:
     return row_key(config.get_seed(), key, depth)
 
 
-def row_stream(key: tuple, depth: int) -> RowStream:
+def row_stream(key: tuple, depth: int) -> Any:
     """The stream of a row at a stage; in a `with` it is what `generator` gives."""
+    if isinstance(getattr(current, "stream", None), _NoRandomness):
+        return nullcontext()
     return RowStream(row_key(config.get_seed(), key, depth))
+
+
+class _NoRandomness:
+    """Stands for the stream of rows that are made once and kept."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(
+            "For 'DatasetCache', the operations before it must draw no random numbers, but one does: the rows would be "
+            "the same in all epochs. Cache what comes before, and draw in a later map."
+        )
+
+
+@contextmanager
+def without_randomness() -> Iterator[None]:
+    """Meanwhile nothing in this thread may draw random numbers."""
+    before = getattr(current, "stream", None)
+    current.stream = _NoRandomness()
+    try:
+        yield
+    finally:
+        current.stream = before

@@ -23,9 +23,6 @@ _NEEDS = {
 }
 
 _REFUSED = {name: refused(name, lacks, _REMEDY) for lacks, names in _NEEDS.items() for name in names.split()}
-_REFUSED["DatasetCache"] = refused(
-    "DatasetCache", "has no cache server", "Leave the 'cache' arguments out, or keep the rows in memory yourself."
-)
 globals().update(_REFUSED)
 
 __all__ = sorted(_REFUSED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections import deque
@@ -27,6 +28,31 @@ class Placed:
     shape: tuple[int, ...]
     dtype: np.dtype
 
+    def array(self, memory: np.ndarray) -> np.ndarray:
+        """The array, in memory of uint8."""
+        size = self.dtype.itemsize * math.prod(self.shape)
+        return memory[self.offset : self.offset + size].view(self.dtype).reshape(self.shape)
+
+
+def placed(row: tuple) -> tuple[list[Any], int]:
+    """Where a row's arrays of numbers shall lie, one behind the other, other values as they are; and the bytes."""
+    columns: list[Any] = []
+    end = 0
+    for value in row:
+        if isinstance(value, np.ndarray) and value.dtype.kind not in "OSUM":
+            columns.append(Placed(end, value.shape, value.dtype))
+            end += -(-value.nbytes // _ALIGNMENT) * _ALIGNMENT
+        else:
+            columns.append(value)
+    return columns, end
+
+
+def written(row: tuple, columns: list[Any], memory: np.ndarray) -> None:
+    """Write a row's arrays where they shall lie."""
+    for place, value in zip(columns, row):
+        if isinstance(place, Placed):
+            place.array(memory)[...] = value
+
 
 class Segments:
     """The segments that a worker writes rows into; one is written again when the reader has freed it."""
@@ -46,22 +72,11 @@ class Segments:
             the segment, None if the row has no arrays; per column a Placed, or the value where it is no array of
             numbers; the descriptors of a segment that is new to the reader.
         """
-        columns: list[Any] = []
-        end = 0
-        for value in row:
-            if isinstance(value, np.ndarray) and value.dtype.kind not in "OSUM":
-                columns.append(Placed(end, value.shape, value.dtype))
-                end += -(-value.nbytes // _ALIGNMENT) * _ALIGNMENT
-            else:
-                columns.append(value)
+        columns, end = placed(row)
         if not end:
             return None, list(row), []
         number, descriptors = self._of(end)
-        memory = self._memory[number]
-        for place, value in zip(columns, row):
-            if isinstance(place, Placed):
-                at = np.frombuffer(memory, np.uint8, value.nbytes, place.offset)
-                at.view(place.dtype).reshape(place.shape)[...] = value
+        written(row, columns, np.frombuffer(self._memory[number], np.uint8))
         return number, columns, descriptors
 
     def _of(self, size: int) -> tuple[int, list[int]]:
@@ -93,9 +108,4 @@ class Lease:
 def arrays(columns: list[Any], memory: mmap.mmap, done: Callable[[], None]) -> tuple:
     """A row whose arrays lie in a segment; `done` is called when all of them are gone."""
     whole = np.asarray(Lease(memory, done))
-    return tuple(
-        whole[c.offset : c.offset + c.dtype.itemsize * int(np.prod(c.shape))].view(c.dtype).reshape(c.shape)
-        if isinstance(c, Placed)
-        else c
-        for c in columns
-    )
+    return tuple(c.array(whole) if isinstance(c, Placed) else c for c in columns)

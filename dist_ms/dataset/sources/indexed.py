@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.checks import check_positive_int
+from dist_ms.dataset.cache import check_cache
 from dist_ms.dataset.dataset import Dataset, Key, Row
 from dist_ms.dataset.samplers import as_sampler
 from dist_ms.dataset.sharding import Sampling
@@ -48,8 +49,7 @@ class IndexedSource(Dataset):
         super().__init__(columns)
         if num_parallel_workers is not None:
             check_positive_int(num_parallel_workers, "num_parallel_workers", type(self).__name__)
-        if cache is not None:
-            raise ValueError(complaint("cache", type(self).__name__, "None", cache))
+        self.cache = check_cache(cache, type(self).__name__)
         self.workers = num_parallel_workers
         self.sampling = Sampling(
             shuffle,
@@ -123,8 +123,13 @@ class IndexedSource(Dataset):
 
     def load(self, key: Key) -> Row:
         """The row that a key names."""
-        return self.read(key[2])
+        number = key[2]
+        return (
+            self.read(number) if self.cache is None else self.cache.row(number, self.count(), lambda: self.read(number))
+        )
 
     def load_many(self, keys: list[Key]) -> Row | None:
         """The rows that keys name, where the source reads several at once."""
+        if self.cache is not None:
+            return None
         return self.read_many(np.array([key[2] for key in keys], np.int64))

@@ -7,6 +7,7 @@ from typing import Any
 
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import config, draws
+from dist_ms.dataset.cache import check_cache
 from dist_ms.dataset.columns import to_column
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
 from dist_ms.dataset.stages.callbacks import Calls, WaitedDSCallback, check_callbacks
@@ -49,7 +50,8 @@ class MapDataset(SameRows):
         if num_parallel_workers is not None:
             self.workers = check_positive_int(num_parallel_workers, "num_parallel_workers", "map")
         self.wants_processes = check_bool(options.get("python_multiprocessing", False), "python_multiprocessing", "map")
-        self.cache = options.get("cache")
+        self.cache = check_cache(options.get("cache"), "map")
+        self._source = next(d for d in self.stages() if not d.inputs)
         self.callbacks = check_callbacks(options.get("callbacks"))
         self.holds_back = any(isinstance(c, WaitedDSCallback) for c in self.callbacks)
         self._inputs_at = [source.columns.index(n) for n in self.names]
@@ -74,14 +76,13 @@ class MapDataset(SameRows):
 
     def load(self, key: Key) -> Row:
         """The mapped row."""
-        if self.cache is not None:
-            return self.cache.row(self, key, self._made)
-        return self._made(key)
-
-    def _made(self, key: Key) -> Row:
-        row = self.inputs[0].load(key)
-        with draws.row_stream(key, self.depth):
-            return self.apply(row)
+        if self.cache is None:
+            row = self.inputs[0].load(key)
+            with draws.row_stream(key, self.depth):
+                return self.apply(row)
+        if not isinstance(key[2], int):
+            raise RuntimeError("For 'map', 'cache' must be left out behind stages that batch, filter or join rows.")
+        return self.cache.row(key[2], self._source.count(), lambda: self.apply(self.inputs[0].load(key)))
 
     def apply(self, row: Row) -> Row:
         """What the functions make of a row."""
