@@ -1,4 +1,4 @@
-"""Parts of images, borders around them, and mirror images."""
+"""Parts of images."""
 
 from __future__ import annotations
 
@@ -6,57 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_non_negative_int, check_number_range
+from dist_ms.common.checks import check_bool, check_int_range, check_type, complaint
 from dist_ms.dataset.draws import generator
+from dist_ms.dataset.vision.arguments import INT32, border, colour, padding_widths, pair
 from dist_ms.dataset.vision.enums import Border
-from dist_ms.dataset.vision.images import image, pair
+from dist_ms.dataset.vision.libraries import is_pil
+from dist_ms.dataset.vision.operation import ImageOperation, OnDevice, RandomImageOperation
+from dist_ms.dataset.vision.padding import pad, pad_pil
 
 
-def _pad(array: np.ndarray, left: int, top: int, right: int, bottom: int, fill: Any, mode: Border) -> np.ndarray:
-    """The image with a border."""
-    widths = [(top, bottom), (left, right), (0, 0)][: array.ndim]
-    if mode != Border.CONSTANT:
-        return np.pad(array, widths, mode=Border(mode).value)
-    result = np.empty((array.shape[0] + top + bottom, array.shape[1] + left + right, *array.shape[2:]), array.dtype)
-    result[:] = fill
-    result[top : top + array.shape[0], left : left + array.shape[1]] = array
-    return result
-
-
-def _widths(padding: Any, owner: str) -> tuple[int, int, int, int]:
-    """Left, top, right, bottom from one width, (left and right, top and bottom), or the four."""
-    values = padding if isinstance(padding, (list, tuple)) else (padding,) * 4
-    values = (*values, *values) if len(values) == 2 else tuple(values)
-    if len(values) != 4:
-        raise ValueError(f"For '{owner}', 'padding' must be 1, 2 or 4 ints, but got {padding!r}.")
-    for value in values:
-        check_non_negative_int(value, "padding", owner)
-    return values
-
-
-class Pad:
-    """A border around the image.
-
-    Args:
-        padding: its width, (left and right, top and bottom), or (left, top, right, bottom), in pixels.
-        fill_value: a constant border's value, or one for every channel.
-        padding_mode: Border.CONSTANT, EDGE, REFLECT or SYMMETRIC.
-
-    Examples:
-        >>> import numpy as np
-        >>> from dist_ms.dataset import vision
-        >>> print(vision.Pad((1, 0, 0, 0), fill_value=7)(np.zeros((1, 2))))
-        [[7. 0. 0.]]
-    """
-
-    def __init__(self, padding: Any, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT) -> None:
-        self.widths, self.fill, self.mode = _widths(padding, "Pad"), fill_value, Border(padding_mode)
-
-    def __call__(self, value: Any) -> np.ndarray:
-        return _pad(image(value, "Pad"), *self.widths, self.fill, self.mode)
-
-
-class Crop:
+class Crop(ImageOperation, OnDevice):
     """A part of the image.
 
     Args:
@@ -74,17 +33,19 @@ class Crop:
     """
 
     def __init__(self, coordinates: tuple[int, int], size: Any) -> None:
-        self.top, self.left = (check_non_negative_int(c, "coordinates", "Crop") for c in coordinates)
+        if len(check_type(coordinates, "coordinates", "Crop", (list, tuple))) != 2:
+            raise TypeError(complaint("coordinates", "Crop", "(top, left)", repr(coordinates)))
+        self.top, self.left = (check_int_range(c, "coordinates", "Crop", 0, INT32) for c in coordinates)
         self.size = pair(size, "size", "Crop")
 
-    def __call__(self, value: Any) -> np.ndarray:
-        array, (h, w) = image(value, "Crop"), self.size
+    def on_array(self, array: np.ndarray) -> np.ndarray:
+        h, w = self.size
         if self.top + h > array.shape[0] or self.left + w > array.shape[1]:
             raise RuntimeError(f"For 'Crop', 'size' must fit the image {array.shape}, but got {self.size}.")
         return array[self.top : self.top + h, self.left : self.left + w].copy()
 
 
-class CenterCrop:
+class CenterCrop(ImageOperation):
     """The middle of the image, with a border of zeros where the image is smaller.
 
     Args:
@@ -100,15 +61,26 @@ class CenterCrop:
     def __init__(self, size: Any) -> None:
         self.size = pair(size, "size", "CenterCrop")
 
-    def __call__(self, value: Any) -> np.ndarray:
-        array, (h, w) = image(value, "CenterCrop"), self.size
+    def on_array(self, array: np.ndarray) -> np.ndarray:
+        h, w = self.size
         more, wide = max(h - array.shape[0], 0), max(w - array.shape[1], 0)
-        array = _pad(array, wide - wide // 2, more - more // 2, wide // 2, more // 2, 0, Border.CONSTANT)
+        widths = wide - wide // 2, more - more // 2, wide // 2, more // 2
+        array = pad(array, *widths, (0, 0, 0), Border.CONSTANT)
         top, left = (array.shape[0] - h) // 2, (array.shape[1] - w) // 2
         return array[top : top + h, left : left + w].copy()
 
+    def on_pil(self, image: Any) -> Any:
+        return center_of_pil(image, self.size)
 
-class RandomCrop:
+
+def center_of_pil(image: Any, size: tuple[int, int]) -> Any:
+    """The middle of a PIL image, with a border where the image is smaller."""
+    (width, height), (h, w) = image.size, size
+    top, left = round((height - h) / 2), round((width - w) / 2)
+    return image.crop((left, top, left + w, top + h))
+
+
+class RandomCrop(RandomImageOperation):
     """A part of the image at a drawn place.
 
     Args:
@@ -118,7 +90,7 @@ class RandomCrop:
         fill_value, padding_mode: the border's, as in Pad.
 
     Raises:
-        RuntimeError: if the image is smaller than `size`.
+        RuntimeError: if the image is smaller than `size`; ValueError for a PIL image.
 
     Examples:
         >>> import numpy as np
@@ -135,75 +107,42 @@ class RandomCrop:
         fill_value: Any = 0,
         padding_mode: Border = Border.CONSTANT,
     ) -> None:
-        self.size, self.needed = pair(size, "size", "RandomCrop"), pad_if_needed
-        self.widths = _widths(0 if padding is None else padding, "RandomCrop")
-        self.fill, self.mode = fill_value, Border(padding_mode)
+        owner = type(self).__name__
+        self.size, self.needed = pair(size, "size", owner), check_bool(pad_if_needed, "pad_if_needed", owner)
+        self.widths = padding_widths(0 if padding is None else padding, owner)
+        self.fill, self.mode = colour(fill_value, owner), border(padding_mode, owner)
 
-    def __call__(self, value: Any) -> np.ndarray:
-        array, (h, w) = _pad(image(value, "RandomCrop"), *self.widths, self.fill, self.mode), self.size
+    def __call__(self, *images: Any) -> Any:
+        """Crop one image, or several at the same place, as a tuple then."""
+        try:
+            return super().__call__(*images)
+        except RuntimeError as error:
+            raise (ValueError(str(error)) if len(images) == 1 and is_pil(images[0]) else error) from None
+
+    def margins(self, height: int, width: int) -> tuple[int, int, int, int]:
+        """All that is put around an image of this size: left, top, right, bottom."""
+        left, top, right, bottom = self.widths
+        more = wide = 0
         if self.needed:
-            more, wide = max(h - array.shape[0], 0), max(w - array.shape[1], 0)
-            array = _pad(array, wide, more, wide, more, self.fill, self.mode)
-        if h > array.shape[0] or w > array.shape[1]:
-            raise RuntimeError(f"For 'RandomCrop', 'size' must fit the image {array.shape}, but got {self.size}.")
-        top, left = (int(generator().integers(n + 1)) for n in (array.shape[0] - h, array.shape[1] - w))
+            more, wide = max(self.size[0] - height - top - bottom, 0), max(self.size[1] - width - left - right, 0)
+        return left + wide, top + more, right + wide, bottom + more
+
+    def parameters(self, height: int, width: int) -> tuple[int, int]:
+        """Draw where the part begins in the image with its margins: top, left."""
+        left, top, right, bottom = self.margins(height, width)
+        places = height + top + bottom - self.size[0], width + left + right - self.size[1]
+        if min(places) < 0:
+            owner = type(self).__name__
+            raise RuntimeError(f"For '{owner}', 'size' must fit the image {(height, width)}, but got {self.size}.")
+        draw = generator()
+        return tuple(int(draw.integers(n + 1)) for n in places)
+
+    def apply(self, array: np.ndarray, parameters: tuple[int, int]) -> np.ndarray:
+        (top, left), (h, w) = parameters, self.size
+        array = pad(array, *self.margins(*array.shape[:2]), self.fill, self.mode)
         return array[top : top + h, left : left + w].copy()
 
-
-class HorizontalFlip:
-    """Left and right exchanged.
-
-    Examples:
-        >>> import numpy as np
-        >>> from dist_ms.dataset import vision
-        >>> print(vision.HorizontalFlip()(np.array([[1, 2]])))
-        [[2 1]]
-    """
-
-    axis = 1
-
-    def __call__(self, value: Any) -> np.ndarray:
-        return np.flip(image(value, type(self).__name__), self.axis).copy()
-
-
-class VerticalFlip(HorizontalFlip):
-    """Top and bottom exchanged.
-
-    Examples:
-        >>> import numpy as np
-        >>> from dist_ms.dataset import vision
-        >>> print(vision.VerticalFlip()(np.array([[1], [2]])).ravel())
-        [2 1]
-    """
-
-    axis = 0
-
-
-class RandomHorizontalFlip(HorizontalFlip):
-    """HorizontalFlip with probability `prob`, else the image as it is.
-
-    Examples:
-        >>> import numpy as np
-        >>> from dist_ms.dataset import vision
-        >>> print(vision.RandomHorizontalFlip(1.0)(np.array([[1, 2]])))
-        [[2 1]]
-    """
-
-    def __init__(self, prob: float = 0.5) -> None:
-        self.prob = check_number_range(prob, "prob", type(self).__name__, 0, 1)
-
-    def __call__(self, value: Any) -> np.ndarray:
-        return super().__call__(value) if generator().random() < self.prob else image(value, type(self).__name__)
-
-
-class RandomVerticalFlip(RandomHorizontalFlip):
-    """VerticalFlip with probability `prob`, else the image as it is.
-
-    Examples:
-        >>> import numpy as np
-        >>> from dist_ms.dataset import vision
-        >>> print(vision.RandomVerticalFlip(1.0)(np.array([[1], [2]])).ravel())
-        [2 1]
-    """
-
-    axis = 0
+    def apply_pil(self, image: Any, parameters: tuple[int, int]) -> Any:
+        (top, left), (h, w) = parameters, self.size
+        image = pad_pil(image, self.margins(*image.size[::-1]), self.fill, self.mode, type(self).__name__)
+        return image.crop((left, top, left + w, top + h))

@@ -1,12 +1,14 @@
-"""What image transforms share: images as arrays, sizes, and Pillow when a file's bytes are read."""
+"""Images as arrays, and files' bytes as images."""
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int
+from dist_ms.common.checks import complaint
+from dist_ms.dataset.vision.libraries import opencv, pillow
 
 
 def image(value: Any, owner: str) -> np.ndarray:
@@ -17,27 +19,47 @@ def image(value: Any, owner: str) -> np.ndarray:
     return array
 
 
-def pair(size: Any, name: str, owner: str) -> tuple[int, int]:
-    """A height and a width from an int (both) or two of them."""
-    if isinstance(size, (list, tuple)):
-        if len(size) != 2:
-            raise TypeError(f"For '{owner}', '{name}' must be an int or two ints, but got {size!r}.")
-        return check_positive_int(size[0], name, owner), check_positive_int(size[1], name, owner)
-    return (check_positive_int(size, name, owner),) * 2
+def rgb(value: Any, owner: str) -> np.ndarray:
+    """An image of three channels, (H, W, 3)."""
+    array = image(value, owner)
+    if array.ndim != 3 or array.shape[2] != 3:
+        raise RuntimeError(f"For '{owner}', the image must be (H, W, 3), but got shape {array.shape}.")
+    return array
+
+
+def encoded(value: Any, owner: str) -> np.ndarray:
+    """An image file's bytes as a 1-D array of uint8."""
+    if isinstance(value, bytes):
+        value = np.frombuffer(value, np.uint8)
+    if not isinstance(value, np.ndarray):
+        raise TypeError(complaint("image", owner, "a NumPy array of a file's bytes", type(value).__name__))
+    if value.ndim != 1:
+        raise TypeError(complaint("image", owner, "a file's bytes, a 1-D array", f"shape {value.shape}"))
+    if value.dtype.kind in "US":
+        raise TypeError(complaint("image", owner, "a file's bytes, uint8", value.dtype))
+    return value
 
 
 def decode(value: Any, owner: str) -> np.ndarray:
     """An image file's bytes as an RGB image (H, W, 3) uint8."""
-    import io
+    data = encoded(value, owner)
+    if data.dtype != np.uint8:
+        raise RuntimeError(complaint("image", owner, "a file's bytes, uint8", data.dtype))
+    cv2 = opencv(owner)
+    # As MindSpore does, the orientation that a camera noted is not followed.
+    flags = cv2.IMREAD_COLOR | cv2.IMREAD_IGNORE_ORIENTATION
+    found = cv2.imdecode(data, flags) if data.size else None
+    if found is None:
+        raise RuntimeError(
+            f"For '{owner}', the bytes must be those of an image file, but {data.size} are of no known kind."
+        )
+    return cv2.cvtColor(found, cv2.COLOR_BGR2RGB, dst=found)
 
+
+def decode_pil(value: Any, owner: str) -> Any:
+    """An image file's bytes as a PIL image in RGB."""
+    data = encoded(value, owner)
     try:
-        from PIL import Image
-    except ImportError as error:
-        raise ImportError(
-            f"For '{owner}', the package 'Pillow' must be installed to read image files, but it was not found: "
-            "pip install dist_ms[vision]."
-        ) from error
-    data = np.asarray(value)
-    if data.ndim != 1 or data.dtype != np.uint8:
-        raise RuntimeError(f"For '{owner}', the input must be a file's bytes, 1-D uint8, but got {data.shape}.")
-    return np.asarray(Image.open(io.BytesIO(data.tobytes())).convert("RGB"))
+        return pillow(owner).Image.open(io.BytesIO(data.tobytes())).convert("RGB")
+    except OSError as error:
+        raise ValueError(f"For '{owner}', the bytes must be those of an image file, but: {error}.") from error

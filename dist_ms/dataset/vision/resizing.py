@@ -1,85 +1,78 @@
-"""Images of another size: each axis is a product with a matrix of weights."""
+"""Images in another size."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int
+from dist_ms.common.checks import check_number, check_positive_int, complaint
 from dist_ms.dataset.draws import generator
+from dist_ms.dataset.vision.arguments import INT32, LARGEST, interpolation_of, limits, pair
 from dist_ms.dataset.vision.enums import Inter
-from dist_ms.dataset.vision.images import decode, image, pair
+from dist_ms.dataset.vision.images import decode, rgb
+from dist_ms.dataset.vision.libraries import opencv, pillow
+from dist_ms.dataset.vision.operation import ImageOperation, OnDevice, RandomImageOperation
+
+_CODES = {Inter.NEAREST: 0, Inter.LINEAR: 1, Inter.BICUBIC: 2, Inter.AREA: 3}  # OpenCV's
+_PIL_CODES = {Inter.NEAREST: 0, Inter.ANTIALIAS: 1, Inter.LINEAR: 2, Inter.BICUBIC: 3}  # Pillow's
+_ELEMENTS = ("uint8", "uint16", "int16", "float32", "float64")
+_AS_FLOATS = {1: "uint8", 2: "uint16", 4: "float32", 8: "float64"}  # for copies, by the number of bytes
+_CHANNELS = 512  # OpenCV's most
 
 
-def _cubic(distance: np.ndarray) -> np.ndarray:
-    """Keys' cubic kernel with a = -0.75."""
-    d, a = np.abs(distance), -0.75
-    near = ((a + 2) * d - (a + 3)) * d * d + 1
-    return np.where(d <= 1, near, np.where(d < 2, (((d - 5) * d + 8) * d - 4) * a, 0))
+def cv_code(kind: Inter, owner: str) -> int:
+    """OpenCV's number of a way to interpolate arrays."""
+    if kind not in _CODES:
+        raise TypeError(f"For '{owner}', 'interpolation' {kind.name} must be given PIL images, but got an array.")
+    return _CODES[kind]
 
 
-def axis_weights(size: int, wanted: int, kind: Inter, mixed: bool = False) -> np.ndarray:
-    """How much each of `size` pixels counts in each of `wanted`; rows sum to 1. Edge pixels go on beyond the edge.
-
-    `mixed` is for AREA where an axis grows: every axis then takes two pixels, as MindSpore's (OpenCV's) does.
-    """
-    scale = size / wanted
-    weights = np.zeros((wanted, size))
-    rows = np.arange(wanted)
-    if kind == Inter.NEAREST:
-        weights[rows, np.minimum((rows * scale).astype(int), size - 1)] = 1
-    elif kind == Inter.AREA and mixed:
-        pixel = np.floor(rows * scale).astype(int)
-        part = np.maximum(rows + 1 - (pixel + 1) / scale, 0) % 1
-        np.add.at(weights, (rows, np.minimum(pixel, size - 1)), 1 - part)
-        np.add.at(weights, (rows, np.minimum(pixel + 1, size - 1)), part)
-    elif kind == Inter.AREA:
-        low, high = rows[:, None] * scale, (rows[:, None] + 1) * scale
-        pixel = np.arange(size)
-        weights = np.clip(np.minimum(high, pixel + 1) - np.maximum(low, pixel), 0, None) / scale
-    else:
-        center = (rows + 0.5) * scale - 0.5
-        for step in (0, 1) if kind == Inter.LINEAR else (-1, 0, 1, 2):
-            pixel = np.floor(center).astype(int) + step
-            part = 1 - np.abs(center - pixel) if kind == Inter.LINEAR else _cubic(center - pixel)
-            np.add.at(weights, (rows, np.clip(pixel, 0, size - 1)), part)
-    return weights
+def pil_code(kind: Inter, owner: str) -> int:
+    """Pillow's number of a way to interpolate PIL images."""
+    if kind not in _PIL_CODES:
+        raise TypeError(f"For '{owner}', 'interpolation' {kind.name} must be given arrays, but got a PIL image.")
+    return _PIL_CODES[kind]
 
 
-def resize(array: np.ndarray, height: int, width: int, kind: Inter) -> np.ndarray:
-    """The image in another size, of the same type; integers are rounded and kept in their range."""
-    mixed = height > array.shape[0] or width > array.shape[1]
-    rows = axis_weights(array.shape[0], height, kind, mixed)
-    columns = axis_weights(array.shape[1], width, kind, mixed)
-    pixels = array.astype(np.float64)
-    result = np.einsum("hi,ij...->hj...", rows, np.einsum("wj,ij...->iw...", columns, pixels))
-    if array.dtype.kind in "iu":
-        limits = np.iinfo(array.dtype)
-        result = np.clip(np.rint(result), limits.min, limits.max)
-    return result.astype(array.dtype)
+def resize(array: np.ndarray, height: int, width: int, kind: Inter, owner: str = "Resize") -> np.ndarray:
+    """The image in another size, of the same type."""
+    if kind == Inter.PILCUBIC:
+        pixels = rgb(array, owner)
+        if pixels.dtype != np.uint8:
+            raise RuntimeError(complaint("image", owner, "uint8 for Inter.PILCUBIC", pixels.dtype))
+        pil = pillow(owner).Image
+        return np.array(pil.fromarray(pixels).resize((width, height), pil.Resampling.BICUBIC))
+    code = cv_code(kind, owner)
+    if array.shape[:2] == (height, width):
+        return array.copy()
+    if kind == Inter.NEAREST or array.dtype == np.bool_:
+        array, element = array.view(_AS_FLOATS[array.itemsize]), array.dtype
+        return _resized(array, height, width, code, owner).view(element)
+    if array.dtype.name not in _ELEMENTS:
+        raise RuntimeError(complaint("image", owner, "of type " + ", ".join(_ELEMENTS), array.dtype))
+    return _resized(array, height, width, code, owner)
 
 
-def _kind(interpolation: Any, owner: str) -> Inter:
-    """A way to interpolate that is built."""
-    if not isinstance(interpolation, Inter):
-        raise TypeError(f"For '{owner}', 'interpolation' must be an Inter, but got {interpolation!r}.")
-    if interpolation in (Inter.ANTIALIAS, Inter.PILCUBIC):
-        raise NotImplementedError(
-            f"For '{owner}', 'interpolation' {interpolation.name} is not built: use NEAREST, LINEAR, BICUBIC or AREA."
-        )
-    return interpolation
+def _resized(array: np.ndarray, height: int, width: int, code: int, owner: str) -> np.ndarray:
+    """The image in another size, by OpenCV."""
+    if array.ndim == 3 and array.shape[2] > _CHANNELS:
+        raise RuntimeError(complaint("image", owner, f"of at most {_CHANNELS} channels", array.shape[2]))
+    result = opencv(owner).resize(array, (width, height), interpolation=code)
+    return result.reshape(height, width, *array.shape[2:])
 
 
-class Resize:
+class Resize(ImageOperation, OnDevice):
     """The image in another size.
 
     Args:
         size: (height, width), or an int for the shorter side, the other keeping the ratio.
-        interpolation: Inter.NEAREST, LINEAR (default), BICUBIC or AREA.
+        interpolation: of arrays, Inter.NEAREST, LINEAR (default), BICUBIC, AREA or PILCUBIC (as Pillow does);
+            of PIL images NEAREST, LINEAR, BICUBIC or ANTIALIAS.
 
     Raises:
-        NotImplementedError: for another interpolation.
+        TypeError: when called, for an interpolation that an array, or a PIL image, cannot have.
 
     Examples:
         >>> import numpy as np
@@ -89,20 +82,49 @@ class Resize:
     """
 
     def __init__(self, size: Any, interpolation: Inter = Inter.LINEAR) -> None:
-        self.size = pair(size, "size", "Resize") if isinstance(size, (list, tuple)) else None
-        self.shorter = None if self.size else check_positive_int(size, "size", "Resize")
-        self.kind = _kind(interpolation, "Resize")
+        if interpolation is None:
+            raise KeyError("For 'Resize', 'interpolation' must be an Inter, but got None.")
+        self.size, self.shorter = size_or_shorter(size, "Resize")
+        self.kind = interpolation_of(interpolation, "Resize")
 
-    def __call__(self, value: Any) -> np.ndarray:
-        array = image(value, "Resize")
-        h, w = array.shape[:2]
-        size = self.size or (
-            (self.shorter, int(self.shorter * w / h)) if h <= w else (int(self.shorter * h / w), self.shorter)
-        )
-        return resize(array, *size, self.kind)
+    def wanted(self, height: int, width: int) -> tuple[int, int]:
+        """The size that an image of `height` and `width` gets."""
+        return self.size or keep_ratio(height, width, self.shorter)
+
+    def on_array(self, array: np.ndarray) -> np.ndarray:
+        return resize(array, *self.wanted(*array.shape[:2]), self.kind)
+
+    def on_pil(self, image: Any) -> Any:
+        code = pil_code(self.kind, "Resize")
+        width, height = image.size
+        if self.size is None and min(height, width) == self.shorter:
+            return image
+        size = self.size or pil_ratio(height, width, self.shorter)
+        return image.resize(size[::-1], code)
 
 
-class RandomResizedCrop:
+def size_or_shorter(size: Any, owner: str) -> tuple[tuple[int, int] | None, int | None]:
+    """(height, width) and None, or None and the length of the shorter side."""
+    if isinstance(size, (int, list, tuple)) and not isinstance(size, bool):
+        sizes = pair(size, "size", owner)
+        return (None, sizes[0]) if isinstance(size, int) else (sizes, None)
+    raise TypeError(complaint("size", owner, "an int or two ints", repr(size)))
+
+
+def keep_ratio(height: int, width: int, shorter: int) -> tuple[int, int]:
+    """The size whose shorter side is `shorter`."""
+    if height < width:
+        return shorter, int(shorter * width / height)
+    return int(shorter * height / width), shorter
+
+
+def pil_ratio(height: int, width: int, shorter: int) -> tuple[int, int]:
+    """The same by way of the ratio, which rounds otherwise in places."""
+    ratio = width / height
+    return (int(shorter / ratio), shorter) if width < height else (shorter, int(shorter * ratio))
+
+
+class RandomResizedCrop(RandomImageOperation):
     """A part of the image of drawn size and shape, in another size.
 
     Args:
@@ -123,38 +145,47 @@ class RandomResizedCrop:
         self,
         size: Any,
         scale: tuple[float, float] = (0.08, 1.0),
-        ratio: tuple[float, float] = (3 / 4, 4 / 3),
+        ratio: tuple[float, float] = (3.0 / 4.0, 4.0 / 3.0),
         interpolation: Inter = Inter.BILINEAR,
         max_attempts: int = 10,
     ) -> None:
         owner = type(self).__name__
-        for name, (low, high) in (("scale", scale), ("ratio", ratio)):
-            if not 0 < low <= high and not (name == "scale" and 0 <= low <= high and high > 0):
-                raise ValueError(f"For '{owner}', '{name}' must be (low, high) above 0, but got {(low, high)}.")
-        self.size, self.scale, self.ratio = pair(size, "size", owner), scale, ratio
-        self.kind, self.attempts = _kind(interpolation, owner), check_positive_int(max_attempts, "max_attempts", owner)
+        self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, owner)
+        self.scale = limits(scale, "scale", owner, 0, LARGEST)
+        self.ratio = limits(ratio, "ratio", owner, 0, LARGEST)
+        for name, value in (("scale", self.scale[1]), ("ratio", self.ratio[0])):
+            if not check_number(value, name, owner) > 0:
+                raise ValueError(complaint(name, owner, "above 0", repr(value)))
+        self.attempts = check_positive_int(max_attempts, "max_attempts", owner)
+        if self.attempts > INT32:
+            raise ValueError(complaint("max_attempts", owner, f"at most {INT32}", max_attempts))
 
-    def __call__(self, value: Any) -> np.ndarray:
-        array = image(value, type(self).__name__)
-        top, left, h, w = self._part(*array.shape[:2])
-        return resize(array[top : top + h, left : left + w], *self.size, self.kind)
-
-    def _part(self, height: int, width: int) -> tuple[int, int, int, int]:
-        """Where the part begins, and its size."""
+    def parameters(self, height: int, width: int) -> tuple[int, int, int, int]:
+        """Draw a part: top, left, height, width."""
         draw = generator()
+        low, high = self.ratio
         for _ in range(self.attempts):
             area = height * width * draw.uniform(*self.scale)
-            ratio = np.exp(draw.uniform(*np.log(self.ratio)))
-            w, h = round(np.sqrt(area * ratio)), round(np.sqrt(area / ratio))
+            ratio = math.exp(draw.uniform(math.log(low), math.log(high)))
+            w = round(math.sqrt(area * ratio))
+            h = round(w / ratio)
             if 0 < w <= width and 0 < h <= height:
                 return int(draw.integers(height - h + 1)), int(draw.integers(width - w + 1)), h, w
-        w = min(width, round(height * self.ratio[1]))
-        h = min(height, round(width / self.ratio[0]))
-        return (height - h) // 2, (width - w) // 2, h, w
+        w, h = min(width, round(height * high)), min(height, round(width / low))
+        return round((height - h) / 2), round((width - w) / 2), h, w
+
+    def apply(self, array: np.ndarray, parameters: tuple[int, int, int, int]) -> np.ndarray:
+        top, left, height, width = parameters
+        return resize(array[top : top + height, left : left + width], *self.size, self.kind, type(self).__name__)
+
+    def apply_pil(self, image: Any, parameters: tuple[int, int, int, int]) -> Any:
+        code = pil_code(self.kind, type(self).__name__)
+        top, left, height, width = parameters
+        return image.crop((left, top, left + width, top + height)).resize(self.size[::-1], code)
 
 
 class RandomCropDecodeResize(RandomResizedCrop):
-    """RandomResizedCrop of an image file's bytes; needs the package Pillow.
+    """RandomResizedCrop of an image file's bytes.
 
     Examples:
         >>> from dist_ms.dataset import vision
@@ -162,5 +193,9 @@ class RandomCropDecodeResize(RandomResizedCrop):
         (224, 224)
     """
 
-    def __call__(self, value: Any) -> np.ndarray:
-        return super().__call__(decode(value, "RandomCropDecodeResize"))
+    def __call__(self, image: Any) -> np.ndarray:
+        """Decode, crop and resize."""
+        if not isinstance(image, np.ndarray) or image.ndim != 1 or image.dtype != np.uint8:
+            found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
+            raise TypeError(complaint("image", "RandomCropDecodeResize", "a file's bytes, 1-D uint8", found))
+        return super().__call__(decode(image, "RandomCropDecodeResize"))

@@ -7,7 +7,6 @@ import pytest
 
 import dist_ms as ms
 from dist_ms.dataset import GeneratorDataset, config, transforms, vision
-from dist_ms.dataset.vision.resizing import axis_weights
 
 IMAGE = (np.arange(60) * 4).astype(np.uint8).reshape(4, 5, 3)
 
@@ -20,12 +19,6 @@ def test_resize_matches_mindspore():
         0, 0, 0, 0, 0, 4, 2, 6, 10, 9, 13, 17,
     ]  # fmt: skip
     assert vision.Resize((8, 10), vision.Inter.NEAREST)(IMAGE)[0, :4, 0].tolist() == [0, 0, 12, 12]
-
-
-@pytest.mark.parametrize("kind", [vision.Inter.NEAREST, vision.Inter.LINEAR, vision.Inter.BICUBIC, vision.Inter.AREA])
-@pytest.mark.parametrize(("size", "wanted"), [(7, 3), (3, 7), (5, 5), (1, 4)])
-def test_weights_of_a_pixel_sum_to_one(kind, size, wanted):
-    np.testing.assert_allclose(axis_weights(size, wanted, kind).sum(1), 1)
 
 
 def test_resize_keeps_the_ratio_of_one_size():
@@ -84,7 +77,7 @@ def test_general_transforms_in_a_pipeline():
 
 @pytest.mark.parametrize("call", [
     lambda: vision.RandomAffine(10), lambda: transforms.PadEnd([3]), lambda: ms.dataset.MindDataset("x"),
-    lambda: vision.Resize(3, vision.Inter.PILCUBIC), lambda: ms.train.SummaryCollector("x"),
+    lambda: ms.train.SummaryCollector("x"),
 ])  # fmt: skip
 def test_what_is_not_built_says_so_when_used(call):
     with pytest.raises(NotImplementedError, match="is not"):
