@@ -5,6 +5,8 @@ parameter servers. Importing it starts no MPI and loads no kernel; NumPy arrays 
 from a caching allocator (see `dist_ms.allocator`).
 """
 
+import typing as _typing
+
 from dist_ms import allocator, collectives, common, communication, context, ops
 from dist_ms import kernel_threads as _kernel_threads
 from dist_ms.autograd.function import _Function
@@ -25,6 +27,8 @@ from dist_ms.common.jit import (
     no_inline,
     set_recursion_limit,
 )
+from dist_ms.common.late_names import late_names as _late_names
+from dist_ms.common.late_names import offer as _offer
 from dist_ms.common.mutable import mutable
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.parameter.device_context import DeviceCtx
@@ -80,68 +84,51 @@ communication.start.roles.ask_with(lambda: get_ps_context("enable_ps"))
 communication.on_init(_take_role)
 
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
-ops.offer(collectives.PRIMITIVES)
+_offer("dist_ms.ops", collectives.PRIMITIVES)
 
-# Packages that load when they are first used, so that importing dist_ms stays quick.
-_LATER = tuple(
-    "amp communication dataset experimental hal mint nn numpy parallel profiler rewrite runtime scipy train".split()
-)
+# What loads when it is first used, so that importing dist_ms stays quick.
+if _typing.TYPE_CHECKING:
+    from dist_ms import (
+        amp,
+        dataset,
+        experimental,
+        hal,
+        mint,
+        nn,
+        numpy,
+        parallel,
+        profiler,
+        rewrite,
+        runtime,
+        scipy,
+        train,
+    )
+    from dist_ms.allocator import ms_memory_recycle
+    from dist_ms.common.settings.search_settings import (
+        get_algo_parameters,
+        reset_algo_parameters,
+        set_algo_parameters,
+    )
+    from dist_ms.installation import run_check
+    from dist_ms.parallel import Layout, merge_sliced_parameter
+    from dist_ms.profiler import Profiler
+    from dist_ms.rewrite import Node, NodeType, ScopedValue, SymbolTree
+    from dist_ms.runtime import *
+    from dist_ms.train import (
+        DatasetHelper,
+        DynamicLossScaleManager,
+        FixedLossScaleManager,
+        LossScaleManager,
+        Model,
+        build_train_network,
+    )
+    from dist_ms.train.callback import *
+    from dist_ms.train.metrics import *
+    from dist_ms.train.serialization import *
+    from dist_ms.train.summary import *
 
-# Names of `dist_ms.train` that MindSpore also has here; a test compares them with it.
-_OF_TRAIN = """
-Accuracy BackupAndRestore BleuScore Callback CheckpointConfig ConfusionMatrix ConfusionMatrixMetric CosineSimilarity
-DatasetHelper Dice DynamicLossScaleManager EarlyStopping F1 Fbeta FixedLossScaleManager HausdorffDistance History
-LambdaCallback LearningRateScheduler Loss LossMonitor LossScaleManager MAE MSE MeanSurfaceDistance Metric Model
-ModelCheckpoint OcclusionSensitivity OnRequestExit Perplexity Precision ProgressBar ROC Recall ReduceLROnPlateau
-RootMeanSquareDistance RunContext SummaryCollector SummaryLandscape SummaryRecord TimeMonitor Top1CategoricalAccuracy
-Top5CategoricalAccuracy TopKCategoricalAccuracy async_ckpt_thread_status auc build_train_network ckpt_to_safetensors
-get_metric_fn load_checkpoint load_checkpoint_async load_param_into_net load_segmented_checkpoints names
-rearrange_inputs safetensors_to_ckpt save_checkpoint
-""".split()
-
-
-# And of `dist_ms.runtime`.
-_OF_RUNTIME = """
-Event MemPool PluggableAllocator Stream StreamCtx StreamLimitCtx communication_stream current_stream default_stream
-dispatch_threads_num empty_cache get_device_limit get_stream_limit launch_blocking max_memory_allocated
-max_memory_reserved memory_allocated memory_replay memory_reserved memory_stats memory_summary
-reset_max_memory_allocated reset_max_memory_reserved reset_peak_memory_stats reset_stream_limit
-set_cpu_affinity set_cur_stream set_device_limit set_kernel_launch_capture set_kernel_launch_group set_memory
-set_stream_limit synchronize use_mem_pool
-""".split()
-
-_HOMES = {
-    **dict.fromkeys(_OF_TRAIN, "train"),
-    **dict.fromkeys(_OF_RUNTIME, "runtime"),
-    **dict.fromkeys("Node NodeType ScopedValue SymbolTree".split(), "rewrite"),
-    **dict.fromkeys(
-        "get_algo_parameters reset_algo_parameters set_algo_parameters".split(), "common.settings.search_settings"
-    ),
-    **dict.fromkeys("Layout merge_sliced_parameter".split(), "parallel"),
-    "Profiler": "profiler",
-    "ms_memory_recycle": "allocator",
-    "run_check": "installation",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Load a package, or a name that one of them has, when it is first used."""
-    import importlib
-
-    if name in _LATER:
-        return importlib.import_module(f"dist_ms.{name}")
-    if name in _HOMES:
-        value = getattr(importlib.import_module(f"dist_ms.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-    from dist_ms.common.absent import missing
-
-    raise missing("dist_ms", name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER, *_HOMES})
-
+_late_names(__name__)
+_late_names("dist_ms.communication")  # which does not know this floor
 
 _check_environment()
 allocator.start()

@@ -5,10 +5,10 @@ offered to `dist_ms.ops`, where MindSpore has them, and load when first used.
 """
 
 PRIMITIVES = {
-    "collectives.all_to_all": ("AlltoAll", "AlltoAllV", "AlltoAllVC"),
-    "collectives.barrier": ("Barrier",),
-    "collectives.broadcasting": ("Broadcast",),
-    "collectives.gathering_scattering": (
+    "dist_ms.collectives.all_to_all": ("AlltoAll", "AlltoAllV", "AlltoAllVC"),
+    "dist_ms.collectives.barrier": ("Barrier",),
+    "dist_ms.collectives.broadcasting": ("Broadcast",),
+    "dist_ms.collectives.gathering_scattering": (
         "AllGather",
         "AllGatherV",
         "CollectiveGather",
@@ -16,7 +16,7 @@ PRIMITIVES = {
         "ReduceScatter",
         "ReduceScatterV",
     ),
-    "collectives.neighbours": ("NeighborExchange", "NeighborExchangeV2"),
-    "collectives.point_to_point": ("BatchISendIRecv", "Receive", "Send"),
-    "collectives.reductions": ("AllReduce", "Reduce", "ReduceOp"),
+    "dist_ms.collectives.neighbours": ("NeighborExchange", "NeighborExchangeV2"),
+    "dist_ms.collectives.point_to_point": ("BatchISendIRecv", "Receive", "Send"),
+    "dist_ms.collectives.reductions": ("AllReduce", "Reduce", "ReduceOp"),
 }

@@ -8,6 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from dist_ms.common.late_names import late_names
 from dist_ms.common.type_classes import (
     BFloat,
     Bool,
@@ -238,9 +239,5 @@ def _issubclass_(type_: Type, dtype: Any) -> bool:
     return type_ is dtype or issubclass(type_ if isinstance(type_, type) else type(type_), families)
 
 
-def __getattr__(name: str) -> Number:
-    """Give `bool`, `int` and `float`, which as globals would hide the built-ins in this file."""
-    found = {"bool": bool_, "int": int32, "float": float32}.get(name)
-    if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+# As globals these would hide the built-ins in this file.
+late_names(__name__, otherwise={"bool": bool_, "int": int32, "float": float32}.get)

@@ -4,6 +4,8 @@ This floor imports no other part of dist_ms, and nothing but mpi.py imports mpi4
 finds that several ranks were started.
 """
 
+from typing import TYPE_CHECKING
+
 from dist_ms.communication.agreement import agree, agreeing
 from dist_ms.communication.comm import Comm, Handle
 from dist_ms.communication.local import LocalComm
@@ -27,6 +29,10 @@ from dist_ms.communication.management import (
     release,
 )
 from dist_ms.communication.world import World, current, on_init
+
+if TYPE_CHECKING:
+    # MindSpore's door to a floor above; it loads when it is first used.
+    from dist_ms.communication import comm_func
 
 __all__ = [
     "HCCL_WORLD_COMM_GROUP",
@@ -55,12 +61,3 @@ __all__ = [
     "on_init",
     "release",
 ]
-
-
-def __getattr__(name: str) -> object:
-    """Load `comm_func`, MindSpore's door to a floor above, when it is first used."""
-    if name != "comm_func":
-        raise AttributeError(f"module 'dist_ms.communication' has no attribute {name!r}")
-    import importlib
-
-    return importlib.import_module("dist_ms.communication.comm_func")

@@ -5,49 +5,27 @@ Floor rule: nothing here imports more than `common`, `autograd` and `_ext`.
 """
 
 # ruff: noqa: E402, I001
-import importlib as _importlib
+import typing as _typing
 
+from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.ops.declared import declared as _declared
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 
-_OFFERED: dict[str, str] = {}
+if _typing.TYPE_CHECKING:
+    from typing import Any
+
+    def __getattr__(name: str) -> Any: ...
 
 
-def offer(owners: dict[str, tuple[str, ...]]) -> None:
-    """Take in names from a floor above that users look for here; their files load when a name is first used.
+def _in_other_form(name: str) -> object:
+    if name.startswith("_") or (not name.endswith("_") and not name.endswith("_ext")):
+        return None
+    from dist_ms.ops.extended_names import in_other_form
 
-    Args:
-        owners: per file, such as "collectives.barrier", its names.
-    """
-    _OFFERED.update({name: module for module, names in owners.items() for name in names})
-
-
-def _owner(name: str) -> str | None:
-    """The file that has a name, and none that Python asks modules for."""
-    return None if name.startswith("__") else _OFFERED.get(name) or _declared().get(name)
+    return in_other_form(name)
 
 
-def __getattr__(name: str) -> object:
-    """Load the file that has a name when it is first used."""
-    owner = _owner(name)
-    if owner is None:
-        if name.endswith(("_ext", "_")) and not name.startswith("_"):
-            from dist_ms.ops.extended_names import in_other_form
-
-            found = in_other_form(name)
-            if found is not None:
-                return found
-        from dist_ms.common.absent import missing
-
-        raise missing("dist_ms.ops", name)
-    module = _importlib.import_module(f"dist_ms.{owner}")
-    globals().update({item: getattr(module, item) for item in module.__all__ if _owner(item) == owner})
-    return globals()[name]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_OFFERED, *_declared()})
-
+_late_names(__name__, _declared, _in_other_form)
 
 # elementwise
 from dist_ms.ops.elementwise.arithmetic import *

@@ -1,13 +1,8 @@
 """Functions made of functions, as MindSpore's `ops.composite` (usually imported as C)."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from dist_ms import ops
+from dist_ms.common.late_names import names_of
 
+_LISTED = {"GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "clip_by_global_norm", "clip_by_value"}
 
-def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return ["GradOperation", "HyperMap", "Map", "MultitypeFuncGraph", "clip_by_global_norm", "clip_by_value"]
-    return getattr(ops, name)
+__getattr__, __dir__ = names_of(ops, _LISTED.__contains__)

@@ -7,22 +7,20 @@ from __future__ import annotations
 
 import functools
 import os
-import re
+
+from dist_ms.common.late_names import names_in
 
 _OTHER_FORMS = "extended"  # of functions that have their names already: `extended_names` finds those
-_HEAD = 8192  # bytes of a file in which the list must be
-_LIST = re.compile(rb"^__all__ = \[(.*?)\]", re.MULTILINE | re.DOTALL)
-_NAME = re.compile(rb'"(\w+)"')
 
 
 @functools.cache
 def declared() -> dict[str, str]:
-    """Return the file below `dist_ms` of each name, such as "ops.shaping.tiling".
+    """Return the module of each name, such as "dist_ms.ops.shaping.tiling".
 
     Examples:
         >>> from dist_ms.ops.declared import declared
         >>> declared()["relu"]
-        'ops.activations.activation'
+        'dist_ms.ops.activations.activation'
     """
     found = {}
     for family in os.scandir(os.path.dirname(__file__)):
@@ -30,9 +28,6 @@ def declared() -> dict[str, str]:
             continue
         for file in os.listdir(family.path):
             if file.endswith(".py"):
-                with open(os.path.join(family.path, file), "rb") as text:
-                    names = _LIST.search(text.read(_HEAD))
-                if names is not None:
-                    owner = f"ops.{family.name}.{file.removesuffix('.py')}"
-                    found |= dict.fromkeys((name.decode() for name in _NAME.findall(names[1])), owner)
+                owner = f"dist_ms.ops.{family.name}.{file.removesuffix('.py')}"
+                found |= dict.fromkeys(names_in(os.path.join(family.path, file)), owner)
     return found

@@ -1,17 +1,6 @@
 """The functional forms, as MindSpore's `ops.functional` (usually imported as F)."""
 
-from __future__ import annotations
-
-from typing import Any
-
 from dist_ms import ops
+from dist_ms.common.late_names import names_of
 
-
-def __getattr__(name: str) -> Any:
-    if name == "__all__":
-        return [n for n in dir(ops) if not n.startswith("_")]
-    return getattr(ops, name)
-
-
-def __dir__() -> list[str]:
-    return [n for n in dir(ops) if not n.startswith("_")]
+__getattr__, __dir__ = names_of(ops, lambda name: not name.startswith("_"))

@@ -1,22 +1,11 @@
 """The primitives, as MindSpore's `ops.operations` (usually imported as P)."""
 
-from __future__ import annotations
-
-from typing import Any
+import sys
 
 from dist_ms import ops
+from dist_ms.common.late_names import names_of
 
 # MindSpore's files of primitives, which scripts name too; here they all hold everything.
-_FAMILIES = ("array_ops", "image_ops", "linalg_ops", "math_ops", "nn_ops", "random_ops", "sparse_ops")
+array_ops = image_ops = linalg_ops = math_ops = nn_ops = random_ops = sparse_ops = sys.modules[__name__]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _FAMILIES:
-        return ops.operations
-    if name == "__all__":
-        return [n for n in dir(ops) if n[0].isupper()]
-    return getattr(ops, name)
-
-
-def __dir__() -> list[str]:
-    return [n for n in dir(ops) if n[0].isupper()]
+__getattr__, __dir__ = names_of(ops, lambda name: name[0].isupper())

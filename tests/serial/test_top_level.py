@@ -9,26 +9,41 @@ import pytest
 
 import dist_ms
 from dist_ms import runtime, train
+from dist_ms.common import late_names
 
 
-def test_names_of_train_are_listed():
-    assert sorted(dist_ms._OF_TRAIN) == sorted(train.__all__)
-    for name in dist_ms._OF_TRAIN:
-        assert getattr(dist_ms, name) is getattr(train, name)
+def test_names_of_train_and_runtime_are_there():
+    for package in (train, runtime):
+        for name in package.__all__:
+            assert getattr(dist_ms, name) is getattr(package, name)
 
 
-def test_names_of_runtime_are_listed():
-    assert sorted(dist_ms._OF_RUNTIME) == sorted(runtime.__all__)
-    for name in dist_ms._OF_RUNTIME:
-        assert getattr(dist_ms, name) is getattr(runtime, name)
+@pytest.mark.parametrize("package", ["dist_ms", "dist_ms.nn", "dist_ms.communication"])
+def test_what_a_package_declares_is_there(package):
+    module = importlib.import_module(package)
+    names = late_names.declared(package)
+    assert names and set(names) <= set(dir(module))
+    for name, (owner, item) in names.items():
+        found = getattr(module, name)
+        assert found is (sys.modules[f"{owner}.{item}"] if owner == package else getattr(sys.modules[owner], item))
+        assert vars(module)[name] is found
+
+
+def test_kernels_load_when_they_are_used():
+    code = (
+        "import sys\n"
+        "from dist_ms.ops import kernels\n"
+        "assert 'dist_ms._ext.scan' not in sys.modules and 'scipy' not in sys.modules\n"
+        "assert kernels.scan.scan and 'dist_ms._ext.scan' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_metrics_have_their_names_in_nn_too():
     from dist_ms import nn
     from dist_ms.train import metrics
 
-    assert sorted(nn._METRICS) == sorted(metrics.__all__)
-    for name in nn._METRICS:
+    for name in metrics.__all__:
         assert getattr(nn, name) is getattr(metrics, name) and name in dir(nn)
     with pytest.raises(AttributeError, match="module 'dist_ms.nn' has no attribute 'zzz'"):
         _ = nn.zzz
@@ -59,7 +74,7 @@ def test_operations_that_load_later_are_listed():
     for family, module in ((path.parent.name, path.stem) for path in files if path.parent.name != "extended"):
         found = importlib.import_module(f"dist_ms.ops.{family}.{module}")
         for name in getattr(found, "__all__", ()):
-            assert declared()[name] == f"ops.{family}.{module}"
+            assert declared()[name] == f"dist_ms.ops.{family}.{module}"
             assert getattr(ops, name) is getattr(found, name)
             assert name in dir(ops)
     assert len(declared()) > 1000
@@ -73,7 +88,7 @@ def test_an_operation_has_one_owner():
         "from dist_ms import ops\n"
         "from dist_ms.ops.declared import declared\n"
         "for name, module in declared().items():\n"
-        "    if f'dist_ms.{module}' not in sys.modules:\n"
+        "    if module not in sys.modules:\n"
         "        assert name not in vars(ops), name\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

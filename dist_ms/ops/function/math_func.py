@@ -1,9 +1,3 @@
 """Where MindSpore keeps the functions of mathematics."""
 
-from typing import Any
-
-from dist_ms.ops.extended_names import by_name
-
-
-def __getattr__(name: str) -> Any:
-    return by_name(name)
+from dist_ms.ops.extended_names import by_name as __getattr__  # noqa: F401
