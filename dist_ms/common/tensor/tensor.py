@@ -8,7 +8,7 @@ anything dense (convolution keeps activations channels-last in memory).
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,8 +24,15 @@ from dist_ms.common.tensor.text import lazy_text, plain_repr, tensor_repr, tenso
 _FORM = ("_data", "_shape", "_dtype")
 _GRAPH = ("_hooks", "_viewed", "lent")  # what ties a tensor to a gradient, besides `_node`; copies leave it behind
 
+if TYPE_CHECKING:
+    from dist_ms.common.tensor.attached import Attached as _Attached
 
-class Tensor(TensorForm):
+    class _Base(TensorForm, _Attached): ...
+else:
+    _Base = TensorForm
+
+
+class Tensor(_Base):
     """An n-dimensional array that operations differentiate through.
 
     Args:

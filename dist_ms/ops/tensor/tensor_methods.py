@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import Tensor, data
 
-# Methods with the name and the further arguments of a function of `ops`.
-_SAME = """
-abs absolute acos acosh addbmm addcdiv addcmul addmm addmv addr adjoint allclose amax amin aminmax angle
-approximate_equal arccos arccosh arcsin arcsinh arctan arctan2 arctanh argwhere asin asinh atan atan2 atanh
-bernoulli bincount bitwise_and bitwise_left_shift bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm
-ceil cholesky cholesky_inverse cholesky_solve clamp clip conj copysign cos cosh cov cross cummax cummin cumprod
-deg2rad det diag diag_embed diagflat diagonal_scatter diff digamma div divide dot dsplit
-eigvals eq equal erf erfc erfinv exp exp2 expand_dims expm1
-fills fliplr flipud float_power floor floor_divide fmax fmin fmod frac
-gather_elements gather_nd gcd ge geqrf ger greater greater_equal gt
-heaviside histc hsplit hypot i0 igamma igammac imag index_fill index_put inner inplace_update inv inverse invert
-is_complex is_floating_point isclose isfinite isinf isnan isneginf isposinf isreal
-lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_matrix_determinant logaddexp logaddexp2
-logcumsumexp logdet logical_and logical_not logical_or logical_xor logit logsumexp lstsq lt lu_solve
-masked_fill masked_scatter masked_select matmul matrix_determinant matrix_power maximum minimum mm
-moveaxis movedim msort mul multinomial multiply mvlgamma
-nan_to_num nanmean nanmedian nanquantile ne neg negative nextafter nonzero norm not_equal
-orgqr outer positive pow qr quantile rad2deg random_categorical ravel real reciprocal renorm
-reverse reverse_sequence roll rot90 round rsqrt
-select_scatter sgn sign signbit sin sinc sinh slice_scatter slogdet sqrt square subtract svd swapaxes swapdims
-t tan tanh tensor_split top_k tril triu true_divide trunc type_as
-unique_consecutive unique_with_pad unsorted_segment_max unsorted_segment_min unsorted_segment_prod unsqueeze
-view_as vsplit xdivy xlogy
-sigmoid softmax hardshrink
-""".split()
+_STUB = os.path.join(os.path.dirname(data.__file__), "attached.pyi")
 
 # Methods whose function has another name.
 _OTHER = {
@@ -58,13 +36,19 @@ def delegate(name: str, function: str) -> Callable:
     return method
 
 
+def delegated_names() -> list[str]:
+    """The methods with the name and the further arguments of a function of `ops`: those of the stub's `Delegated`."""
+    with open(_STUB, encoding="utf-8") as text:
+        stub = text.read()
+    return re.findall(
+        r"^    def (\w+)", stub[stub.index("class Delegated") : stub.index("class Attached")], re.MULTILINE
+    )
+
+
 def attach() -> None:
     """Attach the methods."""
-    for name in _SAME:
-        setattr(Tensor, name, delegate(name, name))
-    for name, function in _OTHER.items():
-        if function:
-            setattr(Tensor, name, delegate(name, function))
+    for name, function in [*((name, name) for name in delegated_names()), *_OTHER.items()]:
+        setattr(Tensor, name, delegate(name, function))
 
 
 attach()

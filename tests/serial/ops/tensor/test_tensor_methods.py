@@ -7,6 +7,7 @@ import dist_ms as ms
 from dist_ms import ops
 from dist_ms.ops.tensor import tensor_methods
 from tests.serial.ops.compare import equal, same, tensor
+from tests.serial.ops.tensor import attached_stub
 
 
 def test_numbers_of_one_element():
@@ -62,12 +63,16 @@ def test_numpy_arrays_as_operands():
     equal(round(tensor([1.5])), [2])
 
 
-@pytest.mark.parametrize("name", tensor_methods._SAME)
+@pytest.mark.parametrize("name", tensor_methods.delegated_names())
 def test_delegated_methods(name):
     method = getattr(ms.Tensor, name)
     assert method.__name__ == name
     assert "dist_ms.ops." in method.__doc__
     assert callable(getattr(ops, name))
+
+
+def test_type_checkers_see_what_is_attached():
+    assert attached_stub.FILE.read_text() == attached_stub.text(), "run python -m tests.serial.ops.tensor.attached_stub"
 
 
 def test_memory_facts():
