@@ -1,5 +1,9 @@
 """Data pipelines: sources, transforms, batches and shards, read ahead in threads."""
 
+import typing as _typing
+
+from dist_ms.common.late_names import declared as _declared
+from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.dataset import config, transforms, vision
 from dist_ms.dataset.cache import DatasetCache
 from dist_ms.dataset.dataset import Dataset
@@ -43,6 +47,11 @@ def zip(datasets: tuple) -> Dataset:
     return ZipDataset(datasets)
 
 
+if _typing.TYPE_CHECKING:
+    from dist_ms.dataset.sources.images.cifar import *
+    from dist_ms.dataset.sources.images.class_folders import *
+    from dist_ms.dataset.sources.images.idx import *
+
 __all__ = [
     "BatchInfo",
     "BuiltinSampler",
@@ -71,4 +80,7 @@ __all__ = [
     "vision",
     "zip",
     *_refused,
+    *_declared(__name__),
 ]
+
+_late_names(__name__)

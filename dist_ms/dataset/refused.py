@@ -8,14 +8,14 @@ _REMEDY = "Read the files in a class with __getitem__ and __len__, and give it t
 _NEEDS = {
     "has no reader for this data set's files": """
     AGNewsDataset AmazonReviewDataset CLUEDataset CMUArcticDataset Caltech101Dataset Caltech256Dataset
-    CelebADataset CityscapesDataset CoNLL2000Dataset CocoDataset DBpediaDataset DIV2KDataset EMnistDataset
-    EnWik9Dataset FakeImageDataset FashionMnistDataset FlickrDataset Flowers102Dataset Food101Dataset
-    GTZANDataset IMDBDataset IWSLT2016Dataset IWSLT2017Dataset KITTIDataset KMnistDataset LFWDataset
+    CelebADataset CityscapesDataset CoNLL2000Dataset CocoDataset DBpediaDataset DIV2KDataset
+    EnWik9Dataset FakeImageDataset FlickrDataset Flowers102Dataset Food101Dataset
+    GTZANDataset IMDBDataset IWSLT2016Dataset IWSLT2017Dataset KITTIDataset LFWDataset
     LJSpeechDataset LSUNDataset LibriTTSDataset Multi30kDataset OmniglotDataset PennTreebankDataset
-    PhotoTourDataset Places365Dataset QMnistDataset RenderedSST2Dataset SBDataset SBUDataset SQuADDataset
+    PhotoTourDataset Places365Dataset RenderedSST2Dataset SBDataset SBUDataset SQuADDataset
     SST2Dataset STL10Dataset SUN397Dataset SVHNDataset SemeionDataset SogouNewsDataset SpeechCommandsDataset
     TedliumDataset UDPOSDataset USPSDataset VOCDataset WIDERFaceDataset WikiTextDataset YahooAnswersDataset
-    YelpReviewDataset YesNoDataset Cifar10Dataset Cifar100Dataset ImageFolderDataset MnistDataset""",
+    YelpReviewDataset YesNoDataset """,
     "reads no MindRecord files": "MindDataset OBSMindDataset",
     "reads no TFRecord files": "TFRecordDataset",
     "reads no text or manifest files": "CSVDataset ManifestDataset TextFileDataset",

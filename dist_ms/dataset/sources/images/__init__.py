@@ -1,0 +1,1 @@
+"""Sources of images, reading the files of well-known data sets."""
