@@ -48,6 +48,8 @@ class Batches:
         self.dataset = dataset
         self._reading = dataset.without_padding if whole and isinstance(dataset, Dataset) else nullcontext
         self._may_be_empty = may_be_empty
+        self._epochs = -1
+        self._rows: Any = None
         if hasattr(dataset, "create_tuple_iterator"):
             with self._reading():
                 self.size = dataset.get_dataset_size()
@@ -61,14 +63,22 @@ class Batches:
         if self.size == 0 and not may_be_empty:
             raise ValueError(f"For '{owner}', the dataset must not be empty: there is no valid data in it.")
 
-    def begin_at(self, epoch: int) -> None:
-        """Make the next iteration that of an epoch, with its own shuffle; one in its middle goes on there."""
+    def begin_at(self, epoch: int, epochs: int) -> None:
+        """Make the next iteration that of an epoch, with its own shuffle; one in its middle goes on there.
+
+        Args:
+            epoch: its number.
+            epochs: how many follow: the first batches of each are made while the one before ends.
+        """
+        self._epochs = epochs
         if epoch and isinstance(self.dataset, Dataset) and self.dataset.position.next.epoch != epoch:
             self.dataset.set_epoch(epoch)
 
     def __iter__(self) -> Iterator[list]:
         if hasattr(self.dataset, "create_tuple_iterator"):
-            source: Any = self.dataset.create_tuple_iterator(num_epochs=1)
+            if self._rows is None:
+                self._rows = self.dataset.create_tuple_iterator(num_epochs=self._epochs)
+            source: Any = self._rows
         else:
             source = iter(self.dataset)
         count = 0

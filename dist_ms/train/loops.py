@@ -46,7 +46,7 @@ class ModelLoops:
     ) -> None:
         together = self._set_uneven(owner, uneven)
         batches = Batches(dataset, owner, may_be_empty=together, whole=together)
-        batches.begin_at(initial_epoch)
+        batches.begin_at(initial_epoch, epoch - initial_epoch)
         with CallbackList(as_list(callbacks)) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
             run = self._run_facts("train", ranks, batches, all_callbacks)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from dist_ms.dataset import config
@@ -25,8 +25,8 @@ def results(dataset: Dataset, keys: Iterator[Key], epoch: int) -> Iterator[Row]:
     load = loading(dataset)
     batches, ahead = dataset.get_batch_size() != 1, config.get_prefetch_size()
     if not workers:
-        rows: Iterable[Row] = map(load, keys)
-    elif any(d.wants_processes for d in dataset.stages()):
+        return (row for row in map(load, keys) if row is not Skipped)
+    if any(d.wants_processes for d in dataset.stages()):
         from dist_ms.dataset.engine.processes import in_processes
 
         rows = in_processes(dataset, keys, workers, min(ahead, 2 * workers + 1) if batches else ahead)
@@ -34,7 +34,9 @@ def results(dataset: Dataset, keys: Iterator[Key], epoch: int) -> Iterator[Row]:
         rows = in_threads(keys, load, workers, min(ahead, 2 * workers + 1))
     else:
         groups = in_threads(_groups(keys), _all_of(load), workers, max(ahead // _GROUP, 1) + workers)
-        rows = (row for group in groups for row in group)
+        next(groups)
+        return (row for group in groups for row in group if row is not Skipped)
+    next(rows)  # the workers begin now
     return (row for row in rows if row is not Skipped)
 
 

@@ -10,6 +10,7 @@ from dist_ms.dataset import config
 from dist_ms.dataset.columns import given
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.engine.execution import results
+from dist_ms.dataset.position import Place
 
 
 class RowIterator:
@@ -39,6 +40,8 @@ class RowIterator:
         self.do_copy = do_copy or config.get_iterator_mode()["do_copy"]
         self._done = 0
         self._rows: Iterator | None = None
+        self._place: Place | None = None
+        self._begun = False  # the next epoch's rows are being made already
 
     def __iter__(self) -> RowIterator:
         self._begin()
@@ -50,18 +53,26 @@ class RowIterator:
                 f"The iterator was made for num_epochs={self.num_epochs}, which are over: create another one."
             )
         self._done += 1
+        if not self._begun or self.dataset.position.now is not self._place:
+            self._start()
+        self._begun = False
+
+    def _start(self) -> None:
         epoch, keys = self.dataset.position.begin(self.dataset)
         self._place = self.dataset.position.now
         self._rows = results(self.dataset, keys, epoch)
 
     def __next__(self) -> Any:
-        if self._rows is None:
+        if self._rows is None or self._begun:
             self._begin()
         try:
             row = next(self._rows)
         except StopIteration:
             if self.dataset.position.now is self._place:
                 self.dataset.position.over()
+                if self._done < self.num_epochs and not self._begun:
+                    self._start()
+                    self._begun = True
             raise
         self._place.given += 1
         items = [given(value, self.output_numpy, self.do_copy) for value in row]
@@ -77,6 +88,6 @@ class RowIterator:
 
     def stop(self) -> None:
         """End the iteration and its workers."""
-        self._rows = iter(())
+        self._rows, self._begun = iter(()), False
 
     release = stop

@@ -135,7 +135,7 @@ class Pool:
         self.busy = False
 
     def rows(self, dataset: Dataset, keys: Iterator[Key], ahead: int) -> Iterator[Any]:
-        """The rows of keys, in their order.
+        """The rows of keys, in their order, behind None, which comes when the first are asked for.
 
         Raises:
             RuntimeError: if a worker dies, or gives no row within the watchdog's time.
@@ -144,7 +144,7 @@ class Pool:
             worker.channel.send(("settings", config.snapshot()))
         ready: dict[int, Any] = {}
         number = first = self.numbers
-        ahead, more = max(ahead, 1), True
+        ahead, more, begun = max(ahead, 1), True, False
         while True:
             while more and self.numbers - number < ahead:
                 worker = min(self.workers, key=lambda w: len(w.waiting))
@@ -155,6 +155,9 @@ class Pool:
                     more = False
                     break
                 self._ask(dataset, worker, key)
+            if not begun:
+                begun = True
+                yield None
             if number == self.numbers:
                 return
             while number not in ready:
@@ -225,7 +228,7 @@ _pools: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
 def in_processes(dataset: Dataset, keys: Iterator[Key], workers: int, ahead: int) -> Iterator[Any]:
-    """The rows of keys, in their order, from processes that stay with the dataset.
+    """The rows of keys, in their order, from processes that stay with the dataset; None first, when they have begun.
 
     Args:
         dataset: the last stage.

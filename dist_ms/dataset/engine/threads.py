@@ -100,7 +100,8 @@ def in_threads(keys: Iterable, load: Callable[[Any], Any], workers: int, ahead: 
         workers: how many.
         ahead: how many results may be loaded or under way before the consumer takes them.
 
-    The threads end with the keys, with the generator, or when the consumer is gone.
+    The generator gives None first, when the threads have begun. They end with the keys, with the generator, or when the
+    consumer is gone.
     """
     shared = _Shared(iter(keys), load, max(ahead, 1))
     for i in range(workers):
@@ -108,6 +109,7 @@ def in_threads(keys: Iterable, load: Callable[[Any], Any], workers: int, ahead: 
         run = contextvars.copy_context().run
         threading.Thread(target=run, args=(shared.work,), name=f"dist_ms data {i}", daemon=True).start()
     try:
+        yield None
         while True:
             try:
                 value = shared.take()

@@ -163,7 +163,9 @@ class BucketBatchByLengthDataset(Dataset):
         """The keys of batches, each with its bucket and rows."""
         source, workers = self.inputs[0], self.number_of_workers()
         waiting: list[list[Row]] = [[] for _ in self.sizes]
-        for place, row in enumerate(in_threads(source.keys(epoch), source.load, workers, 4 * workers)):
+        rows = in_threads(source.keys(epoch), source.load, workers, 4 * workers)
+        next(rows)
+        for place, row in enumerate(rows):
             bucket = int(np.searchsorted(self.boundaries, self._length(row), side="right"))
             waiting[bucket].append(row)
             if len(waiting[bucket]) == self.sizes[bucket]:

@@ -76,7 +76,9 @@ class FilterDataset(Dataset):
     def keys(self, epoch: int) -> Iterator[Key]:
         """The keys of accepted rows, each with its row."""
         workers = self.number_of_workers()
-        for accepted in in_threads(self.inputs[0].keys(epoch), self._accepted, workers, 4 * workers):
+        rows = in_threads(self.inputs[0].keys(epoch), self._accepted, workers, 4 * workers)
+        next(rows)
+        for accepted in rows:
             if accepted is not None:
                 yield accepted
 
