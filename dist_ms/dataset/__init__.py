@@ -25,9 +25,10 @@ from dist_ms.dataset.samplers import (
 from dist_ms.dataset.serialization import compare, deserialize, serialize, show
 from dist_ms.dataset.shuffles import Shuffle
 from dist_ms.dataset.sources import GeneratorDataset, NumpySlicesDataset
-from dist_ms.dataset.stages.batching import BatchInfo
+from dist_ms.dataset.stages.batching import BatchDataset, BatchInfo
 from dist_ms.dataset.stages.callbacks import DSCallback, WaitedDSCallback
-from dist_ms.dataset.stages.joining import ZipDataset
+from dist_ms.dataset.stages.joining import ConcatDataset, ZipDataset
+from dist_ms.dataset.stages.mapping import MapDataset
 
 attach()
 
@@ -48,6 +49,7 @@ def zip(datasets: tuple) -> Dataset:
 
 
 if _typing.TYPE_CHECKING:
+    from dist_ms.common.settings import context  # scripts take it from here, too
     from dist_ms.dataset.sources.images.cifar import *
     from dist_ms.dataset.sources.images.class_folders import *
     from dist_ms.dataset.sources.images.idx import *

@@ -22,7 +22,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_int_range, check_non_negative_int, complaint
 from dist_ms.communication import current
 from dist_ms.dataset.draws import without_randomness
-from dist_ms.dataset.engine.segments import Placed, placed, written
+from dist_ms.dataset.execution.segments import Placed, placed, written
 
 __all__ = ["DatasetCache"]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.dataset.dataset import Dataset
-from dist_ms.dataset.engine.iterators import RowIterator
-from dist_ms.dataset.engine.processes import close_pool as close_processes
+from dist_ms.dataset.execution.iterators import RowIterator
+from dist_ms.dataset.execution.processes import close_pool as close_processes
 from dist_ms.dataset.serialization import serialize
 from dist_ms.dataset.stages import ordering, selecting
 from dist_ms.dataset.stages.batching import BatchDataset

@@ -12,7 +12,7 @@ from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.dataset import draws
 from dist_ms.dataset.columns import gathered, stack
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
-from dist_ms.dataset.engine.bad_rows import good_rows
+from dist_ms.dataset.execution.bad_rows import good_rows
 from dist_ms.dataset.stages.waiting import SyncWaitDataset
 
 _OPTIONS = ("per_batch_map", "input_columns", "output_columns", "python_multiprocessing", "max_rowsize")

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset.dataset import Dataset, Key, Row, columns_among
-from dist_ms.dataset.engine.threads import in_threads
+from dist_ms.dataset.execution.threads import in_threads
 from dist_ms.dataset.stages.batching import BatchDataset
 
 

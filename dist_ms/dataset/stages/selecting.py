@@ -11,7 +11,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
-from dist_ms.dataset.engine.threads import in_threads
+from dist_ms.dataset.execution.threads import in_threads
 from dist_ms.dataset.stages.same_rows import SameRows
 
 

@@ -22,16 +22,16 @@ from typing import Any
 
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key
-from dist_ms.dataset.engine.bad_rows import Skipped, named_row
-from dist_ms.dataset.engine.channel import Channel, dumped
-from dist_ms.dataset.engine.segments import arrays
+from dist_ms.dataset.execution.bad_rows import Skipped, named_row
+from dist_ms.dataset.execution.channel import Channel, dumped
+from dist_ms.dataset.execution.segments import arrays
 
 _EACH = 2  # tasks that wait at a worker: one under way, one to go on with
 # A worker is no rank: what the launchers of ranks tell their processes is not for it.
 _OF_RANKS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_", "I_MPI_", "SLURM_", "DIST_MS_JOB", "DIST_MS_ROLE")
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
-    "from dist_ms.dataset.engine.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
+    "from dist_ms.dataset.execution.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"
 )
 
 

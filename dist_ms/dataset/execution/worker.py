@@ -24,9 +24,9 @@ def main(socket_number: int, stack_number: int) -> None:
         stack_number: a file's descriptor; on SIGUSR1 the stacks of this process are written to it.
     """
     from dist_ms.dataset import config
-    from dist_ms.dataset.engine.bad_rows import Skipped, loading
-    from dist_ms.dataset.engine.channel import Channel
-    from dist_ms.dataset.engine.segments import Segments
+    from dist_ms.dataset.execution.bad_rows import Skipped, loading
+    from dist_ms.dataset.execution.channel import Channel
+    from dist_ms.dataset.execution.segments import Segments
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process when it wants to
     faulthandler.register(signal.SIGUSR1, file=stack_number, all_threads=True)
@@ -78,7 +78,7 @@ def _seed(key: tuple) -> None:
 
 def _carried(error: Exception) -> bytes | None:
     """The error pickled, None where it cannot be."""
-    from dist_ms.dataset.engine.channel import dumped
+    from dist_ms.dataset.execution.channel import dumped
 
     try:
         text = dumped(error)

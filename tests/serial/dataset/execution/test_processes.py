@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import dist_ms.dataset as ds
-from dist_ms.dataset.engine import processes
+from dist_ms.dataset.execution import processes
 
 
 class Rows:

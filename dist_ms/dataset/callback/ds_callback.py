@@ -1,0 +1,5 @@
+"""MindSpore's file of the callbacks of pipelines."""
+
+from dist_ms.dataset.stages.callbacks import DSCallback, WaitedDSCallback
+
+__all__ = ["DSCallback", "WaitedDSCallback"]

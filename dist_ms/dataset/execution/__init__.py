@@ -1,0 +1,1 @@
+"""Carrying out a pipeline: workers that load rows, and the iterators that give them."""

@@ -1,0 +1,93 @@
+"""Iterating over a pipeline, epoch after epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dist_ms.common.checks import check_bool
+from dist_ms.dataset import config
+from dist_ms.dataset.columns import given
+from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.execution.results import results
+from dist_ms.dataset.position import Place
+
+
+class RowIterator:
+    """Gives the rows of a dataset; a new iteration is a new epoch.
+
+    Args:
+        dataset: the last stage.
+        num_epochs: how many epochs may be iterated; -1 for any number.
+        output_numpy: give NumPy arrays instead of Tensors.
+        do_copy: copy every array.
+        as_dict: give dicts instead of lists.
+
+    Raises:
+        RuntimeError: when more epochs are asked for.
+    """
+
+    def __init__(self, dataset: Dataset, num_epochs: int, output_numpy: bool, do_copy: bool, as_dict: bool) -> None:
+        owner = "create_dict_iterator" if as_dict else "create_tuple_iterator"
+        if isinstance(num_epochs, bool) or not isinstance(num_epochs, int):
+            raise TypeError(f"For '{owner}', 'num_epochs' must be an int, but got {type(num_epochs).__name__}.")
+        if num_epochs != -1 and num_epochs < 1:
+            raise ValueError(f"For '{owner}', 'num_epochs' must be -1 or positive, but got {num_epochs}.")
+        check_bool(output_numpy, "output_numpy", owner)
+        check_bool(do_copy, "do_copy", owner)
+        self.dataset, self.num_epochs = dataset, num_epochs
+        self.output_numpy, self.as_dict = output_numpy, as_dict
+        self.do_copy = do_copy or config.get_iterator_mode()["do_copy"]
+        self._done = 0
+        self._rows: Iterator | None = None
+        self._place: Place | None = None
+        self._begun = False  # the next epoch's rows are being made already
+
+    def __iter__(self) -> RowIterator:
+        self._begin()
+        return self
+
+    def _begin(self) -> None:
+        if self.num_epochs != -1 and self._done >= self.num_epochs:
+            raise RuntimeError(
+                f"The iterator was made for num_epochs={self.num_epochs}, which are over: create another one."
+            )
+        self._done += 1
+        if not self._begun or self.dataset.position.now is not self._place:
+            self._start()
+        self._begun = False
+
+    def _start(self) -> None:
+        epoch, keys = self.dataset.position.begin(self.dataset)
+        self._place = self.dataset.position.now
+        self._rows = results(self.dataset, keys, epoch)
+
+    def __next__(self) -> Any:
+        if self._rows is None or self._begun:
+            self._begin()
+        try:
+            row = next(self._rows)
+        except StopIteration:
+            if self.dataset.position.now is self._place:
+                self.dataset.position.over()
+                if self._done < self.num_epochs and not self._begun:
+                    self._start()
+                    self._begun = True
+            raise
+        self._place.given += 1
+        items = [given(value, self.output_numpy, self.do_copy) for value in row]
+        return dict(zip(self.dataset.columns, items)) if self.as_dict else items
+
+    def get_next(self) -> Any:
+        """The next row.
+
+        Raises:
+            StopIteration: after the last one of an epoch.
+        """
+        return next(self)
+
+    def stop(self) -> None:
+        """End the iteration and its workers."""
+        self._rows, self._begun = iter(()), False
+
+    release = stop
