@@ -73,9 +73,11 @@ ifneq ($(and $(TORCH),$(PEERS)),)
 	$(RUN) benchmarks/bench_ps.py widedeep --peer $(PEERS)/bench_torch.py --torch $(TORCH)
 endif
 
-lint: $(LINTED)
+# mypy reads the types of what dist_ms imports, so that must be installed, too.
+lint: $(LINTED) $(INSTALLED)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
 	PATH="$(abspath $(VENV))/bin:$$PATH" cython-lint _ext
 
 clean:

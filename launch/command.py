@@ -19,8 +19,10 @@ _HOST_OPTIONS = (
     "-hostfile",
     "--machinefile",
     "-machinefile",
+    "-f",
+    "-hosts",
+    "--rankfile",
 )
-_HOST_OPTIONS += ("-f", "-hosts", "--rankfile")
 _BATCH = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE")
 _EXPORTED = ("DIST_MS_", "MS_", "OMP_", "PYTHON")
 

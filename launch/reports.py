@@ -122,7 +122,10 @@ class Reports:
     """
 
     def __init__(self, pipe: bool) -> None:
-        self.reader, self._writer = os.pipe() if pipe else (None, None)
+        self.reader: int | None = None
+        self._writer: int | None = None
+        if pipe:
+            self.reader, self._writer = os.pipe()
         self.told: list[Report] = []
         self._held = b""
 

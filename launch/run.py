@@ -155,7 +155,9 @@ def _pump(
     """
     told: float | None = None
     over: float | None = None
-    errors = (process.stderr or process.stdout).fileno()
+    output = process.stderr or process.stdout
+    assert output is not None
+    errors = output.fileno()
     with selectors.DefaultSelector() as selector:
         telling = () if reports.reader is None else (reports.reader,)
         for fd in (wake, errors, *telling, *(streams.readers if streams is not None else ())):
@@ -173,7 +175,7 @@ def _pump(
                         selector.unregister(errors)
                 elif fd in telling:
                     reports.strip(os.read(fd, 65536))
-                else:
+                elif streams is not None:
                     streams.pump(fd)
             if streams is not None:
                 streams.flush(at_once=ended and not ready)

@@ -29,8 +29,8 @@ from typing import Any
 
 import numpy as np
 
-_INTS = (int, np.integer)
-_FLOATS = (float, np.floating)
+_INTS: tuple[Any, ...] = (int, np.integer)
+_FLOATS: tuple[Any, ...] = (float, np.floating)
 
 
 def complaint(name: str, owner: str | None, wanted: str, found: Any, remedy: str = "") -> str:

@@ -75,7 +75,7 @@ all_types = (bool_, *number_type)
 _FROM_NUMPY = Number.by_numpy
 _FROM_NAME = {str(t).lower(): t for t in all_types}
 _FROM_PYTHON = {bool: bool_, int: int64, float: float32, complex: complex128}
-_OF_OBJECTS = {
+_OF_OBJECTS: dict[Any, Type] = {
     bool: bool_,
     int: int64,
     float: float64,

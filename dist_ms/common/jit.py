@@ -147,7 +147,7 @@ def _decorate(from_source: bool, function: Callable) -> Callable:
 
     if inspect.isroutine(function):
         functools.update_wrapper(call, function)
-    call.__ms_jit__ = True
+    vars(call)["__ms_jit__"] = True
     return call
 
 
@@ -172,7 +172,7 @@ def jit_class(cls: type) -> type:
         raise TypeError(f"Decorator jit_class can only be used for class type, but got {cls}.")
     if hasattr(cls, "construct") and hasattr(cls, "cells_and_names"):
         raise TypeError(f"For 'jit_class', 'cls' must not be a Cell, but got {cls}: mark its methods with 'jit'.")
-    cls.__ms_class__ = True
+    cls.__ms_class__ = True  # type: ignore[attr-defined]
     return cls
 
 

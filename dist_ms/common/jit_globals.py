@@ -78,7 +78,7 @@ def _compiled(function: FunctionType, names: set[str]) -> CodeType | None:
     arguments = ast.arguments([], variables, None, [], [], None, [])
     outer = ast.FunctionDef("outer", arguments, [inner], [])
     for one in (inner, outer):
-        one.type_params = []  # a field from Python 3.12 on
+        vars(one)["type_params"] = []  # a field from Python 3.12 on
     module = ast.fix_missing_locations(ast.Module([outer], []))
     made = compile(module, code.co_filename, "exec", function.__code__.co_flags & _FUTURE, dont_inherit=True)
     return next(c for c in _codes(made) if c.co_name == code.co_name and _GLOBALS in c.co_freevars)

@@ -44,7 +44,7 @@ def declared(module: str) -> dict[str, tuple[str, str]]:
     with open(_file(module), encoding="utf-8") as text:
         tree = ast.parse(text.read())
     blocks = (n.body for n in tree.body if isinstance(n, ast.If) and "TYPE_CHECKING" in ast.unparse(n.test))
-    found = {}
+    found: dict[str, tuple[str, str]] = {}
     for node in (line for block in blocks for line in block if isinstance(line, ast.ImportFrom)):
         owner = node.module or ""
         for item in node.names:

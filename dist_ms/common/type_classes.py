@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-_COMPLEX = {
+_COMPLEX: dict[np.dtype, np.dtype] = {
     np.dtype(np.float32): np.dtype(np.complex64),
     np.dtype(np.float64): np.dtype(np.complex128),
 }

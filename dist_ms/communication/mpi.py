@@ -284,7 +284,7 @@ class MpiComm(MeetingComm):
         data = as_bytes(array)
         for piece in pieces(data, CHUNK_BYTES):
             # A matched probe shows the length first; a receive that is too short is an MPI error.
-            status, message = self._mpi.Status(), []
+            status, message = self._mpi.Status(), list[Any]()
 
             def arrived(status: Any = status, message: list = message) -> bool:
                 found = self._comm.Improbe(source, tag, status)

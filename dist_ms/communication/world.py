@@ -136,6 +136,7 @@ def _start_mpi() -> World:
     world = World(comm, nodes, threads, library, processes=tuple(place[3] for place in places))
     if assigned is not None:
         _divide(world, sorted(assigned, key=roles.PLACES.index), work, Mail(mail, control))
+    assert isinstance(world.comm, MpiComm)
     world.comm.share([nodes[r] for r in world.comm.ranks])
     return world
 

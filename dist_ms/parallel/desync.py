@@ -128,7 +128,7 @@ class DesyncDetector:
         """Raise if the ranks' values of a parameter differ, and not only its layout in memory."""
         comm = self._comm
         values = np.ascontiguousarray(parameter.array())
-        everyone = comm.all_gather(np.uint64([hash_memory(values.reshape(-1).view(np.uint8))]))[:, 0]
+        everyone = comm.all_gather(np.array([hash_memory(values.reshape(-1).view(np.uint8))], np.uint64))[:, 0]
         same: dict[int, list[int]] = {}
         for rank, value in enumerate(everyone.tolist()):
             same.setdefault(value, []).append(comm.ranks[rank])

@@ -44,8 +44,8 @@ class DividedUpdate:
         self._states = self._find_states()
         self._buckets: list[Bucket] = []
         self._gathers: list[Gather] = []
-        self._comm: Comm | None = None
-        self._reducer: Reducer | None = None
+        self._comm: Comm
+        self._reducer: Reducer
 
     @classmethod
     def asked_for(cls, optimizer: Any) -> DividedUpdate | None:
@@ -126,7 +126,9 @@ class DividedUpdate:
         return found
 
     def _slice(self, index: int) -> tuple[int, int]:
-        bucket, slot = self._places[index]
+        place = self._places[index]
+        assert place is not None
+        bucket, slot = place
         return bucket.slice_of(slot, self._comm.rank)
 
     def _part(self, index: int) -> Parameter:

@@ -63,7 +63,8 @@ class Layout:
             raise TypeError(complaint("rank_list", "Layout", "a list", type(rank_list).__name__))
         if len(rank_list) != count or len(set(rank_list)) != count:
             raise ValueError(complaint("rank_list", "Layout", f"{count} ranks that differ", rank_list))
-        self._ranks, self._map = rank_list, ()
+        self._ranks = rank_list
+        self._map: tuple[int | tuple[int, ...], ...] = ()
 
     def __call__(self, *tensor_map: str | tuple[str, ...]) -> Layout:
         """Lay out a tensor.

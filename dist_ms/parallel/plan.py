@@ -137,9 +137,9 @@ class SyncPlan:
         head = ("parameter", "shape", "dtype", "start", "gradient", "bucket", "saved by", "reason")
         lines = [head]
         for row in self.rows:
-            bucket = "-" if row.bucket is None else str(row.bucket)
+            number = "-" if row.bucket is None else str(row.bucket)
             shape = "(" + ", ".join(map(str, row.shape)) + ")"
-            lines.append((row.name, shape, row.dtype, row.start, row.gradient, bucket, row.saved_by) + (row.reason,))
+            lines.append((row.name, shape, row.dtype, row.start, row.gradient, number, row.saved_by) + (row.reason,))
         widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
         table = [
             "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines

@@ -14,7 +14,7 @@ import numpy as np
 from dist_ms._ext.hashing import hash_memory
 from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.communication import Comm, agreeing, current
+from dist_ms.communication import Comm, World, agreeing, current
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.desync import DesyncDetector, memory, name_ranks, steps_between
 from dist_ms.parallel.errors import UnreducedGradientError
@@ -37,7 +37,9 @@ class ReplicaCheck:
     __slots__ = ("_mode", "_replicas", "_world")
 
     def __init__(self) -> None:
-        self._world = self._mode = self._replicas = None
+        self._world: World | None = None
+        self._mode: str | None = None
+        self._replicas: Replicas | None = None
 
     def __reduce__(self) -> tuple:
         """A copy, also one on its way to a server, has seen nothing yet."""
@@ -109,7 +111,7 @@ class Replicas:
         if comm.size == 1 or not (comms or reduced(weights)):
             return None
         if None not in found and len(comms) == 1:
-            kinds = [kind for _, kind in found]
+            kinds = [one[1] for one in found if one is not None]
             return cls(owner, weights, comm, kinds, None) if set(kinds) & set(_WHOLE) else None
         with agreeing(comm):
             plan = make_plan(weights, weights, servers=is_worker())

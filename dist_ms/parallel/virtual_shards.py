@@ -133,7 +133,7 @@ def mean_over_shards(
         shards: how the batch is cut.
         gradients: per shard of this rank the weights' gradients.
     """
-    found: list[Tensor | None] = [None] * len(plan.weights)
+    found: list = [None] * len(plan.weights)
     parts = len(gradients)
     owners = [(r, place, v) for r in range(comm.size) for place, v in enumerate(shards.of_rank(r, comm.size))]
     ordered = [(r, place) for r, place, _ in sorted(owners, key=lambda owner: owner[2])]

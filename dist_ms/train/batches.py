@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import nullcontext
 from itertools import chain, repeat
 from typing import Any
@@ -54,7 +54,7 @@ class Batches:
             with self._reading():
                 self.size = dataset.get_dataset_size()
         elif isinstance(dataset, Iterable) and not isinstance(dataset, (Tensor, np.ndarray, str, dict)):
-            self.size = len(dataset) if hasattr(dataset, "__len__") else None
+            self.size = len(dataset) if isinstance(dataset, Sized) else None
         else:
             raise TypeError(
                 f"For '{owner}', the dataset must be a dist_ms.dataset or an iterable of batches, but got "

@@ -148,7 +148,8 @@ class ModelLoops:
     def _eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
         """The batches to evaluate; ranks whose layers are not cut read every row of a sharded dataset once."""
         net = self._eval_network
-        cut = len(net.parameters_broadcast_dict()) < len(net.parameters_dict())
+        assert net is not None
+        cut = len(net.parameters_broadcast_dict() or ()) < len(net.parameters_dict())
         return Batches(dataset, owner, may_be_empty=ranks.size > 1, whole=ranks.size > 1 and not cut)
 
     def _eval(
@@ -157,16 +158,17 @@ class ModelLoops:
         """Evaluate the metrics, and the loss if there is one, over all ranks."""
         for metric in self._metric_fns.values():
             metric.clear()
-        context = RunContext(run)
+        context, net = RunContext(run), self._eval_network
+        assert net is not None
         callbacks.on_eval_begin(context)
-        self._eval_network.set_train(False)
+        net.set_train(False)
         callbacks.on_eval_epoch_begin(context)
         for batch in batches:
             run.cur_step_num += 1
             run.batch_num = max(run.batch_num, run.cur_step_num)
             run.eval_dataset_element = batch
             callbacks.on_eval_step_begin(context)
-            run.net_outputs = self._eval_network(*batch)
+            run.net_outputs = net(*batch)
             callbacks.on_eval_step_end(context)
             self._update_metrics(run.net_outputs, loss)
             if context.get_stop_requested():

@@ -319,6 +319,6 @@ class Model(ModelLoops):
         if train_dataset is not None:
             self._train_network.check_names()
         if valid_dataset is not None:
-            if not self._metric_fns:
+            if not self._metric_fns or self._eval_network is None:
                 raise RuntimeError("For 'Model.build', 'metrics' of the model must be set with 'valid_dataset'.")
             self._eval_network.check_names()

@@ -37,7 +37,7 @@ _PREFIX = re.compile(r"^\w+[0-9a-zA-Z_.]*$", re.ASCII)
 _keys = itertools.count()
 
 
-class Parameter(ParameterFlags, Tensor):
+class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a method of Tensor, as in MindSpore
     """A tensor that training updates.
 
     Args:
@@ -152,7 +152,7 @@ class Parameter(ParameterFlags, Tensor):
         self._plain_text = True
 
     @property
-    def elsewhere(self) -> bool:
+    def elsewhere(self) -> bool:  # type: ignore[override]  # only Tensor's default is a plain field
         """Whether parameter servers have the values, and this process shape and type only."""
         return self._data is None and self.looked_up and self.is_param_ps and servers_hold_tables()
 
@@ -281,7 +281,9 @@ class Parameter(ParameterFlags, Tensor):
             np.copyto(self._data, array, casting="unsafe")
         self.__dict__.pop("_plain_text", None)
 
-    def init_data(self, layout: tuple | None = None, set_sliced: bool = False) -> Parameter:
+    def init_data(  # type: ignore[override]  # as in MindSpore
+        self, layout: tuple | None = None, set_sliced: bool = False
+    ) -> Parameter:
         """Make the values of a lazy parameter; nothing happens to one that has them.
 
         With a layout only this rank's slice is ever made: ranks with the same slice get

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +13,12 @@ from dist_ms.common.random.seed import operations_seeded, seeded
 from dist_ms.common.tensor import Tensor
 
 
-def get_random_state() -> tuple[tuple, Tensor]:
+def get_random_state() -> tuple[Any, Tensor]:
     """The state that random operations draw from now."""
     return np.random.get_state(), default_generator.get_state()
 
 
-def set_random_state(state: tuple[tuple, Tensor]) -> None:
+def set_random_state(state: tuple[Any, Tensor]) -> None:
     """Go back to a state that `get_random_state` returned."""
     np.random.set_state(state[0])
     default_generator.set_state(state[1])

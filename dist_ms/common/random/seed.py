@@ -77,7 +77,7 @@ def operation_seeds(name: str, seed: int | None) -> tuple[int, int]:
 
 def next_key() -> int:
     """Draw a 62-bit key for a counter-based generator from the global generator."""
-    bits = np.random.get_bit_generator()
+    bits = np.random.get_bit_generator()  # type: ignore[attr-defined]  # NumPy's stubs lack it
     if type(bits) is np.random.MT19937:  # the numbers of `randint`, sooner: it takes 31 bits of a raw number as well
         return key(bits)
     high, low = np.random.randint(0, 2**31, size=2)

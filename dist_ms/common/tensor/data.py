@@ -9,7 +9,10 @@ import numpy as np
 from dist_ms.common import dtype as mstype
 
 # What NumPy makes of Python numbers, and the types MindSpore gives them.
-_DEFAULTS = {np.dtype(np.float64): np.dtype(np.float32), np.dtype(np.int32): np.dtype(np.int64)}
+_DEFAULTS: dict[np.dtype, np.dtype] = {
+    np.dtype(np.float64): np.dtype(np.float32),
+    np.dtype(np.int32): np.dtype(np.int64),
+}
 
 
 def array_from(value: Any, np_dtype: np.dtype | None) -> np.ndarray:

@@ -12,6 +12,10 @@ class TensorForm(Value):
     """The shape and element type of a tensor, read from its array or remembered without one."""
 
     init: Any = None
+    _data: Any
+    _node: Any
+    _index: int
+    _part: Any
 
     @property
     def dtype(self) -> mstype.Number:

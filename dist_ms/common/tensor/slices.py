@@ -64,7 +64,7 @@ class Slice(NamedTuple):
         start: the position of its first element in the whole tensor.
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
     shape: tuple[int, ...]
     start: tuple[int, ...]
 

@@ -5,6 +5,7 @@ They only hold their parts; what computes with them is attached by `ops`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ class SparseParts:
 
     def __init__(self, indices: Tensor, values: Tensor, shape: tuple[int, ...]) -> None:
         self._fill(shape, indices=indices, values=values)
+        assert indices is not None and values is not None and shape is not None  # `_fill` has seen to it
 
     def _fill(self, shape: Any, **tensors: Any) -> None:
         """Check and keep the parts."""
@@ -132,6 +134,12 @@ class COOTensor(SparseParts):
          [0. 0.]]
     """
 
+    # Attached by `ops`.
+    add: Callable[..., Any]
+    coalesce: Callable[..., Any]
+    to_csr: Callable[..., Any]
+    to_dense: Callable[..., Tensor]
+
     def __init__(
         self,
         indices: Tensor | None = None,
@@ -142,6 +150,7 @@ class COOTensor(SparseParts):
         if self._copy(coo_tensor, "coo_tensor", (indices, values, shape)):
             return
         self._fill(shape, indices=indices, values=values)
+        assert indices is not None and values is not None and shape is not None  # `_fill` has seen to it
         if indices.ndim != 2 or indices.shape != (values.shape[:1] + (len(shape),)) or values.ndim != 1:
             raise ValueError(
                 f"For 'COOTensor', 'indices' must be (N, {len(shape)}) and 'values' (N,), but got shapes "
@@ -187,6 +196,14 @@ class CSRTensor(SparseParts):
          [0. 0.]]
     """
 
+    # Attached by `ops`.
+    add: Callable[..., Any]
+    mm: Callable[..., Tensor]
+    mv: Callable[..., Tensor]
+    sum: Callable[..., Tensor]
+    to_coo: Callable[..., Any]
+    to_dense: Callable[..., Tensor]
+
     parts = ("indptr", "indices")
 
     def __init__(
@@ -200,6 +217,8 @@ class CSRTensor(SparseParts):
         if self._copy(csr_tensor, "csr_tensor", (indptr, indices, values, shape)):
             return
         self._fill(shape, indptr=indptr, indices=indices, values=values)
+        assert indptr is not None
+        assert indices is not None and values is not None and shape is not None  # `_fill` has seen to it
         if indptr.ndim != 1 or indices.ndim != 1 or values.shape[:1] != indices.shape:
             raise ValueError(
                 f"For 'CSRTensor', 'indptr' and 'indices' must have one dimension and 'values' as many "
@@ -241,6 +260,13 @@ class RowTensor(SparseParts):
         (3, 2)
     """
 
+    # Attached by `ops`.
+    added_to: Callable[..., Any]
+    array: Callable[..., Any]
+    asnumpy: Callable[..., Any]
+    summed: Callable[..., Any]
+    to_dense: Callable[..., Tensor]
+
     def __init__(
         self,
         indices: Tensor | None = None,
@@ -251,6 +277,7 @@ class RowTensor(SparseParts):
         if self._copy(row_tensor, "row_tensor", (indices, values, shape)):
             return
         self._fill(shape, indices=indices, values=values)
+        assert indices is not None and values is not None and shape is not None  # `_fill` has seen to it
         if indices.ndim != 1 or values.shape[:1] != indices.shape or values.shape[1:] != shape[1:]:
             raise ValueError(
                 f"For 'RowTensor', 'values' must be (N, *{shape[1:]}) with 'indices' (N,), but got shapes "

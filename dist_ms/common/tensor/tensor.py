@@ -366,7 +366,7 @@ class Tensor(_Base):
 know(Tensor)
 
 
-def _restore(cls: type, state: dict) -> Tensor:
+def _restore(cls: type[Tensor], state: dict) -> Tensor:
     """Rebuild a tensor (pickle support)."""
     tensor = cls.__new__(cls)
     for key, value in state.items():

@@ -8,6 +8,7 @@ bools), others with at most six entries along each dimension.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def tensor_str(array: np.ndarray) -> str:
     """
     if array.ndim or array.dtype.kind == "V":
         return _numpy_text(array, " ")
-    value = array[()]
+    value: Any = array[()]
     if array.dtype.kind == "f":
         return _scalar(value, "0")
     return _complex_scalar(value) if array.dtype.kind == "c" else str(value)
@@ -99,7 +100,7 @@ def _scientific(array: np.ndarray) -> Callable[[np.floating], str]:
     return write
 
 
-def _scalar(value: np.floating, trim: str) -> str:
+def _scalar(value: np.floating, trim: Literal["k", ".", "0", "-"]) -> str:
     """A float as NumPy prints a single one: with an exponent below 1e-4 and from 1e16 on."""
     if value == 0 or 1e-4 <= abs(float(value)) < 1e16 or not np.isfinite(value):
         return np.format_float_positional(value, trim=trim)
@@ -131,13 +132,13 @@ def _numpy_text(array: np.ndarray, separator: str) -> str:
 
     A bfloat16, which is foreign to NumPy, has six decimals.
     """
-    formatter: dict[str, Callable] | None = None
+    formatter: Any = None
     if array.dtype.kind == "V":
         formatter = {"all": lambda value: f"{float(value):f}"}
     elif array.dtype == np.float32 and array.size <= _LONGEST_LINE and _starts_at_limit(array):
         formatter = {"float_kind": _scientific(array)}
     # From 2.3 on NumPy writes float16 above 1e3 and float32 above 1e6 with exponents.
-    legacy = "2.2" if _EARLY_EXPONENTS and np.get_printoptions()["legacy"] is False else None
+    legacy: Any = "2.2" if _EARLY_EXPONENTS and np.get_printoptions()["legacy"] is False else None
     return np.array2string(array, separator=separator, formatter=formatter, legacy=legacy)
 
 
@@ -164,7 +165,7 @@ def _texts(shown: np.ndarray) -> np.ndarray:
     return np.array(texts, object).reshape(shown.shape)
 
 
-def _short(value: np.generic) -> str:
+def _short(value: Any) -> str:
     """One element as C++ streams write it."""
     kind = value.dtype.kind
     if kind == "c":

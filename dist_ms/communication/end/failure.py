@@ -18,7 +18,7 @@ import time
 import traceback
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, NoReturn
 
 from dist_ms.communication.end.missing import missing_of
 from dist_ms.communication.rendezvous.control import Control
@@ -78,7 +78,7 @@ class Ending:
         sys.exit = self._watched_exit
         atexit.register(self._at_end)
 
-    def _watched_exit(self, code: Any = None, /) -> None:
+    def _watched_exit(self, code: Any = None, /) -> NoReturn:
         if threading.current_thread() is not threading.main_thread():
             self._exit(code)  # ends only that thread
         raise _WatchedExit(code)

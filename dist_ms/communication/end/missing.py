@@ -32,7 +32,7 @@ def late(text: str, missing: Missing | None) -> TimeoutError:
         missing: the rank that the waiting one did not hear of, None if all have answered.
     """
     error = TimeoutError(text)
-    error.missing = missing
+    vars(error)["missing"] = missing
     return error
 
 

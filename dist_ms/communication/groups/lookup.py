@@ -14,7 +14,7 @@ WORLD_NAMES = (HCCL_WORLD_COMM_GROUP, NCCL_WORLD_COMM_GROUP, MCCL_WORLD_COMM_GRO
 
 def members(verb: str, group: str) -> list[int]:
     """Return the world ranks of a group."""
-    world = _world.current()
+    world = check_inited(verb)
     if group in WORLD_NAMES:
         return list(world.comm.ranks)
     if group not in world.groups:
@@ -24,7 +24,7 @@ def members(verb: str, group: str) -> list[int]:
 
 def comm_of(verb: str, group: str) -> Comm:
     """Return the communicator of a group that this rank is in."""
-    world = _world.current()
+    world = check_inited(verb)
     if group in WORLD_NAMES:
         return world.comm
     ranks = members(verb, group)
@@ -39,7 +39,7 @@ def comm_of(verb: str, group: str) -> Comm:
 
 def local_ranks(comm: Comm) -> list[int]:
     """Return the world ranks of the group's members on this node."""
-    nodes = _world.current().nodes
+    nodes = check_inited("local_ranks").nodes
     here = nodes[comm.ranks[comm.rank]]
     return [r for r in comm.ranks if nodes[r] == here]
 

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from dist_ms.communication.end.forked import Owner
@@ -23,7 +24,7 @@ _PACKAGE = str(Path(__file__).resolve().parent.parent)
 
 def caller() -> str:
     """Return file:line of the innermost frame outside dist_ms, and outside of the `with` statements in it."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith((_PACKAGE, contextlib.__file__, "<frozen")):

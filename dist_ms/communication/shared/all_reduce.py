@@ -139,15 +139,16 @@ class SharedMemory:
         """
         length = size * dtype.itemsize
         found = self._arena.take(length)
-        if not agree(found is not None):
+        if not agree(found is not None) or found is None:
             return None
         memory, stride = found
         start = self._arena.rank * stride
         address = memory.ctypes.data
         if address not in self._known:
             # The board must not keep the lease: whole windows stay to the end of the job anyway.
-            self._board.add_block(memory.base.window.memory, stride, stride)
-            self._known[address] = memory.base.window.memory, stride
+            lease: Any = memory.base
+            self._board.add_block(lease.window.memory, stride, stride)
+            self._known[address] = lease.window.memory, stride
         return memory[start : start + length].view(dtype)
 
 
@@ -166,7 +167,7 @@ def share(arena: Arena, between: Between | None, agree: Callable[[bool], bool]) 
     """
     needed = boards.board_bytes(arena.size, *_sizes(arena.size)) + 64
     found = arena.take(-(-needed // arena.size))
-    if not agree(found is not None):
+    if not agree(found is not None) or found is None:
         return None
     shared = SharedMemory(arena, found[0], between)
     agree(True)  # nobody may write to a board before all have cleared their flags

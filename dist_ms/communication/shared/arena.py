@@ -83,13 +83,15 @@ class Arena:
         elif self.size * stride > state[0]:
             return None
         else:
-            window = self._allocate(stride)
-            if window is None:
+            made = self._allocate(stride)
+            if made is None:
                 return None
+            window = made
         return window.take(), window.stride
 
     def _allocate(self, stride: int) -> Window | None:
         """Make a window; None, on all ranks, if MPI cannot."""
+        window: Window | None = None
         try:
             window = Window(self._mpi, self._comm, stride)
             # The rank that writes a page first has it on its part of the machine.
@@ -98,7 +100,7 @@ class Arena:
             window = None
         made = np.array([window is not None], np.int64)
         self._comm.Allreduce(self._mpi.IN_PLACE, made, self._mpi.MIN)
-        if not made[0]:
+        if window is None or not made[0]:
             return None
         self._windows.append(window)
         return window

@@ -14,9 +14,10 @@ def core_of(cpu: int, cpus: Path = _CPUS) -> int:
     """Return the lowest hardware thread of a CPU's core, which stands for the core."""
     try:
         text = (cpus / f"cpu{cpu}/topology/thread_siblings_list").read_text()
-        return int(re.match(r"\d+", text)[0])
-    except (OSError, TypeError):
+    except OSError:
         return cpu
+    found = re.match(r"\d+", text)
+    return cpu if found is None else int(found[0])
 
 
 def my_cores() -> tuple[int, ...]:

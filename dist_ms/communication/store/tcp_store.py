@@ -95,6 +95,7 @@ class TCPStore:
             self._address = _reached(host_name)
         self._connection = self._connect()
         if world_size is not None and wait_for_workers and is_master:
+            assert self._master is not None
             if self._ask(b"w", b"", WAIT_AND_COUNT.pack(self._seconds, world_size))[0] != DONE:
                 raise RuntimeError(
                     f"For 'TCPStore', {world_size} processes must connect within {self._seconds:g} s, but got "
@@ -225,8 +226,9 @@ class TCPStore:
     def __del__(self) -> None:
         if getattr(self, "_connection", None) is not None:
             self._connection.close()
-        if getattr(self, "_master", None) is not None:
-            self._master.close()
+        master = getattr(self, "_master", None)
+        if master is not None:
+            master.close()
 
 
 def _on_one_machine() -> bool:
@@ -246,7 +248,7 @@ def _resolved(host: str) -> tuple[str, socket.AddressFamily]:
     """
     found = socket.getaddrinfo(host or "0.0.0.0", None, type=socket.SOCK_STREAM)
     family, _, _, _, where = min(found, key=lambda one: one[0] != socket.AF_INET)
-    return where[0], family
+    return str(where[0]), family
 
 
 def _is_here(host: str) -> bool:

@@ -11,7 +11,7 @@ TAG_UB = 32767  # the largest message tag that every MPI must take
 
 
 # Open MPI 5 adds 8- and 16-bit numbers with saturation where the CPU has AVX.
-_WIDER = dict.fromkeys(("int8", "int16", "uint8", "uint16"), np.int32)
+_WIDER: dict[str, type[np.generic]] = dict.fromkeys(("int8", "int16", "uint8", "uint16"), np.int32)
 _WIDER |= dict.fromkeys(("float16", "bfloat16"), np.float32)
 
 

@@ -51,7 +51,7 @@ class Exchange:
 
     def __init__(self, between: Between, held: Any, part: np.ndarray, op: str, meeting: Posted | None) -> None:
         self._between, self._held, self._part, self._op, self._meeting = between, held, part, op, meeting
-        self._number = between.carrier.number() if part.size else 0
+        self._number = between.carrier.number() if part.size and between.carrier is not None else 0
         self._carried: Carried | None = None
 
     def advance(self, seconds: float, moving: bool = False) -> int:
@@ -85,5 +85,6 @@ class Exchange:
         if not self._part.size:
             return True
         if self._carried is None:
+            assert self._between.carrier is not None
             self._carried = Carried(self._between.carrier, self._number, self._part, self._op)
         return self._carried.test()

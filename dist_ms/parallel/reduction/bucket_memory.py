@@ -55,16 +55,15 @@ def write(view: np.ndarray, grad: Tensor | RowTensor, factor: float, add: bool, 
         ValueError: if the shape is not the weight's.
         TypeError: if the type cannot be added in the bucket's.
     """
-    rows = isinstance(grad, RowTensor)
-    source = grad.values.array() if rows else grad.array()
-    shape = tuple(grad.dense_shape) if rows else source.shape
+    source = grad.values.array() if isinstance(grad, RowTensor) else grad.array()
+    shape = tuple(grad.dense_shape) if isinstance(grad, RowTensor) else source.shape
     if shape != view.shape:
         raise ValueError(f"For 'Reducer', the gradient of '{name}' must have shape {view.shape}, but got {shape}.")
     if source.dtype.kind == "c" and view.dtype.kind != "c":
         raise TypeError(
             f"For 'Reducer', the gradient of '{name}' must be of type {view.dtype}, but got {source.dtype}."
         )
-    if rows:
+    if isinstance(grad, RowTensor):
         if not add:
             view[...] = 0
         add_at(view, grad.indices.array(), _times(source, factor, view.dtype))

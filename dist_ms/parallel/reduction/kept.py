@@ -40,10 +40,11 @@ class Kept:
         """
         if self._kinds[index] == "server" and grad is not None and factor != 1:
             grad = _times(grad, factor)
-        if self._grads.get(index) is None:
+        before = self._grads.get(index)
+        if before is None:
             self._grads[index] = grad
         elif grad is not None:
-            self._grads[index] = _sum(self._grads[index], grad, index in self._summed)
+            self._grads[index] = _sum(before, grad, index in self._summed)
             self._summed.add(index)
 
     def reduce(self, scale: float) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dist_ms._ext.reduce import reduce
-from dist_ms.communication import Comm
+from dist_ms.communication import Comm, Handle
 from dist_ms.parallel.plan import Bucket
 
 
@@ -71,7 +71,8 @@ class Gather:
     def __init__(self, bucket: Bucket, memory: np.ndarray | None, comm: Comm) -> None:
         every = None if memory is None else comm.beside(memory)
         self.shared = every is not None
-        self._bucket, self._comm, self._handle = bucket, comm, None
+        self._bucket, self._comm = bucket, comm
+        self._handle: Handle | None = None
         self._share = share = bucket.size // bucket.shards
         if every is not None:
             slices = [array.view(bucket.dtype)[r * share : (r + 1) * share] for r, array in enumerate(every)]

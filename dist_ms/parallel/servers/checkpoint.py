@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.communication import current
+from dist_ms.parallel.mode import world_comm
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.client import client
 from dist_ms.parallel.servers.files import Parts, write_part
@@ -54,7 +55,7 @@ def save_servers(folder: str, optimizer: Any) -> None:
         clocks = [{held.units[k]: held.clock for held in link.held()} for k in range(line.servers)]
         values = [(folder, clocks[k]) for k in range(line.servers)]
         line.ask_all(Kind.SAVE, [0] * line.servers, values, "Saving what the servers hold")
-    world.comm.barrier()
+    world_comm().barrier()
 
 
 def load_servers(folder: str, optimizer: Any) -> None:
@@ -70,7 +71,6 @@ def load_servers(folder: str, optimizer: Any) -> None:
         FileNotFoundError: if the folder has no complete checkpoint.
         ValueError: if a tensor is missing in it, or has another shape, or a file is said to lie outside of it.
     """
-    world = current()
     if not is_worker():
         _load_locally(Parts(folder), optimizer)
         return
@@ -79,7 +79,7 @@ def load_servers(folder: str, optimizer: Any) -> None:
     if line.worker == 0:
         values = [(folder, [held.units[k] for held in link.held()]) for k in range(line.servers)]
         line.ask_all(Kind.LOAD, [0] * line.servers, values, "Loading what the servers hold")
-    world.comm.barrier()
+    world_comm().barrier()
     line.refresh()
 
 
@@ -94,7 +94,7 @@ def save_units(folder: str, server: int, servers: int, units: list[Unit]) -> Non
             if not weight._data.size:
                 continue
             if isinstance(shard, TableShard):
-                what = {"kind": "rows", "shape": list(shard.shape), "how": shard.partition.how}
+                what: dict[str, Any] = {"kind": "rows", "shape": list(shard.shape), "how": shard.partition.how}
             else:
                 piece = shard.pieces[place]
                 what = {"kind": "dense", "shape": list(shard.shapes[piece.index]), "start": piece.start}

@@ -36,8 +36,9 @@ class ServerClient:
     """
 
     def __init__(self, world: World) -> None:
+        assert world.mail is not None and world.roles is not None
         self.mail, self.roles = world.mail, world.roles
-        self.servers, self.workers = world.roles.servers, world.roles.workers
+        self.servers, self.workers = self.roles.servers, self.roles.workers
         self.worker = world.comm.rank
         self.holdings = Holdings()
         self.dense: list[Any] = []
@@ -149,8 +150,8 @@ class ServerClient:
             link = TableLink(self, parameter) if served else None  # the parameter keeps it
             owner = weakref.ref(parameter, lambda _: self._tables.pop(key, None))
             self._tables[key] = owner, None if link is None else weakref.ref(link)
-        link = self._tables[key][1]
-        return None if link is None else link()
+        found = self._tables[key][1]
+        return None if found is None else found()
 
     def held_by(self, server: int) -> str:
         """Say what a server holds, as far as this worker knows."""

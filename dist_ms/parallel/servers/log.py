@@ -36,7 +36,7 @@ class UpdateLog:
 
     def _write(self, data: np.ndarray) -> None:
         self._file.write(np.int64(len(data)).tobytes())
-        self._file.write(data)
+        self._file.write(data.data)
 
     def __call__(self, version: int, frames: list[tuple[int, tuple[np.ndarray, np.ndarray]]]) -> None:
         """Write one update.

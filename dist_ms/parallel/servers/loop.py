@@ -36,6 +36,7 @@ class Server:
     """
 
     def __init__(self, world: World) -> None:
+        assert world.mail is not None and world.roles is not None
         self.mail, self.roles = world.mail, world.roles
         self.number = world.comm.rank
         self.units: dict[int, Unit] = {}
@@ -137,12 +138,12 @@ class Server:
         number, first = self._specs[key]
         different = [key for key in first if first[key] != spec.get(key)]
         if different:
-            key = different[0]
+            what = different[0]
             return self._refuse(
                 message,
                 ValueError(
-                    f"For 'set_param_ps', '{name}' must be the same on every worker, but its {key} is "
-                    f"{first[key]} on worker 0 and {spec.get(key)} on worker {message.sender}."
+                    f"For 'set_param_ps', '{name}' must be the same on every worker, but its {what} is "
+                    f"{first[what]} on worker 0 and {spec.get(what)} on worker {message.sender}."
                 ),
             )
         return self._answer(message, number)

@@ -104,6 +104,7 @@ class _Unpacker(pickle.Unpickler):
         if name not in self._made:
             if what == "state":
                 init, shape, dtype = pid[3:]
+                assert isinstance(self._shard, TableShard)
                 array = self._shard.state(init, shape, dtype)
             else:
                 array = pid[3].reshape(weight._data.shape).copy()

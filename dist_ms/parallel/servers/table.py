@@ -23,10 +23,10 @@ class ServedTable(Parameter):
     """A Parameter whose values are on servers: it has a shape and a type, and no array."""
 
     _link: TableLink
-    elsewhere = True
+    elsewhere = True  # type: ignore[assignment]
 
     @property
-    def saved_by_servers(self) -> bool:
+    def saved_by_servers(self) -> bool:  # type: ignore[override]  # other parameters have a plain field
         """Whether it is too large to be written by a worker: then `save_servers` alone saves it."""
         return self.nbytes > WHOLE_BYTES
 
@@ -242,6 +242,7 @@ class TableLink:
             (ids, tags), self._ahead = self._ahead, None
             rows, version = self.read(ids, tags)
             self._uses += 1
+            assert self.cache is not None
             self.cache.put(ids, rows, version, self._uses)
 
     def push(self, gradient: Any) -> None:

@@ -177,7 +177,11 @@ class OptimizerLink:
         for i, link in self.tables.items():
             for server in range(self.client.servers):
                 cut = link.partition.slice_of(server)
-                blob = pack_optimizer(self.optimizer, [i], lambda _, a, cut=cut: np.ascontiguousarray(a[cut]))
+
+                def slice_of(_: Any, array: np.ndarray, cut: Any = cut) -> np.ndarray:
+                    return np.ascontiguousarray(array[cut])
+
+                blob = pack_optimizer(self.optimizer, [i], slice_of)
                 self._attach(server, link.units[server], blob, [i])
         for link in self.dense:
             for server, pieces in enumerate(link.pieces):

@@ -40,6 +40,7 @@ def watch(world: World) -> None:
 
 def tell(world: World) -> None:
     """Write who died, if this is the process to say it."""
+    assert world.mail is not None and world.roles is not None
     control = world.mail.control
     if control.owner.forked:
         return

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dist_ms.common.tensor import Tensor
@@ -30,7 +32,7 @@ class History(Callback):
     def __init__(self) -> None:
         super().__init__()
         self.history: dict[str, list] = {}
-        self.epoch: dict[str, list] | None = None
+        self.epoch: Any = None
 
     def begin(self, run_context: RunContext) -> None:
         """Count the epochs of this run alone; values of earlier runs stay.

@@ -53,16 +53,18 @@ class LambdaCallback(Callback):
         on_eval_end: _Function = None,
     ) -> None:
         super().__init__()
-        self.on_train_epoch_begin = on_train_epoch_begin or _nothing
-        self.on_train_epoch_end = on_train_epoch_end or _nothing
-        self.on_train_step_begin = on_train_step_begin or _nothing
-        self.on_train_step_end = on_train_step_end or _nothing
-        self.on_train_begin = on_train_begin or _nothing
-        self.on_train_end = on_train_end or _nothing
-        self.on_eval_epoch_begin = on_eval_epoch_begin or _nothing
-        self.on_eval_epoch_end = on_eval_epoch_end or _nothing
-        self.on_eval_step_begin = on_eval_step_begin or _nothing
-        self.on_eval_step_end = on_eval_step_end or _nothing
-        self.on_eval_begin = on_eval_begin or _nothing
-        self.on_eval_end = on_eval_end or _nothing
+        vars(self).update(
+            on_train_epoch_begin=on_train_epoch_begin or _nothing,
+            on_train_epoch_end=on_train_epoch_end or _nothing,
+            on_train_step_begin=on_train_step_begin or _nothing,
+            on_train_step_end=on_train_step_end or _nothing,
+            on_train_begin=on_train_begin or _nothing,
+            on_train_end=on_train_end or _nothing,
+            on_eval_epoch_begin=on_eval_epoch_begin or _nothing,
+            on_eval_epoch_end=on_eval_epoch_end or _nothing,
+            on_eval_step_begin=on_eval_step_begin or _nothing,
+            on_eval_step_end=on_eval_step_end or _nothing,
+            on_eval_begin=on_eval_begin or _nothing,
+            on_eval_end=on_eval_end or _nothing,
+        )
         self.stops_steps = bool(on_train_step_begin or on_train_step_end)

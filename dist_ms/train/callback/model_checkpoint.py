@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, cast
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
@@ -77,13 +77,13 @@ class ModelCheckpoint(Callback):
         if config is not None and not isinstance(config, CheckpointConfig):
             raise TypeError(f"For '{_OWNER}', 'config' must be a CheckpointConfig, but got {type(config).__name__}.")
         self._config = config or CheckpointConfig()
-        self._prefix = self._exception_prefix = prefix
+        self._prefix = self._exception_prefix = cast(Any, prefix)
         self._whole: dict[str, Any] = {}
-        self._directory = os.getcwd() if directory is None else directory
+        self._directory = cast(Any, os.getcwd() if directory is None else directory)
         if self._directory_func is None:
             self._directory = make_folder(_OWNER, self._directory)
             if self._prefix_func is None:
-                self._prefix = free_prefix(self._directory, prefix)
+                self._prefix = free_prefix(self._directory, self._prefix)
         self._manager = CheckpointFiles(self._config.format)
         self._append_dict = dict(self._config.append_dict or {})
         self._append_epoch_num = self._append_dict.get("epoch_num", 0)
@@ -188,7 +188,9 @@ class ModelCheckpoint(Callback):
     def _gather(self, run: Any, ranks: Ranks) -> dict[str, Tensor]:
         """Return the states that the parallel optimizer cuts over the ranks, whole."""
         reducer = getattr(run["train_network"], "grad_reducer", None)
-        cut = reducer.divided_names() if isinstance(reducer, DistributedGradReducer) else frozenset()
+        if not isinstance(reducer, DistributedGradReducer):
+            return {}
+        cut = reducer.divided_names()
         cut &= {p.name for p in self._network(run).get_parameters()}
         if not cut or not self._config.integrated_save or self._config.remove_redundancy:
             return {}
@@ -268,7 +270,7 @@ class ModelCheckpoint(Callback):
         """Keep the newest file and, of those before it, the oldest of the last minutes."""
         newest = max(self._manager.ckpoint_filelist, key=os.path.getmtime)
         self._manager.ckpoint_filelist.remove(newest)
-        self._manager.keep_one_ckpoint_per_minutes(self._config.keep_checkpoint_per_n_minutes, time.time())
+        self._manager.keep_one_ckpoint_per_minutes(self._config.keep_checkpoint_per_n_minutes or 0, time.time())
 
     def _save_breakpoint(self, run: Any) -> None:
         """Save everything this rank has; other ranks may be gone, so it asks none of them."""

@@ -29,14 +29,16 @@ class _Save:
     """One save in the background."""
 
     def __init__(self, path: str, job: Callable[[], None]) -> None:
-        self.path, self._job = path, job
+        self.path = path
+        self._job: Callable[[], None] | None = job
         self.error: BaseException | None = None
         self.thread = threading.Thread(target=self._run, name=f"save {path}", daemon=False)
         self.thread.start()
 
     def _run(self) -> None:
         try:
-            self._job()
+            if self._job is not None:
+                self._job()
         except BaseException as error:
             self.error = error
             _log.error("The background save of %s failed: %s", self.path, error)
@@ -116,6 +118,7 @@ def start_process(path: str, pieces: Iterable[bytes | memoryview], seal: Seal) -
             start_new_session=True,
         )
         # A process that ended at once has closed the pipe; _watch tells its reason.
+        assert writer.stdin is not None
         with contextlib.suppress(BrokenPipeError), writer.stdin:
             writer.stdin.write(order)
     start(path, lambda: _watch(writer))
@@ -140,7 +143,7 @@ def _environment() -> dict[str, str]:
 def _watch(writer: subprocess.Popen) -> None:
     """Wait for the other process and raise what it complains about."""
     with writer:
-        complaint = writer.stderr.read().strip()
+        complaint = "" if writer.stderr is None else writer.stderr.read().strip()
     if writer.returncode != 0:
         last_line = complaint.splitlines()[-1] if complaint else "no error text"
         raise RuntimeError(f"the writing process ended with status {writer.returncode}: {last_line}")

@@ -62,7 +62,7 @@ def write_entries(entries: Iterable[tuple[str, np.ndarray | str]]) -> Iterator[b
 
 def array_bytes(array: np.ndarray) -> memoryview:
     """The elements of an array in row-major order, as bytes."""
-    return memoryview(np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _record_head(name: str, dims: tuple, type_name: str, content_bytes: int) -> bytes:

@@ -121,7 +121,7 @@ def _convert(
         _check_save_path(owner, save_path)
     jobs = list(_jobs(owner, old, new, file_path, save_path, file_name_regex))
     with ThreadPoolExecutor(processes_num) as pool:
-        list(pool.map(lambda job: _convert_file(owner, *job, old, new, name_map or {}), jobs))
+        list(pool.map(lambda job: _convert_file(owner, job[0], job[1], old, new, name_map or {}), jobs))
 
 
 def _check_save_path(owner: str, save_path: Any) -> None:

@@ -77,5 +77,5 @@ def tensors_crc(arrays: Iterable[tuple[str, np.ndarray]], exact: bool = False) -
             for start in range(0, int(array), len(_ZEROS)):
                 crc = zlib.crc32(_ZEROS[: int(array) - start], crc)
         else:
-            crc = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8), crc)
+            crc = zlib.crc32(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, crc)
     return crc

@@ -63,10 +63,11 @@ def _read_ckpt(file: BinaryIO, seal: Seal) -> Iterator[tuple[str, np.ndarray | s
         return
     if mode is not None:
         raise ValueError(f"it is encrypted with {mode}: give 'dec_key' and dec_mode='{mode}'")
-    source = Checksummed(FileSection(file, size)) if seal.crc else FileSection(file, size)
-    yield from ckpt_format.read_entries(source)
     if not seal.crc:
+        yield from ckpt_format.read_entries(FileSection(file, size))
         return
+    source = Checksummed(FileSection(file, size))
+    yield from ckpt_format.read_entries(source)
     if stored is None:
         _log.warning("The checkpoint file %s has no checksum, so there is none to check.", file.name)
     elif source.crc != stored:

@@ -8,7 +8,9 @@ from typing import BinaryIO, Protocol
 class Source(Protocol):
     """Something to read a checkpoint's plain bytes from, once, from front to back."""
 
-    remaining: int
+    @property
+    def remaining(self) -> int:
+        """At most this many bytes are left."""
 
     def read(self, count: int) -> bytes:
         """Read `count` bytes, or fewer at the end."""

@@ -49,7 +49,7 @@ class CosineSimilarity(Metric):
 
     def clear(self) -> None:
         """Forget everything seen."""
-        self._input: np.ndarray | None = None
+        self._input: Any = None
         self._is_update = False
 
     @rearrange_inputs

@@ -96,7 +96,8 @@ class OcclusionSensitivity(Metric):
         margins = np.broadcast_to(self.margin, place.shape)
         copy = image.copy()
         box = (slice(max(0, p - m), p + m) for p, m in zip(place, margins, strict=True))
-        copy[(..., *box)] = self.pad_val
+        inside: Any = (..., *box)
+        copy[inside] = self.pad_val
         return copy
 
     def eval(self) -> np.ndarray:

@@ -94,10 +94,11 @@ class ROC(Metric):
             ValueError: if there is no positive or no negative sample.
         """
         self._need(self._is_update)
-        if self.class_num == 1:
+        if self.class_num is None or self.class_num == 1:
             return _curve(self.y_pred, self.y == self.pos_label)
         curves = [_curve(self.y_pred[:, c], self.y == c) for c in range(self.class_num)]
-        return tuple(map(list, zip(*curves, strict=True)))
+        false, true, thresholds = map(list, zip(*curves, strict=True))
+        return false, true, thresholds
 
 
 def _curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -126,7 +126,7 @@ def _decreased(values: np.ndarray, how: str) -> tuple[np.ndarray, np.ndarray]:
         values, defined = _mean(values, defined, 1)
         return _mean(values, (defined > 0).astype(float), 0)
     kind, _, where = how.partition("_")
-    axis = {"": (0, 1), "batch": 0, "channel": 1}[where]
+    axis: Any = {"": (0, 1), "batch": 0, "channel": 1}[where]
     if kind == "mean":
         return _mean(values, defined, axis)
     return values.sum(axis=axis), defined.sum(axis=axis)

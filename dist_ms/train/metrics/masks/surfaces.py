@@ -7,6 +7,7 @@ for every shift along it, the smaller of what is there and what the shifted elem
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 # How a distance d along the axes so far and a shift s along the next become one (squared for
 # euclidean).
-_COMBINE = {
+_COMBINE: dict[str, Callable] = {
     "euclidean": lambda d, s: d + s * s,
     "chessboard": np.maximum,
     "taxicab": lambda d, s: d + s,

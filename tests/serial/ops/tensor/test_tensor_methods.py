@@ -75,6 +75,13 @@ def test_type_checkers_see_what_is_attached():
     assert attached_stub.FILE.read_text() == attached_stub.text(), "run python -m tests.serial.ops.tensor.attached_stub"
 
 
+@pytest.mark.parametrize("kind", [ms.COOTensor, ms.CSRTensor, ms.RowTensor])
+def test_type_checkers_see_what_sparse_tensors_are_given(kind):
+    given = {name for name, value in vars(kind).items() if getattr(value, "__module__", "").startswith("dist_ms.ops")}
+    declared = set(vars(kind)["__annotations__"])
+    assert declared and declared <= given
+
+
 def test_memory_facts():
     x = tensor(np.zeros((2, 3)))
     assert x.is_contiguous()
