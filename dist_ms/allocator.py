@@ -9,8 +9,7 @@ divided among the ranks on it. NumPy keeps the choice in a context variable: a t
 
 from __future__ import annotations
 
-import os
-
+from dist_ms.common.settings.environment import value_of
 from dist_ms.communication.start.launched import launched_local
 
 CHOICES = ("caching", "numpy")
@@ -25,7 +24,7 @@ def start() -> bool:
     Raises:
         ImportError: if DIST_MS_ALLOCATOR is neither "caching" nor "numpy".
     """
-    choice = os.environ.get("DIST_MS_ALLOCATOR", "caching")
+    choice = value_of("DIST_MS_ALLOCATOR")
     if choice not in CHOICES:
         raise ImportError(f"DIST_MS_ALLOCATOR must be one of {', '.join(CHOICES)}, but got '{choice}'.")
     if choice == "numpy":

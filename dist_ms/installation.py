@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+
+from dist_ms.common.settings.environment import value_of
 
 # What the kernels' paths depend on beyond the level of x86-64.
 _INSTRUCTIONS = ("avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16")
@@ -28,7 +29,7 @@ def cpu_level() -> str:
     info = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
     info = {name.strip(): text.strip() for name, text in info.items()}
     has = [name for name in _INSTRUCTIONS if name in info.get("flags", "").split()]
-    limits = [f"{name}={os.environ[name]}" for name in _LIMITS if os.environ.get(name)]
+    limits = [f"{name}={value_of(name)}" for name in _LIMITS if value_of(name)]
     return (
         f"{info.get('model name', 'CPU')}, x86-64-{cpu.level()} with {', '.join(has) or 'no 16-bit floats'}; in use: "
         f"kernels {threads.isa()} {'with' if amx.available() else 'without'} AMX, oneDNN {dnnl.isa()}"

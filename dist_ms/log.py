@@ -7,7 +7,8 @@ The level is taken from the environment variable GLOG_v when dist_ms is imported
 from __future__ import annotations
 
 import logging
-import os
+
+from dist_ms.common.settings.environment import value_of
 
 _LEVELS = {
     "0": logging.DEBUG,
@@ -16,7 +17,7 @@ _LEVELS = {
     "3": logging.ERROR,
     "4": logging.CRITICAL,
 }
-_level = os.environ.get("GLOG_v", "2")
+_level = value_of("GLOG_v")
 if _level not in _LEVELS:
     _level = "2"
 

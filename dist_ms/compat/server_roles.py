@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from dist_ms.common.settings.environment import value_of as _value_of
 from dist_ms.common.settings.ps_context import get_ps_context as _get_ps_context
 from dist_ms.common.settings.ps_context import reset_ps_context as _reset_ps_context
 from dist_ms.common.settings.ps_context import set_ps_context as _set_ps_context
@@ -26,14 +25,14 @@ def _is_ps_mode() -> bool:
 
 def _is_role_worker() -> bool:
     """Whether this process is a worker of a job with servers."""
-    return os.environ.get("MS_ROLE") == "MS_WORKER"
+    return _value_of("MS_ROLE") == "MS_WORKER"
 
 
 def _is_role_pserver() -> bool:
     """Whether this process is a server."""
-    return os.environ.get("MS_ROLE") in ("MS_PSERVER", "MS_SERVER")
+    return _value_of("MS_ROLE") in ("MS_PSERVER", "MS_SERVER")
 
 
 def _is_role_sched() -> bool:
     """Whether this process is a scheduler, which jobs here do not have."""
-    return os.environ.get("MS_ROLE") == "MS_SCHED"
+    return _value_of("MS_ROLE") == "MS_SCHED"

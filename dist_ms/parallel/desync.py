@@ -7,19 +7,19 @@ names the parameter, the ranks and the step.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from dist_ms._ext.hashing import hash_memory
+from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm
 from dist_ms.parallel.errors import DesyncError
 from dist_ms.parallel.plan import SyncPlan
 
 VARIABLE = "DIST_MS_DESYNC_STEPS"
-STEPS = 50
+STEPS = int(value_of(VARIABLE, {}))
 _REPLICATED = ("all_reduce", "reduce_scatter", "all_gather")
 _CHANGED = (
     "Something changed it on some ranks only: code that runs on one rank alone, a random number, an update with "
@@ -46,7 +46,7 @@ def steps_between(environ: dict[str, str] | None = None) -> int:
         >>> steps_between({"DIST_MS_DESYNC_STEPS": "10"}), steps_between({})
         (10, 50)
     """
-    text = (os.environ if environ is None else environ).get(VARIABLE, str(STEPS))
+    text = value_of(VARIABLE, environ)
     if not text.strip().isdecimal():
         raise ValueError(f"The environment variable {VARIABLE} must be a number of steps, 0 or more, but got {text!r}.")
     return int(text)

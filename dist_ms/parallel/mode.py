@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from typing import Any
 
+from dist_ms.common.once import warn_once
 from dist_ms.common.settings import parallel_context
 from dist_ms.common.settings.parallel_context import ParallelMode
 from dist_ms.communication import Comm, LocalComm, current
@@ -15,8 +15,6 @@ from dist_ms.parallel.servers.roles import is_worker
 
 _TOGETHER = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 REDUCED = ("all_reduce", "reduce_scatter", "all_gather")
-_log = logging.getLogger("dist_ms")
-_told: set[str] = set()
 
 
 def number_of_ranks() -> int:
@@ -130,25 +128,23 @@ def tell_alone() -> None:
     rank = launched_rank() if world is None else world.comm.rank
     if size < 2 or rank or parallel_context.is_set("parallel_mode") or parallel_context.get_ps_context("enable_ps"):
         return
-    if "alone" not in _told:
-        _told.add("alone")
-        _log.warning(
-            "%d ranks were started, but 'parallel_mode' is not set: each rank trains a model of its own. "
-            "set_auto_parallel_context(parallel_mode='data_parallel') before the model is built trains one together; "
-            "parallel_mode='stand_alone' says that this is meant.",
-            size,
-        )
+    warn_once(
+        "alone",
+        "%d ranks were started, but 'parallel_mode' is not set: each rank trains a model of its own. "
+        "set_auto_parallel_context(parallel_mode='data_parallel') before the model is built trains one together; "
+        "parallel_mode='stand_alone' says that this is meant.",
+        size,
+    )
 
 
 def tell_sum(size: int) -> None:
     """Say once that gradients are added up, which surprises those who expect a mean."""
-    if "sum" not in _told:
-        _told.add("sum")
-        _log.warning(
-            "gradients_mean is False: the gradients of %d ranks are added, not averaged. "
-            "set_auto_parallel_context(gradients_mean=True) averages them.",
-            size,
-        )
+    warn_once(
+        "sum",
+        "gradients_mean is False: the gradients of %d ranks are added, not averaged. "
+        "set_auto_parallel_context(gradients_mean=True) averages them.",
+        size,
+    )
 
 
 def _servers_alone() -> bool:
@@ -165,13 +161,11 @@ def _tell_no_servers() -> None:
         return
     if world is not None and world.comm.rank:
         return
-    if "no servers" not in _told:
-        _told.add("no servers")
-        mean = "averaged" if averages() else "added up"
-        _log.warning(
-            "enable_ps is True, but the job of %d ranks has no parameter servers: all parameters are trained "
-            "data-parallel, their gradients %s over the ranks. Start servers with 'dist-ms run --servers K'; "
-            "parallel_mode='stand_alone' lets every rank train a model of its own.",
-            number_of_ranks(),
-            mean,
-        )
+    warn_once(
+        "no servers",
+        "enable_ps is True, but the job of %d ranks has no parameter servers: all parameters are trained "
+        "data-parallel, their gradients %s over the ranks. Start servers with 'dist-ms run --servers K'; "
+        "parallel_mode='stand_alone' lets every rank train a model of its own.",
+        number_of_ranks(),
+        "averaged" if averages() else "added up",
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import SyncPlan
 
@@ -23,7 +23,7 @@ def show_plan(plan: SyncPlan, comm: Comm) -> None:
     Raises:
         SystemExit: with code 0, after writing.
     """
-    file = os.environ.get(VARIABLE)
+    file = value_of(VARIABLE)
     if not file:
         return
     if comm.rank == 0:

@@ -8,12 +8,12 @@ number of shards, as long as each rank runs the same number of threads.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import SyncPlan
@@ -110,7 +110,7 @@ def virtual_shards() -> VirtualShards | None:
     """
     if _chosen is not None:
         return _chosen
-    text = os.environ.get(VARIABLE, "")
+    text = value_of(VARIABLE)
     if text in ("", "0"):
         return None
     number, _, order = text.partition(":")

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from dist_ms.common.checks import check_bool
+from dist_ms.common.settings.environment import value_of
 
 _OWNER = "set_cpu_affinity"
 _RANGE = re.compile(r"\d+(-\d+)?")
@@ -149,6 +150,6 @@ def _from_file(path: str) -> dict[str, list[int]] | None:
 def _local_rank() -> int:
     """This process's number on its node, as launchers tell it."""
     for name in ("OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "LOCAL_RANK"):
-        if os.environ.get(name, "").isdigit():
-            return int(os.environ[name])
+        if value_of(name).isdigit():
+            return int(value_of(name))
     return 0

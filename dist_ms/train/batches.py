@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import nullcontext
 from itertools import chain, repeat
@@ -10,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.once import warn_once
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.train.callback.ranks import Ranks
-
-_log = logging.getLogger("dist_ms")
-_told: set[str] = set()
 
 
 class Batches:
@@ -140,14 +137,13 @@ class Batches:
 
 def _tell_seeds(owner: str, by_rank: Sequence[list[int]]) -> None:
     """Say once that the ranks' shards are not of one order."""
-    if owner not in _told:
-        _told.add(owner)
-        _log.warning(
-            "For '%s', the shards of a shuffled dataset must be shuffled from the same seed on all ranks, but got %s: "
-            "rows are read twice or not at all. Give dataset.config.set_seed the same number on every rank.",
-            owner,
-            ", ".join(f"rank {rank}: {', '.join(map(str, seeds)) or 'none'}" for rank, seeds in enumerate(by_rank)),
-        )
+    warn_once(
+        f"seeds {owner}",
+        "For '%s', the shards of a shuffled dataset must be shuffled from the same seed on all ranks, but got %s: "
+        "rows are read twice or not at all. Give dataset.config.set_seed the same number on every rank.",
+        owner,
+        ", ".join(f"rank {rank}: {', '.join(map(str, seeds)) or 'none'}" for rank, seeds in enumerate(by_rank)),
+    )
 
 
 def _tensors(item: Any) -> list[Tensor]:

@@ -10,7 +10,7 @@ import dist_ms as ms
 import dist_ms.dataset as ds
 from dist_ms import nn
 from dist_ms.amp import DynamicLossScaleManager
-from dist_ms.parallel import mode as mode_file
+from dist_ms.common import once
 from dist_ms.train import (
     CheckpointConfig,
     EarlyStopping,
@@ -19,7 +19,6 @@ from dist_ms.train import (
     ModelCheckpoint,
     load_checkpoint,
 )
-from dist_ms.train import batches as batches_module
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def train(net, data, callbacks=None, metrics=None, epochs=1, **kwargs):
 
 @pytest.mark.mpi(min_size=2)
 def test_ranks_that_train_alone_unasked_are_told(world, caplog, monkeypatch):
-    monkeypatch.setattr(mode_file, "_told", set())
+    monkeypatch.setattr(once, "_told", set())
     ms.reset_auto_parallel_context()
     for mode in ("stand_alone", None, None):
         ms.reset_auto_parallel_context()
@@ -69,7 +68,7 @@ def test_ranks_that_train_alone_unasked_are_told(world, caplog, monkeypatch):
 @pytest.mark.mpi(min_size=2)
 def test_shards_of_different_orders_are_told(data_parallel, caplog, monkeypatch):
     comm = data_parallel
-    monkeypatch.setattr(batches_module, "_told", set())
+    monkeypatch.setattr(once, "_told", set())
     rows = [np.zeros((8 * comm.size, 2), np.float32), np.zeros((8 * comm.size, 1), np.float32)]
 
     def told(seed, **kwargs):

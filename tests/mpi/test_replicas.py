@@ -7,6 +7,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn, ops
+from dist_ms.common import once
 from dist_ms.communication import create_group, destroy_group
 from dist_ms.experimental import optim
 from dist_ms.parallel import DesyncError, PlanMismatchError
@@ -221,9 +222,7 @@ def test_a_copied_optimizer_is_checked_anew(several):
 
 
 def test_servers_that_were_not_started_mean_plain_data_parallel_training(several, caplog, monkeypatch):
-    from dist_ms.parallel import mode
-
-    monkeypatch.setattr(mode, "_told", set())
+    monkeypatch.setattr(once, "_told", set())
     ms.reset_auto_parallel_context()
     ms.set_ps_context(enable_ps=True)
     ms.set_seed(1)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.common.settings.parallel_context import get_auto_parallel_context, get_ps_context
 
 _postponed = False
@@ -47,4 +47,4 @@ def parameters_cut() -> bool:
 
 def servers_hold_tables() -> bool:
     """Whether this process is a worker of a job with parameter servers."""
-    return os.environ.get("MS_ROLE") == "MS_WORKER" and bool(get_ps_context("enable_ps"))
+    return value_of("MS_ROLE") == "MS_WORKER" and bool(get_ps_context("enable_ps"))

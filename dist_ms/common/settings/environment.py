@@ -1,25 +1,57 @@
-"""The environment variables of dist_ms, by name, so that a misspelt one is not passed over in silence."""
+"""The environment variables that dist_ms reads, each here: what it is where it is not set. README.md says what they do.
+
+`communication`, `launch` and `_ext` do not know this floor. `communication/environment.py` has those of its own.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 
-VARIABLES = (
-    "DIST_MS_ALLOCATOR",
-    "DIST_MS_ALL_REDUCE",
-    "DIST_MS_ALONE",
-    "DIST_MS_DESYNC_STEPS",
-    "DIST_MS_JOB_TOKEN",
-    "DIST_MS_MAX_ISA",
-    "DIST_MS_NON_FINITE",
-    "DIST_MS_PLAN",
-    "DIST_MS_REPORT",
-    "DIST_MS_TIMEOUT",
-    "DIST_MS_UPDATE_LOG",
-    "DIST_MS_VIRTUAL_SHARDS",
-    "DIST_MS_WINOGRAD",
-)
+VARIABLES = {
+    "DIST_MS_ALLOCATOR": "caching",
+    "DIST_MS_ALL_REDUCE": "shared",
+    "DIST_MS_ALONE": "",
+    "DIST_MS_DESYNC_STEPS": "50",
+    "DIST_MS_JOB_TOKEN": "",
+    "DIST_MS_MAX_ISA": "",
+    "DIST_MS_NON_FINITE": "warn",
+    "DIST_MS_PLAN": "",
+    "DIST_MS_REPORT": "",
+    "DIST_MS_TIMEOUT": "600",
+    "DIST_MS_UPDATE_LOG": "",
+    "DIST_MS_VIRTUAL_SHARDS": "",
+    "DIST_MS_WINOGRAD": "1",
+}
+# Of compilers, oneDNN, MindSpore and launchers.
+OTHERS = {
+    "CXX": "g++",
+    "GLOG_v": "2",
+    "LOCAL_RANK": "",
+    "MPI_LOCALRANKID": "",
+    "MS_ROLE": "",
+    "MS_SERVER_NUM": "0",
+    "OMPI_COMM_WORLD_LOCAL_RANK": "",
+    "ONEDNN_MAX_CPU_ISA": "",
+    "RANK_ID": "0",
+    "SLURM_LOCALID": "",
+}
+_DEFAULTS = VARIABLES | OTHERS
+
+
+def value_of(name: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the value of a variable.
+
+    Args:
+        name: one of those above.
+        environ: the environment; default: this process's.
+
+    Examples:
+        >>> from dist_ms.common.settings.environment import value_of
+        >>> value_of("DIST_MS_TIMEOUT", {}), value_of("DIST_MS_TIMEOUT", {"DIST_MS_TIMEOUT": "60"})
+        ('600', '60')
+    """
+    return (os.environ if environ is None else environ).get(name, _DEFAULTS[name])
 
 
 def check_names(environ: Mapping[str, str] = os.environ) -> None:

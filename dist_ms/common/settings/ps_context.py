@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.nearest import did_you_mean
+from dist_ms.common.settings.environment import value_of
 
 _SET = "For 'set_ps_context', "
 
@@ -138,7 +138,7 @@ def server_count() -> int:
     """
     if not get_ps_context("enable_ps"):
         return 0
-    text = os.environ.get("MS_SERVER_NUM", "0")
+    text = value_of("MS_SERVER_NUM")
     if not text.isdigit():
         raise ValueError(f"The environment variable MS_SERVER_NUM must be a number, got {text!r}.")
     return int(text)

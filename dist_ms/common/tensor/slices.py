@@ -6,10 +6,10 @@ users put it here: `set_rank_source` (the default reads RANK_ID, which `init` ex
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.common.settings.parallel_context import get_auto_parallel_context, is_set
 
 _OWNER = "Parameter.init_data"
@@ -21,7 +21,7 @@ def _rank_from_environment(group: str | None = None) -> int:
             f"For '{_OWNER}', the rank in the group '{group}' is not known here: "
             "call `dist_ms.communication.init()` first."
         )
-    return int(os.environ.get("RANK_ID", 0))
+    return int(value_of("RANK_ID"))
 
 
 _rank_source: Callable[..., int] = _rank_from_environment

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from dist_ms.communication.environment import value_of
 from dist_ms.communication.groups.lookup import (
     check_group,
     check_inited,
@@ -35,7 +34,7 @@ def get_rank(group: str = WORLD_GROUP) -> int:
     """
     check_group("get_rank", group)
     if current() is None:
-        return int(os.environ.get("RANK_ID", 0))
+        return int(value_of("RANK_ID"))
     return comm_of("get_rank", group).rank
 
 
@@ -59,7 +58,7 @@ def get_group_size(group: str = WORLD_GROUP) -> int:
     """
     check_group("get_group_size", group)
     if current() is None:
-        return int(os.environ.get("RANK_SIZE", 1))
+        return int(value_of("RANK_SIZE"))
     return len(members("get_group_size", group))
 
 
@@ -83,7 +82,7 @@ def get_local_rank(group: str = WORLD_GROUP) -> int:
     """
     check_group("get_local_rank", group)
     if current() is None:
-        return int(os.environ.get("LOCAL_RANK", 0))
+        return int(value_of("LOCAL_RANK"))
     comm = comm_of("get_local_rank", group)
     return local_ranks(comm).index(comm.ranks[comm.rank])
 
@@ -108,7 +107,7 @@ def get_local_rank_size(group: str = WORLD_GROUP) -> int:
     """
     check_group("get_local_rank_size", group)
     if current() is None:
-        return int(os.environ.get("LOCAL_RANK_SIZE", 1))
+        return int(value_of("LOCAL_RANK_SIZE"))
     return len(local_ranks(comm_of("get_local_rank_size", group)))
 
 

@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Callable
 
+from dist_ms.communication.environment import value_of
+
 _SPIN = 0.002  # seconds; covers every message between ranks that are in step
 
 
@@ -20,7 +22,7 @@ def default_timeout(environ: dict[str, str] | None = None) -> float:
         >>> default_timeout({"DIST_MS_TIMEOUT": "30"}), default_timeout({})
         (30.0, 600.0)
     """
-    text = (os.environ if environ is None else environ).get("DIST_MS_TIMEOUT", "600")
+    text = value_of("DIST_MS_TIMEOUT", environ)
     try:
         seconds = float(text)
     except ValueError:

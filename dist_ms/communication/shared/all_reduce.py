@@ -14,6 +14,7 @@ import numpy as np
 
 from dist_ms._ext import board as boards
 from dist_ms._ext import reduce as kernels
+from dist_ms.communication.environment import value_of
 from dist_ms.communication.shared.arena import Arena
 from dist_ms.communication.wire.machine_reduction import Between, Posted
 
@@ -34,7 +35,7 @@ def chosen_all_reduce(environ: dict[str, str] | None = None) -> str:
         >>> chosen_all_reduce({}), chosen_all_reduce({"DIST_MS_ALL_REDUCE": "mpi"})
         ('shared', 'mpi')
     """
-    value = (os.environ if environ is None else environ).get("DIST_MS_ALL_REDUCE", "shared")
+    value = value_of("DIST_MS_ALL_REDUCE", environ)
     if value not in CHOICES:
         raise ValueError(
             f"The environment variable DIST_MS_ALL_REDUCE must be one of {', '.join(CHOICES)}, but got {value!r}."

@@ -11,6 +11,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from dist_ms.communication.environment import value_of
+
 WORKER, SERVER, SCHEDULER = "worker", "server", "scheduler"
 _NAMES = {"MS_WORKER": WORKER, "MS_PSERVER": SERVER, "MS_SERVER": SERVER, "MS_SCHED": SCHEDULER}
 PLACES = (WORKER, SERVER, SCHEDULER)
@@ -64,8 +66,8 @@ def ask_with(question: Callable[[], bool]) -> None:
 
 def claim(environ: Mapping[str, str] | None = None) -> Claim:
     """Return what this rank says."""
-    get = (os.environ if environ is None else environ).get
-    return Claim(get("MS_ROLE", ""), get("MS_SERVER_NUM", ""), get("MS_WORKER_NUM", ""), bool(_asked()))
+    role, servers, workers = (value_of(name, environ) for name in ("MS_ROLE", "MS_SERVER_NUM", "MS_WORKER_NUM"))
+    return Claim(role, servers, workers, bool(_asked()))
 
 
 def assign(claims: Sequence[Claim]) -> list[str] | None:
@@ -174,9 +176,9 @@ def copy_role(rank: int, size: int) -> int:
         rank: this process's rank.
         size: the number of ranks.
     """
-    text = os.environ.get("MS_SERVER_NUM", "")
+    text = value_of("MS_SERVER_NUM")
     servers = int(text) if text.isdigit() else 0
-    if not 0 < servers < size or os.environ.get("MS_WORKER_NUM", str(size - servers)) != str(size - servers):
+    if not 0 < servers < size or (value_of("MS_WORKER_NUM") or str(size - servers)) != str(size - servers):
         return size
     os.environ.setdefault("MS_ROLE", "MS_WORKER" if rank < size - servers else "MS_PSERVER")
     return size - servers

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 import math
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from dist_ms._ext import norms as kernels
 from dist_ms.autograd.tree import tensors
+from dist_ms.common.settings.environment import value_of
 from dist_ms.common.tensor.scaled import pending, readable
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, LocalComm
@@ -51,7 +51,7 @@ def checked_choice(value: Any, what: str) -> str | None:
 
 def choice_from_environment() -> str | None:
     """Return what DIST_MS_NON_FINITE says: "warn" if nothing."""
-    return checked_choice(os.environ.get(VARIABLE) or "warn", f"the environment variable {VARIABLE}")
+    return checked_choice(value_of(VARIABLE) or "warn", f"the environment variable {VARIABLE}")
 
 
 def warn_of_loss(loss: Any, comm: Comm | None = None) -> bool:

@@ -7,10 +7,9 @@ same bits at every run. DIST_MS_WINOGRAD=0 in the environment turns it off.
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.ops.convolutions.windows import Pairs
 from dist_ms.ops.layout import channels_last, contiguous, is_channels_last
 from dist_ms.ops.scratch import scratch
@@ -20,7 +19,7 @@ _TILE = 4
 _LANES = 16
 # Below these oneDNN's direct convolution is as fast (measured on 2 cores with AVX-512).
 _LEAST_CHANNELS, _LEAST_PIXELS = 64, 512
-_choice = os.environ.get("DIST_MS_WINOGRAD", "1")
+_choice = value_of("DIST_MS_WINOGRAD")
 if _choice not in ("0", "1"):
     raise ImportError(f"DIST_MS_WINOGRAD must be 0 or 1, but got '{_choice}'.")
 _allowed = _choice == "1"

@@ -16,6 +16,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dist_ms.common.settings.environment import value_of
+
 
 @functools.cache
 def _library(path: str) -> ctypes.CDLL:
@@ -26,7 +28,7 @@ def _library(path: str) -> ctypes.CDLL:
         return ctypes.CDLL(os.path.abspath(path))
     with tempfile.TemporaryDirectory(prefix="dist_ms_custom") as folder:  # what is loaded needs its file no more
         binary = os.path.join(folder, os.path.basename(path) + ".so")
-        command = [os.environ.get("CXX", "g++"), "-O2", "-shared", "-fPIC", "-o", binary, path]
+        command = [value_of("CXX"), "-O2", "-shared", "-fPIC", "-o", binary, path]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
             raise RuntimeError(f"For 'Custom', {' '.join(command)} failed:\n{done.stderr}")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import logging
-import os
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import World
 from dist_ms.parallel.servers.checkpoint import load_units, save_units
 from dist_ms.parallel.servers.log import UpdateLog, log_path
@@ -187,7 +187,7 @@ class Server:
             optimizer = unpack_optimizer(blob, unit.shard)
         except RuntimeError as error:
             return self._refuse(message, error)
-        folder = os.environ.get("DIST_MS_UPDATE_LOG")
+        folder = value_of("DIST_MS_UPDATE_LOG")
         unit.indices = indices
         if folder:
             unit.log = UpdateLog(log_path(folder, self.number, unit.number), unit, blob)

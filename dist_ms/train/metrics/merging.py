@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
+from dist_ms.common.once import warn_once
 from dist_ms.train.metrics.metric import Metric
-
-_log = logging.getLogger("dist_ms")
-_told: set[str] = set()
 
 Add = Callable[[np.ndarray], np.ndarray]
 Gather = Callable[[Any], list[Any]]
@@ -104,9 +101,9 @@ def _add_up(metrics: dict[str, Metric], shapes: dict[tuple[str, str], tuple], ad
 def _tell_unmerged(metrics: list[tuple[str, Metric]]) -> None:
     """Say once which metrics stay each rank's own."""
     for name, metric in metrics:
-        if not (metric.sums or metric.rows or metric.latest) and name not in _told:
-            _told.add(name)
-            _log.warning(
+        if not (metric.sums or metric.rows or metric.latest):
+            warn_once(
+                f"metric {name}",
                 "metric '%s' (%s) does not say how ranks are merged: each rank evaluates it on its "
                 "own batches. Name its counters in the class attribute 'sums' to add them up.",
                 name,

@@ -1,5 +1,6 @@
 """The names of environment variables: all are known, and a misspelt one is an error."""
 
+import ast
 import os
 import re
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 import dist_ms
 from dist_ms.common.settings.environment import VARIABLES, check_names
+from dist_ms.communication import environment as communication
 
 ROOT = Path(dist_ms.__file__).resolve().parent.parent
 # What is no variable: a macro of the kernels.
@@ -25,6 +27,32 @@ def test_all_variables_are_listed():
     assert sorted(VARIABLES) == list(VARIABLES)
     used = names_in("dist_ms", "launch", "_ext") - OTHERS
     assert used - {"DIST_MS_DATA", "DIST_MS_TIMEUOT"} == set(VARIABLES)  # and the examples in the docstrings
+
+
+def test_variables_are_read_in_one_place_of_a_floor():
+    # What starts processes, sets variables for MPI and scripts, or reads what launchers set, has the whole environment.
+    whole = "train/checkpoint/background.py communication/world.py communication/end/failure.py"
+    whole += " communication/start/mpi_process.py communication/start/launched.py communication/start/roles.py"
+    whole += " communication/management.py communication/store/job_token.py"
+    readers = {"common/settings/environment.py", "communication/environment.py", *whole.split()}
+    package = ROOT / "dist_ms"
+    files = (path for path in package.rglob("*.py") if {"environ", "getenv"} & used_of_os(path))
+    assert {path.relative_to(package).as_posix() for path in files} == readers
+
+
+def used_of_os(path):
+    names = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Attribute))
+    return {node.attr for node in names if ast.unparse(node.value) == "os"}
+
+
+def test_floors_agree_on_what_a_variable_is_by_default():
+    theirs = {name: value for name, value in communication._DEFAULTS.items() if name.startswith("DIST_MS_")}
+    assert theirs == {name: VARIABLES[name] for name in theirs} and theirs
+
+
+def test_variables_are_documented():
+    internal = {"DIST_MS_PLAN", "DIST_MS_REPORT"}  # between the launcher and the ranks
+    assert set(re.findall(r"`(DIST_MS_\w+)`", (ROOT / "README.md").read_text())) == set(VARIABLES) - internal
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,12 @@ import pytest
 
 from dist_ms import ops
 from dist_ms.autograd.differentiate import Graph
+from dist_ms.common import once
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import wrap
 from dist_ms.communication import LocalComm
 from dist_ms.communication.comm import Handle
 from dist_ms.parallel import DataParallel, Fusion, Reducer, make_plan
-from dist_ms.parallel import mode as mode_file
 from dist_ms.parallel import session as session_file
 from dist_ms.parallel.reduction import bucket_memory
 from dist_ms.parallel.reduction.row_gradients import add_at
@@ -259,7 +259,7 @@ class SessionComm(RecordingComm):
 
 
 def test_a_session_starts_once_and_tells_of_the_sum_once(caplog, monkeypatch):
-    monkeypatch.setattr(mode_file, "_told", set())
+    monkeypatch.setattr(once, "_told", set())
     comm = SessionComm()
     calls = []
     w = weights([2])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dist_ms.train as train
-from dist_ms.train.metrics import merging
+from dist_ms.common import once
 from dist_ms.train.metrics.merging import merge_metrics
 from tests.serial.train.metrics.metric_cases import one_hot, scores
 from tests.serial.train.rank_threads import run_ranks, run_ranks_all
@@ -158,7 +158,7 @@ def test_a_metric_of_ones_own_can_be_added_up():
 
 
 def test_a_metric_that_does_not_say_how_stays_apart_and_this_is_told(caplog, monkeypatch):
-    monkeypatch.setattr(merging, "_told", set())
+    monkeypatch.setattr(once, "_told", set())
     with caplog.at_level(logging.WARNING, "dist_ms"):
         assert merged(Counting, [[(1,)], [(1,), (1,)]]) == [1, 2]
     assert "each rank evaluates it on its own batches" in caplog.text
