@@ -1,33 +1,41 @@
-"""Transforms of images, arrays of (H, W, C) or (H, W), for `Dataset.map`."""
+"""Transforms of images, for `Dataset.map` or called by themselves.
 
-from dist_ms.dataset.vision.cropping import CenterCrop, Crop, RandomCrop
-from dist_ms.dataset.vision.enums import Border, Inter
-from dist_ms.dataset.vision.flipping import HorizontalFlip, RandomHorizontalFlip, RandomVerticalFlip, VerticalFlip
-from dist_ms.dataset.vision.padding import Pad
-from dist_ms.dataset.vision.pixels import HWC2CHW, Decode, Invert, Normalize, Rescale, ToTensor
-from dist_ms.dataset.vision.refused import *
-from dist_ms.dataset.vision.refused import __all__ as _refused
-from dist_ms.dataset.vision.resizing import RandomCropDecodeResize, RandomResizedCrop, Resize
+Arrays of (H, W, C) or (H, W) go through OpenCV or NumPy, with the numbers of MindSpore's compiled operations; PIL
+images through Pillow, as on MindSpore's PIL path.
+"""
 
-__all__ = [
-    "HWC2CHW",
-    "Border",
-    "CenterCrop",
-    "Crop",
-    "Decode",
-    "HorizontalFlip",
-    "Inter",
-    "Invert",
-    "Normalize",
-    "Pad",
-    "RandomCrop",
-    "RandomCropDecodeResize",
-    "RandomHorizontalFlip",
-    "RandomResizedCrop",
-    "RandomVerticalFlip",
-    "Rescale",
-    "Resize",
-    "ToTensor",
-    "VerticalFlip",
-    *_refused,
-]
+from dist_ms.dataset.declared import declared as _declared
+
+__getattr__, __dir__, __all__ = _declared(
+    __name__,
+    {
+        "enums": "AutoAugmentPolicy Border ConvertMode ImageBatchFormat ImageReadMode Inter SliceMode",
+        "cropping": "CenterCrop Crop RandomCrop",
+        "flipping": "HorizontalFlip RandomHorizontalFlip RandomVerticalFlip VerticalFlip",
+        "padding": "Pad PadToSize",
+        "pixels": "Decode HWC2CHW LinearTransformation Normalize NormalizePad Rescale ToNumpy ToPIL ToTensor ToType",
+        "resizing": "RandomCropDecodeResize RandomResize RandomResizedCrop Resize ResizedCrop",
+        "colour.adjusting": "AdjustBrightness AdjustContrast AdjustGamma AdjustHue AdjustSaturation",
+        "colour.histograms": "AutoContrast Equalize RandomAutoContrast RandomEqualize",
+        "colour.jitter": "RandomColor RandomColorAdjust RandomLighting",
+        "colour.levels": "Invert Posterize RandomInvert RandomPosterize RandomSolarize Solarize",
+        "colour.sharpness": "AdjustSharpness GaussianBlur RandomAdjustSharpness RandomSharpness",
+        "colour.spaces": "ConvertColor Grayscale HsvToRgb RandomGrayscale RgbToHsv",
+        "geometry.affine": "Affine RandomAffine",
+        "geometry.perspective": "Perspective RandomPerspective",
+        "geometry.rotation": "RandomRotation Rotate",
+        "geometry.patches": "FiveCrop SlicePatches TenCrop",
+        "geometry.erasing": "CutOut Erase RandomErasing",
+        "boxes.augmenting": "BoundingBoxAugment",
+        "boxes.cropping": "RandomCropWithBBox RandomResizedCropWithBBox",
+        "boxes.flipping": "RandomHorizontalFlipWithBBox RandomVerticalFlipWithBBox",
+        "boxes.resizing": "RandomResizeWithBBox ResizeWithBBox",
+        "batches.mixing": "CutMixBatch MixUp MixUpBatch",
+        "policies.automatic": "AutoAugment RandAugment TrivialAugmentWide",
+        "policies.choosing": "RandomSelectSubpolicy UniformAugment",
+        "files.images": "encode_jpeg encode_png read_image write_jpeg write_png",
+        "files.raw": "get_image_num_channels get_image_size read_file write_file",
+        "refused": "DecodeVideo VideoDecoder read_video read_video_timestamps",
+        "purity": "not_random",
+    },
+)

@@ -30,7 +30,12 @@ class ImageOperation:
             self.check_input(value)
         if len(images) == 1 and is_pil(images[0]) and self.on_pil is not None:
             return self.on_pil(images[0])
-        results = self.on_arrays([np.asarray(value) for value in images])
+        try:
+            results = self.on_arrays([np.asarray(value) for value in images])
+        except Exception as error:
+            if type(error).__name__ != "error":  # OpenCV's own, of a module that may not be loaded
+                raise
+            raise RuntimeError(f"For '{type(self).__name__}', OpenCV must take the image, but: {error}") from error
         return results[0] if len(results) == 1 else tuple(results)
 
     def check_input(self, value: Any) -> None:

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.dataset.vision.arguments import border, colour, padding_widths
+from dist_ms.common.checks import check_int_range, check_type, complaint
+from dist_ms.dataset.vision.arguments import INT32, border, colour, padding_widths
 from dist_ms.dataset.vision.enums import Border
 from dist_ms.dataset.vision.libraries import pillow
 from dist_ms.dataset.vision.operation import ImageOperation, OnDevice
@@ -77,3 +78,50 @@ class Pad(ImageOperation, OnDevice):
 
     def on_pil(self, image: Any) -> Any:
         return pad_pil(image, self.widths, self.fill, self.mode, "Pad")
+
+
+class PadToSize(ImageOperation):
+    """A border around the image that makes it as large as wanted.
+
+    Args:
+        size: the result's (height, width), or an int for both.
+        offset: the border's width (above, to the left), or an int for both; None puts the image in the middle.
+        fill_value: a constant border's value, from 0 to 255, or a tuple of three for the channels.
+        padding_mode: Border.CONSTANT, EDGE, REFLECT or SYMMETRIC.
+
+    Raises:
+        RuntimeError: when called, if the image is larger.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> print(vision.PadToSize((1, 4), fill_value=7)(np.zeros((1, 2))))
+        [[7. 0. 0. 7.]]
+    """
+
+    def __init__(
+        self, size: Any, offset: Any = None, fill_value: Any = 0, padding_mode: Border = Border.CONSTANT
+    ) -> None:
+        owner = "PadToSize"
+        self.size = self._two(size, "size", 1)
+        offset = None if isinstance(offset, (list, tuple)) and not offset else offset
+        self.offset = None if offset is None else self._two(offset, "offset", 0)
+        self.fill, self.mode = colour(fill_value, owner), border(padding_mode, owner)
+
+    @staticmethod
+    def _two(value: Any, name: str, least: int) -> tuple[int, int]:
+        check_type(value, name, "PadToSize", (int, list, tuple))
+        values = (value, value) if isinstance(value, int) else tuple(value)
+        if len(values) != 2:
+            raise ValueError(complaint(name, "PadToSize", "an int or two ints", repr(value)))
+        return tuple(check_int_range(v, name, "PadToSize", least, INT32) for v in values)
+
+    def on_array(self, array: np.ndarray) -> np.ndarray:
+        more = self.size[0] - array.shape[0], self.size[1] - array.shape[1]
+        top, left = self.offset or (more[0] // 2, more[1] // 2)
+        bottom, right = more[0] - top, more[1] - left
+        if min(*more, bottom, right) < 0:
+            found = f"{self.size} with 'offset' {self.offset}"
+            raise RuntimeError(f"For 'PadToSize', 'size' must hold the image {array.shape}, but got {found}.")
+        result = pad(array, left, top, right, bottom, self.fill, self.mode)
+        return array.copy() if result is array else result

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_number_range, check_type, complaint
+from dist_ms.common.checks import check_bool, check_number_range, check_string, check_type, complaint
 from dist_ms.common.dtype import to_numpy
+from dist_ms.dataset.transforms.values import TypeCast
 from dist_ms.dataset.vision.arguments import LARGEST
-from dist_ms.dataset.vision.images import decode, decode_pil, image, rgb
-from dist_ms.dataset.vision.libraries import pillow
+from dist_ms.dataset.vision.images import decode, decode_pil, image
+from dist_ms.dataset.vision.libraries import is_pil, pillow
 from dist_ms.dataset.vision.operation import ImageOperation, OnDevice
 
 
@@ -172,22 +173,138 @@ def element_type(value: Any, name: str, owner: str) -> np.dtype:
         raise TypeError(complaint(name, owner, "a dtype", repr(value))) from error
 
 
-class Invert(ImageOperation, OnDevice):
-    """255 - x, for each channel of an RGB image.
+class NormalizePad(ImageOperation):
+    """Normalize, and one more channel of zeros.
+
+    Args:
+        mean, std, is_hwc: as in Normalize.
+        dtype: "float32" or "float16".
 
     Examples:
         >>> import numpy as np
         >>> from dist_ms.dataset import vision
-        >>> print(vision.Invert()(np.array([[[0, 55, 255]]], np.uint8)))
-        [[[255 200   0]]]
+        >>> print(vision.NormalizePad([1.0], [2.0])(np.full((1, 1, 1), 5)))
+        [[[2. 0.]]]
     """
 
-    def on_array(self, array: np.ndarray) -> np.ndarray:
-        array = rgb(array, "Invert")
-        if array.dtype.kind not in "iu" or array.dtype == np.uint8:
-            return np.subtract(255, array, dtype=None if array.dtype.kind != "b" else np.uint8).astype(array.dtype)
-        bounds = np.iinfo(array.dtype)
-        return np.clip(255 - array.astype(np.int64), bounds.min, bounds.max).astype(array.dtype)
+    def __init__(
+        self, mean: Sequence[float], std: Sequence[float], dtype: str = "float32", is_hwc: bool = True
+    ) -> None:
+        self.mean, self.std = means_and_deviations(mean, std, "NormalizePad")
+        self.is_hwc = check_bool(is_hwc, "is_hwc", "NormalizePad")
+        if not isinstance(dtype, str):
+            raise TypeError(complaint("dtype", "NormalizePad", "a str", repr(dtype)))
+        self.dtype = np.dtype(check_string(dtype, "dtype", "NormalizePad", ["float32", "float16"]))
 
-    def on_pil(self, image: Any) -> Any:
-        return pillow("Invert").ImageOps.invert(image)
+    def on_array(self, array: np.ndarray) -> np.ndarray:
+        array = array[:, :, None] if array.ndim == 2 else array
+        result = normalized(array, self.mean, self.std, self.is_hwc, "NormalizePad").astype(self.dtype)
+        widths = [(0, 0)] * 3
+        widths[-1 if self.is_hwc else 0] = (0, 1)
+        return np.pad(result, widths)
+
+
+class LinearTransformation:
+    """(x - mean) @ matrix of all of an array's values.
+
+    Args:
+        transformation_matrix: square, of as many rows as the array has values.
+        mean_vector: as long.
+
+    Raises:
+        ValueError: when called, if the array has another number of values.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> print(vision.LinearTransformation(2 * np.eye(2), np.array([1.0, 1.0]))(np.array([[[3.0, 4.0]]])))
+        [[[4. 6.]]]
+    """
+
+    random = False
+
+    def __init__(self, transformation_matrix: np.ndarray, mean_vector: np.ndarray) -> None:
+        owner = "LinearTransformation"
+        for name, value in (("transformation_matrix", transformation_matrix), ("mean_vector", mean_vector)):
+            check_type(value, name, owner, np.ndarray)
+        if transformation_matrix.ndim != 2 or len(set(transformation_matrix.shape)) != 1:
+            found = f"of shape {transformation_matrix.shape}"
+            raise ValueError(complaint("transformation_matrix", owner, "square", found))
+        if mean_vector.shape[0] != transformation_matrix.shape[0]:
+            raise ValueError(complaint("mean_vector", owner, "as long as the matrix", len(mean_vector)))
+        self.matrix, self.mean = transformation_matrix, mean_vector
+
+    def __call__(self, img: np.ndarray) -> np.ndarray:
+        """Transform one array."""
+        if not isinstance(img, np.ndarray):
+            raise TypeError(complaint("image", "LinearTransformation", "a NumPy array", type(img).__name__))
+        if img.size != len(self.matrix):
+            wanted = f"of {len(self.matrix)} values"
+            raise ValueError(complaint("image", "LinearTransformation", wanted, f"of shape {img.shape}"))
+        return ((img.reshape(1, -1) - self.mean) @ self.matrix).reshape(img.shape)
+
+
+class ToNumpy:
+    """A PIL image as an array.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> vision.ToNumpy()(vision.ToPIL()(np.zeros((4, 5, 3), np.uint8))).shape
+        (4, 5, 3)
+    """
+
+    random = False
+
+    def __call__(self, img: Any) -> np.ndarray:
+        """Convert one image."""
+        return np.array(img)
+
+
+_OF_ONE_CHANNEL = "bool int8 int16 int32 uint8 uint16 uint32 float32 float64".split()
+
+
+class ToPIL:
+    """An array as a PIL image.
+
+    Raises:
+        TypeError: when called, if it is given something else, or an array of a type that images do not have.
+        ValueError: when called, if the array has not two or three dimensions, or more than four channels.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> vision.ToPIL()(np.zeros((4, 5, 3), np.uint8)).size
+        (5, 4)
+    """
+
+    random = False
+
+    def __call__(self, img: Any) -> Any:
+        """Convert one array."""
+        if is_pil(img):
+            return img
+        if not isinstance(img, np.ndarray):
+            raise TypeError(complaint("image", "ToPIL", "a NumPy array or a PIL image", type(img).__name__))
+        if img.ndim not in (2, 3) or (img.ndim == 3 and img.shape[2] > 4):
+            wanted = "(H, W) or (H, W, C) of at most 4 channels"
+            raise ValueError(complaint("image", "ToPIL", wanted, f"of shape {img.shape}"))
+        single = img.ndim == 2 or img.shape[2] == 1
+        allowed = _OF_ONE_CHANNEL if single else ["uint8"]
+        if img.dtype.name not in allowed:
+            raise TypeError(complaint("image", "ToPIL", "of type " + ", ".join(allowed), img.dtype))
+        return pillow("ToPIL").Image.fromarray(img[:, :, 0] if single and img.ndim == 3 else img)
+
+
+class ToType(TypeCast):
+    """The image's values in another type; another name of `transforms.TypeCast`.
+
+    Args:
+        data_type: a dtype of mindspore or NumPy.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> print(vision.ToType(np.int32)(np.array([1.5])))
+        [1]
+    """

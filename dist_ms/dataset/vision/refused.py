@@ -1,22 +1,31 @@
-"""Image transforms that dist_ms has not built; making one of them raises an error."""
+"""What needs a decoder of video; using one of these raises an error."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
 
 from dist_ms.common.refusing import refused
 
-_NAMES = """
-AdjustBrightness AdjustContrast AdjustGamma AdjustHue AdjustSaturation AdjustSharpness Affine AutoAugment AutoContrast
-BoundingBoxAugment ConvertColor CutMixBatch CutOut DecodeVideo Equalize Erase FiveCrop GaussianBlur Grayscale HsvToRgb
-LinearTransformation MixUp MixUpBatch NormalizePad PadToSize Perspective Posterize RandAugment RandomAdjustSharpness
-RandomAffine RandomAutoContrast RandomColor RandomColorAdjust RandomCropWithBBox RandomEqualize RandomErasing
-RandomGrayscale RandomHorizontalFlipWithBBox RandomInvert RandomLighting RandomPerspective RandomPosterize RandomResize
-RandomResizeWithBBox RandomResizedCropWithBBox RandomRotation RandomSelectSubpolicy RandomSharpness RandomSolarize
-RandomVerticalFlipWithBBox ResizeWithBBox ResizedCrop RgbToHsv Rotate SlicePatches Solarize TenCrop ToPIL
-TrivialAugmentWide UniformAugment VideoDecoder
-"""
+_LACKS = "has no decoder of video"
+_REMEDY = "Read the frames with OpenCV's VideoCapture or PyAV in a dataset of your own."
 
-_REFUSED = {
-    name: refused(name, "has not built this image transform", "Give 'map' a Python function of the array instead.")
-    for name in _NAMES.split()
-}
-globals().update(_REFUSED)
+DecodeVideo = refused("DecodeVideo", _LACKS, _REMEDY)
+VideoDecoder = refused("VideoDecoder", _LACKS, _REMEDY)
 
-__all__ = sorted(_REFUSED)
+
+def read_video(filename: str, start_pts: Any = 0, end_pts: Any = None, pts_unit: str = "pts") -> NoReturn:
+    """Refuse: dist_ms has no decoder of video.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(f"'read_video' is not available: dist_ms {_LACKS}. {_REMEDY}")
+
+
+def read_video_timestamps(filename: str, pts_unit: str = "pts") -> NoReturn:
+    """Refuse: dist_ms has no decoder of video.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(f"'read_video_timestamps' is not available: dist_ms {_LACKS}. {_REMEDY}")

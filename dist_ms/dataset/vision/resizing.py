@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_number, check_positive_int, complaint
+from dist_ms.common.checks import check_int_range, check_number, check_positive_int, complaint
 from dist_ms.dataset.draws import generator
 from dist_ms.dataset.vision.arguments import INT32, LARGEST, interpolation_of, limits, pair
 from dist_ms.dataset.vision.enums import Inter
@@ -199,3 +199,64 @@ class RandomCropDecodeResize(RandomResizedCrop):
             found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
             raise TypeError(complaint("image", "RandomCropDecodeResize", "a file's bytes, 1-D uint8", found))
         return super().__call__(decode(image, "RandomCropDecodeResize"))
+
+
+class ResizedCrop(ImageOperation, OnDevice):
+    """A part of the image in another size.
+
+    Args:
+        top, left, height, width: the part.
+        size: the result's (height, width), or an int for both.
+        interpolation: as in Resize.
+
+    Raises:
+        RuntimeError: when called, if the image does not hold the part.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> vision.ResizedCrop(0, 0, 4, 4, (8, 9))(np.zeros((5, 6, 3), np.uint8)).shape
+        (8, 9, 3)
+    """
+
+    def __init__(
+        self, top: int, left: int, height: int, width: int, size: Any, interpolation: Inter = Inter.BILINEAR
+    ) -> None:
+        owner = "ResizedCrop"
+        self.top, self.left = (check_int_range(v, n, owner, 0, INT32) for v, n in ((top, "top"), (left, "left")))
+        self.height, self.width = (
+            check_int_range(v, n, owner, 1, INT32) for v, n in ((height, "height"), (width, "width"))
+        )
+        self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, owner)
+
+    def on_array(self, array: np.ndarray) -> np.ndarray:
+        bottom, right = self.top + self.height, self.left + self.width
+        if bottom > array.shape[0] or right > array.shape[1]:
+            part = self.top, self.left, self.height, self.width
+            raise RuntimeError(f"For 'ResizedCrop', the part must lie in the image {array.shape}, but got {part}.")
+        return resize(array[self.top : bottom, self.left : right], *self.size, self.kind, "ResizedCrop")
+
+
+class RandomResize(RandomImageOperation):
+    """The image in another size, by a drawn interpolation: NEAREST, LINEAR, BICUBIC or AREA.
+
+    Args:
+        size: (height, width), or an int for the shorter side, the other keeping the ratio.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset import vision
+        >>> vision.RandomResize(8)(np.zeros((16, 32, 3), np.uint8)).shape
+        (8, 16, 3)
+    """
+
+    def __init__(self, size: Any) -> None:
+        self.size, self.shorter = size_or_shorter(size, "RandomResize")
+
+    def parameters(self, height: int, width: int) -> Inter:
+        """Draw the interpolation."""
+        return list(_CODES)[int(generator().integers(len(_CODES)))]
+
+    def apply(self, array: np.ndarray, parameters: Inter) -> np.ndarray:
+        size = self.size or keep_ratio(*array.shape[:2], self.shorter)
+        return resize(array, *size, parameters, "RandomResize")

@@ -1,0 +1,1 @@
+"""Files of images read and written."""

@@ -1,0 +1,17 @@
+"""Functions that say of themselves that they draw no random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def not_random(func: Callable) -> Callable:
+    """Mark a function, or a class of transforms, as one without random numbers.
+
+    Examples:
+        >>> from dist_ms.dataset import vision
+        >>> vision.not_random(lambda x: x + 1).random
+        False
+    """
+    func.random = False
+    return func
