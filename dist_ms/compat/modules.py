@@ -93,6 +93,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     ),
     **_below("train", "amp loss_scale_manager", "amp", "train"),
     **_below("train", "dataset_helper data_sink", "train"),
+    # data
+    "dataset.vision.utils": ("dataset.vision",),
+    "dataset.vision.py_transforms_util": ("dataset.vision.pil_functions",),
     # distribution
     "communication.management": ("communication.management", "communication"),
     "communication.comm_func": ("communication.comm_func", "communication"),

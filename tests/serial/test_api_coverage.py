@@ -22,7 +22,7 @@ SPEC.loader.exec_module(coverage)
     [
         (dataset, "MnistDataset"),
         (dataset, "TFRecordDataset"),
-        (vision, "UniformAugment"),
+        (vision, "DecodeVideo"),
         (boost, "AutoBoost"),
         (ms.train, "SummaryCollector"),
         (nn, "thor"),

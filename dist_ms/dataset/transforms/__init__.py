@@ -1,14 +1,19 @@
 """Transforms of any column, for `Dataset.map`."""
 
-from dist_ms.common.refusing import refused as _refused
+from dist_ms.dataset import vision
+from dist_ms.dataset.declared import declared as _declared
 from dist_ms.dataset.transforms.chains import Compose, RandomApply, RandomChoice, RandomOrder
 from dist_ms.dataset.transforms.values import Duplicate, Fill, OneHot, TypeCast
 
-_LACKS = {
-    name: _refused(name, "has not built this transform", "Give 'map' a Python function instead.")
-    for name in "Concatenate Mask PadEnd Plugin Slice Unique".split()
-}
-globals().update(_LACKS)
+__getattr__, __dir__, _LATER = _declared(
+    __name__,
+    {
+        "joining": "Concatenate PadEnd Plugin Slice Unique",
+        "comparing": "Mask Relational",
+        "purity": "not_random",
+    },
+    modules="transforms",
+)
 
 __all__ = [
     "Compose",
@@ -19,5 +24,5 @@ __all__ = [
     "RandomChoice",
     "RandomOrder",
     "TypeCast",
-    *_LACKS,
+    *_LATER,
 ]

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.checks import check_number_range
+from dist_ms.common.checks import check_number_range, complaint
 from dist_ms.dataset.draws import generator
 
 
 def _checked(transforms: Any, owner: str) -> list[Callable]:
     """A list of functions that is not empty."""
-    if not isinstance(transforms, (list, tuple)) or not transforms or not all(callable(t) for t in transforms):
-        raise TypeError(f"For '{owner}', 'transforms' must be a list of functions, but got {transforms!r}.")
+    wanted = complaint("transforms", owner, "a list of functions", repr(transforms))
+    if not isinstance(transforms, list) or not all(callable(t) for t in transforms):
+        raise TypeError(wanted)
+    if not transforms or any(isinstance(t, type) for t in transforms):
+        raise ValueError(wanted)
     return list(transforms)
 
 
@@ -30,8 +33,13 @@ class Compose:
     Args:
         transforms: a list of functions.
 
+    Returns:
+        when called, the last function's result; a tuple of it where one of them works on PIL images or in NumPy only,
+        such as `vision.Decode(to_pil=True)` and `vision.ToPIL()`, as MindSpore's does.
+
     Raises:
         TypeError: if it is not one.
+        ValueError: if it is empty, or has classes instead of their instances.
 
     Examples:
         >>> from dist_ms.dataset import transforms
@@ -42,8 +50,16 @@ class Compose:
     def __init__(self, transforms: list[Callable]) -> None:
         self.transforms = _checked(transforms, type(self).__name__)
 
+    @property
+    def python_only(self) -> bool:
+        """Whether one of the functions is such a transform."""
+        return any(getattr(transform, "python_only", False) for transform in self.transforms)
+
     def __call__(self, *values: Any) -> Any:
-        return _in_turn(self.transforms, values)
+        if not values:
+            raise TypeError(complaint("image", type(self).__name__, "given", "nothing"))
+        result = _in_turn(self.transforms, values)
+        return (result,) if type(self) is Compose and self.python_only and not isinstance(result, tuple) else result
 
 
 class RandomApply(Compose):
@@ -85,8 +101,8 @@ class RandomOrder(Compose):
 
     Examples:
         >>> from dist_ms.dataset import transforms
-        >>> transforms.RandomOrder([abs, float])(-3)
-        3.0
+        >>> transforms.RandomOrder([abs, lambda x: 2 * x])(-3)
+        6
     """
 
     def __call__(self, *values: Any) -> Any:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_number_range, check_positive_int
-from dist_ms.common.dtype import to_numpy
+from dist_ms.common.checks import check_number_range, check_positive_int, check_type, complaint
+from dist_ms.common.dtype import string, to_numpy
 
 
 class Duplicate:
@@ -27,7 +27,10 @@ class Fill:
     """An array of the same shape and type, filled with one value.
 
     Args:
-        fill_value: the value.
+        fill_value: a number, a bool, or a string for columns of strings.
+
+    Raises:
+        RuntimeError: when called, for a string with numbers, or a number with strings.
 
     Examples:
         >>> from dist_ms.dataset import transforms
@@ -36,10 +39,16 @@ class Fill:
     """
 
     def __init__(self, fill_value: Any) -> None:
-        self.fill_value = fill_value
+        self.fill_value = check_type(fill_value, "fill_value", "Fill", (str, float, bool, int, bytes))
 
     def __call__(self, value: Any) -> np.ndarray:
-        return np.full_like(np.asarray(value), self.fill_value)
+        array, fill = np.asarray(value), np.asarray(self.fill_value)
+        strings = [a.dtype.kind if a.dtype.kind in "US" else "" for a in (array, fill)]
+        if strings[0] != strings[1]:
+            found = f"{self.fill_value!r} with {array.dtype}"
+            wanted = "a string for strings, and a number for numbers"
+            raise RuntimeError(complaint("fill_value", "Fill", wanted, found))
+        return np.full(array.shape, fill if strings[0] else fill.astype(array.dtype))
 
 
 class OneHot:
@@ -77,6 +86,10 @@ class TypeCast:
     Args:
         data_type: a dtype of mindspore or NumPy.
 
+    Raises:
+        TypeError: if it is none.
+        RuntimeError: when called, for strings that are no numbers.
+
     Examples:
         >>> import dist_ms as ms
         >>> from dist_ms.dataset import transforms
@@ -85,7 +98,15 @@ class TypeCast:
     """
 
     def __init__(self, data_type: Any) -> None:
-        self.dtype = to_numpy(data_type)
+        if data_type is None:
+            raise TypeError(complaint("data_type", "TypeCast", "a dtype", "None"))
+        self.dtype = np.dtype(np.str_) if data_type in (np.str_, str, string) else to_numpy(data_type)
 
     def __call__(self, value: Any) -> np.ndarray:
-        return np.asarray(value).astype(self.dtype)
+        array = np.asarray(value)
+        if self.dtype.kind == "U" and array.dtype.kind != "U":
+            raise RuntimeError(complaint("column", "TypeCast", "strings", array.dtype))
+        try:
+            return array if self.dtype.kind == "U" else array.astype(self.dtype)
+        except ValueError as error:
+            raise RuntimeError(complaint("column", "TypeCast", f"{self.dtype} as text", str(error))) from error

@@ -5,8 +5,9 @@ images through Pillow, as on MindSpore's PIL path.
 """
 
 from dist_ms.dataset.declared import declared as _declared
+from dist_ms.dataset.transforms.purity import not_random
 
-__getattr__, __dir__, __all__ = _declared(
+__getattr__, __dir__, _LATER = _declared(
     __name__,
     {
         "enums": "AutoAugmentPolicy Border ConvertMode ImageBatchFormat ImageReadMode Inter SliceMode",
@@ -36,6 +37,8 @@ __getattr__, __dir__, __all__ = _declared(
         "files.images": "encode_jpeg encode_png read_image write_jpeg write_png",
         "files.raw": "get_image_num_channels get_image_size read_file write_file",
         "refused": "DecodeVideo VideoDecoder read_video read_video_timestamps",
-        "purity": "not_random",
     },
+    modules="transforms",
 )
+
+__all__ = ["not_random", *_LATER]

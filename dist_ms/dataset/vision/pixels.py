@@ -34,7 +34,7 @@ class Decode(OnDevice):
     random = False
 
     def __init__(self, to_pil: bool = False) -> None:
-        self.to_pil = check_bool(to_pil, "to_pil", "Decode")
+        self.to_pil = self.python_only = check_bool(to_pil, "to_pil", "Decode")
 
     def __call__(self, img: Any) -> Any:
         """Decode one file."""
@@ -222,6 +222,7 @@ class LinearTransformation:
     """
 
     random = False
+    python_only = True
 
     def __init__(self, transformation_matrix: np.ndarray, mean_vector: np.ndarray) -> None:
         owner = "LinearTransformation"
@@ -279,6 +280,7 @@ class ToPIL:
     """
 
     random = False
+    python_only = True
 
     def __call__(self, img: Any) -> Any:
         """Convert one array."""

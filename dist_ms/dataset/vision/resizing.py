@@ -86,6 +86,7 @@ class Resize(ImageOperation, OnDevice):
             raise KeyError("For 'Resize', 'interpolation' must be an Inter, but got None.")
         self.size, self.shorter = size_or_shorter(size, "Resize")
         self.kind = interpolation_of(interpolation, "Resize")
+        self.python_only = self.kind == Inter.ANTIALIAS
 
     def wanted(self, height: int, width: int) -> tuple[int, int]:
         """The size that an image of `height` and `width` gets."""
@@ -151,6 +152,7 @@ class RandomResizedCrop(RandomImageOperation):
     ) -> None:
         owner = type(self).__name__
         self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, owner)
+        self.python_only = self.kind == Inter.ANTIALIAS
         self.scale = limits(scale, "scale", owner, 0, LARGEST)
         self.ratio = limits(ratio, "ratio", owner, 0, LARGEST)
         for name, value in (("scale", self.scale[1]), ("ratio", self.ratio[0])):

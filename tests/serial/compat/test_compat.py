@@ -18,9 +18,9 @@ import mindspore.nn as nn
 from mindspore import Tensor, ops
 from mindspore.common.initializer import initializer
 import dist_ms
-import mindspore.dataset
+import mindspore.amp
 assert nn.Cell is dist_ms.nn.Cell and ms.nn is nn and ms.Tensor is Tensor is dist_ms.Tensor
-assert ms.dataset is dist_ms.dataset and ms.dataset.__spec__.name == "dist_ms.dataset"
+assert ms.amp is dist_ms.amp and ms.amp.__spec__.name == "dist_ms.amp"
 assert ms.__version__ == "2.10.0"
 print(__name__, sys.argv[1:], ops.add(Tensor([1.0]), Tensor([2.0])), initializer("ones", [2]).init_data())
 """

@@ -148,6 +148,7 @@ class MixUp:
     """
 
     random = True
+    python_only = True
 
     def __init__(self, batch_size: int, alpha: float, is_single: bool = True) -> None:
         self.batch_size = check_int_range(batch_size, "batch_size", "MixUp", 1, LARGEST)

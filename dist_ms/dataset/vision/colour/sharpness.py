@@ -120,7 +120,7 @@ class GaussianBlur(ImageOperation, OnDevice):
         >>> import numpy as np
         >>> from dist_ms.dataset import vision
         >>> print(vision.GaussianBlur(3)(np.array([[0, 0, 160, 0, 0]], np.uint8)))
-        [[ 0 40 80 40  0]]
+        [[ 0 38 84 38  0]]
     """
 
     def __init__(self, kernel_size: Any, sigma: Any = None) -> None:

@@ -69,6 +69,7 @@ class RgbToHsv:
     """
 
     random = False
+    python_only = True
 
     def __init__(self, is_hwc: bool = False) -> None:
         self.is_hwc = check_bool(is_hwc, "is_hwc", "RgbToHsv")
@@ -103,6 +104,7 @@ class HsvToRgb:
     """
 
     random = False
+    python_only = True
 
     def __init__(self, is_hwc: bool = False) -> None:
         self.is_hwc = check_bool(is_hwc, "is_hwc", "HsvToRgb")
@@ -140,11 +142,12 @@ class Grayscale:
         >>> import numpy as np
         >>> from dist_ms.dataset import transforms, vision
         >>> grey = transforms.Compose([vision.ToPIL(), vision.Grayscale(3), vision.ToNumpy()])
-        >>> print(grey(np.array([[[255, 0, 0]]], np.uint8)))
+        >>> print(grey(np.array([[[255, 0, 0]]], np.uint8))[0])
         [[[76 76 76]]]
     """
 
     random = False
+    python_only = True
 
     def __init__(self, num_output_channels: int = 1) -> None:
         self.channels = check_int(num_output_channels, "num_output_channels", "Grayscale")
@@ -169,9 +172,11 @@ class RandomGrayscale(RandomImageOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import transforms, vision
         >>> grey = transforms.Compose([vision.ToPIL(), vision.RandomGrayscale(1.0), vision.ToNumpy()])
-        >>> print(grey(np.array([[[255, 0, 0]]], np.uint8)))
+        >>> print(grey(np.array([[[255, 0, 0]]], np.uint8))[0])
         [[[76 76 76]]]
     """
+
+    python_only = True
 
     def __init__(self, prob: float = 0.1) -> None:
         self.prob = probability(prob, "prob", "RandomGrayscale")

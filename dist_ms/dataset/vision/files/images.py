@@ -17,7 +17,7 @@ def read_image(filename: str, mode: ImageReadMode = ImageReadMode.UNCHANGED) -> 
 
     Args:
         filename: its path; JPEG, PNG, BMP, TIFF or what else OpenCV reads.
-        mode: ImageReadMode.UNCHANGED keeps the file's channels but for opacity, GRAYSCALE and COLOR give one, and three (RGB).
+        mode: ImageReadMode.UNCHANGED keeps the file's channels but for opacity, GRAYSCALE gives one, COLOR three (RGB).
 
     Returns:
         an array (H, W, C); uint8, or the file's type with UNCHANGED.

@@ -124,6 +124,7 @@ class RandomAffine(RandomImageOperation):
         self.scale = _scales(scale)
         self.shear = _shears(shear)
         self.kind = interpolation_of(resample, owner, "resample")
+        self.python_only = self.kind == Inter.ANTIALIAS
         self.fill = colour(fill_value, owner)
 
     def parameters(self, height: int, width: int) -> tuple[float, float, float, float, float, float]:

@@ -141,6 +141,7 @@ class RandomErasing:
     """
 
     random = True
+    python_only = True
 
     def __init__(
         self,

@@ -33,6 +33,7 @@ class FiveCrop:
     """
 
     random = False
+    python_only = True
 
     def __init__(self, size: Any) -> None:
         self.size = pair(size, "size", type(self).__name__)

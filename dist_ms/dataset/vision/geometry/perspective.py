@@ -55,9 +55,11 @@ class Perspective(ImageOperation, OnDevice):
         self.start = _points(start_points, "start_points", "Perspective")
         self.end = _points(end_points, "end_points", "Perspective")
         self.kind = interpolation_of(interpolation, "Perspective")
+        self.python_only = self.kind == Inter.ANTIALIAS
 
     def on_array(self, array: np.ndarray) -> np.ndarray:
-        array, code = warpable(array, "Perspective"), warping_code(self.kind, "Perspective")
+        kind = Inter.BICUBIC if self.kind == Inter.PILCUBIC else self.kind
+        array, code = warpable(array, "Perspective"), warping_code(kind, "Perspective")
         cv2 = opencv("Perspective")
         matrix = cv2.getPerspectiveTransform(np.float32(self.start), np.float32(self.end))
         result = cv2.warpPerspective(array, matrix, (array.shape[1], array.shape[0]), flags=code)
@@ -82,9 +84,11 @@ class RandomPerspective(RandomImageOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import transforms, vision
         >>> seen = transforms.Compose([vision.ToPIL(), vision.RandomPerspective(prob=1.0), vision.ToNumpy()])
-        >>> seen(np.zeros((8, 9, 3), np.uint8)).shape
+        >>> seen(np.zeros((8, 9, 3), np.uint8))[0].shape
         (8, 9, 3)
     """
+
+    python_only = True
 
     def __init__(self, distortion_scale: float = 0.5, prob: float = 0.5, interpolation: Inter = Inter.BICUBIC) -> None:
         for name, value in (("distortion_scale", distortion_scale), ("prob", prob)):

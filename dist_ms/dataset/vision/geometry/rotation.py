@@ -119,6 +119,7 @@ class RandomRotation(RandomImageOperation):
             high += 360 if low > high else 0
         self.degrees = low, high
         self.kind = interpolation_of(resample, owner, "resample")
+        self.python_only = self.kind == Inter.ANTIALIAS
         self.expand, self.center = check_bool(expand, "expand", owner), _center(center, owner)
         self.fill = colour(fill_value, owner)
 

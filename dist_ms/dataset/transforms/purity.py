@@ -9,8 +9,8 @@ def not_random(func: Callable) -> Callable:
     """Mark a function, or a class of transforms, as one without random numbers.
 
     Examples:
-        >>> from dist_ms.dataset import vision
-        >>> vision.not_random(lambda x: x + 1).random
+        >>> from dist_ms.dataset import transforms
+        >>> transforms.not_random(lambda x: x + 1).random
         False
     """
     func.random = False
