@@ -43,7 +43,8 @@ def resize(array: np.ndarray, height: int, width: int, kind: Inter, owner: str =
         if pixels.dtype != np.uint8:
             raise RuntimeError(complaint("image", owner, "uint8 for Inter.PILCUBIC", pixels.dtype))
         pil = pillow(owner).Image
-        return np.array(pil.fromarray(pixels).resize((width, height), pil.Resampling.BICUBIC))
+        across = pil.fromarray(pixels).resize((width, pixels.shape[0]), pil.Resampling.BICUBIC)
+        return np.array(across.resize((width, height), pil.Resampling.BICUBIC))
     code = cv_code(kind, owner)
     if array.shape[:2] == (height, width):
         return array.copy()

@@ -58,7 +58,7 @@ class Perspective(ImageOperation, OnDevice):
         self.python_only = self.kind == Inter.ANTIALIAS
 
     def on_array(self, array: np.ndarray) -> np.ndarray:
-        kind = Inter.BICUBIC if self.kind == Inter.PILCUBIC else self.kind
+        kind = Inter.LINEAR if self.kind == Inter.PILCUBIC else self.kind
         array, code = warpable(array, "Perspective"), warping_code(kind, "Perspective")
         cv2 = opencv("Perspective")
         matrix = cv2.getPerspectiveTransform(np.float32(self.start), np.float32(self.end))
