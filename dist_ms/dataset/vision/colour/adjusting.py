@@ -154,7 +154,7 @@ class AdjustGamma(ImageOperation):
             raise RuntimeError(complaint("image", "AdjustGamma", "of uint8 or floats", array.dtype))
         powers = np.power(np.arange(256, dtype=np.float32) / np.float32(255), gamma)
         table = np.floor(np.minimum(powers * (np.float32(255) + np.float32(1) - np.float32(1e-3)) * gain, 255))
-        return looked_up(array, table.astype(np.int64).astype(np.uint8))
+        return looked_up(array, table.astype(np.int64).astype(np.uint8)[None], "AdjustGamma")
 
     def on_pil(self, img: Any) -> Any:
         channels = len(img.getbands())

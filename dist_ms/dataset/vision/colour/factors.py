@@ -90,9 +90,8 @@ def pil_enhanced(img: Any, kind: str, factor: float, owner: str) -> Any:
     return getattr(pillow(owner).ImageEnhance, kind)(img).enhance(factor)
 
 
-def looked_up(array: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Each pixel's entry in a table of 256, or in its channel's, of shape (channels, 256)."""
-    if table.ndim == 1:
-        return table[array]
-    planes = array.reshape(*array.shape[:2], -1)
-    return np.stack([table[c][planes[:, :, c]] for c in range(len(table))], axis=2).reshape(array.shape)
+def looked_up(array: np.ndarray, tables: np.ndarray, owner: str) -> np.ndarray:
+    """Each pixel's entry in the table of 256, or in its channel's, of an array (1 or channels, 256)."""
+    if len(tables) == 1:
+        return opencv(owner).LUT(array.reshape(len(array), -1), tables[0]).reshape(array.shape)
+    return opencv(owner).LUT(array, np.ascontiguousarray(tables.T)[None])

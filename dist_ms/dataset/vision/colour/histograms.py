@@ -34,10 +34,10 @@ def limits_of_counts(counts: np.ndarray, percent: int) -> tuple[int, int]:
 def auto_contrast(array: np.ndarray, cutoff: float, ignore: list[int], owner: str) -> np.ndarray:
     """Each channel's values stretched to 0 to 255."""
     array = of_type(grey_or_rgb(array, owner), ("uint8",), owner)
-    planes = array.reshape(-1, array.shape[2] if array.ndim == 3 else 1)
-    tables = np.empty((planes.shape[1], 256), np.uint8)
+    cv2 = opencv(owner)
+    tables = np.empty((array.shape[2] if array.ndim == 3 else 1, 256), np.uint8)
     for channel, table in enumerate(tables):
-        counts = np.bincount(planes[:, channel], minlength=256)
+        counts = cv2.calcHist([array], [channel], None, [256], [0, 256]).ravel().astype(np.int64)
         counts[ignore] = 0
         low, high = limits_of_counts(counts, int(cutoff))
         values = np.arange(256, dtype=np.float32)
@@ -45,7 +45,7 @@ def auto_contrast(array: np.ndarray, cutoff: float, ignore: list[int], owner: st
             scale = np.float32(255) / np.float32(high - low)
             values = np.clip((values * scale + np.float32(-low) * scale).astype(np.int32), 0, 255)
         table[:] = values
-    return looked_up(array, tables)
+    return looked_up(array, tables, owner)
 
 
 def equalize(array: np.ndarray, owner: str) -> np.ndarray:

@@ -15,7 +15,7 @@ from dist_ms.dataset.vision.operation import RandomImageOperation
 from dist_ms.dataset.vision.policies.found import pairs
 from dist_ms.dataset.vision.policies.steps import STEPS, magnitudes
 
-_MOVE = 150.0 / 331.0  # of the side, as in the paper's 331 pixels
+_MOVE = np.float32(150.0) / np.float32(331.0)  # of the side, as in the paper's 331 pixels
 
 
 class _Policy(RandomImageOperation):

@@ -35,7 +35,7 @@ STEPS: dict[str, Callable] = {
     "ShearY": lambda a, m, kind, fill, owner: moved(a, kind, fill, owner, shear=(0, m)),
     "TranslateX": lambda a, m, kind, fill, owner: moved(a, kind, fill, owner, by=(m, 0)),
     "TranslateY": lambda a, m, kind, fill, owner: moved(a, kind, fill, owner, by=(0, m)),
-    "Rotate": lambda a, m, kind, fill, owner: rotated(a, m, kind, False, None, fill[::-1], owner),
+    "Rotate": lambda a, m, kind, fill, owner: rotated(a, m, kind, False, None, (fill[0], fill[2], fill[1]), owner),
     "Brightness": lambda a, m, kind, fill, owner: brightness(a, 1 + m, owner),
     "Color": lambda a, m, kind, fill, owner: saturation(a, 1 + m, owner),
     "Contrast": lambda a, m, kind, fill, owner: contrast(a, 1 + m, owner),
@@ -63,9 +63,10 @@ def magnitudes(
         bits: how many are dropped at most.
         solarize: the threshold of no magnitude.
     """
+    numbers = np.arange(bins, dtype=np.float32)
 
     def rising(end: float) -> Magnitudes:
-        return np.linspace(0.0, end, bins), True
+        return numbers * (np.float32(end) / np.float32(bins - 1)), True
 
     nothing = np.zeros(1), False
     return {
@@ -76,7 +77,7 @@ def magnitudes(
         "Rotate": rising(degrees),
         **{name: rising(most) for name in ("Brightness", "Color", "Contrast", "Sharpness")},
         "Posterize": (np.rint(8 - np.arange(bins) * bits / (bins - 1)), False),
-        "Solarize": (np.linspace(solarize, 0.0, bins), False),
+        "Solarize": (np.float32(solarize) - numbers * (np.float32(solarize) / np.float32(bins - 1)), False),
         "AutoContrast": nothing,
         "Equalize": nothing,
         "Identity": nothing,
