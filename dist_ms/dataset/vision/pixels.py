@@ -27,8 +27,11 @@ class Decode(OnDevice):
         RuntimeError: when called, if the bytes are of no known kind of file; ValueError with `to_pil`.
 
     Examples:
+        >>> import numpy as np
         >>> from dist_ms.dataset import vision
-        >>> rows = dataset.map(vision.Decode())  # doctest: +SKIP
+        >>> data = vision.encode_png(np.zeros((4, 5, 3), np.uint8))
+        >>> vision.Decode()(data).shape
+        (4, 5, 3)
     """
 
     random = False
@@ -127,9 +130,16 @@ def normalized(array: np.ndarray, mean: np.ndarray, std: np.ndarray, is_hwc: boo
     channels = array.shape[-1 if is_hwc else 0] if array.ndim == 3 else 1
     if len(mean) not in (1, channels):
         raise RuntimeError(f"For '{owner}', 'mean' must have {channels} values, but got {len(mean)}.")
-    shape = (-1, 1, 1) if array.ndim == 3 and not is_hwc else (-1,)
-    result = np.subtract(array, mean.reshape(shape), dtype=np.float32)
-    return np.divide(result, std.reshape(shape), out=result)
+    result = array.astype(np.float32)
+    if array.ndim == 3 and is_hwc:  # a row at once
+        rows, times = result.reshape(len(result), -1), array.shape[1] * (channels if len(mean) == 1 else 1)
+        mean, std = np.tile(mean, times), np.tile(std, times)
+    else:
+        shape = (-1, 1, 1) if array.ndim == 3 else (-1,)
+        rows, mean, std = result, mean.reshape(shape), std.reshape(shape)
+    np.subtract(rows, mean, out=rows)
+    np.divide(rows, std, out=rows)
+    return result
 
 
 class ToTensor(ImageOperation):

@@ -16,6 +16,7 @@ from dist_ms.dataset.vision.colour.factors import (
     contrast,
     grey,
     hue,
+    looked_up,
     pil_enhanced,
     pil_hue,
     saturation,
@@ -152,8 +153,8 @@ class RandomLighting(RandomImageOperation):
         array = rgb(array, "RandomLighting")
         if array.dtype != np.uint8:
             raise RuntimeError(complaint("image", "RandomLighting", "of uint8", array.dtype))
-        light = parameters.astype(np.float32)
-        return np.clip(np.rint(array + light), 0, 255).astype(np.uint8)
+        values = np.arange(256, dtype=np.float32) + parameters.astype(np.float32)[:, None]
+        return looked_up(array, np.clip(np.rint(values), 0, 255).astype(np.uint8), "RandomLighting")
 
     def apply_pil(self, img: Any, parameters: np.ndarray) -> Any:
         pixels = np.asarray(img.convert("RGB"), np.float64) + parameters

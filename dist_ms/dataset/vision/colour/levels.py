@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_int_range, check_number_range, check_type, complaint
 from dist_ms.dataset.draws import generator
 from dist_ms.dataset.vision.arguments import probability
-from dist_ms.dataset.vision.colour.factors import grey_or_rgb, of_type
+from dist_ms.dataset.vision.colour.factors import grey_or_rgb, looked_up, of_type
 from dist_ms.dataset.vision.images import image, rgb
 from dist_ms.dataset.vision.libraries import pillow
 from dist_ms.dataset.vision.operation import ImageOperation, OnDevice, RandomImageOperation
@@ -35,6 +35,12 @@ def posterized(array: np.ndarray, bits: int, owner: str) -> np.ndarray:
 def solarized(array: np.ndarray, low: float, high: float, owner: str) -> np.ndarray:
     """Values from `low` to `high` inverted; from `low` on, if the two are equal."""
     array = grey_or_rgb(array, owner)
+    if array.dtype == np.uint8:
+        return looked_up(array, _solarized(np.arange(256, dtype=np.uint8), low, high)[None], owner)
+    return _solarized(array, low, high)
+
+
+def _solarized(array: np.ndarray, low: float, high: float) -> np.ndarray:
     chosen = array >= low
     if low != high:
         chosen &= array <= high
