@@ -1,0 +1,55 @@
+"""Arrays of integers in as few bytes each as its value needs, as MindRecord stores them.
+
+number of integers (4 bytes, big-endian) | 2 bits each: 1, 2, 4 or 8 bytes | the integers, little-endian
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_COUNT_BYTES = 4
+_SHIFTS = np.array([6, 4, 2, 0], np.uint8)
+
+
+def narrowed(values: np.ndarray) -> bytes:
+    """The stored form of an array of integers."""
+    wide = np.ascontiguousarray(values, "<i8").reshape(-1)
+    codes = np.zeros(len(wide), np.uint8)
+    for bits in (7, 15, 31):
+        codes += (wide < -(1 << bits)) | (wide >= 1 << bits)
+    quarters = np.zeros(-(-len(wide) // 4) * 4, np.uint8)
+    quarters[: len(wide)] = codes
+    sizes_map = np.bitwise_or.reduce(quarters.reshape(-1, 4) << _SHIFTS, axis=1)
+    data = wide.view(np.uint8).reshape(-1, 8)[np.arange(8) < (1 << codes)[:, None]]
+    return len(wide).to_bytes(_COUNT_BYTES, "big") + sizes_map.tobytes() + data.tobytes()
+
+
+def widened(stored: bytes | memoryview, dtype: str) -> np.ndarray:
+    """The array of a stored form.
+
+    Raises:
+        ValueError: if the lengths contradict each other.
+    """
+    count = int.from_bytes(stored[:_COUNT_BYTES], "big")
+    start = _COUNT_BYTES + -(-count // 4)
+    if len(stored) < start:
+        raise ValueError(f"{count} integers are announced in {len(stored)} bytes")
+    if count == 0:
+        return np.empty(0, dtype)
+    sizes_map = np.frombuffer(stored, np.uint8, start - _COUNT_BYTES, _COUNT_BYTES)
+    codes = ((sizes_map[:, None] >> _SHIFTS) & 3).reshape(-1)[:count]
+    sizes = 1 << codes.astype(np.int64)
+    if start + int(sizes.sum()) != len(stored):
+        raise ValueError(f"{count} integers of {int(sizes.sum())} bytes are announced in {len(stored) - start}")
+    data = np.frombuffer(stored, np.uint8, offset=start)
+    first = int(codes[0])
+    if (codes == first).all():
+        return data.view(f"<i{1 << first}").astype(dtype)
+    ends = np.cumsum(sizes)
+    values = np.empty(count, dtype)
+    for code in range(4):
+        (chosen,) = np.nonzero(codes == code)
+        size = 1 << code
+        places = (ends[chosen] - size)[:, None] + np.arange(size)
+        values[chosen] = data[places].view(f"<i{size}").reshape(-1)
+    return values
