@@ -32,7 +32,6 @@ from dist_ms.dataset.stages.mapping import MapDataset
 
 attach()
 
-
 def zip(datasets: tuple) -> Dataset:
     """Put the columns of several datasets side by side.
 
@@ -48,11 +47,23 @@ def zip(datasets: tuple) -> Dataset:
     return ZipDataset(datasets)
 
 
+# Sources that load when they are first used.
 if _typing.TYPE_CHECKING:
     from dist_ms.common.settings import context  # scripts take it from here, too
     from dist_ms.dataset.sources.images.cifar import *
     from dist_ms.dataset.sources.images.class_folders import *
     from dist_ms.dataset.sources.images.idx import *
+    from dist_ms.dataset.sources.records.mind import *
+    from dist_ms.dataset.sources.records.schema import *
+    from dist_ms.dataset.sources.records.tfrecord import *
+    from dist_ms.dataset.sources.text.clue import *
+    from dist_ms.dataset.sources.text.delimited import *
+    from dist_ms.dataset.sources.text.lines import *
+    from dist_ms.dataset.sources.text.questions import *
+    from dist_ms.dataset.sources.text.reviews import *
+    from dist_ms.dataset.sources.text.sentiments import *
+    from dist_ms.dataset.sources.text.tagged import *
+    from dist_ms.dataset.sources.text.translations import *
 
 __all__ = [
     "BatchInfo",

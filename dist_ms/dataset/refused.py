@@ -7,18 +7,13 @@ _REMEDY = "Read the files in a class with __getitem__ and __len__, and give it t
 # What dist_ms does not do, and the datasets that need it.
 _NEEDS = {
     "has no reader for this data set's files": """
-    AGNewsDataset AmazonReviewDataset CLUEDataset CMUArcticDataset Caltech101Dataset Caltech256Dataset
-    CelebADataset CityscapesDataset CoNLL2000Dataset CocoDataset DBpediaDataset DIV2KDataset
-    EnWik9Dataset FakeImageDataset FlickrDataset Flowers102Dataset Food101Dataset
-    GTZANDataset IMDBDataset IWSLT2016Dataset IWSLT2017Dataset KITTIDataset LFWDataset
-    LJSpeechDataset LSUNDataset LibriTTSDataset Multi30kDataset OmniglotDataset PennTreebankDataset
-    PhotoTourDataset Places365Dataset RenderedSST2Dataset SBDataset SBUDataset SQuADDataset
-    SST2Dataset STL10Dataset SUN397Dataset SVHNDataset SemeionDataset SogouNewsDataset SpeechCommandsDataset
-    TedliumDataset UDPOSDataset USPSDataset VOCDataset WIDERFaceDataset WikiTextDataset YahooAnswersDataset
-    YelpReviewDataset YesNoDataset """,
-    "reads no MindRecord files": "MindDataset OBSMindDataset",
-    "reads no TFRecord files": "TFRecordDataset",
-    "reads no text or manifest files": "CSVDataset ManifestDataset TextFileDataset",
+    CMUArcticDataset Caltech101Dataset Caltech256Dataset CelebADataset CityscapesDataset CocoDataset DIV2KDataset
+    FakeImageDataset FlickrDataset Flowers102Dataset Food101Dataset GTZANDataset KITTIDataset LFWDataset LJSpeechDataset
+    LSUNDataset LibriTTSDataset OmniglotDataset PhotoTourDataset Places365Dataset RenderedSST2Dataset SBDataset
+    SBUDataset STL10Dataset SUN397Dataset SVHNDataset SemeionDataset SpeechCommandsDataset TedliumDataset USPSDataset
+    VOCDataset WIDERFaceDataset YesNoDataset""",
+    "copies no files from a cloud's storage": "OBSMindDataset",
+    "reads no manifest files": "ManifestDataset",
     "makes no random or padding rows": "PaddedDataset RandomDataset",
 }
 

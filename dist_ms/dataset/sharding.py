@@ -105,6 +105,13 @@ class Sampling:
         count = len(range(shard, rows, shards)) if self._whole_readers else -(-rows // shards)
         return count if self.num_samples is None else min(count, self.num_samples)
 
+    def order(self, source: Any, rows: int, epoch: int) -> np.ndarray:
+        """The row numbers of an epoch, for all shards."""
+        numbers = np.arange(rows)
+        if self.shuffle is not False:
+            np.random.RandomState([config.shuffle_seed() % 2**32, epoch]).shuffle(numbers)
+        return numbers
+
     def places(
         self, source: Any, rows: int, epoch: int, start: int = 0, offset: int = -1
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -120,9 +127,7 @@ class Sampling:
         """
         if self.sampler is not None:
             return self.sampler.places(source, rows, epoch, start)
-        order = np.arange(rows)
-        if self.shuffle is not False:
-            np.random.RandomState([config.shuffle_seed() % 2**32, epoch]).shuffle(order)
+        order = self.order(source, rows, epoch)
         shards, shard = self.shard()
         left = max(rows - start, 0)
         if offset >= 0 or self._whole_readers:

@@ -1,0 +1,1 @@
+"""Files of records: MindRecord and TFRecord."""

@@ -1,0 +1,1 @@
+"""Text files: lines, delimited rows, JSON, and the sets of text."""
