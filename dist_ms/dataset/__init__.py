@@ -32,6 +32,7 @@ from dist_ms.dataset.stages.mapping import MapDataset
 
 attach()
 
+
 def zip(datasets: tuple) -> Dataset:
     """Put the columns of several datasets side by side.
 
