@@ -33,6 +33,8 @@ def encoded(value: Any, owner: str) -> np.ndarray:
         value = np.frombuffer(value, np.uint8)
     if not isinstance(value, np.ndarray):
         raise TypeError(complaint("image", owner, "a NumPy array of a file's bytes", type(value).__name__))
+    if value.dtype.kind == "S" and value.size == 1:
+        value = value.reshape(1).view(np.uint8)  # as MindRecord's columns of bytes hold a file
     if value.ndim != 1:
         raise TypeError(complaint("image", owner, "a file's bytes, a 1-D array", f"shape {value.shape}"))
     if value.dtype.kind in "US":
