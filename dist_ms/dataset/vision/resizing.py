@@ -198,9 +198,6 @@ class RandomCropDecodeResize(RandomResizedCrop):
 
     def __call__(self, image: Any) -> np.ndarray:
         """Decode, crop and resize."""
-        if not isinstance(image, np.ndarray) or image.ndim != 1 or image.dtype != np.uint8:
-            found = f"{image.dtype} {image.shape}" if isinstance(image, np.ndarray) else type(image).__name__
-            raise TypeError(complaint("image", "RandomCropDecodeResize", "a file's bytes, 1-D uint8", found))
         return super().__call__(decode(image, "RandomCropDecodeResize"))
 
 
