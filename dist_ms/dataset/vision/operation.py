@@ -31,7 +31,7 @@ class ImageOperation:
         if len(images) == 1 and is_pil(images[0]) and self.on_pil is not None:
             return self.on_pil(images[0])
         try:
-            results = self.on_arrays([np.asarray(value) for value in images])
+            results = self.on_arrays([np.asarray(value, order="C") for value in images])
         except Exception as error:
             if type(error).__name__ != "error":  # OpenCV's own, of a module that may not be loaded
                 raise

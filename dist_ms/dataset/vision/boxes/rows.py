@@ -17,7 +17,7 @@ def image_and_boxes(inputs: tuple, owner: str) -> tuple[np.ndarray, np.ndarray]:
             raise TypeError(complaint("image", owner, "a NumPy array or a PIL image", type(value).__name__))
     if len(inputs) != 2:
         raise RuntimeError(f"For '{owner}', the inputs must be an image and its boxes, but got {len(inputs)} of them.")
-    image, boxes = np.asarray(inputs[0]), np.asarray(inputs[1])
+    image, boxes = np.asarray(inputs[0], order="C"), np.asarray(inputs[1])
     if image.ndim not in (2, 3):
         raise RuntimeError(complaint("image", owner, "(H, W) or (H, W, C)", f"of shape {image.shape}"))
     if boxes.ndim < 2 or boxes.shape[1] < 4:

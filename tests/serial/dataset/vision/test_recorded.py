@@ -87,6 +87,20 @@ def test_batches_are_images_one_by_one():
         np.testing.assert_array_equal(transform(batch), np.stack([transform(image) for image in batch]))
 
 
+@pytest.mark.parametrize("name", sorted(transforms_of_images(vision)))
+def test_memory_layouts(name):
+    transform = transforms_of_images(vision)[name]
+    wanted = flat(transform(IMAGE))
+    wide = np.repeat(np.repeat(IMAGE, 2, axis=0), 2, axis=1)[::2, ::2]
+    backwards = IMAGE[::-1, ::-1, ::-1].copy()[::-1, ::-1, ::-1]
+    planes = np.ascontiguousarray(IMAGE.transpose(2, 0, 1)).transpose(1, 2, 0)
+    sealed = IMAGE.copy()
+    sealed.flags.writeable = False
+    for image in (wide, backwards, planes, sealed):
+        for a, b in zip(flat(transform(image)), wanted):
+            np.testing.assert_array_equal(a, b)
+
+
 def test_one_channel_stays():
     grey = IMAGE[:, :, :1].copy()
     for name, transform in transforms_of_images(vision).items():
