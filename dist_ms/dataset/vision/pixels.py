@@ -186,6 +186,9 @@ def element_type(value: Any, name: str, owner: str) -> np.dtype:
 class NormalizePad(ImageOperation):
     """Normalize, and one more channel of zeros.
 
+    MindSpore 2.10 puts the zeros behind all pixels when the channels are the last axis; here each pixel has its own,
+    as its documentation has it.
+
     Args:
         mean, std, is_hwc: as in Normalize.
         dtype: "float32" or "float16".

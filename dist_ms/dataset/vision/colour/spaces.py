@@ -121,10 +121,16 @@ class HsvToRgb:
         return np.stack([np.where(saturation == 0.0, value, channel) for channel in channels], axis=axis)
 
 
+def required_pil(img: Any, owner: str) -> Any:
+    """A PIL image."""
+    if not is_pil(img):
+        wanted = "a PIL image (Decode(to_pil=True) and ToPIL() make them)"
+        raise TypeError(complaint("image", owner, wanted, type(img).__name__))
+    return img
+
+
 def grey_pil(img: Any, channels: int, owner: str) -> Any:
     """A PIL image in grey, of one or three channels."""
-    if not is_pil(img):
-        raise TypeError(complaint("image", owner, "a PIL image (Decode(to_pil=True) and ToPIL make them)", type(img)))
     grey = img.convert("L")
     return grey if channels == 1 else pillow(owner).Image.merge("RGB", (grey,) * 3)
 
@@ -156,7 +162,7 @@ class Grayscale:
 
     def __call__(self, img: Any) -> Any:
         """Convert one image."""
-        return grey_pil(img, self.channels, "Grayscale")
+        return grey_pil(required_pil(img, "Grayscale"), self.channels, "Grayscale")
 
 
 class RandomGrayscale(RandomImageOperation):
@@ -187,6 +193,5 @@ class RandomGrayscale(RandomImageOperation):
 
     def __call__(self, img: Any) -> Any:
         """Convert one image, or not."""
-        grey_pil(img, 1, "RandomGrayscale") if not is_pil(img) else None
-        chosen = self.parameters(*img.size[::-1])
+        chosen = self.parameters(*required_pil(img, "RandomGrayscale").size[::-1])
         return grey_pil(img, 1 if img.mode == "L" else 3, "RandomGrayscale") if chosen else img

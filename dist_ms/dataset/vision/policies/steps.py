@@ -26,7 +26,11 @@ def moved(
     by: tuple[float, float] = (0, 0),
     shear: tuple[float, float] = (0, 0),
 ) -> np.ndarray:
-    """The image moved by pixels and sheared by radians."""
+    """The image moved by pixels and sheared by radians.
+
+    MindSpore 2.10's policies move by that many widths or heights, which leaves nothing of the image but the fill value;
+    here it is pixels, as AutoAugment's authors have it.
+    """
     return affine(array, 0.0, by, 1.0, tuple(math.degrees(s) for s in shear), kind, fill, owner)
 
 

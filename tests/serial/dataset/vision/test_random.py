@@ -179,3 +179,12 @@ def test_every_step_of_the_policies():
     for name, magnitude in strong:
         if name in wanted:
             assert abs(magnitude) == pytest.approx(wanted[name])
+
+
+def test_policies_move_by_pixels():
+    image = np.zeros((16, 16, 3), np.uint8)
+    image[8, 8] = 255
+    moved = vision.TrivialAugmentWide().apply(image, [("TranslateX", 3.0), ("TranslateY", -4.0)])
+    assert np.argwhere(moved[:, :, 0]).tolist() == [[4, 11]]
+    filled = vision.RandAugment(fill_value=(1, 2, 3)).apply(image, [("TranslateX", 15.0)])
+    assert filled[0, 0].tolist() == [1, 2, 3]

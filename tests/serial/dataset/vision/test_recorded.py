@@ -107,3 +107,32 @@ def test_one_channel_stays():
         if name in ("Resize", "Resize area", "Rotate", "Rotate expand", "Affine", "GaussianBlur", "AutoContrast"):
             flat_result = transform(grey[:, :, 0])
             np.testing.assert_array_equal(transform(grey)[:, :, 0], flat_result)
+
+
+def test_normalize_pad_has_a_zero_for_every_pixel():
+    padded = vision.NormalizePad([1.0, 2, 3], [4.0, 5, 6])(IMAGE)
+    np.testing.assert_array_equal(padded[:, :, :3], vision.Normalize([1.0, 2, 3], [4.0, 5, 6])(IMAGE))
+    assert not padded[:, :, 3].any()
+    first = vision.NormalizePad([1.0], [4.0], "float16", is_hwc=False)(IMAGE.transpose(2, 0, 1))
+    assert first.shape == (4, 5, 6) and first.dtype == np.float16 and not first[3].any()
+
+
+def test_spaces_of_colours():
+    colours = np.random.default_rng(0).random((5, 6, 3))
+    hsv = vision.RgbToHsv(is_hwc=True)(colours)
+    np.testing.assert_allclose(vision.HsvToRgb(is_hwc=True)(hsv), colours, atol=1e-12)
+    first = vision.RgbToHsv()(colours.transpose(2, 0, 1))
+    np.testing.assert_array_equal(first.transpose(1, 2, 0), hsv)
+    np.testing.assert_array_equal(vision.RgbToHsv(True)(np.stack([colours] * 2))[1], hsv)
+    assert vision.RgbToHsv(True)(np.full((1, 1, 3), 0.5)).tolist() == [[[0, 0, 0.5]]]
+
+
+def test_linear_transformation():
+    matrix, mean = np.random.default_rng(0).random((90, 90)), np.arange(90.0)
+    result = vision.LinearTransformation(matrix, mean)(IMAGE)
+    np.testing.assert_allclose(result.ravel(), (IMAGE.ravel() - mean) @ matrix)
+
+
+def test_erase_in_place():
+    image = IMAGE.copy()
+    assert vision.Erase(0, 0, 2, 2, 9, inplace=True)(image) is image and (image[:2, :2] == 9).all()
