@@ -158,7 +158,8 @@ class MixUp:
 
     def __call__(self, image: np.ndarray, label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mix one batch of images and labels."""
-        shares = generator().beta(self.alpha, self.alpha, self.batch_size)
+        draw = generator()
+        shares = np.array([draw.beta(self.alpha, self.alpha) for _ in range(self.batch_size)])
         if self.is_single:
             order = [*range(1, self.batch_size), 0]
             others = image[order], label[order]
