@@ -198,6 +198,8 @@ class RandomCropDecodeResize(RandomResizedCrop):
 
     def __call__(self, image: Any) -> np.ndarray:
         """Decode, crop and resize."""
+        if isinstance(image, np.ndarray) and image.dtype != np.uint8 and image.dtype.kind != "S":
+            raise TypeError(complaint("image", "RandomCropDecodeResize", "a file's bytes, uint8", image.dtype))
         return super().__call__(decode(image, "RandomCropDecodeResize"))
 
 
