@@ -94,7 +94,7 @@ __all__ = [
     "vision",
     "zip",
     *_refused,
-    *_declared(__name__),
+    *sorted(set(_declared(__name__)) - {"context"}),
 ]
 
 _late_names(__name__)

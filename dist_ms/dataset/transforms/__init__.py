@@ -1,19 +1,19 @@
 """Transforms of any column, for `Dataset.map`."""
 
+import typing as _typing
+
+from dist_ms.common.late_names import declared as _declared
+from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.dataset import vision
-from dist_ms.dataset.declared import declared as _declared
 from dist_ms.dataset.transforms.chains import Compose, RandomApply, RandomChoice, RandomOrder
 from dist_ms.dataset.transforms.values import Duplicate, Fill, OneHot, TypeCast
 
-__getattr__, __dir__, _LATER = _declared(
-    __name__,
-    {
-        "joining": "Concatenate PadEnd Plugin Slice Unique",
-        "comparing": "Mask Relational",
-        "purity": "not_random",
-    },
-    modules="transforms",
-)
+# What loads when it is first used.
+if _typing.TYPE_CHECKING:
+    from dist_ms.dataset.transforms import transforms
+    from dist_ms.dataset.transforms.comparing import Mask, Relational
+    from dist_ms.dataset.transforms.joining import Concatenate, PadEnd, Plugin, Slice, Unique
+    from dist_ms.dataset.transforms.purity import not_random
 
 __all__ = [
     "Compose",
@@ -24,5 +24,7 @@ __all__ = [
     "RandomChoice",
     "RandomOrder",
     "TypeCast",
-    *_LATER,
+    *sorted(set(_declared(__name__)) - {"transforms"}),
 ]
+
+_late_names(__name__)

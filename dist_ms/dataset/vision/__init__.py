@@ -4,41 +4,86 @@ Arrays of (H, W, C) or (H, W) go through OpenCV or NumPy, with the numbers of Mi
 images through Pillow, as on MindSpore's PIL path.
 """
 
-from dist_ms.dataset.declared import declared as _declared
+import typing as _typing
+
+from dist_ms.common.late_names import declared as _declared
+from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.dataset.transforms.purity import not_random
 
-__getattr__, __dir__, _LATER = _declared(
-    __name__,
-    {
-        "enums": "AutoAugmentPolicy Border ConvertMode ImageBatchFormat ImageReadMode Inter SliceMode",
-        "cropping": "CenterCrop Crop RandomCrop",
-        "flipping": "HorizontalFlip RandomHorizontalFlip RandomVerticalFlip VerticalFlip",
-        "padding": "Pad PadToSize",
-        "pixels": "Decode HWC2CHW LinearTransformation Normalize NormalizePad Rescale ToNumpy ToPIL ToTensor ToType",
-        "resizing": "RandomCropDecodeResize RandomResize RandomResizedCrop Resize ResizedCrop",
-        "colour.adjusting": "AdjustBrightness AdjustContrast AdjustGamma AdjustHue AdjustSaturation",
-        "colour.histograms": "AutoContrast Equalize RandomAutoContrast RandomEqualize",
-        "colour.jitter": "RandomColor RandomColorAdjust RandomLighting",
-        "colour.levels": "Invert Posterize RandomInvert RandomPosterize RandomSolarize Solarize",
-        "colour.sharpness": "AdjustSharpness GaussianBlur RandomAdjustSharpness RandomSharpness",
-        "colour.spaces": "ConvertColor Grayscale HsvToRgb RandomGrayscale RgbToHsv",
-        "geometry.affine": "Affine RandomAffine",
-        "geometry.perspective": "Perspective RandomPerspective",
-        "geometry.rotation": "RandomRotation Rotate",
-        "geometry.patches": "FiveCrop SlicePatches TenCrop",
-        "geometry.erasing": "CutOut Erase RandomErasing",
-        "boxes.augmenting": "BoundingBoxAugment",
-        "boxes.cropping": "RandomCropWithBBox RandomResizedCropWithBBox",
-        "boxes.flipping": "RandomHorizontalFlipWithBBox RandomVerticalFlipWithBBox",
-        "boxes.resizing": "RandomResizeWithBBox ResizeWithBBox",
-        "batches.mixing": "CutMixBatch MixUp MixUpBatch",
-        "policies.automatic": "AutoAugment RandAugment TrivialAugmentWide",
-        "policies.choosing": "RandomSelectSubpolicy UniformAugment",
-        "files.images": "encode_jpeg encode_png read_image write_jpeg write_png",
-        "files.raw": "get_image_num_channels get_image_size read_file write_file",
-        "refused": "DecodeVideo VideoDecoder read_video read_video_timestamps",
-    },
-    modules="transforms",
-)
+# What loads when it is first used.
+if _typing.TYPE_CHECKING:
+    from dist_ms.dataset.vision import transforms
+    from dist_ms.dataset.vision.batches.mixing import CutMixBatch, MixUp, MixUpBatch
+    from dist_ms.dataset.vision.boxes.augmenting import BoundingBoxAugment
+    from dist_ms.dataset.vision.boxes.cropping import RandomCropWithBBox, RandomResizedCropWithBBox
+    from dist_ms.dataset.vision.boxes.flipping import RandomHorizontalFlipWithBBox, RandomVerticalFlipWithBBox
+    from dist_ms.dataset.vision.boxes.resizing import RandomResizeWithBBox, ResizeWithBBox
+    from dist_ms.dataset.vision.colour.adjusting import (
+        AdjustBrightness,
+        AdjustContrast,
+        AdjustGamma,
+        AdjustHue,
+        AdjustSaturation,
+    )
+    from dist_ms.dataset.vision.colour.histograms import AutoContrast, Equalize, RandomAutoContrast, RandomEqualize
+    from dist_ms.dataset.vision.colour.jitter import RandomColor, RandomColorAdjust, RandomLighting
+    from dist_ms.dataset.vision.colour.levels import (
+        Invert,
+        Posterize,
+        RandomInvert,
+        RandomPosterize,
+        RandomSolarize,
+        Solarize,
+    )
+    from dist_ms.dataset.vision.colour.sharpness import (
+        AdjustSharpness,
+        GaussianBlur,
+        RandomAdjustSharpness,
+        RandomSharpness,
+    )
+    from dist_ms.dataset.vision.colour.spaces import ConvertColor, Grayscale, HsvToRgb, RandomGrayscale, RgbToHsv
+    from dist_ms.dataset.vision.cropping import CenterCrop, Crop, RandomCrop
+    from dist_ms.dataset.vision.enums import (
+        AutoAugmentPolicy,
+        Border,
+        ConvertMode,
+        ImageBatchFormat,
+        ImageReadMode,
+        Inter,
+        SliceMode,
+    )
+    from dist_ms.dataset.vision.files.images import encode_jpeg, encode_png, read_image, write_jpeg, write_png
+    from dist_ms.dataset.vision.files.raw import get_image_num_channels, get_image_size, read_file, write_file
+    from dist_ms.dataset.vision.flipping import HorizontalFlip, RandomHorizontalFlip, RandomVerticalFlip, VerticalFlip
+    from dist_ms.dataset.vision.geometry.affine import Affine, RandomAffine
+    from dist_ms.dataset.vision.geometry.erasing import CutOut, Erase, RandomErasing
+    from dist_ms.dataset.vision.geometry.patches import FiveCrop, SlicePatches, TenCrop
+    from dist_ms.dataset.vision.geometry.perspective import Perspective, RandomPerspective
+    from dist_ms.dataset.vision.geometry.rotation import RandomRotation, Rotate
+    from dist_ms.dataset.vision.padding import Pad, PadToSize
+    from dist_ms.dataset.vision.pixels import (
+        HWC2CHW,
+        Decode,
+        LinearTransformation,
+        Normalize,
+        NormalizePad,
+        Rescale,
+        ToNumpy,
+        ToPIL,
+        ToTensor,
+        ToType,
+    )
+    from dist_ms.dataset.vision.policies.automatic import AutoAugment, RandAugment, TrivialAugmentWide
+    from dist_ms.dataset.vision.policies.choosing import RandomSelectSubpolicy, UniformAugment
+    from dist_ms.dataset.vision.refused import DecodeVideo, VideoDecoder, read_video, read_video_timestamps
+    from dist_ms.dataset.vision.resizing import (
+        RandomCropDecodeResize,
+        RandomResize,
+        RandomResizedCrop,
+        Resize,
+        ResizedCrop,
+    )
 
-__all__ = ["not_random", *_LATER]
+__all__ = ["not_random", *sorted(set(_declared(__name__)) - {"transforms"})]
+
+_late_names(__name__)

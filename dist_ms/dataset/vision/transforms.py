@@ -1,6 +1,6 @@
 """MindSpore's longer path to the transforms of images: the names of `dist_ms.dataset.vision`."""
 
-from dist_ms.dataset import vision as _vision
-from dist_ms.dataset.declared import shown as _shown
+from dist_ms.common.late_names import names_of
+from dist_ms.dataset import vision
 
-__getattr__, __dir__, __all__ = _shown(_vision)
+__getattr__, __dir__ = names_of(vision, lambda name: not name.startswith("_"))
