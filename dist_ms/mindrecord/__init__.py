@@ -1,8 +1,21 @@
 """MindRecord: files of rows with an index, as MindSpore writes and reads them."""
 
-from dist_ms.mindrecord.encryption import set_dec_mode, set_enc_key, set_enc_mode
-from dist_ms.mindrecord.exceptions import *
-from dist_ms.mindrecord.page import MindPage
-from dist_ms.mindrecord.reader import FileReader
-from dist_ms.mindrecord.status import FAILED, SUCCESS
-from dist_ms.mindrecord.writer import FileWriter
+import typing as _typing
+
+from dist_ms.common.late_names import declared as _declared
+from dist_ms.common.late_names import late_names as _late_names
+
+if _typing.TYPE_CHECKING:
+    from dist_ms.mindrecord.converters.examples import *
+    from dist_ms.mindrecord.converters.images import *
+    from dist_ms.mindrecord.converters.tables import *
+    from dist_ms.mindrecord.encryption import *
+    from dist_ms.mindrecord.exceptions import *
+    from dist_ms.mindrecord.page import *
+    from dist_ms.mindrecord.reader import *
+    from dist_ms.mindrecord.status import *
+    from dist_ms.mindrecord.writer import *
+
+__all__ = sorted(_declared(__name__))
+
+_late_names(__name__)

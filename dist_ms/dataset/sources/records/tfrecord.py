@@ -82,8 +82,8 @@ class TFRecordDataset(FileSource):
         if num_shards is not None and (self.compression or not shard_equal_rows):
             if len(files) < num_shards:
                 raise RuntimeError(
-                    f"For '{owner}', there must be {num_shards} or more files, one for each shard, but got "
-                    f"{len(files)}: set 'shard_equal_rows' to True, or write more files."
+                    f"For '{owner}', there must be {num_shards} files or more, but got {len(files)}:"
+                    " set 'shard_equal_rows' to True, or write more files."
                 )
             if shard_id is None or not 0 <= shard_id < num_shards:
                 raise ValueError(complaint("shard_id", owner, f"from 0 to {num_shards - 1}", shard_id))

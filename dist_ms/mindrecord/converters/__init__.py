@@ -1,0 +1,1 @@
+"""Other files into MindRecord files."""
