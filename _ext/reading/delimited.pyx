@@ -7,15 +7,20 @@ A field is plain, without quotes, or stands between quotes, where a quote is wri
 import numpy as np
 
 cimport numpy as cnp
-from libc.errno cimport ERANGE, errno
+from libc.math cimport isinf
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport strtof, strtol
-from libc.string cimport memcpy
+from libc.string cimport memcpy, strpbrk
 
 cnp.import_array()
 
 DEF LONGEST = 64  # bytes of a number that are looked at
-QUOTE_IN_PLAIN, TEXT_AFTER_QUOTE, UNCLOSED, TOO_FEW, TOO_MANY = 1, 2, 3, 4, 5
+# What may be wrong with a row.
+DEF QUOTE_IN_PLAIN = 1
+DEF TEXT_AFTER_QUOTE = 2
+DEF UNCLOSED = 3
+DEF TOO_FEW = 4
+DEF TOO_MANY = 5
 
 
 cdef inline bint ends_line(uint8_t c) noexcept nogil:
@@ -72,7 +77,7 @@ def split(const uint8_t[::1] data not None, const int64_t[::1] begins not None, 
             i, end, k = begins[r], ends[r], 0
             while True:
                 if k == columns:
-                    fault = 5
+                    fault = TOO_MANY
                     break
                 if i < end and data[i] == 34:
                     i += 1
@@ -86,18 +91,18 @@ def split(const uint8_t[::1] data not None, const int64_t[::1] begins not None, 
                                 break
                         i += 1
                     if i >= end:
-                        fault = 3
+                        fault = UNCLOSED
                         break
                     spans[r, k, 0], spans[r, k, 1] = first, ~i if doubled else i
                     i += 1
                     if i < end and data[i] != delimiter and not ends_line(data[i]):
-                        fault = 2
+                        fault = TEXT_AFTER_QUOTE
                         break
                 else:
                     first = i
                     while i < end and data[i] != delimiter and not ends_line(data[i]):
                         if data[i] == 34:
-                            fault = 1
+                            fault = QUOTE_IN_PLAIN
                             break
                         i += 1
                     if fault:
@@ -108,7 +113,7 @@ def split(const uint8_t[::1] data not None, const int64_t[::1] begins not None, 
                     break
                 i += 1
             if fault == 0 and k < columns:
-                fault = 4
+                fault = TOO_FEW
             if fault:
                 break
     return result, fault, r
@@ -136,9 +141,8 @@ def floats(const uint8_t[::1] data not None, const int64_t[:, :] spans not None)
     with nogil:
         for r in range(rows):
             number_text(data, spans[r, 0], spans[r, 1], text)
-            errno = 0
             numbers[r] = strtof(text, &stop)
-            if stop == text or errno == ERANGE:
+            if stop == text or (isinf(numbers[r]) and strpbrk(text, b"nN") == NULL):  # too great
                 wrong = r
                 break
     return result, wrong

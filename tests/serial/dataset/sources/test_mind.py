@@ -1,0 +1,116 @@
+"""MindDataset: orders and values are MindSpore 2.10's."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dist_ms.dataset as ds
+from dist_ms.mindrecord import FileWriter
+
+SCHEMA = {
+    "i": {"type": "int32"},
+    "f": {"type": "float32"},
+    "s": {"type": "string"},
+    "b": {"type": "bytes"},
+    "v": {"type": "int64", "shape": [-1]},
+}
+
+
+@pytest.fixture(scope="module")
+def path(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rows")
+    writer = FileWriter(str(folder / "rows"), 2)
+    writer.add_schema(SCHEMA)
+    writer.write_raw_data(
+        [{"i": k, "f": k + 0.1, "s": f"x{k}", "b": bytes([k + 65] * k), "v": np.arange(k)} for k in range(5)]
+    )
+    writer.commit()
+    return str(folder / "rows0")
+
+
+def numbers(data, epochs=1):
+    found = [[int(i) for (i,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] for _ in range(epochs)]
+    return found if epochs > 1 else found[0]
+
+
+def test_values(path):
+    data = ds.MindDataset(path, shuffle=False)
+    assert data.get_col_names() == ["b", "f", "i", "s", "v"] and data.get_dataset_size() == 5
+    rows = list(data.create_dict_iterator(num_epochs=1, output_numpy=True))
+    row = rows[3]
+    assert {k: (v.dtype.str, v.shape) for k, v in row.items()} == {
+        "b": ("|S3", (1,)),
+        "f": ("<f4", ()),
+        "i": ("<i4", ()),
+        "s": ("<U2", ()),
+        "v": ("<i8", (3,)),
+    }
+    assert row["b"].tolist() == [b"DDD"] and row["s"] == "x3" and row["f"] == np.float32(3.1)
+    assert rows[0]["b"].tolist() == [b""] and rows[0]["v"].shape == (0,)
+    assert ds.MindDataset(path, ["v", "i"]).get_col_names() == ["v", "i"]
+    assert numbers(ds.MindDataset([path], ["i"], shuffle=False)) == [0, 1, 2]
+
+
+def test_shards_and_padding(path):
+    def shard(count, which, **options):
+        return numbers(ds.MindDataset(path, ["i"], shuffle=False, num_shards=count, shard_id=which, **options))
+
+    assert [shard(2, k) for k in range(2)] == [[0, 2, 4], [1, 3, 0]]
+    assert [shard(3, k) for k in range(3)] == [[0, 3], [1, 4], [2, 0]]
+    padding = {"padded_sample": {"i": -1}, "num_padded": 3}
+    assert [shard(4, k, **padding) for k in range(4)] == [[0, 4], [1, -1], [2, -1], [3, -1]]
+    assert numbers(ds.MindDataset(path, ["i"], shuffle=False, **padding)) == [0, 1, 2, 3, 4, -1, -1, -1]
+    assert numbers(ds.MindDataset(path, ["i"], shuffle=False, num_samples=3)) == [0, 1, 2]
+
+
+def test_shuffles(path):
+    for shuffle in (None, True, *ds.Shuffle):
+        for rows in numbers(ds.MindDataset(path, ["i"], shuffle=shuffle), 3):
+            assert sorted(rows) == list(range(5))
+    files = numbers(ds.MindDataset(path, ["i"], shuffle=ds.Shuffle.FILES), 20)
+    assert sorted(set(map(tuple, files))) == [(0, 1, 2, 3, 4), (3, 4, 0, 1, 2)]
+    within = numbers(ds.MindDataset(path, ["i"], shuffle=ds.Shuffle.INFILE), 50)
+    assert len(set(map(tuple, within))) == 12 and all(set(rows[:3]) == {0, 1, 2} for rows in within)
+
+
+def test_samplers(path):
+    def chosen(sampler):
+        return numbers(ds.MindDataset(path, ["i"], sampler=sampler))
+
+    assert chosen(ds.SequentialSampler(1, 3)) == [1, 2, 3]
+    assert chosen(ds.SubsetSampler([4, 1])) == [4, 1]
+    assert sorted(chosen(ds.SubsetRandomSampler([4, 1]))) == [1, 4]
+    assert chosen(ds.DistributedSampler(2, 1, False)) == [1, 3, 0]
+    assert chosen(ds.PKSampler(1, class_column="i")) == [0, 1, 2, 3, 4]
+    assert sorted(chosen(ds.RandomSampler())) == list(range(5))
+    for sampler in (ds.WeightedRandomSampler([1, 2]), [1, 2]):
+        with pytest.raises(ValueError, match="sampler"):
+            chosen(sampler)
+
+
+def test_other_processes_read_too(path):
+    data = pickle.loads(pickle.dumps(ds.MindDataset(path, ["i"], shuffle=False)))
+    assert [int(data.read(k)[0]) for k in range(5)] == list(range(5))
+
+
+def test_wrong_arguments(path):
+    for error, options in (
+        (RuntimeError, {"columns_list": ["q"]}),
+        (RuntimeError, {"num_padded": 2}),
+        (RuntimeError, {"padded_sample": {"i": 1}}),
+        (RuntimeError, {"columns_list": ["i", "s"], "padded_sample": {"i": 1}, "num_padded": 1}),
+        (TypeError, {"shuffle": "x"}),
+        (TypeError, {"columns_list": "i"}),
+        (ValueError, {"num_shards": 2}),
+        (ValueError, {"shuffle": ds.Shuffle.FILES, "num_samples": 2}),
+        (RuntimeError, {"sampler": ds.RandomSampler(), "num_samples": 2}),
+    ):
+        with pytest.raises(error):
+            ds.MindDataset(path, **options)
+    with pytest.raises(ValueError, match="exist"):
+        ds.MindDataset(path + "none")
+    with pytest.raises(TypeError):
+        ds.MindDataset(5)
+    with pytest.raises(NotImplementedError):
+        ds.OBSMindDataset("obs://x", "server", "key", "secret", "folder")
