@@ -14,13 +14,15 @@ from libc.string cimport memcpy, strpbrk
 
 cnp.import_array()
 
-DEF LONGEST = 64  # bytes of a number that are looked at
-# What may be wrong with a row.
-DEF QUOTE_IN_PLAIN = 1
-DEF TEXT_AFTER_QUOTE = 2
-DEF UNCLOSED = 3
-DEF TOO_FEW = 4
-DEF TOO_MANY = 5
+cdef enum:
+    LONGEST = 64  # bytes of a number that are looked at
+
+cdef enum:  # what may be wrong with a row
+    QUOTE_IN_PLAIN = 1
+    TEXT_AFTER_QUOTE = 2
+    UNCLOSED = 3
+    TOO_FEW = 4
+    TOO_MANY = 5
 
 
 cdef inline bint ends_line(uint8_t c) noexcept nogil:
