@@ -9,7 +9,7 @@ import threading
 import numpy as np
 
 cimport numpy as cnp
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 cnp.import_array()
 
@@ -41,6 +41,47 @@ def row_key(seed, tuple key, depth):
     x = mixed(x + <uint64_t> (<object> key[0] & 0xFFFFFFFFFFFFFFFF) + STEP)
     x = mixed(x + <uint64_t> (<object> key[1] & 0xFFFFFFFFFFFFFFFF) + STEP)
     return mixed(x + <uint64_t> depth + STEP)
+
+
+def row_keys(seed, cnp.ndarray epochs not None, cnp.ndarray places not None, depth):
+    """Return `row_key` of each epoch and place, int64 arrays, as a uint64 array.
+
+    >>> keys = row_keys(7, np.zeros(2, np.int64), np.arange(2), 1)
+    >>> keys.tolist() == [row_key(7, (0, 0), 1), row_key(7, (0, 1), 1)]
+    True
+    """
+    cdef Py_ssize_t i, n = places.shape[0]
+    cdef const int64_t[::1] at = places
+    cdef const int64_t[::1] of = epochs
+    cdef uint64_t[::1] out
+    cdef uint64_t first = mixed(<uint64_t> (<object> seed & 0xFFFFFFFFFFFFFFFF) + STEP)
+    cdef uint64_t x, last = <uint64_t> depth + STEP
+    if epochs.shape[0] != n:
+        raise ValueError(f"For 'row_keys', 'epochs' must have {n} numbers, as 'places', but got {epochs.shape[0]}.")
+    result = np.empty(n, np.uint64)
+    out = result
+    for i in range(n):
+        x = mixed(first + <uint64_t> of[i] + STEP)
+        x = mixed(x + <uint64_t> at[i] + STEP)
+        out[i] = mixed(x + last)
+    return result
+
+
+def whole_numbers(cnp.ndarray keys not None, uint64_t place, uint64_t span):
+    """Return what `integers(span)` gives for each key of a uint64 array after `place` others, as int64.
+
+    >>> keys = np.array([3, 4], np.uint64)
+    >>> whole_numbers(keys, 0, 10).tolist() == [RowStream(3).integers(10), RowStream(4).integers(10)]
+    True
+    """
+    cdef Py_ssize_t i, n = keys.shape[0]
+    cdef const uint64_t[::1] words = keys
+    cdef int64_t[::1] out
+    result = np.empty(n, np.int64)
+    out = result
+    for i in range(n):
+        out[i] = <int64_t> high_product(mixed(words[i] + (place + 1) * STEP), span)
+    return result
 
 
 def units(cnp.ndarray keys not None, uint64_t place):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.row_streams import RowStream, current, row_key
+from dist_ms._ext.row_streams import RowStream, current, row_key, row_keys
 from dist_ms.dataset import config
 
 _state: dict[str, Any] = {"seed": None, "generator": None}
@@ -43,6 +43,24 @@ def row_stream(key: tuple, depth: int) -> Any:
     if isinstance(getattr(current, "stream", None), _NoRandomness):
         return nullcontext()
     return RowStream(row_key(config.get_seed(), key, depth))
+
+
+def row_seeds(epochs: np.ndarray, places: np.ndarray, depth: int) -> np.ndarray:
+    """`row_seed` of many rows at once.
+
+    Args:
+        epochs, places: int64, the first two numbers of each row's key.
+        depth: of the stage.
+
+    Returns:
+        uint64, the keys of the rows' streams.
+
+    Raises:
+        RuntimeError: where nothing may draw random numbers.
+    """
+    if isinstance(getattr(current, "stream", None), _NoRandomness):
+        current.stream.random()
+    return row_keys(config.get_seed(), epochs, places, depth)
 
 
 class _NoRandomness:
