@@ -29,9 +29,11 @@ ISA_FLAGS = {
 C_FLAGS = ["-O3", "-g0", "-fopenmp", "-fno-math-errno", "-fno-trapping-math", "-fno-tree-loop-distribute-patterns"]
 # BatchNorm says itself where a multiplication and an addition are joined: which of them a compiler joins differs from
 # loop to loop, and fused kernels must give the bits of the kernels they stand for. In sequences they stay apart, as the
-# numbers are to be MindSpore's, in filling as they are to be NumPy's, and in grid_sampling as a last bit may choose
-# another pixel.
-MODULE_FLAGS = {module: ["-ffp-contract=off"] for module in ("batch_norm", "filling", "grid_sampling", "sequences")}
+# numbers are to be MindSpore's, in filling as they are to be NumPy's, and in grid_sampling and pixels as a last bit may
+# choose another pixel.
+MODULE_FLAGS = {
+    module: ["-ffp-contract=off"] for module in ("batch_norm", "filling", "grid_sampling", "pixels", "sequences")
+}
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
 # Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate of operations and
 # other code without long loops, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
@@ -41,6 +43,7 @@ SINGLE_MODULES = (
     "cpu",
     "dnnl",
     "draws",
+    "jpeg",
     "layout",
     "memory",
     "moving_statistics",
