@@ -221,7 +221,9 @@ class FusedImages:
             out = np.empty(shape, tables.dtype)
         elif out.shape != shape:
             raise ValueError(complaint("out", "FusedImages", f"{shape}, as the result", out.shape))
-        return out, np.moveaxis(out, -3, -1) if self._tables.has_channels_first else out
+        if not self._tables.has_channels_first:
+            return out, out
+        return out, out.transpose((0, 2, 3, 1) if count else (1, 2, 0))
 
 
 def _run(operations: list) -> tuple[int, int, int]:
