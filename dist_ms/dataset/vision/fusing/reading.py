@@ -28,7 +28,7 @@ class Reader:
 
     def __call__(self, value: Any) -> np.ndarray:
         """What the operations make of a file's bytes; the bytes of other things go to them as they are."""
-        if not isinstance(value, np.ndarray) or value.ndim != 1 or value.dtype != np.uint8:
+        if not _is_file(value):
             return self._in_turn(value)
         if type(self.decoder) is RandomCropDecodeResize:
             return _part_resized(self.decoder, value)
@@ -46,6 +46,13 @@ class Reader:
         for operation in self.operations:
             value = operation(value)
         return value
+
+
+def _is_file(value: Any) -> bool:
+    """Whether it is an array of a file's bytes: uint8, or one number of so many bytes, as MindRecord has them."""
+    if not isinstance(value, np.ndarray):
+        return False
+    return (value.ndim == 1 and value.dtype == np.uint8) or (value.dtype.kind == "S" and value.size == 1)
 
 
 def reader(operations: list) -> Reader | None:

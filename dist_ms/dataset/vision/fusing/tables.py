@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.dataset.transforms.values import TypeCast
-from dist_ms.dataset.vision.pixels import HWC2CHW, Invert, Normalize, Rescale, ToTensor
+from dist_ms.dataset.vision.colour.levels import Invert
+from dist_ms.dataset.vision.pixels import HWC2CHW, Normalize, Rescale, ToTensor
 
 _BYTES = 256
 

@@ -94,6 +94,15 @@ def test_files(operations):
         assert found.dtype == wanted.dtype and found.tobytes() == wanted.tobytes()
 
 
+def test_files_in_columns_of_bytes():
+    plan = fuse([vision.RandomCropDecodeResize(12), vision.HWC2CHW()])
+    found = []
+    for value in (PHOTO, np.array(PHOTO.tobytes())):
+        with draws.RowStream(4):
+            found.append(plan.apply(value))
+    np.testing.assert_array_equal(*found)
+
+
 def test_what_is_not_fused_runs_as_it_is():
     class Mine(vision.RandomHorizontalFlip):
         pass
