@@ -11,6 +11,10 @@ from dist_ms.common.tensor import Tensor, wrap
 _ARRAYS = (np.ndarray, np.generic, str, bytes, bool, int, float)
 
 
+class OtherShapeError(ValueError):
+    """The memory that a row's entry shall be written to has another shape."""
+
+
 def to_column(value: Any) -> np.ndarray | dict:
     """A row's entry as an array; Python ints become int64, floats float64. A dict stays one."""
     if isinstance(value, (dict, np.ndarray)):

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import config, draws
 from dist_ms.dataset.cache import check_cache
-from dist_ms.dataset.columns import to_column
+from dist_ms.dataset.columns import OtherShapeError, stack, to_column
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
+from dist_ms.dataset.execution.bad_rows import named_row
 from dist_ms.dataset.stages.callbacks import Calls, WaitedDSCallback, check_callbacks
 from dist_ms.dataset.stages.same_rows import SameRows
 
@@ -54,6 +57,7 @@ class MapDataset(SameRows):
         self._source = next(d for d in self.stages() if not d.inputs)
         self.callbacks = check_callbacks(options.get("callbacks"))
         self.holds_back = any(isinstance(c, WaitedDSCallback) for c in self.callbacks)
+        self._images = images_in_one_pass(self.operations) if len(self.names) == len(self.outputs) == 1 else None
         self._inputs_at = [source.columns.index(n) for n in self.names]
         made = dict(zip(self.outputs, range(len(self.outputs))))
         # Where each column of a row comes from: a result, or a column before.
@@ -84,8 +88,68 @@ class MapDataset(SameRows):
             raise RuntimeError("For 'map', 'cache' must be left out behind stages that batch, filter or join rows.")
         return self.cache.row(key[2], self._source.count(), lambda: self.apply(self.inputs[0].load(key)))
 
+    def load_many(self, keys: list[Key]) -> Row | None:
+        """Several mapped rows, where the input has them at once or the images are written where they stay."""
+        if self.cache is not None or config.get_error_samples_mode() is not config.ErrorSamplesMode.RETURN:
+            return None
+        many = self.inputs[0].load_many(keys)
+        if many is None and self._images is None:
+            return None
+        if many is not None and self._takes_batch(many):
+            epochs, places = np.array([key[:2] for key in keys], np.int64).T.copy()
+            streams = draws.row_seeds(epochs, places, self.depth) if self._images.is_random else None
+            made = [self._images.apply_many(many[self._inputs_at[0]], None, streams)]
+        else:
+            rows = [self.inputs[0].load(key) for key in keys] if many is None else list(zip(*many))
+            made = self._made(keys, rows)
+            if many is None:
+                many = self._kept(rows)
+        return tuple(made[i] if is_made else many[i] for is_made, i in self._taken)
+
+    def _takes_batch(self, many: Row) -> bool:
+        images = many[self._inputs_at[0]]
+        is_array = self._images is not None and isinstance(images, np.ndarray) and images.dtype == np.uint8
+        return is_array and images.ndim == 4 and self._images.fits(images.shape[1:])
+
+    def _kept(self, rows: list[Row]) -> Row:
+        """The columns that are not mapped, stacked; () for the others."""
+        kept = {i for is_made, i in self._taken if not is_made}
+        names = self.inputs[0].columns
+        return tuple(stack(list(c), names[i]) if i in kept else () for i, c in enumerate(zip(*rows)))
+
+    def _made(self, keys: list[Key], rows: list[Row]) -> list:
+        """The functions' results for rows, stacked; images are written where they stay."""
+        results: list[tuple] = []
+        slots = None
+        for place, (key, row) in enumerate(zip(keys, rows)):
+            try:
+                with draws.row_stream(key, self.depth):
+                    results.append(self._results(row, None if slots is None else slots[place]))
+            except OtherShapeError:
+                with draws.row_stream(key, self.depth):
+                    results.append(self._results(row, None))
+                break  # stack tells
+            except Exception as error:
+                error.add_note(f"While making {named_row(self, key)}.")
+                raise
+            if place == 0 and self._images is not None and len(rows) > 1:
+                first = results[0][0]
+                if isinstance(first, np.ndarray) and first.dtype.kind == "f" and first.ndim == 3:
+                    slots = np.empty((len(rows), *first.shape), first.dtype)
+                    slots[0] = first
+        if slots is not None and len(results) == len(rows):
+            return [slots]
+        return [stack(list(c), n) for c, n in zip(zip(*results), self.outputs)]
+
     def apply(self, row: Row) -> Row:
         """What the functions make of a row."""
+        values = self._results(row, None)
+        return tuple(to_column(values[i]) if made else row[i] for made, i in self._taken)
+
+    def _results(self, row: Row, out: np.ndarray | None) -> tuple:
+        """The functions' results, one for each output."""
+        if self._images is not None and not config.debug_hooks():
+            return (self._images.apply(row[self._inputs_at[0]], out),)
         values: Any = tuple(row[i] for i in self._inputs_at)
         for operation in self.operations:
             values = operation(*values)
@@ -97,4 +161,19 @@ class MapDataset(SameRows):
                 f"For 'map', the operations must return {len(self.outputs)} values, one for each of "
                 f"{self.outputs}, but got {len(values)}: name them with 'output_columns'."
             )
-        return tuple(to_column(values[i]) if made else row[i] for made, i in self._taken)
+        return values
+
+
+def images_in_one_pass(operations: list) -> Any:
+    """How transforms of images run in one pass over memory; None if there is none among the operations."""
+    waiting, found = list(operations), False
+    while waiting:
+        operation = waiting.pop()
+        waiting += getattr(operation, "transforms", ()) if type(operation).__name__ == "Compose" else ()
+        found |= type(operation).__module__.startswith("dist_ms.dataset.vision.")
+    if not found:
+        return None
+    from dist_ms.dataset.vision.fusing import fuse
+
+    plan = fuse(operations)
+    return plan if plan.fused or plan.reads_files else None

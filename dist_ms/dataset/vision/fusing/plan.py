@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms._ext import pixels
 from dist_ms.common.checks import complaint
+from dist_ms.dataset.columns import OtherShapeError
 from dist_ms.dataset.transforms.chains import Compose
 from dist_ms.dataset.vision.fusing.places import (
     CROPS,
@@ -91,6 +92,11 @@ class FusedImages:
     def __getstate__(self) -> dict:
         return self.__dict__ | {"_crops": {}}
 
+    @property
+    def reads_files(self) -> bool:
+        """Whether the first operations decode files, of which only what is needed is computed."""
+        return self._reader is not None
+
     def __repr__(self) -> str:
         names = (("as they are", self.leading), ("in one pass", self.fused), ("after it", self.rest))
         parts = [f"{what}: {', '.join(_name(o) for o in found)}" for what, found in names if found]
@@ -118,7 +124,7 @@ class FusedImages:
         if out is None or value is out:
             return value
         if np.shape(value) != out.shape:
-            raise ValueError(complaint("out", "FusedImages.apply", f"{np.shape(value)}, as the result", out.shape))
+            raise OtherShapeError(complaint("out", "FusedImages.apply", f"{np.shape(value)}, as the result", out.shape))
         out[...] = value
         return out
 
@@ -220,7 +226,7 @@ class FusedImages:
         if out is None:
             out = np.empty(shape, tables.dtype)
         elif out.shape != shape:
-            raise ValueError(complaint("out", "FusedImages", f"{shape}, as the result", out.shape))
+            raise OtherShapeError(complaint("out", "FusedImages", f"{shape}, as the result", out.shape))
         if not self._tables.has_channels_first:
             return out, out
         return out, out.transpose((0, 2, 3, 1) if count else (1, 2, 0))
