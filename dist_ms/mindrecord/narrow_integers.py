@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from dist_ms._ext.narrow_integers import widen
+
 _COUNT_BYTES = 4
 _SHIFTS = np.array([6, 4, 2, 0], np.uint8)
 
@@ -30,26 +32,8 @@ def widened(stored: bytes | memoryview, dtype: str) -> np.ndarray:
     Raises:
         ValueError: if the lengths contradict each other.
     """
-    count = int.from_bytes(stored[:_COUNT_BYTES], "big")
-    start = _COUNT_BYTES + -(-count // 4)
-    if len(stored) < start:
-        raise ValueError(f"{count} integers are announced in {len(stored)} bytes")
-    if count == 0:
-        return np.empty(0, dtype)
-    sizes_map = np.frombuffer(stored, np.uint8, start - _COUNT_BYTES, _COUNT_BYTES)
-    codes = ((sizes_map[:, None] >> _SHIFTS) & 3).reshape(-1)[:count]
-    sizes = 1 << codes.astype(np.int64)
-    if start + int(sizes.sum()) != len(stored):
-        raise ValueError(f"{count} integers of {int(sizes.sum())} bytes are announced in {len(stored) - start}")
-    data = np.frombuffer(stored, np.uint8, offset=start)
-    first = int(codes[0])
-    if (codes == first).all():
-        return data.view(f"<i{1 << first}").astype(dtype)
-    ends = np.cumsum(sizes)
-    values = np.empty(count, dtype)
-    for code in range(4):
-        (chosen,) = np.nonzero(codes == code)
-        size = 1 << code
-        places = (ends[chosen] - size)[:, None] + np.arange(size)
-        values[chosen] = data[places].view(f"<i{size}").reshape(-1)
+    values = widen(stored, dtype)
+    if values is None:
+        count = int.from_bytes(stored[:_COUNT_BYTES], "big")
+        raise ValueError(f"{count} integers are announced, which do not end with the last of {len(stored)} bytes")
     return values

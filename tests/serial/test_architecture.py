@@ -29,7 +29,7 @@ FLOORS = {
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
     "numpy": {"common", "autograd", "ops"},
     "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},
-    "mindrecord": {"common", "log", "_ext.checksums"},
+    "mindrecord": {"common", "log", "_ext.checksums", "_ext.narrow_integers"},
     "runtime": {"common", "_ext"},
     "scipy": {"common", "autograd", "ops"},
     "profiler": {"common", "ops", "nn"},
