@@ -32,6 +32,17 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "_extends.parse": (),
     "_extends.parse.compile_config": ("compat.compile_config",),
     "version": ("compat.version",),
+    # files of records
+    "mindrecord.common": (),
+    "mindrecord.common.exceptions": ("mindrecord.exceptions",),
+    "mindrecord.config": ("mindrecord.encryption",),
+    "mindrecord.filereader": ("mindrecord.reader",),
+    "mindrecord.filewriter": ("mindrecord.writer",),
+    "mindrecord.mindpage": ("mindrecord.page",),
+    **_below("mindrecord", "core tools", "mindrecord"),
+    **_below("mindrecord.tools", "cifar10_to_mr cifar100_to_mr csv_to_mr imagenet_to_mr", "mindrecord"),
+    **_below("mindrecord.tools", "mnist_to_mr tfrecord_to_mr", "mindrecord"),
+    "mindrecord.core.shardutils": ("mindrecord.status",),
     # networks
     **_below(
         "nn.layer",

@@ -21,7 +21,7 @@ SPEC.loader.exec_module(coverage)
     ("owner", "name"),
     [
         (dataset, "MnistDataset"),
-        (dataset, "TFRecordDataset"),
+        (dataset, "OBSMindDataset"),
         (vision, "DecodeVideo"),
         (boost, "AutoBoost"),
         (ms.train, "SummaryCollector"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.checks import check_positive_int, check_type, complaint
 from dist_ms.dataset.dataset import Row
 from dist_ms.dataset.samplers import (
     DistributedSampler,
@@ -139,6 +139,21 @@ class MindDataset(IndexedSource):
             return self._padding
         values = self.shards.values(number, self.columns)
         return tuple(self._entry(name, values[name]) for name in self.columns)
+
+    def __getitem__(self, index: int) -> list[np.ndarray]:
+        """The columns of row `index` of the files.
+
+        Raises:
+            TypeError: if it is no int.
+            ValueError: if it is negative.
+            IndexError: if there is no such row.
+        """
+        check_type(index, "index", "MindDataset", (int, np.integer))
+        if index < 0:
+            raise ValueError(complaint("index", "MindDataset", "0 or more", index))
+        if index >= self.count():
+            raise IndexError(complaint("index", "MindDataset", f"less than {self.count()}", index))
+        return list(self.read(int(index)))
 
     def _entry(self, name: str, value: Any) -> np.ndarray:
         """A value as a column has it."""

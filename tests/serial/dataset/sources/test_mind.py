@@ -48,6 +48,10 @@ def test_values(path):
     }
     assert row["b"].tolist() == [b"DDD"] and row["s"] == "x3" and row["f"] == np.float32(3.1)
     assert rows[0]["b"].tolist() == [b""] and rows[0]["v"].shape == (0,)
+    assert [v.tolist() for v in data[3][1:4]] == [row["f"], 3, "x3"]
+    for error, index in ((ValueError, -1), (IndexError, 5), (TypeError, "1")):
+        with pytest.raises(error, match="index"):
+            data[index]
     assert ds.MindDataset(path, ["v", "i"]).get_col_names() == ["v", "i"]
     assert numbers(ds.MindDataset([path], ["i"], shuffle=False)) == [0, 1, 2]
 
