@@ -20,7 +20,6 @@ SPEC.loader.exec_module(coverage)
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
-        (dataset, "MnistDataset"),
         (dataset, "OBSMindDataset"),
         (vision, "DecodeVideo"),
         (boost, "AutoBoost"),
