@@ -91,8 +91,10 @@ def ours() -> Iterator[Case]:
 
     # Optimizers write the weights and the states that they read.
     p, g, m, v = x.ravel(), dy.ravel(), np.zeros(x.size, np.float32), np.zeros(x.size, np.float32)
-    yield Case("momentum", lambda: optimizer.sgd(p, g, m, 1e-3, 0.9, 0.0, 1e-4, False, False), 5 * x.nbytes)
-    yield Case("adam", lambda: optimizer.adam(p, g, m, v, 1e-3, 0.9, 0.999, 1e-8, 0.0, False, 1.0), 7 * x.nbytes)
+    momentum = (1e-3, 1e-4, 1.0, 0.9, 1.0, False, False)
+    yield Case("momentum", lambda: optimizer.update("sgd", [(p, g, m)], [momentum]), 5 * x.nbytes)
+    adam = (1e-3, 0.0, 1.0, 0.9, 0.1, 1e-3, 1e-8, False)
+    yield Case("adam", lambda: optimizer.update("adam", [(p, g, m, v)], [adam]), 7 * x.nbytes)
 
 
 def torch() -> Iterator[Case]:

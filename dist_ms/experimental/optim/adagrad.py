@@ -8,7 +8,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.ada_grad import adagrad_rule
+from dist_ms.nn.optim.step.elementwise import run_compiled
 
 
 class Adagrad(Optimizer):
@@ -77,5 +77,5 @@ class Adagrad(Optimizer):
         """Update one parameter and its sum of squares in place."""
         group = self.group_of(index)
         faded = lr / (1.0 + int(self.step_t._data) * group["lr_decay"])
-        settings = (faded, group["eps"], True)
-        self.run_rule(adagrad_rule, index, param, grad, [self.accum[index]], weight_decay, *settings)
+        numbers = (faded, weight_decay, self.sign_of(index), group["eps"], True)
+        run_compiled("adagrad", param, grad, [self.accum[index]], numbers)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
 from dist_ms.nn.optim.hyper_parameters.arguments import float32_value
+from dist_ms.nn.optim.step.rules import adamax_rule
 
 
 class Adamax(Optimizer):
@@ -71,16 +70,5 @@ class Adamax(Optimizer):
         group = self.group_of(index)
         beta1, beta2 = (float32_value(beta) for beta in group["betas"])
         states = [self.exp_avg[index], self.exp_inf[index]]
-        settings = (lr / (1.0 - beta1 ** int(self.step_t._data)), beta1, beta2, group["eps"])
-        self.run_rule(_adamax, index, param, grad, states, weight_decay, *settings)
-
-
-def _adamax(
-    p: np.ndarray, g: np.ndarray, m: np.ndarray, u: np.ndarray, lr: float, beta1: float, beta2: float, eps: float
-) -> None:
-    m += (g - m) * (1.0 - beta1)
-    np.abs(g, out=g)
-    g += eps
-    u *= beta2
-    np.maximum(u, g, out=u)
-    p -= lr * m / u
+        settings = (lr / (1.0 - beta1 ** int(self.step_t._data)), beta1, beta2, group["eps"], True)
+        self.run_rule(adamax_rule, index, param, grad, states, weight_decay, *settings)

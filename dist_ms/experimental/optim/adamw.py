@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
-from dist_ms.experimental.optim.adam_step import adam_step
-from dist_ms.experimental.optim.arguments import check_at_least, check_decay_rates
-from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.experimental.optim.adam_states import AdamStates
 
 
-class AdamW(Optimizer):
+class AdamW(AdamStates):
     r"""Adam with the weight decay apart from the gradient.
 
     .. math::
@@ -43,6 +39,8 @@ class AdamW(Optimizer):
         True [0.85]
     """
 
+    decoupled = True
+
     def __init__(
         self,
         params: Any,
@@ -54,32 +52,4 @@ class AdamW(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_decay_rates("AdamW", betas)
-        for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
-            check_at_least("AdamW", name, value)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
-        self.states("exp_avg")
-        self.states("exp_avg_sq")
-        self.states("max_exp_avg_sq")
-        self.counter("state_step")
-
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.state_step._data += 1
-
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
-        group = self.group_of(index)
-        moments = [self.exp_avg[index], self.exp_avg_sq[index]]
-        if group["amsgrad"]:
-            moments.append(self.max_exp_avg_sq[index])
-        settings = (lr, group["betas"], group["eps"], int(self.state_step._data))
-        adam_step(param, grad, moments, *settings, sign=self.sign_of(index), shrink=1.0 - lr * weight_decay)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)

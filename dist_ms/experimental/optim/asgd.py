@@ -9,7 +9,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.asgd import asgd_rates, asgd_rule
+from dist_ms.nn.optim.step.rules import asgd_rates, asgd_rule
 
 
 class ASGD(Optimizer):

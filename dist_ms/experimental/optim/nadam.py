@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
 from dist_ms.nn.optim.hyper_parameters.arguments import float32_value
+from dist_ms.nn.optim.step.rules import nadam_rule
 
 
 class NAdam(Optimizer):
@@ -88,7 +87,7 @@ class NAdam(Optimizer):
         of_moment = lr * ahead / (1.0 - product * ahead)
         states = [self.exp_avg[index], self.exp_avg_sq[index]]
         settings = (of_gradient, of_moment, beta1, beta2, math.sqrt(1.0 - beta2**step), group["eps"])
-        self.run_rule(_nadam, index, param, grad, states, weight_decay, *settings)
+        self.run_rule(nadam_rule, index, param, grad, states, weight_decay, *settings)
 
     def _product(self, index: int, step: int, form: tuple[float, float]) -> float:
         """P of this step: the last one times a factor; from the start after a checkpoint was loaded."""
@@ -103,26 +102,3 @@ class NAdam(Optimizer):
 
 def _momentum(step: int, beta1: float, decay: float) -> float:
     return beta1 * (1.0 - 0.5 * 0.96 ** (step * decay))
-
-
-def _nadam(
-    p: np.ndarray,
-    g: np.ndarray,
-    m: np.ndarray,
-    v: np.ndarray,
-    of_gradient: float,
-    of_moment: float,
-    beta1: float,
-    beta2: float,
-    correction: float,
-    eps: float,
-) -> None:
-    m += (g - m) * (1.0 - beta1)
-    v += (g * g - v) * (1.0 - beta2)
-    g *= of_gradient
-    g += of_moment * m
-    root = np.sqrt(v)
-    root /= correction
-    root += eps
-    g /= root
-    p -= g

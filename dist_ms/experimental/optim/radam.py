@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least, check_float_betas
 from dist_ms.experimental.optim.optimizer import Optimizer
 from dist_ms.nn.optim.hyper_parameters.arguments import float32_value
+from dist_ms.nn.optim.step.rules import radam_rule
 
 
 class RAdam(Optimizer):
@@ -79,7 +78,7 @@ class RAdam(Optimizer):
             rate *= rectified * math.sqrt(1.0 - beta2**step)
         states = [self.exp_avg[index], self.exp_avg_sq[index]]
         settings = (rate, beta1, beta2, group["eps"], rectified > 0.0)
-        self.run_rule(_radam, index, param, grad, states, weight_decay, *settings)
+        self.run_rule(radam_rule, index, param, grad, states, weight_decay, *settings)
 
 
 def _rectification(step: int, beta2: float) -> float:
@@ -89,22 +88,3 @@ def _rectification(step: int, beta2: float) -> float:
     if length <= 5.0:
         return 0.0
     return math.sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length))
-
-
-def _radam(
-    p: np.ndarray,
-    g: np.ndarray,
-    m: np.ndarray,
-    v: np.ndarray,
-    rate: float,
-    beta1: float,
-    beta2: float,
-    eps: float,
-    adaptive: bool,
-) -> None:
-    m += (g - m) * (1.0 - beta1)
-    v += (g * g - v) * (1.0 - beta2)
-    step = rate * m
-    if adaptive:
-        step /= np.sqrt(v) + eps
-    p -= step

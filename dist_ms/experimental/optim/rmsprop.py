@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above, check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.rules import rooted_rmsprop_rule
 
 
 class RMSprop(Optimizer):
@@ -79,33 +78,4 @@ class RMSprop(Optimizer):
         group = self.group_of(index)
         states = [self.mean_square[index], self.mean_grad[index], self.moment[index]]
         settings = (lr, group["alpha"], group["eps"], group["momentum"], bool(group["centered"]))
-        self.run_rule(_rmsprop, index, param, grad, states, weight_decay, *settings)
-
-
-def _rmsprop(
-    p: np.ndarray,
-    g: np.ndarray,
-    s: np.ndarray,
-    a: np.ndarray,
-    v: np.ndarray,
-    lr: float,
-    alpha: float,
-    eps: float,
-    momentum: float,
-    centered: bool,
-) -> None:
-    s *= alpha
-    s += (1.0 - alpha) * g * g
-    if centered:
-        a *= alpha
-        a += g * (1.0 - alpha)
-    root = np.sqrt(s - a * a if centered else s)
-    root += eps
-    g /= root
-    if momentum > 0:
-        v *= momentum
-        v += g
-        p -= lr * v
-    else:
-        g *= lr
-        p -= g
+        self.run_rule(rooted_rmsprop_rule, index, param, grad, states, weight_decay, *settings)

@@ -9,7 +9,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_above
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.rprop import rprop_rule
+from dist_ms.nn.optim.step.rules import rprop_rule
 
 
 class Rprop(Optimizer):

@@ -9,8 +9,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.nn.optim.sgd import without_momentum
-from dist_ms.nn.optim.step.elementwise import run_kernel
+from dist_ms.nn.optim.sgd import check_nesterov, sgd_step
 
 
 class SGD(Optimizer):
@@ -62,7 +61,7 @@ class SGD(Optimizer):
         check_type(dampening, "dampening", "SGD", (int, float))
         check_bool(nesterov, "nesterov", "SGD")
         check_bool(maximize, "maximize", "SGD")
-        check_nesterov(nesterov, momentum, dampening)
+        check_nesterov("SGD", nesterov, momentum, dampening)
         defaults = {
             "lr": lr,
             "momentum": float(momentum),
@@ -79,42 +78,9 @@ class SGD(Optimizer):
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter in place; `stat` is 1 before its first step with momentum and 0 after it."""
         group = self.group_of(index)
-        settings = (lr, float(group["momentum"]), float(group["dampening"]), weight_decay, bool(group["nesterov"]))
-        sgd_step(param, grad, self.accum[index], self.stat[index], *settings, self.sign_of(index))
-
-
-def check_nesterov(nesterov: bool, momentum: float, dampening: float) -> None:
-    """Check that Nesterov's form has momentum and no dampening.
-
-    Raises:
-        ValueError: otherwise.
-    """
-    if nesterov and (momentum <= 0.0 or dampening != 0.0):
-        raise ValueError(
-            f"For 'SGD', 'nesterov' must be False unless 'momentum' is above 0 and 'dampening' 0, but got "
-            f"{momentum} and {dampening} for these."
-        )
-
-
-def sgd_step(
-    param: Parameter,
-    grad: Tensor,
-    accum: Parameter,
-    stat: Parameter,
-    lr: float,
-    momentum: float,
-    dampening: float,
-    weight_decay: float,
-    nesterov: bool,
-    scale: float,
-) -> None:
-    """Run the compiled rule; `stat` tells the first step with momentum, and is cleared by it."""
-    from dist_ms._ext import optimizer as kernels
-
-    if not momentum:
-        run_kernel(without_momentum, param, grad, [], lr, weight_decay, scale)
-        return
-    first = bool(stat._data.flat[0] > 0) if stat._data.size else False
-    run_kernel(kernels.sgd, param, grad, [accum], lr, momentum, dampening, weight_decay, nesterov, first, scale)
-    if first:
-        stat._data.fill(0)
+        stat = self.stat[index]._data
+        first = bool(group["momentum"] and stat.size and stat.flat[0] > 0)
+        settings = (lr, group["momentum"], group["dampening"], weight_decay, group["nesterov"], first)
+        sgd_step(param, grad, self.accum[index], *settings, self.sign_of(index))
+        if first:
+            stat.fill(0)

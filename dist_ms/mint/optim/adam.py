@@ -7,34 +7,24 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.parameter import Parameter, ParameterTuple
-from dist_ms.common.tensor import Tensor
-from dist_ms.experimental.optim.adam_step import adam_step
+from dist_ms.experimental.optim.adam_states import AdamStates
 from dist_ms.experimental.optim.arguments import check_strictly
-from dist_ms.experimental.optim.optimizer import Optimizer
 from dist_ms.nn.optim.optimizer import make_states
 
 
-class AdamStates(Optimizer):
-    """Moments, running maxima in the groups that ask for them, and the step count."""
+class StrictAdamStates(AdamStates):
+    """As in `experimental.optim`, but the arguments must be floats, and running maxima are part of their group."""
 
     first_count = 0  # the step count before the first step
     pair_types: Any = tuple  # of betas
 
-    def __init__(
-        self, params: Any, lr: Any, betas: Any, eps: Any, weight_decay: Any, amsgrad: Any, maximize: Any
-    ) -> None:
-        check_strictly(type(self).__name__, lr, betas, eps, weight_decay, amsgrad, maximize, self.pair_types)
-        defaults = {
-            "lr": lr,
-            "betas": betas,
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-        }
-        super().__init__(params, defaults)
-        self.states("exp_avg")
-        self.states("exp_avg_sq")
+    @classmethod
+    def check(cls, owner: str, **arguments: Any) -> None:
+        """Check the arguments."""
+        check_strictly(owner, **arguments, pair=cls.pair_types)
+
+    def more_states(self) -> None:
+        """Make the count of steps."""
         self.counter("state_step", np.float32, (1,), self.first_count)
 
     def add_param_group(self, param_group: dict) -> None:
@@ -43,27 +33,16 @@ class AdamStates(Optimizer):
         if param_group["amsgrad"]:
             param_group["max_exp_avg_sq"] = ParameterTuple(make_states(param_group["params"], "max_exp_avg_sq"))
 
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.state_step._data += 1
+    def step_number(self) -> int:
+        """The number of the step, from 1."""
+        return int(self.state_step._data[0]) - self.first_count
 
-    def moments(self, index: int) -> list[Parameter]:
-        """The moments of a parameter, and its running maximum."""
-        group = self.group_of(index)
-        found = [self.exp_avg[index], self.exp_avg_sq[index]]
-        if group["amsgrad"]:
-            first = self.group_start_id[self.param_groups.index(group)]
-            found.append(group["max_exp_avg_sq"][index - first])
-        return found
-
-    def step_settings(self, index: int, lr: float) -> tuple:
-        """Learning rate, decay rates, stabiliser and the number of the step."""
-        group = self.group_of(index)
-        step = int(self.state_step._data[0]) - self.first_count
-        return lr, group["betas"], group["eps"], step
+    def maximum(self, index: int, group: dict) -> Parameter:
+        """The running maximum of a parameter of a group with `amsgrad`."""
+        return group["max_exp_avg_sq"][index - self.group_start_id[self.param_groups.index(group)]]
 
 
-class Adam(AdamStates):
+class Adam(StrictAdamStates):
     r"""Adam: steps scaled by running moments of the gradient.
 
     .. math::
@@ -107,8 +86,3 @@ class Adam(AdamStates):
         maximize: bool = False,
     ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)
-
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
-        settings = self.step_settings(index, lr)
-        adam_step(param, grad, self.moments(index), *settings, sign=self.sign_of(index), decay=weight_decay)

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.parameter import Parameter
-from dist_ms.common.tensor import Tensor
-from dist_ms.experimental.optim.adam_step import adam_step
-from dist_ms.mint.optim.adam import AdamStates
+from dist_ms.mint.optim.adam import StrictAdamStates
 
 
-class AdamW(AdamStates):
+class AdamW(StrictAdamStates):
     r"""Adam with the weight decay apart from the gradient.
 
     .. math::
@@ -42,6 +39,7 @@ class AdamW(AdamStates):
         True [0.85]
     """
 
+    decoupled = True
     first_count = -1
 
     def __init__(
@@ -56,12 +54,6 @@ class AdamW(AdamStates):
         maximize: bool = False,
     ) -> None:
         super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)
-
-    def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
-        """Update one parameter and its moments in place."""
-        settings = self.step_settings(index, lr)
-        shrink = 1.0 - lr * weight_decay
-        adam_step(param, grad, self.moments(index), *settings, sign=self.sign_of(index), shrink=shrink)
 
 
 class FusedAdamW(AdamW):

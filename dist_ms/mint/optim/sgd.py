@@ -9,9 +9,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.experimental.optim.arguments import check_at_least
 from dist_ms.experimental.optim.optimizer import Optimizer
-from dist_ms.experimental.optim.sgd import check_nesterov
-from dist_ms.nn.optim.sgd import without_momentum
-from dist_ms.nn.optim.step.elementwise import run_kernel
+from dist_ms.nn.optim.sgd import check_nesterov, sgd_step
 
 
 class SGD(Optimizer):
@@ -61,7 +59,7 @@ class SGD(Optimizer):
         check_type(dampening, "dampening", "SGD", (float, int, bool))
         check_bool(nesterov, "nesterov", "SGD")
         check_bool(maximize, "maximize", "SGD")
-        check_nesterov(nesterov, momentum, dampening)
+        check_nesterov("SGD", nesterov, momentum, dampening)
         defaults = {
             "lr": lr,
             "momentum": momentum,
@@ -80,12 +78,6 @@ class SGD(Optimizer):
 
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its momentum in place."""
-        from dist_ms._ext import optimizer as kernels
-
-        group, sign = self.group_of(index), self.sign_of(index)
-        if not group["momentum"]:
-            run_kernel(without_momentum, param, grad, [], lr, weight_decay, sign)
-            return
-        form = (float(group["momentum"]), float(group["dampening"]), weight_decay, bool(group["nesterov"]))
-        first = int(self.step_t._data) == 0
-        run_kernel(kernels.sgd, param, grad, [self.momentum_buf[index]], lr, *form, first, sign)
+        group, first = self.group_of(index), int(self.step_t._data) == 0
+        settings = (lr, group["momentum"], group["dampening"], weight_decay, group["nesterov"], first)
+        sgd_step(param, grad, self.momentum_buf[index], *settings, self.sign_of(index))

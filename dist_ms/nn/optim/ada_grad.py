@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_bool, check_non_negative_float
 from dist_ms.common.parameter import Parameter
 from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
@@ -72,15 +70,3 @@ class Adagrad(Optimizer):
     def idle_without_gradient(self) -> bool:
         """Whether rows without a gradient stay as they are: where h is not 0 they do."""
         return self._positive
-
-
-def adagrad_rule(p: np.ndarray, g: np.ndarray, h: np.ndarray, lr: float, eps: float, update: bool) -> None:
-    """One step; `eps` is added to the root."""
-    if update:
-        h += g * g
-    root = np.sqrt(h)
-    if eps:
-        root += eps
-    g *= lr
-    g /= root
-    p -= g

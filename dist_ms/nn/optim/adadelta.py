@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_float_range, check_non_negative_float
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.rules import adadelta_rule
 
 
 class Adadelta(Optimizer):
@@ -66,15 +65,3 @@ class Adadelta(Optimizer):
         """Update one parameter and its running squares in place."""
         states = [self.accum[index], self.accum_update[index]]
         self.run_rule(adadelta_rule, param, grad, states, weight_decay, lr, self.rho, self.epsilon)
-
-
-def adadelta_rule(
-    p: np.ndarray, g: np.ndarray, h: np.ndarray, d: np.ndarray, lr: float, rho: float, eps: float
-) -> None:
-    """One step; h and d are the running squares of gradients and of steps."""
-    h += (g * g - h) * (1.0 - rho)
-    g *= np.sqrt(d + eps)
-    g /= np.sqrt(h + eps)
-    d += (g * g - d) * (1.0 - rho)
-    g *= lr
-    p -= g

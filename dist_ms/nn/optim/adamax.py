@@ -10,6 +10,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.hyper_parameters.arguments import check_betas, float32_value, opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.rules import adamax_rule
 
 
 class AdaMax(Optimizer):
@@ -70,15 +71,5 @@ class AdaMax(Optimizer):
         """Update one parameter and its moments in place."""
         states = [self.moment1[index], self.moment2[index]]
         corrected = lr / (1.0 - self.beta1_power._data.item())
-        self.run_rule(_adamax, param, grad, states, weight_decay, corrected, self.beta1, self.beta2, self.eps)
-
-
-def _adamax(
-    p: np.ndarray, g: np.ndarray, m: np.ndarray, u: np.ndarray, lr: float, beta1: float, beta2: float, eps: float
-) -> None:
-    m += (g - m) * (1.0 - beta1)
-    u *= beta2
-    np.maximum(u, np.abs(g, out=g), out=u)
-    step = lr * m
-    step /= u + eps
-    p -= step
+        settings = (corrected, self.beta1, self.beta2, self.eps, False)
+        self.run_rule(adamax_rule, param, grad, states, weight_decay, *settings)

@@ -11,6 +11,7 @@ from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.rules import asgd_rates, asgd_rule
 
 
 class ASGD(Optimizer):
@@ -79,19 +80,3 @@ class ASGD(Optimizer):
         next_eta, next_mu = asgd_rates(step, lr, self.lambd, self.alpha, self.t0)
         eta.fill(next_eta)
         mu.fill(next_mu)
-
-
-def asgd_rule(p: np.ndarray, g: np.ndarray, mean: np.ndarray, eta: float, mu: float, lambd: float) -> None:
-    """One step of the weights and of their mean."""
-    g *= eta
-    p *= 1.0 - lambd * eta
-    p -= g
-    if mu == 1.0:
-        mean[...] = p
-    else:
-        mean += (p - mean) * mu
-
-
-def asgd_rates(step: int, lr: float, lambd: float, alpha: float, t0: float) -> tuple[float, float]:
-    """The rates of the step after `step`: of the weights, and of their mean."""
-    return lr / (1.0 + lambd * lr * step) ** alpha, 1.0 / max(1.0, step - t0)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from dist_ms.common.checks import check_float, check_float_range, check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.rules import rprop_rule
 
 
 class Rprop(Optimizer):
@@ -86,24 +85,3 @@ class Rprop(Optimizer):
         states = [self.prev[index], self.step_size[index]]
         settings = (self.etaminus, self.etaplus, self.step_size_min, self.step_size_max)
         self.run_rule(rprop_rule, param, grad, states, weight_decay, *settings)
-
-
-def rprop_rule(
-    p: np.ndarray,
-    g: np.ndarray,
-    prev: np.ndarray,
-    size: np.ndarray,
-    minus: float,
-    plus: float,
-    smallest: float,
-    largest: float,
-) -> None:
-    """One step; `prev` becomes the gradient, 0 where its sign changed."""
-    prev *= g
-    size[prev > 0] *= plus
-    turned = prev < 0
-    size[turned] *= minus
-    np.clip(size, smallest, largest, out=size)
-    g[turned] = 0.0
-    prev[...] = g
-    p -= np.sign(g, out=g) * size

@@ -11,6 +11,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.step.elementwise import run_compiled
 
 
 class SGD(Optimizer):
@@ -108,15 +109,36 @@ def check_sgd(owner: str, momentum: Any, dampening: Any, nesterov: Any) -> tuple
         if not value >= 0:
             raise ValueError(f"For '{owner}', '{name}' must be at least 0.0, but got {value}.")
     check_bool(nesterov, "nesterov", owner)
+    check_nesterov(owner, nesterov, momentum, dampening)
+    return float(momentum), float(dampening)
+
+
+def check_nesterov(owner: str, nesterov: bool, momentum: float, dampening: float) -> None:
+    """Check that Nesterov's form has momentum and no dampening.
+
+    Raises:
+        ValueError: otherwise.
+    """
     if nesterov and (momentum <= 0.0 or dampening != 0.0):
         raise ValueError(
             f"For '{owner}', 'nesterov' must be False unless 'momentum' is above 0 and 'dampening' 0, but got "
             f"{momentum} and {dampening} for these."
         )
-    return float(momentum), float(dampening)
 
 
-def without_momentum(p: np.ndarray, g: np.ndarray, lr: float, weight_decay: float, scale: float) -> None:
-    from dist_ms._ext import optimizer as kernels
-
-    kernels.sgd(p, g, None, lr, 0.0, 0.0, weight_decay, False, False, scale)
+def sgd_step(
+    param: Parameter,
+    grad: Tensor,
+    accum: Parameter,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    first: bool,
+    sign: float,
+) -> None:
+    """Make one step of a parameter, in place; `first` is that with momentum which sets `accum`."""
+    states = [accum] if momentum else []
+    numbers = (lr, weight_decay, sign, momentum, 1.0 - dampening, nesterov, first)
+    run_compiled("sgd", param, grad, states, numbers)

@@ -12,6 +12,7 @@ import numpy as np
 
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.kernels import optimizer as kernels
 
 _WORK_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 BLOCK = 1 << 15  # elements; a block of each array fits in the second-level cache
@@ -29,8 +30,10 @@ def prepare_to_write(param: Parameter) -> None:
     param.__dict__.pop("_plain_text", None)
 
 
-def run_kernel(kernel: Callable, param: Parameter, grad: Tensor, states: Sequence[Parameter], *scalars: Any) -> None:
-    """Call `kernel(p, g, *states, *scalars)`, compiled, on flat arrays; it writes p and the states."""
+def run_compiled(
+    rule: str, param: Parameter, grad: Tensor, states: Sequence[Parameter], numbers: tuple, shrink: float = 1.0
+) -> None:
+    """Run a compiled rule on one parameter and its states, after the weights were multiplied with `shrink`."""
     dtype = work_type(param._data)
     whole = param._data.dtype == dtype
     written = [_Flat(a._data) for a in (param, *states)]
@@ -39,7 +42,9 @@ def run_kernel(kernel: Callable, param: Parameter, grad: Tensor, states: Sequenc
     for start in range(0, g.size, step or 1):
         part = slice(start, start + step)
         blocks = [w.read(part, dtype) for w in written]
-        kernel(blocks[0], np.ascontiguousarray(g[part], dtype), *blocks[1:], *scalars)
+        if shrink != 1.0:
+            blocks[0] *= shrink
+        kernels.update(rule, [(blocks[0], np.ascontiguousarray(g[part], dtype), *blocks[1:])], [numbers])
         for w, block in zip(written, blocks):
             w.write(part, block)
     for w in written:

@@ -17,7 +17,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.scaled import pending
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_kernel, work_type
+from dist_ms.nn.optim.step.elementwise import prepare_to_write, run_compiled, work_type
 from dist_ms.ops.kernels import optimizer as kernels
 from dist_ms.ops.layout import contiguous
 
@@ -150,13 +150,7 @@ def update_alone(optimizer: Optimizer, index: int, param: Parameter, grad: Tenso
         for x, new in zip((param, *states), (widened[0], *widened[2:])):
             np.copyto(x._data, new, casting="same_kind")
         return
-
-    def kernel(*arrays: np.ndarray) -> None:
-        batch = Batch()
-        batch.add(index, arrays, numbers)
-        batch.run(rule)
-
-    run_kernel(kernel, param, grad, states)
+    run_compiled(rule, param, grad, states, numbers)
 
 
 def add_rows(batch: Batch, optimizer: Optimizer, index: int, grad: RowTensor, rate: float, decay: float) -> None:
