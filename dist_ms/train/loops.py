@@ -21,19 +21,34 @@ from dist_ms.train.metrics import Loss, Metric
 from dist_ms.train.metrics.merging import merge_metrics
 
 
-class ModelLoops:
-    """The part of Model that runs batches."""
+class Loops:
+    """What runs batches for a Model.
 
-    _network: Cell
-    _train_network: Cell
-    _eval_network: Cell | None
-    _loss_fn: Any
-    _optimizer: Any
-    _loss_scale_manager: Any
-    _metric_fns: dict[str, Metric]
-    _eval_indexes: list | None
+    Args:
+        network: the network of the model.
+        train_network: runs one training step.
+        loss_fn, optimizer, loss_scale_manager: the model's, or None.
+        metrics: by name.
+        eval_network: runs one evaluation step.
+        eval_indexes: positions of loss, output and label in what it returns, or None.
+    """
 
-    def _train(
+    def __init__(
+        self,
+        network: Cell,
+        train_network: Cell,
+        loss_fn: Any,
+        optimizer: Any,
+        loss_scale_manager: Any,
+        metrics: dict[str, Metric],
+        eval_network: Cell | None,
+        eval_indexes: list | None,
+    ) -> None:
+        self.network, self.train_network, self.eval_network = network, train_network, eval_network
+        self.loss_fn, self.optimizer, self.loss_scale_manager = loss_fn, optimizer, loss_scale_manager
+        self.metrics, self.eval_indexes = metrics, eval_indexes
+
+    def train(
         self,
         owner: str,
         epoch: int,
@@ -44,29 +59,30 @@ class ModelLoops:
         frequency: int | list = 1,
         uneven: str | None = None,
     ) -> None:
+        """Train for some epochs, and evaluate after those that `frequency` names if there is a `valid` dataset."""
         together = self._set_uneven(owner, uneven)
         batches = Batches(dataset, owner, may_be_empty=together, whole=together)
         batches.begin_at(initial_epoch, epoch - initial_epoch)
         with CallbackList(as_list(callbacks)) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
-            run = self._run_facts("train", ranks, batches, all_callbacks)
+            run = self.run_facts("train", ranks, batches, all_callbacks)
             run.update(
-                train_network=self._train_network,
+                train_network=self.train_network,
                 train_dataset=dataset,
                 train_dataset_element=None,
                 epoch_num=epoch - initial_epoch,
                 initial_epoch=initial_epoch,
                 initial_step=None,
-                optimizer=self._optimizer,
-                loss_fn=self._loss_fn,
-                loss_scale_mananger=self._loss_scale_manager,
+                optimizer=self.optimizer,
+                loss_fn=self.loss_fn,
+                loss_scale_mananger=self.loss_scale_manager,
                 parallel_mode=get_auto_parallel_context("parallel_mode"),
                 device_number=_device_number(),
                 last_save_ckpt_step=None,
                 latest_ckpt_file=None,
             )
             context = RunContext(run)
-            self._train_network.set_train()
+            self.train_network.set_train()
             all_callbacks.on_train_begin(context)
             for number in range(initial_epoch + 1, epoch + 1):
                 run.cur_epoch_num = number
@@ -84,11 +100,11 @@ class ModelLoops:
         self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, context: RunContext
     ) -> None:
         ranks = run.ranks
-        self._train_network.set_train()
+        self.train_network.set_train()
         callbacks.on_train_epoch_begin(context)
-        uneven = getattr(self._train_network, "uneven", None) == "exact"
+        uneven = getattr(self.train_network, "uneven", None) == "exact"
         for count, batch in enumerate(batches.on_all(ranks, uneven), 1):
-            if batch is not None and self._loss_fn is not None and len(batch) != 2:
+            if batch is not None and self.loss_fn is not None and len(batch) != 2:
                 raise ValueError(
                     f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
                     f"label, but got {len(batch)}."
@@ -97,7 +113,7 @@ class ModelLoops:
             run.batch_num = max(run.batch_num, count)  # an iterable without a length is counted
             run.train_dataset_element = batch
             callbacks.on_train_step_begin(context)
-            run.net_outputs = self._train_network(*batch) if batch is not None else self._idle(run)
+            run.net_outputs = self.train_network(*batch) if batch is not None else self._idle(run)
             self._update_loss_scale(run.net_outputs)
             callbacks.on_train_step_end(context)
             stop = context.get_stop_requested()
@@ -111,54 +127,54 @@ class ModelLoops:
         """Tell the training network what gradients are a mean of; return whether ranks may run out of batches."""
         if uneven is None:
             return False
-        if not isinstance(self._train_network, TrainOneStepCell):
+        if not isinstance(self.train_network, TrainOneStepCell):
             raise ValueError(f"For '{owner}', 'uneven' needs a model with an 'optimizer', but it has none.")
-        self._train_network.uneven = uneven
-        self._train_network._check_idle()
-        return self._train_network.session.comm.size > 1
+        self.train_network.uneven = uneven
+        self.train_network._check_idle()
+        return self.train_network.session.comm.size > 1
 
     def _idle(self, run: CallbackParameters) -> Any:
         """Take part in a step without a batch; the loss stays that of the last one, 0 before the first."""
         last = run.get("net_outputs")
         loss = last[0] if isinstance(last, tuple) else last
-        return self._train_network.idle_step(Tensor(np.float32(0)) if loss is None else loss)
+        return self.train_network.idle_step(Tensor(np.float32(0)) if loss is None else loss)
 
     def _update_loss_scale(self, outputs: Any) -> None:
         """Tell the manager of the loss scale whether the step overflowed."""
-        manager = self._loss_scale_manager
+        manager = self.loss_scale_manager
         if manager is not None and manager.get_drop_overflow_update():
             manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
 
     def _eval_in_fit(self, dataset: Any, run: CallbackParameters, callbacks: CallbackList) -> None:
         """Evaluate between two epochs, with the facts of the training run."""
-        batches = self._eval_batches(dataset, "Model.fit", run.ranks)
+        batches = self.eval_batches(dataset, "Model.fit", run.ranks)
         before = {name: run[name] for name in ("batch_num", "cur_step_num", "mode", "net_outputs")}
         run.update(
-            eval_network=self._eval_network,
+            eval_network=self.eval_network,
             valid_dataset=dataset,
             batch_num=batches.size or 0,
             mode="eval",
             cur_step_num=0,
         )
         called = CallbackList([c for c in callbacks.callbacks if not is_ours(c) or isinstance(c, TimeMonitor)])
-        loss = {} if self._eval_indexes is None else {"eval_loss": Loss()}
-        self._eval(batches, run, called, loss)
+        loss = {} if self.eval_indexes is None else {"eval_loss": Loss()}
+        self.evaluate(batches, run, called, loss)
         run.update(before)
 
-    def _eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
+    def eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
         """The batches to evaluate; ranks whose layers are not cut read every row of a sharded dataset once."""
-        net = self._eval_network
+        net = self.eval_network
         assert net is not None
         cut = len(net.parameters_broadcast_dict() or ()) < len(net.parameters_dict())
         return Batches(dataset, owner, may_be_empty=ranks.size > 1, whole=ranks.size > 1 and not cut)
 
-    def _eval(
+    def evaluate(
         self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, loss: dict[str, Loss]
     ) -> dict[str, Any]:
         """Evaluate the metrics, and the loss if there is one, over all ranks."""
-        for metric in self._metric_fns.values():
+        for metric in self.metrics.values():
             metric.clear()
-        context, net = RunContext(run), self._eval_network
+        context, net = RunContext(run), self.eval_network
         assert net is not None
         callbacks.on_eval_begin(context)
         net.set_train(False)
@@ -175,8 +191,8 @@ class ModelLoops:
                 break
         callbacks.on_eval_epoch_end(context)
         if run.ranks.size > 1:
-            merge_metrics({**self._metric_fns, **loss}, run.ranks.add, run.ranks.gather)
-        run.metrics = {name: metric.eval() for name, metric in self._metric_fns.items()}
+            merge_metrics({**self.metrics, **loss}, run.ranks.add, run.ranks.gather)
+        run.metrics = {name: metric.eval() for name, metric in self.metrics.items()}
         if loss:
             run.eval_results = {**copy.deepcopy(run.metrics), **{n: metric.eval() for n, metric in loss.items()}}
         callbacks.on_eval_end(context)
@@ -187,10 +203,10 @@ class ModelLoops:
             outputs = (outputs,)
         if not isinstance(outputs, tuple):
             raise ValueError(f"For 'Model.eval', 'eval_network' must return a tuple, but got {type(outputs).__name__}.")
-        indexes = self._eval_indexes
+        indexes = self.eval_indexes
         if indexes is not None and len(outputs) < 3:
             raise ValueError(f"For 'Model.eval', 'eval_network' must return 3 outputs or more, but got {len(outputs)}.")
-        for metric in (*self._metric_fns.values(), *loss.values()):
+        for metric in (*self.metrics.values(), *loss.values()):
             if indexes is None:
                 metric.update(*outputs)
             elif metric.needs_loss:
@@ -198,12 +214,12 @@ class ModelLoops:
             else:
                 metric.update(outputs[indexes[1]], outputs[indexes[2]])
 
-    def _run_facts(self, mode: str, ranks: Ranks, batches: Batches, callbacks: CallbackList) -> CallbackParameters:
+    def run_facts(self, mode: str, ranks: Ranks, batches: Batches, callbacks: CallbackList) -> CallbackParameters:
         """Return what callbacks are told about every run."""
         return CallbackParameters(
             mode=mode,
             ranks=ranks,
-            network=self._network,
+            network=self.network,
             batch_num=batches.size or 0,
             cur_step_num=0,
             dataset_sink_mode=False,

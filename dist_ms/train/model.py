@@ -13,14 +13,14 @@ from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.loss_cells import WithEvalCell, WithLossCell
 from dist_ms.train.callback.callback import OLD_MOMENTS, CallbackList
 from dist_ms.train.callback.ranks import Ranks
-from dist_ms.train.loops import ModelLoops, as_list, is_ours
+from dist_ms.train.loops import Loops, as_list, is_ours
 from dist_ms.train.metrics import get_metrics
 
 _KEYWORDS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
 _log = logging.getLogger("dist_ms")
 
 
-class Model(ModelLoops):
+class Model:
     """A network with what is needed to train and evaluate it.
 
     Args:
@@ -67,9 +67,19 @@ class Model(ModelLoops):
         self._amp_level, self._settings = amp_level, kwargs
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._check_settings(boost_level)
-        self._train_network = self._build_train_network()
+        train_network = self._build_train_network()
         self._metric_fns = get_metrics(metrics)
-        self._eval_network, self._eval_indexes = self._build_eval_network(eval_network, eval_indexes)
+        evaluated, indexes = self._build_eval_network(eval_network, eval_indexes)
+        self._loops = Loops(
+            network,
+            train_network,
+            loss_fn,
+            optimizer,
+            self._loss_scale_manager,
+            self._metric_fns,
+            evaluated,
+            indexes,
+        )
 
     # ---- building
     def _check_settings(self, boost_level: str) -> None:
@@ -116,12 +126,12 @@ class Model(ModelLoops):
     @property
     def train_network(self) -> Cell:
         """The cell that runs one training step."""
-        return self._train_network
+        return self._loops.train_network
 
     @property
     def eval_network(self) -> Cell | None:
         """The cell that runs one evaluation step."""
-        return self._eval_network
+        return self._loops.eval_network
 
     @property
     def predict_network(self) -> Cell:
@@ -161,7 +171,7 @@ class Model(ModelLoops):
             ValueError: for numbers out of range, an empty dataset, or ranks whose datasets differ in length.
         """
         self._check_run("Model.train", epoch, dataset_sink_mode, sink_size, initial_epoch)
-        self._train("Model.train", epoch, train_dataset, callbacks, initial_epoch, uneven=uneven)
+        self._loops.train("Model.train", epoch, train_dataset, callbacks, initial_epoch, uneven=uneven)
 
     def fit(
         self,
@@ -213,7 +223,9 @@ class Model(ModelLoops):
                     f"For 'Model.fit', {type(callback).__name__} must not define {', '.join(old)}: name them "
                     "on_train_... or on_eval_..., to say for which of the two they are."
                 )
-        self._train("Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency, uneven)
+        self._loops.train(
+            "Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency, uneven
+        )
 
     @staticmethod
     def _check_run(owner: str, epoch: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> None:
@@ -256,10 +268,10 @@ class Model(ModelLoops):
             )
         with CallbackList(callbacks) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
-            batches = self._eval_batches(valid_dataset, "Model.eval", ranks)
-            run = self._run_facts("eval", ranks, batches, all_callbacks)
-            run.update(eval_network=self._eval_network, valid_dataset=valid_dataset)
-            return self._eval(batches, run, all_callbacks, {})
+            batches = self._loops.eval_batches(valid_dataset, "Model.eval", ranks)
+            run = self._loops.run_facts("eval", ranks, batches, all_callbacks)
+            run.update(eval_network=self._loops.eval_network, valid_dataset=valid_dataset)
+            return self._loops.evaluate(batches, run, all_callbacks, {})
 
     # ---- the rest
     def predict(self, *predict_data: Any, backend: str | None = None, config: dict | None = None) -> Any:
@@ -317,8 +329,8 @@ class Model(ModelLoops):
         if train_dataset is None and valid_dataset is None:
             raise ValueError("For 'Model.build', 'train_dataset' or 'valid_dataset' must be given, but both are None.")
         if train_dataset is not None:
-            self._train_network.check_names()
+            self._loops.train_network.check_names()
         if valid_dataset is not None:
             if not self._metric_fns or self._eval_network is None:
                 raise RuntimeError("For 'Model.build', 'metrics' of the model must be set with 'valid_dataset'.")
-            self._eval_network.check_names()
+            self._loops.eval_network.check_names()
