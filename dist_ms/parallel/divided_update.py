@@ -149,7 +149,7 @@ class DividedUpdate:
             if not weight.array().flags.c_contiguous:
                 weight._data = np.ascontiguousarray(weight._data)
             weight.before_write()
-            weight.__dict__.pop("_plain_text", None)
+            weight.written()
             start, stop = self._slice(i)
             part._data = weight._data.reshape(-1)[start:stop]
         self._whole = optimizer.parameters

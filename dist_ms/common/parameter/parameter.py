@@ -279,7 +279,7 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
         self.before_write()
         with np.errstate(invalid="ignore", over="ignore"):
             np.copyto(self._data, array, casting="unsafe")
-        self.__dict__.pop("_plain_text", None)
+        self.written()
 
     def init_data(  # type: ignore[override]  # as in MindSpore
         self, layout: tuple | None = None, set_sliced: bool = False

@@ -260,6 +260,14 @@ class Tensor(_Base):
             twin._plain_text = True
         return twin
 
+    def written(self) -> None:
+        """Note that the values were written over: they are no longer those of NumPy's memory.
+
+        Inside the package only.
+        """
+        if self._plain_text:
+            del self._plain_text
+
     def assign_value(self, value: Tensor) -> Tensor:
         """Take a copy of the values, shape and type of another tensor, and end this one's history.
 

@@ -300,8 +300,7 @@ def follow(moving: Tensor, batch: np.ndarray, weight: float) -> None:
 def _written(moving: Tensor) -> np.ndarray:
     """The array of a statistic, which is about to be written."""
     there = written(moving)  # what reads `_data` ends the wait of the batch's result
-    if moving._plain_text:
-        del moving._plain_text
+    moving.written()
     return moving.array() if there is None else there
 
 

@@ -104,7 +104,7 @@ class DenseLink:
         arrays = []
         for p in self.parameters:
             p.before_write()
-            p.__dict__.pop("_plain_text", None)
+            p.written()
             arrays.append(p.array())
         for server, tag in enumerate(tags):
             values, at = self.client.answer(server, tag, f"Pulling '{self.name}'").values, 0

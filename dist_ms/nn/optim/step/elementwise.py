@@ -27,7 +27,7 @@ def prepare_to_write(param: Parameter) -> None:
     """Let gradients that saved the parameter's values keep them: its array is about to change."""
     param.array()
     param.before_write()
-    param.__dict__.pop("_plain_text", None)
+    param.written()
 
 
 def run_compiled(

@@ -132,9 +132,8 @@ def prepare_all(params: Sequence[Parameter]) -> None:
     for param in params:
         if saved:
             prepare_to_write(param)
-        else:
-            if param._plain_text:
-                del param._plain_text
+        elif param._plain_text:
+            param.written()
 
 
 def update_alone(optimizer: Optimizer, index: int, param: Parameter, grad: Tensor, numbers: tuple) -> None:
