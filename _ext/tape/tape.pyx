@@ -115,7 +115,7 @@ cdef class Value:
     def array(self):
         """The NumPy array behind the tensor, made now if it is lazy. Inside the package only."""
         if data_of(self) is None:
-            self._materialise()
+            return self._materialise()
         return data_of(self)
 
     @property

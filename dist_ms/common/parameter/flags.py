@@ -87,7 +87,7 @@ class ParameterFlags:
     is_param_ps: bool = False
     init_in_server: bool = False
     looked_up: bool = False
-    saved_by_servers: bool = False
+    storage: Any = None  # has the values in this process's place: `fetch()` and `store(array)`
     cached_rows: int = 0
     staleness: float = 0
     wire: Any = None

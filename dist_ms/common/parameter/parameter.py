@@ -154,11 +154,20 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
     @property
     def elsewhere(self) -> bool:  # type: ignore[override]  # only Tensor's default is a plain field
         """Whether parameter servers have the values, and this process shape and type only."""
+        if self.storage is not None:
+            return True
         return self._data is None and self.looked_up and self.is_param_ps and servers_hold_tables()
 
-    def _materialise(self) -> None:
-        super()._materialise()
+    @property
+    def saved_by_servers(self) -> bool:
+        """Whether no worker can write the values to a file: then `save_servers` alone saves them."""
+        return self.storage is not None and self.storage.saved_by_servers
+
+    def _materialise(self) -> np.ndarray:
+        if self.storage is not None:
+            return self.storage.fetch()
         self.init_mode = None
+        return super()._materialise()
 
     # ---- values
     def __repr__(self) -> str:
@@ -269,6 +278,9 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
 
         The array is cast to the parameter's type. Inside the package only.
         """
+        if self.storage is not None:
+            self.storage.store(array)
+            return
         if self._data is None:
             self._data = np.empty(array.shape, self._dtype)
             self.init = self.init_mode = None

@@ -146,7 +146,7 @@ class Tensor(_Base):
                 self._node, self._index = source._node, source._index
 
     # ---- its values
-    def _materialise(self) -> None:
+    def _materialise(self) -> np.ndarray:
         if self.init is None:
             why = (
                 "it was made on the device 'meta'"
@@ -159,6 +159,7 @@ class Tensor(_Base):
         self._data = self.init.create(self._shape, self._dtype)
         self._plain_text = True
         self.init = None
+        return self._data
 
     def init_data(
         self, slice_index: int | None = None, shape: Any = None, opt_shard_group: str | None = None

@@ -19,61 +19,44 @@ _UNCHECKED = 8  # updates that a row may be old, where there is no bound, before
 _CHUNK = 16 << 20  # bytes of values that travel at once when a table is filled or read
 
 
-class ServedTable(Parameter):
-    """A Parameter whose values are on servers: it has a shape and a type, and no array."""
+class StateElsewhere:
+    """The storage of an optimizer's state of a table on servers: its parameter has a shape and a type, and no values.
 
-    _link: TableLink
-    elsewhere = True  # type: ignore[assignment]
+    Args:
+        parameter: the state.
+    """
 
-    @property
-    def saved_by_servers(self) -> bool:  # type: ignore[override]  # other parameters have a plain field
-        """Whether it is too large to be written by a worker: then `save_servers` alone saves it."""
-        return self.nbytes > WHOLE_BYTES
+    saved_by_servers = True
 
-    def array(self) -> np.ndarray:
-        """Fetch the values, if they are few.
+    def __init__(self, parameter: Parameter) -> None:
+        self.refusal = (
+            f"The parameter '{parameter.name}' of shape {parameter.shape} is the state of a table on parameter "
+            "servers, and a worker has no values of it: dist_ms.parallel.save_servers saves them."
+        )
 
-        Raises:
-            RuntimeError: if they are more than a worker should hold.
-        """
-        if self._data is not None:
-            return self._data
-        if self.nbytes > WHOLE_BYTES:
-            raise RuntimeError(
-                f"The parameter '{self.name}' of shape {self.shape} is on parameter servers, and its {self.nbytes:,} "
-                f"bytes are more than a worker reads at once ({WHOLE_BYTES:,}): look rows up, or save a checkpoint "
-                "with dist_ms.parallel.save_servers."
-            )
-        return self._link.fetch()
-
-    def overwrite(self, array: np.ndarray) -> None:
-        """Write the values on the servers."""
-        self._link.store(array)
-
-
-class ServedState(Parameter):
-    """An optimizer's state of a table on servers: it has a shape and a type, and no array here."""
-
-    elsewhere = saved_by_servers = True
-
-    def array(self) -> np.ndarray:
+    def fetch(self) -> np.ndarray:
         """Refuse: the values are on the servers.
 
         Raises:
             RuntimeError: always.
         """
-        raise RuntimeError(
-            f"The parameter '{self.name}' of shape {self.shape} is the state of a table on parameter servers, and a "
-            "worker has no values of it: dist_ms.parallel.save_servers saves them."
-        )
+        raise RuntimeError(self.refusal)
+
+    def store(self, array: np.ndarray) -> None:
+        """Refuse: the values are on the servers.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(self.refusal)
 
 
 class TableLink:
-    """A worker's end of one table.
+    """A worker's end of one table, and the storage of its parameter, which has a shape and a type, and no array.
 
     Args:
         client: the line to the servers.
-        parameter: the table; it becomes a `ServedTable`.
+        parameter: the table; this becomes its storage.
 
     Attributes:
         clock: how often this worker has pushed.
@@ -93,6 +76,16 @@ class TableLink:
         self._ahead: tuple[np.ndarray, list[int]] | None = None
         self._uses = 0
         self._hold()
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the whole table."""
+        return math.prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def saved_by_servers(self) -> bool:
+        """Whether the table is too large for a worker."""
+        return self.nbytes > WHOLE_BYTES
 
     def _hold(self) -> None:
         """Have the servers make the table, or fill it with worker 0's values."""
@@ -119,8 +112,7 @@ class TableLink:
         client.holdings.add(p, {self.name: self.shape}, self.units)
         p._shape, p._dtype = self.shape, self.dtype
         p._data = p.init = p.init_mode = None
-        p.__class__ = ServedTable
-        p._link = self
+        p.storage = self
         if values is not None and client.worker == 0:
             self.store(values)
 
@@ -242,7 +234,6 @@ class TableLink:
             (ids, tags), self._ahead = self._ahead, None
             rows, version = self.read(ids, tags)
             self._uses += 1
-            assert self.cache is not None
             self.cache.put(ids, rows, version, self._uses)
 
     def push(self, gradient: Any) -> None:
@@ -288,7 +279,17 @@ class TableLink:
         return found
 
     def fetch(self) -> np.ndarray:
-        """Return the whole table."""
+        """Return the whole table, if it is small enough.
+
+        Raises:
+            RuntimeError: if it is more than a worker should hold.
+        """
+        if self.saved_by_servers:
+            raise RuntimeError(
+                f"The parameter '{self.name}' of shape {self.shape} is on parameter servers, and its {self.nbytes:,} "
+                f"bytes are more than a worker reads at once ({WHOLE_BYTES:,}): look rows up, or save a checkpoint "
+                "with dist_ms.parallel.save_servers."
+            )
         whole = np.empty(self.shape, self.dtype)
         for server, rows, low, high in self._parts():
             tag = self.client.tag()

@@ -12,7 +12,7 @@ from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.messages import Kind, pack, pack_object
 from dist_ms.parallel.servers.optimizer import pack_optimizer
 from dist_ms.parallel.servers.partition import Piece, cut_dense, pieces_in_words
-from dist_ms.parallel.servers.table import ServedState, check_held
+from dist_ms.parallel.servers.table import StateElsewhere, check_held
 
 
 class DenseLink:
@@ -171,7 +171,7 @@ class OptimizerLink:
             owner = next((name for name in names if p.name.endswith("." + name)), None)
             if owner is not None and p._data is None and tuple(p.shape) == names[owner]:
                 p.is_param_ps = True
-                p.__class__ = ServedState
+                p.storage = StateElsewhere(p)
 
     def _send_optimizer(self) -> None:
         for i, link in self.tables.items():
