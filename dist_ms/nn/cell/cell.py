@@ -56,7 +56,6 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler):
 
     training = False
     requires_grad = False
-    _phase = "train"
     _param_prefix = ""
     _cell_generated = 0  # parameters of ParameterTuples named so far
 

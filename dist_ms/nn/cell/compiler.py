@@ -58,6 +58,7 @@ class _Stage(_Kept):
 class CellCompiler:
     """The part of Cell that compilers and model parallelism would look at."""
 
+    _cell_init_args: str  # of cells that record them
     _jit_config_dict: dict | None = None
     _dynamic_shape_inputs: Any = None
     compiled = False  # no cell is ever compiled

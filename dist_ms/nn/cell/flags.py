@@ -12,6 +12,7 @@ class CellFlags:
 
     cell_type: str | None = None
     _scope: str | None = None
+    _phase = "train"
 
     # ---- flags
     def add_flags(self, **flags: Any) -> Any:

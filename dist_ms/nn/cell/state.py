@@ -56,6 +56,9 @@ class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpec
 class CellState(CellConversion):
     """The part of Cell that keeps buffers and reads and writes state dictionaries."""
 
+    _params: OrderedDict[str, Any]
+    _cells: OrderedDict[str, Any]
+    _buffers: OrderedDict[str, Any]
     _non_persistent_buffers_set: frozenset | set = frozenset()
     _cell_state_hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
 
