@@ -331,6 +331,7 @@ class Model:
         if train_dataset is not None:
             self._loops.train_network.check_names()
         if valid_dataset is not None:
-            if not self._metric_fns or self._eval_network is None:
+            net = self._loops.eval_network
+            if not self._metric_fns or net is None:
                 raise RuntimeError("For 'Model.build', 'metrics' of the model must be set with 'valid_dataset'.")
-            self._loops.eval_network.check_names()
+            net.check_names()

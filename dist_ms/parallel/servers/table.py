@@ -234,6 +234,7 @@ class TableLink:
             (ids, tags), self._ahead = self._ahead, None
             rows, version = self.read(ids, tags)
             self._uses += 1
+            assert self.cache is not None
             self.cache.put(ids, rows, version, self._uses)
 
     def push(self, gradient: Any) -> None:
