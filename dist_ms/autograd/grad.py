@@ -108,7 +108,7 @@ class Request:
             ("return_ids", return_ids),
             ("sens_param", sens_param),
         ):
-            check_bool(name, key, flag)
+            check_bool(flag, key, name)
         if grad_position is None and weights is None:
             raise ValueError("`grad_position` and `weight` can not be None at the same time.")
         self.fn = fn
@@ -213,10 +213,10 @@ def check_callable(name: str, fn: Any) -> None:
         raise TypeError(f"For '{name}', 'fn' must be a Cell or a function, but got {type(fn).__name__}.")
 
 
-def check_bool(name: str, key: str, value: Any) -> None:
+def check_bool(value: Any, name: str, owner: str) -> None:
     """Refuse what is no bool."""
     if not isinstance(value, bool):
-        raise TypeError(f"For '{name}', the '{key}' should be bool, but got {type(value).__name__}.")
+        raise TypeError(f"For '{owner}', the '{name}' should be bool, but got {type(value).__name__}.")
 
 
 def check_positions(name: str, position: Any) -> tuple[int, ...]:

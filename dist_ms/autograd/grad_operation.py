@@ -44,7 +44,7 @@ class GradOperation:
             ("get_by_list", get_by_list),
             ("sens_param", sens_param),
         ):
-            check_bool("GradOperation", key, flag)
+            check_bool(flag, key, "GradOperation")
         self.get_all = get_all
         self.get_by_list = get_by_list
         self.sens_param = sens_param

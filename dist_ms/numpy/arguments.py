@@ -21,55 +21,55 @@ _DEFAULTS = {"i": INT32, "u": INT32, "f": FLOAT32, "c": np.dtype(np.complex64)}
 _PYTHON = {int: INT32, float: FLOAT32, bool: np.dtype(np.bool_)}
 
 
-def tensor_of(name: str, x: Any, argument: str = "x") -> Tensor:
+def tensor_of(x: Any, name: str, owner: str) -> Tensor:
     """Return a tensor as it is; numbers and nested lists become int32, float32 or bool tensors."""
     if isinstance(x, Tensor):
         return x
     if isinstance(x, (bool, int, float, complex, np.generic)):
-        return wrap(_default(name, np.asarray(x), argument))
+        return wrap(_default(np.asarray(x), name, owner))
     if isinstance(x, (list, tuple)):
         if _holds_tensor(x):
-            return ops.stack(alike([tensor_of(name, item, argument) for item in x]))
-        return wrap(_default(name, _regular(name, x, argument), argument))
+            return ops.stack(alike([tensor_of(item, name, owner) for item in x]))
+        return wrap(_default(_regular(x, name, owner), name, owner))
     raise TypeError(
-        f"For '{name}', '{argument}' must be a Tensor, a number or a list or tuple of them, but got {type(x).__name__}."
+        f"For '{owner}', '{name}' must be a Tensor, a number or a list or tuple of them, but got {type(x).__name__}."
     )
 
 
-def strict(name: str, x: Any, argument: str = "x") -> Tensor:
+def strict(x: Any, name: str, owner: str) -> Tensor:
     """Return a tensor as it is, and refuse anything else."""
     if not isinstance(x, Tensor):
-        raise TypeError(f"For '{name}', '{argument}' must be a Tensor, but got {type(x).__name__}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a Tensor, but got {type(x).__name__}.")
     return x
 
 
-def strict_all(name: str, tensors: Any, argument: str = "arrays") -> list[Tensor]:
+def strict_all(tensors: Any, name: str, owner: str) -> list[Tensor]:
     """Return a non-empty sequence of tensors, or the rows of one tensor, as a list."""
     if not isinstance(tensors, (list, tuple, Tensor)):
         raise TypeError(
-            f"For '{name}', '{argument}' must be a list or tuple of Tensors, but got {type(tensors).__name__}."
+            f"For '{owner}', '{name}' must be a list or tuple of Tensors, but got {type(tensors).__name__}."
         )
     if len(tensors) == 0:
-        raise ValueError(f"For '{name}', '{argument}' must hold at least one Tensor, but it is empty.")
-    return [strict(name, t, argument) for t in tensors]
+        raise ValueError(f"For '{owner}', '{name}' must hold at least one Tensor, but it is empty.")
+    return [strict(t, name, owner) for t in tensors]
 
 
 def _holds_tensor(x: Iterable) -> bool:
     return any(isinstance(i, Tensor) or (isinstance(i, (list, tuple)) and _holds_tensor(i)) for i in x)
 
 
-def _regular(name: str, x: Any, argument: str) -> np.ndarray:
+def _regular(x: Any, name: str, owner: str) -> np.ndarray:
     """An array of nested lists, which must have equal lengths."""
     try:
         return np.asarray(x)
     except ValueError:
-        raise ValueError(f"For '{name}', the lists in '{argument}' must have equal lengths, but got {x}.") from None
+        raise ValueError(f"For '{owner}', the lists in '{name}' must have equal lengths, but got {x}.") from None
 
 
-def _default(name: str, a: np.ndarray, argument: str) -> np.ndarray:
+def _default(a: np.ndarray, name: str, owner: str) -> np.ndarray:
     """Numbers of Python in MindSpore's default types; a bool stays a bool."""
     if a.dtype.kind not in "biufc":
-        raise TypeError(f"For '{name}', '{argument}' must hold numbers or bools, but got {a.dtype}.")
+        raise TypeError(f"For '{owner}', '{name}' must hold numbers or bools, but got {a.dtype}.")
     return a if a.dtype.kind == "b" else a.astype(_DEFAULTS[a.dtype.kind])
 
 
@@ -148,8 +148,8 @@ def axis_of(name: str, axis: Any, ndim: int) -> int:
     return axes_of(name, axis, ndim)[0]
 
 
-def integer_of(name: str, value: Any, argument: str) -> int:
+def integer_of(value: Any, name: str, owner: str) -> int:
     """An int that is no bool."""
     if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
-        raise TypeError(f"For '{name}', '{argument}' must be an int, but got {value}.")
+        raise TypeError(f"For '{owner}', '{name}' must be an int, but got {value}.")
     return int(value)

@@ -74,6 +74,6 @@ def result_type(*arrays_and_dtypes: Any) -> Number:
     for item in arrays_and_dtypes:
         is_type = isinstance(item, (str, type, np.dtype, Number))
         if isinstance(item, Tensor) or not is_type:
-            item = tensor_of("result_type", item, "arrays_and_dtypes").dtype
+            item = tensor_of(item, "arrays_and_dtypes", "result_type").dtype
         found = from_numpy(type_of(item)) if found is None else promote_types(found, item)
     return found

@@ -29,7 +29,7 @@ __all__ = ["cross", "dot", "inner", "kron", "matmul", "matrix_power", "multi_dot
 
 def _same_numbers(name: str, a: Any, b: Any) -> tuple[Tensor, Tensor]:
     """Two tensors of one type of numbers, which MindSpore's products need."""
-    a, b = strict(name, a, "a"), strict(name, b, "b")
+    a, b = strict(a, "a", name), strict(b, "b", name)
     if a.dtype != b.dtype:
         raise TypeError(f"For '{name}', both Tensors must have one dtype, but got {a.dtype} and {b.dtype}: cast one.")
     if kind_type(a).kind == "b":
@@ -105,7 +105,7 @@ def kron(a: Any, b: Any) -> Tensor:
         >>> print(mnp.kron([1, 10], [5, 6]))
         [ 5  6 50 60]
     """
-    a, b = alike([tensor_of("kron", a, "a"), tensor_of("kron", b, "b")])
+    a, b = alike([tensor_of(a, "a", "kron"), tensor_of(b, "b", "kron")])
     ndim = max(a.ndim, b.ndim)
     first, second = (1,) * (ndim - a.ndim) + a.shape, (1,) * (ndim - b.ndim) + b.shape
     wide = ops.reshape(a, tuple(m for n in first for m in (n, 1)))
@@ -115,7 +115,7 @@ def kron(a: Any, b: Any) -> Tensor:
 
 def multi_dot(arrays: Any) -> Tensor:
     """Return the product of several matrices, computed in the cheapest order; the ends may be vectors."""
-    tensors = strict_all("multi_dot", arrays)
+    tensors = strict_all(arrays, "arrays", "multi_dot")
     if len(tensors) < 2:
         raise ValueError(f"For 'multi_dot', 'arrays' must hold at least 2 Tensors, but got {len(tensors)}.")
     row, column = tensors[0].ndim == 1, tensors[-1].ndim == 1
@@ -157,7 +157,7 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         >>> print(mnp.cross([1, 2, 3], [4, 5, 6]))
         [-3  6 -3]
     """
-    a, b = alike([tensor_of("cross", a, "a"), tensor_of("cross", b, "b")])
+    a, b = alike([tensor_of(a, "a", "cross"), tensor_of(b, "b", "cross")])
     axisa, axisb, axisc = (axis,) * 3 if axis is not None else (axisa, axisb, axisc)
     a, b = [_last(t, axis_of("cross", i, t.ndim)) for t, i in ((a, axisa), (b, axisb))]
     if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
@@ -196,7 +196,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> T
         >>> print(mnp.norm(mnp.array([3.0, 4.0])))
         5.0
     """
-    x = tensor_of("norm", x)
+    x = tensor_of(x, "x", "norm")
     x = x if is_float(x) and kind_type(x).itemsize >= 4 else cast(x, FLOAT32)
     axes = axes_of("norm", axis, x.ndim)
     if ord is None or (ord == "fro" and len(axes) == 2) or (ord == 2 and len(axes) == 1):

@@ -14,7 +14,7 @@ _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
 _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
 
 
-def array(name: str, value: Any, argument: str = "input") -> np.ndarray:
+def array(value: Any, name: str, owner: str) -> np.ndarray:
     """Return `value` if it is an array, that is: if the caller gave a Tensor.
 
     Raises:
@@ -22,10 +22,10 @@ def array(name: str, value: Any, argument: str = "input") -> np.ndarray:
     """
     if isinstance(value, np.ndarray):
         return value
-    raise TypeError(f"For '{name}', '{argument}' must be a Tensor, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}.")
 
 
-def tensor(name: str, value: Any, argument: str = "input") -> Tensor:
+def tensor(value: Any, name: str, owner: str) -> Tensor:
     """Return `value` if it is a Tensor.
 
     Raises:
@@ -33,10 +33,10 @@ def tensor(name: str, value: Any, argument: str = "input") -> Tensor:
     """
     if isinstance(value, Tensor):
         return value
-    raise TypeError(f"For '{name}', '{argument}' must be a Tensor, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}.")
 
 
-def floating(name: str, value: Any, argument: str = "input", complex_too: bool = True) -> np.ndarray:
+def floating(value: Any, name: str, owner: str, complex_too: bool = True) -> np.ndarray:
     """Return an array of floats (or complex numbers).
 
     Raises:
@@ -44,16 +44,16 @@ def floating(name: str, value: Any, argument: str = "input", complex_too: bool =
     """
     if isinstance(value, np.ndarray) and holds_floats(value):
         return value
-    if complex_too and array(name, value, argument).dtype.kind == "c":
+    if complex_too and array(value, name, owner).dtype.kind == "c":
         return value
-    array(name, value, argument)
+    array(value, name, owner)
     wanted = "float or complex" if complex_too else "float"
     raise TypeError(
-        f"For '{name}', the dtype of '{argument}' must be {wanted}, but got {from_numpy(value.dtype)}; cast it first."
+        f"For '{owner}', the dtype of '{name}' must be {wanted}, but got {from_numpy(value.dtype)}; cast it first."
     )
 
 
-def floating_tensor(name: str, value: Any, argument: str = "input") -> Tensor:
+def floating_tensor(value: Any, name: str, owner: str) -> Tensor:
     """Return a Tensor of real floats; its array is not asked for, so one that is made later still waits.
 
     Raises:
@@ -61,33 +61,33 @@ def floating_tensor(name: str, value: Any, argument: str = "input") -> Tensor:
     """
     if isinstance(value, Tensor) and holds_floats(value):
         return value
-    tensor(name, value, argument)
+    tensor(value, name, owner)
     raise TypeError(
-        f"For '{name}', the dtype of '{argument}' must be float, but got {from_numpy(value._element)}; cast it first."
+        f"For '{owner}', the dtype of '{name}' must be float, but got {from_numpy(value._element)}; cast it first."
     )
 
 
-def real(name: str, value: Any, argument: str = "input") -> np.ndarray:
+def real(value: Any, name: str, owner: str) -> np.ndarray:
     """Return an array of anything but complex numbers.
 
     Raises:
         TypeError: if it is no array, or holds complex numbers.
     """
-    if array(name, value, argument).dtype.kind == "c":
-        raise TypeError(f"For '{name}', the dtype of '{argument}' must be real, but got {from_numpy(value.dtype)}.")
+    if array(value, name, owner).dtype.kind == "c":
+        raise TypeError(f"For '{owner}', the dtype of '{name}' must be real, but got {from_numpy(value.dtype)}.")
     return value
 
 
-def integral(name: str, value: Any, argument: str = "input", bool_too: bool = False) -> np.ndarray:
+def integral(value: Any, name: str, owner: str, bool_too: bool = False) -> np.ndarray:
     """Return an array of integers (or bools).
 
     Raises:
         TypeError: if it is no array, or holds anything else.
     """
-    if array(name, value, argument).dtype.kind in ("biu" if bool_too else "iu"):
+    if array(value, name, owner).dtype.kind in ("biu" if bool_too else "iu"):
         return value
     raise TypeError(
-        f"For '{name}', the dtype of '{argument}' must be an integer{' or bool' if bool_too else ''} type, "
+        f"For '{owner}', the dtype of '{name}' must be an integer{' or bool' if bool_too else ''} type, "
         f"but got {from_numpy(value.dtype)}."
     )
 
@@ -100,7 +100,7 @@ def one_dtype(name: str, kinds: str = "", **values: Any) -> None:
     """
     first: Any = None
     for argument, value in values.items():
-        found = array(name, value.array() if isinstance(value, Tensor) else value, argument).dtype
+        found = array(value.array() if isinstance(value, Tensor) else value, argument, name).dtype
         if kinds and found.kind not in kinds:
             words = [word for letters, word in _KINDS if set(letters) & set(kinds)]
             raise TypeError(
@@ -120,7 +120,7 @@ def is_float(d: np.dtype) -> bool:
     return d.kind in "fV"
 
 
-def integer(name: str, value: Any, argument: str) -> int:
+def integer(value: Any, name: str, owner: str) -> int:
     """Return `value` as an int.
 
     Raises:
@@ -134,10 +134,10 @@ def integer(name: str, value: Any, argument: str) -> int:
         plain = value.asnumpy() if isinstance(value, Tensor) else value
         if plain.size == 1 and plain.dtype.kind in "iu":
             return int(plain.reshape(()))
-    raise TypeError(f"For '{name}', '{argument}' must be an int, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
 
 
-def integers(name: str, value: Any, argument: str) -> tuple[int, ...]:
+def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
     """Return a tuple of ints of a tuple, a list, a one-dimensional integer Tensor or a single int.
 
     Raises:
@@ -146,30 +146,30 @@ def integers(name: str, value: Any, argument: str) -> tuple[int, ...]:
     if isinstance(value, (Tensor, np.ndarray)):
         value = value.tolist()
     if isinstance(value, (tuple, list)):
-        return tuple([integer(name, v, argument) for v in value])
+        return tuple([integer(v, name, owner) for v in value])
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return (int(value),)
     raise TypeError(
-        f"For '{name}', '{argument}' must be an int, or a tuple or list of ints, but got {type(value).__name__}."
+        f"For '{owner}', '{name}' must be an int, or a tuple or list of ints, but got {type(value).__name__}."
     )
 
 
-def one_axis(name: str, axis: Any, ndim: int, argument: str = "axis") -> int:
+def one_axis(axis: Any, name: str, owner: str, ndim: int) -> int:
     """Return an axis counted from the front.
 
     Raises:
         TypeError: if it is no int.
         ValueError: if there is no such axis.
     """
-    axis = axis if type(axis) is int else integer(name, axis, argument)
+    axis = axis if type(axis) is int else integer(axis, name, owner)
     if -ndim <= axis < ndim:
         return axis if axis >= 0 else axis + ndim
     if ndim == 0 and axis in (0, -1):
         return 0
-    raise ValueError(f"For '{name}', '{argument}' must be in the range [{-ndim}, {ndim}), but got {axis}.")
+    raise ValueError(f"For '{owner}', '{name}' must be in the range [{-ndim}, {ndim}), but got {axis}.")
 
 
-def many_axes(name: str, axes: Any, ndim: int, argument: str = "axis") -> tuple[int, ...]:
+def many_axes(axes: Any, name: str, owner: str, ndim: int) -> tuple[int, ...]:
     """Return several axes counted from the front; all of them for None and ().
 
     Raises:
@@ -179,25 +179,25 @@ def many_axes(name: str, axes: Any, ndim: int, argument: str = "axis") -> tuple[
     if axes is None or axes == ():
         return _ALL_AXES[ndim] if ndim < 8 else tuple(range(ndim))
     if type(axes) is int:
-        return (one_axis(name, axes, ndim, argument),) if ndim else _no_axis(name, axes, argument)
-    axes = integers(name, axes, argument)
+        return (one_axis(axes, name, owner, ndim),) if ndim else _no_axis(axes, name, owner)
+    axes = integers(axes, name, owner)
     if not axes:
         return tuple(range(ndim))
     if ndim == 0:
-        return _no_axis(name, axes[0], argument)
-    found = tuple([one_axis(name, a, ndim, argument) for a in axes])
+        return _no_axis(axes[0], name, owner)
+    found = tuple([one_axis(a, name, owner, ndim) for a in axes])
     if len(set(found)) != len(found):
-        raise ValueError(f"For '{name}', '{argument}' must name each dimension once, but got {axes}.")
+        raise ValueError(f"For '{owner}', '{name}' must name each dimension once, but got {axes}.")
     return found
 
 
-def _no_axis(name: str, axis: int, argument: str) -> tuple[int, ...]:
+def _no_axis(axis: int, name: str, owner: str) -> tuple[int, ...]:
     """The axes of a scalar: none, whether called 0 or -1."""
-    one_axis(name, axis, 0, argument)
+    one_axis(axis, name, owner, 0)
     return ()
 
 
-def boolean(name: str, value: Any, argument: str) -> bool:
+def boolean(value: Any, name: str, owner: str) -> bool:
     """Return `value` if it is a bool.
 
     Raises:
@@ -205,10 +205,10 @@ def boolean(name: str, value: Any, argument: str) -> bool:
     """
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise TypeError(f"For '{name}', '{argument}' must be a bool, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
 
 
-def number(name: str, value: Any, argument: str) -> float:
+def number(value: Any, name: str, owner: str) -> float:
     """Return `value` if it is a real Python or NumPy number.
 
     Raises:
@@ -216,7 +216,7 @@ def number(name: str, value: Any, argument: str) -> float:
     """
     if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
         return value
-    raise TypeError(f"For '{name}', '{argument}' must be a number, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
 
 
 def scalar(value: Any) -> Any:
@@ -226,7 +226,7 @@ def scalar(value: Any) -> Any:
     return value
 
 
-def one_of(name: str, value: Any, argument: str, allowed: tuple) -> Any:
+def one_of(value: Any, name: str, owner: str, allowed: tuple) -> Any:
     """Return `value` if it is one of the allowed ones.
 
     Raises:
@@ -234,4 +234,4 @@ def one_of(name: str, value: Any, argument: str, allowed: tuple) -> Any:
     """
     if value in allowed:
         return value
-    raise ValueError(f"For '{name}', '{argument}' must be one of {list(allowed)}, but got {value!r}.")
+    raise ValueError(f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}.")

@@ -87,9 +87,9 @@ class Binary(BinaryGate, Primitive):
     def operands(self, input: Any, other: Any) -> tuple:
         """Bring operands into form of which one is neither a Tensor nor a plain number, or none is a Tensor."""
         if not isinstance(input, Tensor):
-            input = operand(self.name, input, "input", other)
+            input = operand(input, "input", self.name, other)
         if not isinstance(other, Tensor):
-            other = operand(self.name, other, "other", input)
+            other = operand(other, "other", self.name, input)
             if not isinstance(input, Tensor) and not isinstance(other, Tensor):
                 input = Tensor(input)
         return input, other
@@ -99,7 +99,7 @@ class Binary(BinaryGate, Primitive):
         return mismatch(self.name, input, other, error)
 
 
-def operand(name: str, value: Any, argument: str, other: Any) -> Any:
+def operand(value: Any, name: str, owner: str, other: Any) -> Any:
     """Bring a binary operation's operand that is no Tensor into form: a Python number or a Tensor.
 
     Raises:
@@ -117,7 +117,7 @@ def operand(name: str, value: Any, argument: str, other: Any) -> Any:
             d = other.array().dtype
             array = array.astype(scalar_type(d, array.flat[0].item()), copy=False)
         return wrap(array)
-    raise TypeError(f"For '{name}', '{argument}' must be a Tensor or a number, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be a Tensor or a number, but got {type(value).__name__}.")
 
 
 def mismatch(name: str, input: Any, other: Any, error: ValueError) -> ValueError:

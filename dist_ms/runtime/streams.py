@@ -174,9 +174,9 @@ class Stream:
         return f"Stream(device_name={self.device_name}, device_id:{self.device_id}, stream id:{self.id})"
 
 
-def _check(stream: Any, argument: str, owner: str) -> None:
+def _check(stream: Any, name: str, owner: str) -> None:
     if not isinstance(stream, Stream):
-        raise TypeError(f"For '{owner}', the argument '{argument}' should be Stream, but got {type(stream)}.")
+        raise TypeError(f"For '{owner}', the argument '{name}' should be Stream, but got {type(stream)}.")
 
 
 _default = Stream()

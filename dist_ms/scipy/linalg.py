@@ -32,7 +32,7 @@ __all__ = [
 _TYPES = (np.float32, np.float64, np.int32, np.int64)
 
 
-def _matrix(owner: str, a: Any, name: str = "a", square: bool = True, ndims: tuple = (2,)) -> Tensor:
+def _matrix(a: Any, name: str, owner: str, square: bool = True, ndims: tuple = (2,)) -> Tensor:
     """A tensor of floats with the shape of a matrix."""
     if not isinstance(a, Tensor):
         raise TypeError(complaint(name, owner, "a Tensor", type(a).__name__))
@@ -105,10 +105,10 @@ def inv(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -> Tens
          [0.   0.25]]
     """
     _flags("inv", overwrite_a=overwrite_a, check_finite=check_finite)
-    return ops.inverse(_finite("inv", _matrix("inv", a), check_finite))
+    return ops.inverse(_finite(_matrix(a, "a", "inv"), "a", "inv", check_finite))
 
 
-def _finite(owner: str, a: Tensor, wanted: bool, name: str = "a") -> Tensor:
+def _finite(a: Tensor, name: str, owner: str, wanted: bool) -> Tensor:
     if wanted and not np.isfinite(a.array()).all():
         raise ValueError(complaint(name, owner, "of finite numbers", "infinity or NaN; check_finite=False takes them"))
     return a
@@ -134,7 +134,7 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
          [0. 2.]]
     """
     _flags("cholesky", lower=lower, overwrite_a=overwrite_a, check_finite=check_finite)
-    return ops.cholesky(_finite("cholesky", _matrix("cholesky", a), check_finite), not lower)
+    return ops.cholesky(_finite(_matrix(a, "a", "cholesky"), "a", "cholesky", check_finite), not lower)
 
 
 def cho_factor(
@@ -179,7 +179,7 @@ def cho_solve(
     """
     factor, lower = c_and_lower
     _flags("cho_solve", lower=lower, overwrite_b=overwrite_b, check_finite=check_finite)
-    factor = _matrix("cho_solve", factor, "c")
+    factor = _matrix(factor, "c", "cho_solve")
     right = _right("cho_solve", factor, b, check_finite)
     found = ops.cholesky_solve(right, factor, not lower)
     return found if b.ndim == 2 else found.reshape((-1,))
@@ -187,7 +187,7 @@ def cho_solve(
 
 def _right(owner: str, a: Tensor, b: Any, check_finite: bool) -> Tensor:
     """The right side as a matrix of the type of a."""
-    b = _finite(owner, _matrix(owner, b, "b", square=False, ndims=(1, 2)), check_finite, "b")
+    b = _finite(_matrix(b, "b", owner, square=False, ndims=(1, 2)), "b", owner, check_finite)
     if b.shape[0] != a.shape[0]:
         raise ValueError(complaint("b", owner, f"of {a.shape[0]} rows", f"shape {b.shape}"))
     return ops.cast(b if b.ndim == 2 else b.reshape((-1, 1)), a.dtype)
@@ -227,7 +227,7 @@ def solve_triangular(
     _flags(owner, lower=lower, unit_diagonal=unit_diagonal, overwrite_b=overwrite_b, check_finite=check_finite)
     if trans not in (0, 1, 2, "N", "T", "C"):
         raise ValueError(complaint("trans", owner, "0, 1, 2, 'N', 'T' or 'C'", repr(trans)))
-    a = _finite(owner, _matrix(owner, a), check_finite)
+    a = _finite(_matrix(a, "a", owner), "a", owner, check_finite)
     right = _right(owner, a, b, check_finite)
     if unit_diagonal:
         a = (ops.tril(a, -1) if lower else ops.triu(a, 1)) + ops.cast(ops.eye(a.shape[0]), a.dtype)
@@ -260,7 +260,7 @@ def lu_factor(a: Tensor, overwrite_a: bool = False, check_finite: bool = True) -
          [0.25 1.  ]] [1 1]
     """
     _flags("lu_factor", overwrite_a=overwrite_a, check_finite=check_finite)
-    a = _finite("lu_factor", _matrix("lu_factor", a, square=False), check_finite)
+    a = _finite(_matrix(a, "a", "lu_factor", square=False), "a", "lu_factor", check_finite)
     if not a.size:
         return wrap(a.array().copy()), wrap(np.zeros(0, np.int32))
     with one_thread, warnings.catch_warnings():
@@ -294,7 +294,7 @@ def lu(a: Tensor, permute_l: bool = False, overwrite_a: bool = False, check_fini
          [0.25 1.  ]]
     """
     _flags("lu", permute_l=permute_l, overwrite_a=overwrite_a, check_finite=check_finite)
-    a = _finite("lu", _matrix("lu", a, square=False), check_finite)
+    a = _finite(_matrix(a, "a", "lu", square=False), "a", "lu", check_finite)
     with one_thread:
         factors = [np.ascontiguousarray(factor) for factor in routines.lu(a.array(), permute_l, check_finite=False)]
     if not permute_l:
@@ -366,7 +366,7 @@ def eigh(
     for name, value in (("b", b), ("eigvals", eigvals)):
         if value is not None:
             raise ValueError(complaint(name, "eigh", "None", value))
-    values, vectors = _SymmetricEigen(lower)(_finite("eigh", _matrix("eigh", a), check_finite))
+    values, vectors = _SymmetricEigen(lower)(_finite(_matrix(a, "a", "eigh"), "a", "eigh", check_finite))
     return values if eigvals_only else (values, vectors)
 
 
@@ -394,7 +394,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, driver: str | None =
     """
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise ValueError(complaint("driver", "lstsq", "gels, gelsy, gelsd, gelss or None", repr(driver)))
-    a = _matrix("lstsq", A, "A", square=False)
+    a = _matrix(A, "A", "lstsq", square=False)
     b = _right("lstsq", a, B, False)
     x, residuals, rank, singular = np.linalg.lstsq(a.array(), b.array(), rcond)
     if driver not in ("gelsd", "gelss"):

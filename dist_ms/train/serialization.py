@@ -108,7 +108,7 @@ def save_checkpoint(
     if global_step_num is not None:
         check_int(global_step_num, "global_step_num", owner)
     if remove_redundancy is not None:
-        check_flag(owner, "remove_redundancy", remove_redundancy)
+        check_flag(remove_redundancy, "remove_redundancy", owner)
     seal = seal_of(owner, "enc", enc_key, enc_mode, crc_check, format)
     if enc_key is not None and crc_check:
         raise ValueError(
@@ -186,7 +186,7 @@ def load_checkpoint(
     """
     owner = "load_checkpoint"
     file = file_to_read(owner, ckpt_file_name, format)
-    check_flag(owner, "remove_redundancy", remove_redundancy)
+    check_flag(remove_redundancy, "remove_redundancy", owner)
     seal = seal_of(owner, "dec", dec_key, dec_mode, crc_check, format)
     wanted = selection(owner, filter_prefix, specify_prefix, choice_func)
     background.finish()

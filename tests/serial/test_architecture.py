@@ -241,3 +241,18 @@ def circles(graph):
 
 def test_the_search_for_circles_finds_one():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
+
+
+def test_checks_take_the_value_its_name_and_its_owner_in_this_order():
+    wrong = []
+    for path, relative in sources():
+        # Collectives name the verb first, as the floor of MPI does; `compat` has MindSpore's own signatures.
+        if relative.startswith(("collectives/", "communication/", "compat/", "mint/distributed/", "_ext/", "launch/")):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                names = [a.arg for a in node.args.args if a.arg not in ("self", "cls")]
+                named = "owner" in names and {"name", "argument"} & {*names} and node.name != "__set_name__"
+                if named and " ".join(names).find("name owner") < 0:
+                    wrong.append(f"{relative}:{node.lineno} {node.name}({', '.join(names)})")
+    assert not wrong, "\n".join(wrong)

@@ -53,9 +53,9 @@ class Adadelta(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_above("Adadelta", "lr", lr)
-        check_above("Adadelta", "eps", eps)
-        check_at_least("Adadelta", "weight_decay", weight_decay)
+        check_above(lr, "lr", "Adadelta")
+        check_above(eps, "eps", "Adadelta")
+        check_at_least(weight_decay, "weight_decay", "Adadelta")
         check_float_range(rho, "rho", "Adadelta", 0.0, 1.0)
         defaults = {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, defaults)

@@ -52,11 +52,11 @@ class Adagrad(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_above("Adagrad", "lr", lr)
-        check_at_least("Adagrad", "lr_decay", lr_decay)
-        check_at_least("Adagrad", "weight_decay", weight_decay)
-        check_at_least("Adagrad", "initial_accumulator_value", initial_accumulator_value)
-        check_above("Adagrad", "eps", eps)
+        check_above(lr, "lr", "Adagrad")
+        check_at_least(lr_decay, "lr_decay", "Adagrad")
+        check_at_least(weight_decay, "weight_decay", "Adagrad")
+        check_at_least(initial_accumulator_value, "initial_accumulator_value", "Adagrad")
+        check_above(eps, "eps", "Adagrad")
         defaults = {
             "lr": lr,
             "lr_decay": lr_decay,

@@ -51,7 +51,7 @@ class AdamStates(Optimizer):
         """Check the arguments."""
         check_decay_rates(owner, betas)
         for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
-            check_at_least(owner, name, value)
+            check_at_least(value, name, owner)
 
     def more_states(self) -> None:
         """Make the running maxima and the count of steps."""

@@ -51,9 +51,9 @@ class Adamax(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_above("Adamax", "lr", lr)
-        check_at_least("Adamax", "weight_decay", weight_decay)
-        check_above("Adamax", "eps", eps)
+        check_above(lr, "lr", "Adamax")
+        check_at_least(weight_decay, "weight_decay", "Adamax")
+        check_above(eps, "eps", "Adamax")
         check_float_betas("Adamax", betas)
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, defaults)

@@ -14,7 +14,7 @@ from dist_ms.common.checks import (
 from dist_ms.common.tensor import Tensor
 
 
-def check_above(owner: str, name: str, value: Any, low: float = 0.0) -> None:
+def check_above(value: Any, name: str, owner: str, low: float = 0.0) -> None:
     """Check that a number or scalar Tensor is above a limit.
 
     Raises:
@@ -26,7 +26,7 @@ def check_above(owner: str, name: str, value: Any, low: float = 0.0) -> None:
         raise ValueError(f"For '{owner}', '{name}' must be greater than {low}, but got {value}.")
 
 
-def check_at_least(owner: str, name: str, value: Any, low: float = 0.0) -> None:
+def check_at_least(value: Any, name: str, owner: str, low: float = 0.0) -> None:
     """Check that a number or scalar Tensor reaches a limit.
 
     Raises:

@@ -53,8 +53,8 @@ class ASGD(Optimizer):
         weight_decay: float = 0.0,
         maximize: bool = False,
     ) -> None:
-        check_above("ASGD", "lr", lr)
-        check_at_least("ASGD", "weight_decay", weight_decay)
+        check_above(lr, "lr", "ASGD")
+        check_at_least(weight_decay, "weight_decay", "ASGD")
         check_float(lambd, "lambd", "ASGD")
         check_float(t0, "t0", "ASGD")
         defaults = {

@@ -54,10 +54,10 @@ class NAdam(Optimizer):
         weight_decay: float = 0.0,
         momentum_decay: float = 4e-3,
     ) -> None:
-        check_above("NAdam", "lr", lr)
-        check_above("NAdam", "eps", eps)
-        check_at_least("NAdam", "weight_decay", weight_decay)
-        check_at_least("NAdam", "momentum_decay", momentum_decay)
+        check_above(lr, "lr", "NAdam")
+        check_above(eps, "eps", "NAdam")
+        check_at_least(weight_decay, "weight_decay", "NAdam")
+        check_at_least(momentum_decay, "momentum_decay", "NAdam")
         check_float_betas("NAdam", betas)
         defaults = {
             "lr": lr,

@@ -55,9 +55,9 @@ class RAdam(Optimizer):
         eps: float = 1e-8,
         weight_decay: float = 0.0,
     ) -> None:
-        check_above("RAdam", "lr", lr)
-        check_at_least("RAdam", "weight_decay", weight_decay)
-        check_above("RAdam", "eps", eps)
+        check_above(lr, "lr", "RAdam")
+        check_at_least(weight_decay, "weight_decay", "RAdam")
+        check_above(eps, "eps", "RAdam")
         check_float_betas("RAdam", betas)
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
         self.counter("step_t")

@@ -55,10 +55,10 @@ class RMSprop(Optimizer):
         centered: bool = False,
         maximize: bool = False,
     ) -> None:
-        check_above("RMSprop", "lr", lr)
-        check_above("RMSprop", "eps", eps)
+        check_above(lr, "lr", "RMSprop")
+        check_above(eps, "eps", "RMSprop")
         for name, value in (("alpha", alpha), ("momentum", momentum), ("weight_decay", weight_decay)):
-            check_at_least("RMSprop", name, value)
+            check_at_least(value, name, "RMSprop")
         defaults = {
             "lr": lr,
             "momentum": momentum,

@@ -53,12 +53,12 @@ class Rprop(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        check_above("Rprop", "lr", lr)
+        check_above(lr, "lr", "Rprop")
         for name, pair in (("etas", etas), ("step_sizes", step_sizes)):
             check_type(pair, name, "Rprop", (tuple, list))
             if len(pair) != 2:
                 raise ValueError(f"For 'Rprop', '{name}' must be a tuple of 2 numbers, but got {len(pair)}.")
-        check_above("Rprop", "etas[1]", etas[1], 1.0)
+        check_above(etas[1], "etas[1]", "Rprop", 1.0)
         check_float_range(etas[0], "etas[0]", "Rprop", 0.0, 1.0, "()")
         super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes, "maximize": maximize})
         self.states("prev")

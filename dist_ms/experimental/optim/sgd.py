@@ -55,9 +55,9 @@ class SGD(Optimizer):
         maximize: bool = False,
     ) -> None:
         check_type(lr, "lr", "SGD", (float, int, Tensor))
-        check_at_least("SGD", "lr", lr)
+        check_at_least(lr, "lr", "SGD")
         check_type(momentum, "momentum", "SGD", (int, float))
-        check_at_least("SGD", "momentum", momentum)
+        check_at_least(momentum, "momentum", "SGD")
         check_type(dampening, "dampening", "SGD", (int, float))
         check_bool(nesterov, "nesterov", "SGD")
         check_bool(maximize, "maximize", "SGD")

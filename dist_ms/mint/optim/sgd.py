@@ -55,7 +55,7 @@ class SGD(Optimizer):
         maximize: bool = False,
     ) -> None:
         for name, value in (("lr", lr), ("momentum", momentum), ("weight_decay", weight_decay)):
-            check_at_least("SGD", name, value)
+            check_at_least(value, name, "SGD")
         check_type(dampening, "dampening", "SGD", (float, int, bool))
         check_bool(nesterov, "nesterov", "SGD")
         check_bool(maximize, "maximize", "SGD")

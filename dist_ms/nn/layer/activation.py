@@ -90,7 +90,7 @@ class LeakyReLU(Cell):
 
     def __init__(self, alpha: float = 0.2) -> None:
         super().__init__()
-        self.alpha = number("LeakyReLU", alpha, "alpha")
+        self.alpha = number(alpha, "alpha", "LeakyReLU")
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.leaky_relu(x, self.alpha)
@@ -248,8 +248,8 @@ class Hardtanh(Cell):
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
         super().__init__()
-        self.min_val = number("Hardtanh", min_val, "min_val")
-        self.max_val = number("Hardtanh", max_val, "max_val")
+        self.min_val = number(min_val, "min_val", "Hardtanh")
+        self.max_val = number(max_val, "max_val", "Hardtanh")
         if min_val >= max_val:
             raise ValueError(f"For 'Hardtanh', 'min_val' must be below 'max_val', but got {min_val} and {max_val}.")
 
@@ -300,7 +300,7 @@ class HShrink(Cell):
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
-        self.lambd = number("HShrink", lambd, "lambd")
+        self.lambd = number(lambd, "lambd", "HShrink")
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.hardshrink(input_x, self.lambd)
@@ -324,7 +324,7 @@ class SoftShrink(Cell):
 
     def __init__(self, lambd: float = 0.5) -> None:
         super().__init__()
-        self.lambd = number("SoftShrink", lambd, "lambd")
+        self.lambd = number(lambd, "lambd", "SoftShrink")
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.softshrink(input_x, self.lambd)
@@ -400,8 +400,8 @@ class Threshold(Cell):
 
     def __init__(self, threshold: float, value: float) -> None:
         super().__init__()
-        self.threshold = number("Threshold", threshold, "threshold")
-        self.value = number("Threshold", value, "value")
+        self.threshold = number(threshold, "threshold", "Threshold")
+        self.value = number(value, "value", "Threshold")
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.threshold(input_x, self.threshold, self.value)

@@ -63,9 +63,9 @@ class Flatten(Cell):
         self.start_dim, self.end_dim = start_dim, end_dim
 
     def construct(self, x: Tensor) -> Tensor:
-        ndim = tensor("Flatten", x, "x").ndim
+        ndim = tensor(x, "x", "Flatten").ndim
         for dim, name in ((self.start_dim, "start_dim"), (self.end_dim, "end_dim")):
-            if not -ndim <= integer("Flatten", dim, name) < ndim:
+            if not -ndim <= integer(dim, name, "Flatten") < ndim:
                 raise ValueError(
                     complaint(name, "Flatten", f"in [{-ndim}, {ndim}) for an input of shape {x.shape}", dim)
                 )
@@ -91,12 +91,12 @@ class Unflatten(Cell):
 
     def __init__(self, axis: int, unflattened_size: Any) -> None:
         super().__init__()
-        self.axis = integer("Unflatten", axis, "axis")
+        self.axis = integer(axis, "axis", "Unflatten")
         self.unflattened_size = check_type(unflattened_size, "unflattened_size", "Unflatten", (tuple, list))
 
     def construct(self, input: Tensor) -> Tensor:
-        shape = tensor("Unflatten", input).shape
-        axis = many_axes("Unflatten", self.axis, len(shape))[0]
+        shape = tensor(input, "input", "Unflatten").shape
+        axis = many_axes(self.axis, "axis", "Unflatten", len(shape))[0]
         return ops.reshape(input, (*shape[:axis], *self.unflattened_size, *shape[axis + 1 :]))
 
 
@@ -225,7 +225,7 @@ class OneHot(Cell):
         self, axis: int = -1, depth: int = 1, on_value: float = 1.0, off_value: float = 0.0, dtype: Any = mstype.float32
     ) -> None:
         super().__init__()
-        self.axis, self.depth = integer("OneHot", axis, "axis"), integer("OneHot", depth, "depth")
+        self.axis, self.depth = integer(axis, "axis", "OneHot"), integer(depth, "depth", "OneHot")
         self.on_value, self.off_value = Tensor(on_value, dtype), Tensor(off_value, dtype)
 
     def construct(self, indices: Tensor) -> Tensor:

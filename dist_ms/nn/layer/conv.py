@@ -242,7 +242,7 @@ def read_row(
 
 def check_row(layer: Cell, x: Any) -> Tensor:
     """Require (N, C, L) and return it as (N, C, 1, L)."""
-    if tensor(layer.cls_name, x, "x").ndim != 3:
+    if tensor(x, "x", layer.cls_name).ndim != 3:
         raise ValueError(f"For '{layer.cls_name}', 'x' must have 3 dimensions, but got shape {x.shape}.")
     return expand_dims(x, 2)
 

@@ -44,7 +44,7 @@ class _ConvTranspose(_Conv):
     def _transposed(self, x: Tensor, extra: tuple = ()) -> Tensor:
         """The transposed convolution; `extra` is added to its sizes and computed like the rest."""
         rank = len(self.kernel_size)
-        if tensor(self.cls_name, x, "x").ndim != rank + 2:
+        if tensor(x, "x", self.cls_name).ndim != rank + 2:
             raise ValueError(f"For '{self.cls_name}', 'x' must have {rank + 2} dimensions, but got shape {x.shape}.")
         sizes = self._sizes(x.shape[2:])
         if extra:

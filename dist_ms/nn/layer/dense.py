@@ -18,7 +18,7 @@ from dist_ms.ops.primitive import Primitive
 __all__ = ["BiDense", "Dense"]
 
 
-def _check_init(owner: str, name: str, init: Any, shape: tuple) -> None:
+def _check_init(init: Any, name: str, owner: str, shape: tuple) -> None:
     """Require a Tensor that initialises a parameter to have its shape."""
     if isinstance(init, Tensor) and init.shape != shape:
         raise ValueError(complaint(name, owner, f"a Tensor of shape {shape}", init.shape))
@@ -71,13 +71,13 @@ class Dense(Cell):
         self.in_channels = check_positive_int(in_channels, "in_channels", self.cls_name)
         self.out_channels = check_positive_int(out_channels, "out_channels", self.cls_name)
         self.has_bias = check_bool(has_bias, "has_bias", self.cls_name)
-        _check_init(self.cls_name, "weight_init", weight_init, (out_channels, in_channels))
+        _check_init(weight_init, "weight_init", self.cls_name, (out_channels, in_channels))
         if weight_init is None:
             weight_init = HeUniform(math.sqrt(5))
         self.weight = Parameter(initializer(weight_init, (out_channels, in_channels), dtype), name="weight")
         self.bias = None
         if has_bias:
-            _check_init(self.cls_name, "bias_init", bias_init, (out_channels,))
+            _check_init(bias_init, "bias_init", self.cls_name, (out_channels,))
             if bias_init is None:
                 bias_init = Uniform(1 / math.sqrt(in_channels))
             self.bias = Parameter(initializer(bias_init, (out_channels,), dtype), name="bias")
@@ -146,12 +146,12 @@ class BiDense(Cell):
         self.out_channels = check_positive_int(out_channels, "out_channels", self.cls_name)
         self.has_bias = check_bool(has_bias, "has_bias", self.cls_name)
         shape, bound = (out_channels, in1_channels, in2_channels), 1 / math.sqrt(in1_channels)
-        _check_init(self.cls_name, "weight_init", weight_init, shape)
+        _check_init(weight_init, "weight_init", self.cls_name, shape)
         weight_init = Uniform(bound) if weight_init is None else weight_init
         self.weight = Parameter(initializer(weight_init, shape, dtype), name="weight")
         self.bias = None
         if has_bias:
-            _check_init(self.cls_name, "bias_init", bias_init, (out_channels,))
+            _check_init(bias_init, "bias_init", self.cls_name, (out_channels,))
             bias_init = Uniform(bound) if bias_init is None else bias_init
             self.bias = Parameter(initializer(bias_init, (out_channels,), dtype), name="bias")
 

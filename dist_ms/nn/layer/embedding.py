@@ -84,7 +84,7 @@ class Embedding(Cell):
         self._take = TakeRows("Embedding")
 
     def construct(self, ids: Tensor) -> Tensor:
-        tensor("Embedding", ids, "ids")
+        tensor(ids, "ids", "Embedding")
         if not self.use_one_hot:
             return self._take(self.embedding_table, ids)
         flat = ops.one_hot(ops.reshape(ids, (-1,)), self.vocab_size, Tensor(1.0, self.dtype), Tensor(0.0, self.dtype))
@@ -192,7 +192,7 @@ class EmbeddingLookup(Cell):
         self._take = TakeKnownRows(owner, sparse)
 
     def construct(self, indices: Tensor) -> Tensor:
-        check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
+        check_ids("EmbeddingLookup", tensor(indices, "indices", "EmbeddingLookup").array())
         link = served.table(self.embedding_table)
         if link is None:
             rows = self._take(self.embedding_table, indices)
@@ -214,5 +214,5 @@ class EmbeddingLookup(Cell):
         """
         link = served.table(self.embedding_table)
         if link is not None:
-            array = check_ids("EmbeddingLookup", tensor("EmbeddingLookup", indices, "indices").array())
+            array = check_ids("EmbeddingLookup", tensor(indices, "indices", "EmbeddingLookup").array())
             link.prefetch(unique_rows(array, self.vocab_size)[0])

@@ -90,7 +90,7 @@ class _BatchNorm(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         if not isinstance(x, Tensor) or x.ndim not in self._ranks:
-            shape = tensor(self.cls_name, x, "x").shape
+            shape = tensor(x, "x", self.cls_name).shape
             raise ValueError(
                 f"For '{self.cls_name}', 'x' must have {' or '.join(map(str, self._ranks))} dimensions, "
                 f"but got shape {shape}."
@@ -202,7 +202,7 @@ class BatchNorm3d(Cell):
         )
 
     def construct(self, input_x: Tensor) -> Tensor:
-        shape = tensor("BatchNorm3d", input_x, "input_x").shape
+        shape = tensor(input_x, "input_x", "BatchNorm3d").shape
         if len(shape) != 5:
             raise ValueError(f"For 'BatchNorm3d', 'input_x' must have 5 dimensions, but got shape {shape}.")
         from dist_ms.ops.shaping.reshaping import reshape
@@ -360,7 +360,7 @@ class _InstanceNorm(Cell):
         self.beta = Parameter(initializer(beta_init, num_features, dtype), "beta", affine)
 
     def construct(self, x: Tensor) -> Tensor:
-        if tensor(self.cls_name, x, "x").ndim != self._rank:
+        if tensor(x, "x", self.cls_name).ndim != self._rank:
             raise ValueError(f"For '{self.cls_name}', 'x' must have {self._rank} dimensions, but got shape {x.shape}.")
         kept = Kept()
         out = normalised_instances(x, self.gamma, self.beta, self.eps, kept)

@@ -44,7 +44,7 @@ class _PoolNd(Cell):
         rank = self._rank
         if isinstance(x, Tensor) and x.ndim == rank + 2:
             return self._op(x)
-        if tensor(self.cls_name, x, "x").ndim not in (rank + 1, rank + 2):
+        if tensor(x, "x", self.cls_name).ndim not in (rank + 1, rank + 2):
             raise ValueError(
                 f"For '{self.cls_name}', 'x' must have {rank + 1} or {rank + 2} dimensions, but got shape {x.shape}."
             )

@@ -82,7 +82,7 @@ class Softmin(Cell):
         self.softmax = ops.Softmax(axis)
 
     def construct(self, x: Tensor) -> Tensor:
-        return self.softmax(-tensor("Softmin", x, "x"))
+        return self.softmax(-tensor(x, "x", "Softmin"))
 
 
 class Softmax2d(Cell):
@@ -104,7 +104,7 @@ class Softmax2d(Cell):
         self.softmax = ops.Softmax(-3)
 
     def construct(self, x: Tensor) -> Tensor:
-        if tensor("Softmax2d", x, "x").ndim not in (3, 4):
+        if tensor(x, "x", "Softmax2d").ndim not in (3, 4):
             raise ValueError(f"For 'Softmax2d', the input must have 3 or 4 dimensions, but got shape {x.shape}.")
         return self.softmax(x)
 
@@ -185,7 +185,7 @@ class RReLU(Cell):
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> None:
         super().__init__()
-        self.lower, self.upper = number("RReLU", lower, "lower"), number("RReLU", upper, "upper")
+        self.lower, self.upper = number(lower, "lower", "RReLU"), number(upper, "upper", "RReLU")
         if upper < lower:
             raise ValueError(f"For 'RReLU', 'upper' must be at least 'lower' {lower}, but got {upper}.")
 

@@ -161,7 +161,7 @@ class FocalLoss(LossBase):
 
     def __init__(self, weight: Tensor | None = None, gamma: float = 2.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.gamma = check_number_range(number(self.cls_name, gamma, "gamma"), "gamma", self.cls_name, 0, 20)
+        self.gamma = check_number_range(number(gamma, "gamma", self.cls_name), "gamma", self.cls_name, 0, 20)
         self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
         self.logsoftmax = ops.LogSoftmax(1)
 

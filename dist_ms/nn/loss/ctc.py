@@ -43,10 +43,10 @@ class CTCLoss(LossBase):
         self.zero_infinity = check_bool(zero_infinity, "zero_infinity", self.cls_name)
 
     def construct(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
-        unbatched = tensor(self.cls_name, log_probs, "log_probs").ndim == 2
+        unbatched = tensor(log_probs, "log_probs", self.cls_name).ndim == 2
         if unbatched:
             log_probs = ops.expand_dims(log_probs, 1)
-            targets = ops.reshape(tensor(self.cls_name, targets, "targets"), (1, -1))
+            targets = ops.reshape(tensor(targets, "targets", self.cls_name), (1, -1))
         loss = ops.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )[0]

@@ -86,7 +86,7 @@ class LossBase(Cell):
 def check_tensors(owner: str, **given: Any) -> None:
     """Require tensors."""
     for name, value in given.items():
-        tensor(owner, value, name)
+        tensor(value, name, owner)
 
 
 class L1Loss(LossBase):
@@ -167,7 +167,7 @@ class SmoothL1Loss(LossBase):
 
     def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
         super().__init__(reduction)
-        self.beta = number(self.cls_name, beta, "beta")
+        self.beta = number(beta, "beta", self.cls_name)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, labels=labels)
@@ -191,7 +191,7 @@ class HuberLoss(LossBase):
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction)
-        self.delta = number(self.cls_name, delta, "delta")
+        self.delta = number(delta, "delta", self.cls_name)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, labels=labels)
@@ -213,7 +213,7 @@ class BCELoss(LossBase):
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.weight = weight if weight is None else tensor(self.cls_name, weight, "weight")
+        self.weight = weight if weight is None else tensor(weight, "weight", self.cls_name)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, labels=labels)
@@ -238,7 +238,7 @@ class BCEWithLogitsLoss(LossBase):
         super().__init__(reduction)
         for given, name in ((weight, "weight"), (pos_weight, "pos_weight")):
             if given is not None:
-                tensor(self.cls_name, given, name)
+                tensor(given, name, self.cls_name)
         self.weight, self.pos_weight = weight, pos_weight
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:

@@ -63,7 +63,7 @@ class HingeEmbeddingLoss(LossBase):
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.margin = number(self.cls_name, margin, "margin")
+        self.margin = number(margin, "margin", self.cls_name)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, labels=labels)
@@ -85,7 +85,7 @@ class MarginRankingLoss(LossBase):
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.margin = number(self.cls_name, margin, "margin")
+        self.margin = number(margin, "margin", self.cls_name)
 
     def construct(self, input1: Tensor, input2: Tensor, target: Tensor) -> Tensor:
         return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
@@ -110,7 +110,7 @@ class MultiMarginLoss(LossBase):
         super().__init__(reduction)
         if p not in (1, 2):
             raise ValueError(complaint("p", self.cls_name, "1 or 2", p))
-        self.p, self.margin = p, number(self.cls_name, margin, "margin")
+        self.p, self.margin = p, number(margin, "margin", self.cls_name)
         self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
 
     def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
@@ -192,9 +192,9 @@ class TripletMarginLoss(LossBase):
         self, p: int = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean", margin: float = 1.0
     ) -> None:
         super().__init__(reduction)
-        self.p, self.eps = number(self.cls_name, p, "p"), number(self.cls_name, eps, "eps")
-        self.swap = boolean(self.cls_name, swap, "swap")
-        self.margin = number(self.cls_name, margin, "margin")
+        self.p, self.eps = number(p, "p", self.cls_name), number(eps, "eps", self.cls_name)
+        self.swap = boolean(swap, "swap", self.cls_name)
+        self.margin = number(margin, "margin", self.cls_name)
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | None = None) -> Tensor:
         chosen = self.margin if margin is None else margin

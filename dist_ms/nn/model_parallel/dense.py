@@ -100,7 +100,7 @@ class ColumnParallelDense(_ParallelDense):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(in_channels, out_channels, has_bias)
-        check_features(self.cls_name, out_channels, self._comm.size, "out_channels")
+        check_features(out_channels, "out_channels", self.cls_name, self._comm.size)
         self._shards = Shards(out_channels, self._comm.size, self._comm.rank)
         init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
         self.weight = shard_parameter(init, (out_channels, in_channels), 0, self._shards, dtype, "weight")
@@ -162,7 +162,7 @@ class RowParallelDense(_ParallelDense):
         dtype: Any = mstype.float32,
     ) -> None:
         super().__init__(in_channels, out_channels, has_bias)
-        check_features(self.cls_name, in_channels, self._comm.size, "in_channels")
+        check_features(in_channels, "in_channels", self.cls_name, self._comm.size)
         self._shards = Shards(in_channels, self._comm.size, self._comm.rank)
         init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
         self.weight = shard_parameter(init, (out_channels, in_channels), 1, self._shards, dtype, "weight")

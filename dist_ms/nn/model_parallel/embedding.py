@@ -69,7 +69,7 @@ class ParallelEmbedding(Cell):
         self.vocab_size = check_positive_int(vocab_size, "vocab_size", self.cls_name)
         self.embedding_size = check_positive_int(embedding_size, "embedding_size", self.cls_name)
         self._comm = world_comm()
-        check_features(self.cls_name, vocab_size, self._comm.size, "vocab_size")
+        check_features(vocab_size, "vocab_size", self.cls_name, self._comm.size)
         self._shards = Shards(vocab_size, self._comm.size, self._comm.rank)
         if isinstance(embedding_table, Tensor):
             raise TypeError(

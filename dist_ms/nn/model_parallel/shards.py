@@ -54,7 +54,7 @@ def shard_parameter(init: Any, shape: tuple[int, ...], axis: int, shards: Shards
     return Parameter(wrap(mine), name=name, layerwise_parallel=True)
 
 
-def check_features(owner: str, features: int, size: int, argument: str) -> None:
+def check_features(features: int, name: str, owner: str, size: int) -> None:
     """Raise if a rank would hold nothing.
 
     Raises:
@@ -62,7 +62,7 @@ def check_features(owner: str, features: int, size: int, argument: str) -> None:
     """
     if features < size:
         raise ValueError(
-            f"For '{owner}', '{argument}' must be at least the number of ranks, {size}, so that each holds a part, but "
+            f"For '{owner}', '{name}' must be at least the number of ranks, {size}, so that each holds a part, but "
             f"got {features}."
         )
 

@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms.nn.cell import Cell
 
 
-def _check_cell(owner: str, name: str, value: Any) -> None:
+def _check_cell(value: Any, name: str, owner: str) -> None:
     if not isinstance(value, Cell):
         raise TypeError(f"For '{owner}', '{name}' must be a Cell, but got {type(value).__name__}.")
 
@@ -29,7 +29,7 @@ class WithLossCell(Cell):
 
     def __init__(self, backbone: Cell, loss_fn: Any) -> None:
         super().__init__(auto_prefix=False)
-        _check_cell("WithLossCell", "backbone", backbone)
+        _check_cell(backbone, "backbone", "WithLossCell")
         self._backbone = backbone
         self._loss_fn = loss_fn
 
@@ -54,7 +54,7 @@ class WithEvalCell(Cell):
 
     def __init__(self, network: Cell, loss_fn: Any, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
-        _check_cell("WithEvalCell", "network", network)
+        _check_cell(network, "network", "WithEvalCell")
         if not isinstance(add_cast_fp32, bool):
             raise TypeError(
                 f"For 'WithEvalCell', 'add_cast_fp32' must be a bool, but got {type(add_cast_fp32).__name__}."

@@ -37,11 +37,11 @@ def array(obj: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Ten
         >>> print(mnp.array([1, 2], ndmin=2))
         [[1 2]]
     """
-    x = tensor_of("array", obj, "obj")
+    x = tensor_of(obj, "obj", "array")
     if copy and x is obj:
         x = ops.deepcopy(x)
     x = typed(x, dtype)
-    missing = integer_of("array", ndmin, "ndmin") - x.ndim
+    missing = integer_of(ndmin, "ndmin", "array") - x.ndim
     return x if missing <= 0 else ops.reshape(x, (1,) * missing + x.shape)
 
 
@@ -53,7 +53,7 @@ def asarray(a: Any, dtype: Any = None) -> Tensor:
         >>> print(mnp.asarray([1, 2.5]))
         [1.  2.5]
     """
-    return typed(tensor_of("asarray", a, "a"), dtype)
+    return typed(tensor_of(a, "a", "asarray"), dtype)
 
 
 def asfarray(a: Any, dtype: Any = float32) -> Tensor:
@@ -65,7 +65,7 @@ def asfarray(a: Any, dtype: Any = float32) -> Tensor:
         [1. 2.]
     """
     d = FLOAT32 if dtype is None else type_of(dtype)
-    return cast(tensor_of("asfarray", a, "a"), d if d.kind not in "biu" else FLOAT32)
+    return cast(tensor_of(a, "a", "asfarray"), d if d.kind not in "biu" else FLOAT32)
 
 
 def copy(a: Any) -> Tensor:
@@ -75,7 +75,7 @@ def copy(a: Any) -> Tensor:
 
 def array_str(a: Tensor) -> str:
     """Return the text of a tensor's values as `print` shows them."""
-    return str(strict("array_str", a, "a"))
+    return str(strict(a, "a", "array_str"))
 
 
 def zeros(shape: Any, dtype: Any = float32) -> Tensor:
@@ -113,13 +113,13 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
         [[1 2]
          [1 2]]
     """
-    value = typed(tensor_of("full", fill_value, "fill_value"), dtype)
+    value = typed(tensor_of(fill_value, "fill_value", "full"), dtype)
     return ops.broadcast_to(value, shape_of("full", shape))
 
 
 def _like(name: str, a: Any, value: int, dtype: Any, shape: Any) -> Tensor:
     """A tensor of one value, with the shape and type of another unless told otherwise."""
-    a = tensor_of(name, a, "a")
+    a = tensor_of(a, "a", name)
     d = a.dtype.np if dtype is None else type_of(dtype)
     return wrap(np.full(a.shape if shape is None else shape_of(name, shape), value, d))
 
@@ -147,7 +147,7 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> 
         >>> print(mnp.full_like(mnp.ones(2), 0.5))
         [0.5 0.5]
     """
-    a = tensor_of("full_like", a, "a")
+    a = tensor_of(a, "a", "full_like")
     return full(a.shape if shape is None else shape, fill_value, a.dtype if dtype is None else dtype)
 
 
@@ -166,10 +166,10 @@ def eye(N: int, M: int | None = None, k: int = 0, dtype: Number = float32) -> Te
         [[0. 1. 0.]
          [0. 0. 1.]]
     """
-    rows = integer_of("eye", N, "N")
-    columns = rows if M is None else integer_of("eye", M, "M")
+    rows = integer_of(N, "N", "eye")
+    columns = rows if M is None else integer_of(M, "M", "eye")
     shape_of("eye", (rows, columns))
-    return wrap(np.eye(rows, columns, integer_of("eye", k, "k"), type_of(dtype)))
+    return wrap(np.eye(rows, columns, integer_of(k, "k", "eye"), type_of(dtype)))
 
 
 def identity(n: int, dtype: Number = float32) -> Tensor:

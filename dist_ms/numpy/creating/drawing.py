@@ -57,7 +57,7 @@ def randint(minval: int, maxval: int | None = None, shape: Any = None, dtype: An
         [1 1 1]
     """
     low, high = (0, minval) if maxval is None else (minval, maxval)
-    if integer_of("randint", low, "minval") >= integer_of("randint", high, "maxval"):
+    if integer_of(low, "minval", "randint") >= integer_of(high, "maxval", "randint"):
         raise ValueError(f"For 'randint', 'minval' must be below 'maxval', but got {low} and {high}.")
     size = (1,) if shape is None else shape_of("randint", shape)
     return cast(wrap(_source("UniformInt").integers(low, high, size).astype(int32.np)), type_of(dtype))

@@ -48,9 +48,9 @@ def arange(start: Any, stop: Any = None, step: Any = None, dtype: Any = None) ->
 
 def _spaced(name: str, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> tuple[Tensor, Tensor]:
     """Numbers at equal distances along a new axis, and the distance."""
-    if integer_of(name, num, "num") < 1:
+    if integer_of(num, "num", name) < 1:
         raise ValueError(f"For '{name}', 'num' must be positive, but got {num}.")
-    first, last = floats(tensor_of(name, start, "start")), floats(tensor_of(name, stop, "stop"))
+    first, last = floats(tensor_of(start, "start", name)), floats(tensor_of(stop, "stop", name))
     parts = num - 1 if endpoint else num
     shape = np.broadcast_shapes(first.shape, last.shape)
     width = ops.sub(last, first)
@@ -102,7 +102,7 @@ def logspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: 
         [1. 2. 4. 8.]
     """
     exponents, _ = _spaced("logspace", start, stop, num, endpoint, axis)
-    return typed(ops.pow(tensor_of("logspace", base, "base"), exponents), dtype)
+    return typed(ops.pow(tensor_of(base, "base", "logspace"), exponents), dtype)
 
 
 def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Tensor:
@@ -113,7 +113,7 @@ def geomspace(start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype
         >>> print(mnp.geomspace(1, 8, 4))
         [1. 2. 4. 8.]
     """
-    first, last = floats(tensor_of("geomspace", start, "start")), floats(tensor_of("geomspace", stop, "stop"))
+    first, last = floats(tensor_of(start, "start", "geomspace")), floats(tensor_of(stop, "stop", "geomspace"))
     share, _ = _spaced("geomspace", 0.0, 1.0, num, endpoint, 0)
     ndim = len(np.broadcast_shapes(first.shape, last.shape))
     axis = axis_of("geomspace", axis, ndim + 1)
@@ -142,7 +142,7 @@ def meshgrid(*xi: Tensor, sparse: bool = False, indexing: str = "xy") -> list[Te
     axes = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         axes[:2] = [1, 0]
-    rows = [ops.reshape(strict("meshgrid", x, "xi"), (-1,)) for x in xi]
+    rows = [ops.reshape(strict(x, "xi", "meshgrid"), (-1,)) for x in xi]
     open_grid = [
         ops.reshape(x, tuple(-1 if i == a else 1 for i in range(len(xi)))) for x, a in zip(rows, axes, strict=True)
     ]

@@ -42,7 +42,7 @@ def diagonal(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tens
         >>> print(mnp.diagonal(mnp.arange(4).reshape(2, 2)))
         [0 3]
     """
-    a = strict("diagonal", a, "a")
+    a = strict(a, "a", "diagonal")
     if a.ndim < 2:
         raise ValueError(f"For 'diagonal', 'a' must have at least 2 dimensions, but got {a.ndim}.")
     rows, columns = axes_of("diagonal", (axis1, axis2), a.ndim)
@@ -65,7 +65,7 @@ def diag(v: Tensor, k: int = 0) -> Tensor:
         [[1 0]
          [0 2]]
     """
-    v = strict("diag", v, "v")
+    v = strict(v, "v", "diag")
     if v.ndim == 1:
         return diagflat(v, k)
     if v.ndim != 2:
@@ -75,7 +75,7 @@ def diag(v: Tensor, k: int = 0) -> Tensor:
 
 def diagflat(v: Any, k: int = 0) -> Tensor:
     """Return the matrix whose `k`-th diagonal holds all elements of `v`."""
-    v = ops.reshape(tensor_of("diagflat", v, "v"), (-1,))
+    v = ops.reshape(tensor_of(v, "v", "diagflat"), (-1,))
     n = v.size + abs(k)
     places = np.arange(v.size) + max(0, -k)
     source = np.full((n, n), v.size)
@@ -92,7 +92,7 @@ def trace(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any
         >>> print(mnp.trace(mnp.eye(3)))
         3.0
     """
-    line = diagonal(strict("trace", a, "a"), offset, axis1, axis2)
+    line = diagonal(strict(a, "a", "trace"), offset, axis1, axis2)
     if kind_type(a).kind == "b":
         return typed(ops.any(line, -1), dtype)
     total = ops.sum(cast(line, INT64) if kind_type(a).kind in "iu" else line, -1)
@@ -101,13 +101,13 @@ def trace(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Number = float32) -> Tensor:
     """Return ones at and below the `k`-th diagonal, zeros above."""
-    rows = integer_of("tri", N, "N")
-    return wrap(np.tri(rows, rows if M is None else integer_of("tri", M, "M"), k, type_of(dtype)))
+    rows = integer_of(N, "N", "tri")
+    return wrap(np.tri(rows, rows if M is None else integer_of(M, "M", "tri"), k, type_of(dtype)))
 
 
 def _part(name: str, m: Any, k: int, lower: bool) -> Tensor:
     """The elements of one triangle, zeros elsewhere."""
-    m = tensor_of(name, m, "m")
+    m = tensor_of(m, "m", name)
     if m.ndim < 1:
         raise ValueError(f"For '{name}', 'm' must have at least 1 dimension, but got a scalar.")
     if m.ndim == 1:
@@ -140,17 +140,17 @@ def _places(found: tuple) -> tuple[Tensor, ...]:
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
     """Return the rows and columns of the elements at and below the `k`-th diagonal of an n by m matrix."""
-    return _places(np.tril_indices(integer_of("tril_indices", n, "n"), k, m))
+    return _places(np.tril_indices(integer_of(n, "n", "tril_indices"), k, m))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Tensor, ...]:
     """Return the rows and columns of the elements at and above the `k`-th diagonal of an n by m matrix."""
-    return _places(np.triu_indices(integer_of("triu_indices", n, "n"), k, m))
+    return _places(np.triu_indices(integer_of(n, "n", "triu_indices"), k, m))
 
 
 def _matrix(name: str, arr: Tensor) -> tuple[int, int]:
     """The shape of a matrix."""
-    if strict(name, arr, "arr").ndim != 2:
+    if strict(arr, "arr", name).ndim != 2:
         raise ValueError(f"For '{name}', 'arr' must have 2 dimensions, but got {arr.ndim}.")
     return arr.shape
 
@@ -169,7 +169,7 @@ def triu_indices_from(arr: Tensor, k: int = 0) -> tuple[Tensor, ...]:
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Tensor, ...]:
     """Return the indices of the main diagonal of a tensor of `ndim` axes of length `n`."""
-    return _places(np.diag_indices(integer_of("diag_indices", n, "n"), ndim))
+    return _places(np.diag_indices(integer_of(n, "n", "diag_indices"), ndim))
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
@@ -182,9 +182,9 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Tensor:
          [2 1]
          [3 1]]
     """
-    x = tensor_of("vander", x)
+    x = tensor_of(x, "x", "vander")
     if x.ndim != 1:
         raise ValueError(f"For 'vander', 'x' must have 1 dimension, but got {x.ndim}.")
-    count = x.size if N is None else integer_of("vander", N, "N")
+    count = x.size if N is None else integer_of(N, "N", "vander")
     powers = np.arange(count) if increasing else np.arange(count)[::-1].copy()
     return ops.pow(ops.reshape(x, (-1, 1)), wrap(powers.astype(kind_type(x))))

@@ -14,7 +14,7 @@ __all__ = ["bartlett", "blackman", "hamming", "hanning"]
 
 def _window(name: str, M: int, shape: Callable) -> Tensor:
     """A window of `M` points in float32."""
-    return wrap(np.asarray(shape(max(integer_of(name, M, "M"), 0)), FLOAT32))
+    return wrap(np.asarray(shape(max(integer_of(M, "M", name), 0)), FLOAT32))
 
 
 def bartlett(M: int) -> Tensor:

@@ -49,17 +49,17 @@ def diff(a: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any
         >>> print(mnp.diff(mnp.array([1, 3, -1])))
         [ 2 -4]
     """
-    a = strict("diff", a, "a")
+    a = strict(a, "a", "diff")
     axis = axis_of("diff", axis, a.ndim)
     pieces = [a]
     for place, extra in ((0, prepend), (2, append)):
         if extra is not None:
-            extra = tensor_of("diff", extra, "append" if place else "prepend")
+            extra = tensor_of(extra, "append" if place else "prepend", "diff")
             if extra.ndim == 0:
                 extra = ops.broadcast_to(extra, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))
             pieces.insert(place, extra)
     a = ops.concat(alike(pieces), axis) if len(pieces) > 1 else a
-    if not 0 <= integer_of("diff", n, "n") < a.shape[axis]:
+    if not 0 <= integer_of(n, "n", "diff") < a.shape[axis]:
         raise ValueError(f"For 'diff', 'n' must be in [0, {a.shape[axis]}), but got {n}.")
     for _ in range(n):
         after, before = part(a, axis, 1, None), part(a, axis, None, -1)
@@ -75,12 +75,12 @@ def ediff1d(ary: Tensor, to_end: Any = None, to_begin: Any = None) -> Tensor:
         to_end: numbers to put behind.
         to_begin: numbers to put in front.
     """
-    ary = ops.reshape(strict("ediff1d", ary, "ary"), (-1,))
+    ary = ops.reshape(strict(ary, "ary", "ediff1d"), (-1,))
     parts = [diff(ary)]
     if to_begin is not None:
-        parts.insert(0, ops.reshape(tensor_of("ediff1d", to_begin, "to_begin"), (-1,)))
+        parts.insert(0, ops.reshape(tensor_of(to_begin, "to_begin", "ediff1d"), (-1,)))
     if to_end is not None:
-        parts.append(ops.reshape(tensor_of("ediff1d", to_end, "to_end"), (-1,)))
+        parts.append(ops.reshape(tensor_of(to_end, "to_end", "ediff1d"), (-1,)))
     return ops.concat([cast(p, kind_type(ary)) for p in parts], 0) if len(parts) > 1 else parts[0]
 
 
@@ -101,7 +101,7 @@ def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
         >>> print(mnp.gradient([1, 2, 4]))
         [1.  1.5 2. ]
     """
-    f = tensor_of("gradient", f, "f")
+    f = tensor_of(f, "f", "gradient")
     f = f if kind_type(f) == np.float64 else cast(f, FLOAT32)
     if edge_order != 1:
         raise ValueError(f"For 'gradient', 'edge_order' must be 1, but got {edge_order}.")
@@ -139,11 +139,11 @@ def trapz(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
         >>> print(mnp.trapz(mnp.array([1.0, 2.0, 3.0])))
         4.0
     """
-    y = floats(tensor_of("trapz", y, "y"))
+    y = floats(tensor_of(y, "y", "trapz"))
     axis = axis_of("trapz", axis, y.ndim)
     width = dx
     if x is not None:
-        x = floats(tensor_of("trapz", x))
+        x = floats(tensor_of(x, "x", "trapz"))
         width = diff(x) if x.ndim == 1 else diff(x, axis=axis)
         width = ops.reshape(width, (-1,) + (1,) * (y.ndim - 1 - axis)) if x.ndim == 1 else width
     heights = ops.add(part(y, axis, 1, None), part(y, axis, None, -1))
@@ -158,7 +158,7 @@ def unwrap(p: Any, discont: float = math.pi, axis: int = -1) -> Tensor:
         >>> print(mnp.unwrap(mnp.array([1.0, 7.2831855])).asnumpy().round(3))
         [1. 1.]
     """
-    p = floats(tensor_of("unwrap", p, "p"))
+    p = floats(tensor_of(p, "p", "unwrap"))
     if p.ndim == 0:
         raise ValueError("For 'unwrap', 'p' must have at least 1 dimension, but got a scalar.")
     axis = axis_of("unwrap", axis, p.ndim)
@@ -185,7 +185,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
         >>> print(mnp.interp(1.5, [1, 2, 3], [3, 2, 0]))
         2.5
     """
-    x, xp, fp = [tensor_of("interp", t, n) for t, n in ((x, "x"), (xp, "xp"), (fp, "fp"))]
+    x, xp, fp = [tensor_of(t, n, "interp") for t, n in ((x, "x"), (xp, "xp"), (fp, "fp"))]
     if xp.ndim != 1 or xp.shape != fp.shape:
         raise ValueError(f"For 'interp', 'xp' and 'fp' must be rows of one length, but got {xp.shape} and {fp.shape}.")
     x, xp, fp = [t if is_float(t) else cast(t, FLOAT32) for t in (x, xp, fp)]
@@ -197,5 +197,5 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Ten
     line = ops.add(y0, ops.mul(ops.sub(inside, x0), ops.div_no_nan(ops.sub(y1, y0), ops.sub(x1, x0))))
     for bound, outside in ((left, ops.less(x, xp[0])), (right, ops.greater(x, xp[n - 1]))):
         if bound is not None:
-            line = ops.where(outside, cast(tensor_of("interp", bound, "left"), kind_type(line)), line)
+            line = ops.where(outside, cast(tensor_of(bound, "left", "interp"), kind_type(line)), line)
     return line

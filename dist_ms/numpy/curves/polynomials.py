@@ -16,17 +16,17 @@ from dist_ms.numpy.reducing.statistics import convolve
 __all__ = ["polyadd", "polyder", "polyint", "polymul", "polysub", "polyval"]
 
 
-def _row(name: str, p: Any, argument: str) -> Tensor:
+def _row(p: Any, name: str, owner: str) -> Tensor:
     """Coefficients in one dimension."""
-    p = tensor_of(name, p, argument)
+    p = tensor_of(p, name, owner)
     if p.ndim > 1:
-        raise ValueError(f"For '{name}', '{argument}' must have 1 dimension, but got {p.ndim}.")
+        raise ValueError(f"For '{owner}', '{name}' must have 1 dimension, but got {p.ndim}.")
     return ops.reshape(p, (-1,))
 
 
 def _aligned(name: str, a1: Any, a2: Any) -> list[Tensor]:
     """Two rows of coefficients of one length and type."""
-    rows = alike([_row(name, a1, "a1"), _row(name, a2, "a2")])
+    rows = alike([_row(a1, "a1", name), _row(a2, "a2", name)])
     n = max(r.size for r in rows)
     return [ops.concat((wrap(np.zeros(n - r.size, kind_type(r))), r), 0) if r.size < n else r for r in rows]
 
@@ -49,7 +49,7 @@ def polysub(a1: Any, a2: Any) -> Tensor:
 
 def polymul(a1: Any, a2: Any) -> Tensor:
     """Return the product of two polynomials."""
-    return convolve(_row("polymul", a1, "a1"), _row("polymul", a2, "a2"))
+    return convolve(_row(a1, "a1", "polymul"), _row(a2, "a2", "polymul"))
 
 
 def polyval(p: Any, x: Any) -> Tensor:
@@ -64,7 +64,7 @@ def polyval(p: Any, x: Any) -> Tensor:
         >>> print(mnp.polyval([3.0, 0.0, 1.0], 5.0))
         76.0
     """
-    p, x = alike([_row("polyval", p, "p"), tensor_of("polyval", x)])
+    p, x = alike([_row(p, "p", "polyval"), tensor_of(x, "x", "polyval")])
     p, x = floats(p), floats(x)
     if p.size == 0:
         return ops.zeros_like(x)
@@ -81,9 +81,9 @@ def polyder(p: Any, m: int = 1) -> Tensor:
         >>> print(mnp.polyder([1, 1, 1]))
         [2 1]
     """
-    if integer_of("polyder", m, "m") < 0:
+    if integer_of(m, "m", "polyder") < 0:
         raise ValueError(f"For 'polyder', 'm' must not be negative, but got {m}.")
-    p = _row("polyder", p, "p")
+    p = _row(p, "p", "polyder")
     if m >= p.size:
         return wrap(np.zeros(0, FLOAT32))
     narrow = kind_type(p).kind in "biu" and kind_type(p).itemsize < 4
@@ -106,13 +106,13 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Tensor:
         >>> print(mnp.polyint([2.0, 1.0]))
         [1. 1. 0.]
     """
-    if integer_of("polyint", m, "m") < 0:
+    if integer_of(m, "m", "polyint") < 0:
         raise ValueError(f"For 'polyint', 'm' must not be negative, but got {m}.")
-    p = _row("polyint", p, "p")
+    p = _row(p, "p", "polyint")
     if m == 0:
         return p
     p = floats(p)
-    constants = cast(_row("polyint", 0.0 if k is None else k, "k"), kind_type(p))
+    constants = cast(_row(0.0 if k is None else k, "k", "polyint"), kind_type(p))
     if constants.size == 1 and m > 1:
         constants = ops.broadcast_to(constants, (m,))
     if constants.size < m:

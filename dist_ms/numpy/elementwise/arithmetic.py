@@ -22,7 +22,7 @@ def binary(name: str, function: Callable, summary: str, accept: Callable = tenso
     """Make a public function of two tensors that broadcast, and the wanted data type of its result."""
 
     def of_two(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-        return typed(function(accept(name, x1, "x1"), accept(name, x2, "x2")), dtype)
+        return typed(function(accept(x1, "x1", name), accept(x2, "x2", name)), dtype)
 
     of_two.__name__ = of_two.__qualname__ = name
     of_two.__module__ = function.__module__ if function.__module__.startswith("dist_ms.numpy") else __name__
@@ -155,7 +155,7 @@ def _extreme(name: str, function: Callable) -> Callable:
     """The larger or smaller element; a number beside a tensor takes the tensor's type."""
 
     def computed(x1: Any, x2: Any, dtype: Any = None) -> Tensor:
-        a, b = tensor_of(name, x1, "x1"), tensor_of(name, x2, "x2")
+        a, b = tensor_of(x1, "x1", name), tensor_of(x2, "x2", name)
         if isinstance(x1, Tensor) and isinstance(x2, (int, float)):
             b = cast(b, kind_type(a))
         elif isinstance(x2, Tensor) and isinstance(x1, (int, float)):
@@ -208,7 +208,7 @@ def clip(x: Any, xmin: Any, xmax: Any, dtype: Any = None) -> Tensor:
     """
     if xmin is None and xmax is None:
         raise ValueError("For 'clip', one of 'xmin' and 'xmax' must be given, but both are None.")
-    x = tensor_of("clip", x)
+    x = tensor_of(x, "x", "clip")
     if xmin is not None:
         x = maximum(x, xmin)
     if xmax is not None:

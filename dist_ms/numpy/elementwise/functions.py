@@ -26,7 +26,7 @@ def unary(name: str, function: Callable, summary: str, accept: Callable = tensor
     """Make a public function of one tensor and the wanted data type of its result."""
 
     def of_one(x: Any, dtype: Any = None) -> Tensor:
-        return typed(function(accept(name, x, argument)), dtype)
+        return typed(function(accept(x, argument, name)), dtype)
 
     if argument != "x":
         named = of_one
@@ -167,7 +167,7 @@ def fix(x: Tensor) -> Tensor:
         >>> print(mnp.fix(mnp.array([2.9, -2.9])))
         [ 2. -2.]
     """
-    return trunc(strict("fix", x))
+    return trunc(strict(x, "x", "fix"))
 
 
 def around(a: Tensor, decimals: int = 0) -> Tensor:
@@ -185,7 +185,7 @@ def around(a: Tensor, decimals: int = 0) -> Tensor:
         >>> print(mnp.around(mnp.array([0.5, 1.24]), 1))
         [0.5 1.2]
     """
-    a = strict("around", a, "a")
+    a = strict(a, "a", "around")
     if not is_float(a):
         return a
     if decimals == 0:

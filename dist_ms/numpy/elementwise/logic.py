@@ -83,12 +83,12 @@ def isposinf(x: Tensor) -> Tensor:
         >>> print(mnp.isposinf(mnp.array([mnp.inf, -mnp.inf, 1.0])))
         [ True False False]
     """
-    return _test("isposinf")(strict("isposinf", x))
+    return _test("isposinf")(strict(x, "x", "isposinf"))
 
 
 def isneginf(x: Tensor) -> Tensor:
     """Return where elements are negative infinity."""
-    return _test("isneginf")(strict("isneginf", x))
+    return _test("isneginf")(strict(x, "x", "isneginf"))
 
 
 def isscalar(element: Any) -> bool:
@@ -117,7 +117,7 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
         >>> print(mnp.isclose(mnp.array([1.0, 2.0]), 1.0))
         [ True False]
     """
-    first, second = tensor_of("isclose", a, "a").asnumpy(), tensor_of("isclose", b, "b").asnumpy()
+    first, second = tensor_of(a, "a", "isclose").asnumpy(), tensor_of(b, "b", "isclose").asnumpy()
     return wrap(np.asarray(np.isclose(first, second, rtol, atol, equal_nan)))
 
 
@@ -134,7 +134,7 @@ def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Tensor:
         >>> print(mnp.array_equal([0, 1], [0, 2]))
         False
     """
-    first, second = tensor_of("array_equal", a1, "a1").asnumpy(), tensor_of("array_equal", a2, "a2").asnumpy()
+    first, second = tensor_of(a1, "a1", "array_equal").asnumpy(), tensor_of(a2, "a2", "array_equal").asnumpy()
     return wrap(np.asarray(np.array_equal(first, second, equal_nan and first.dtype.kind in "fc")))
 
 
@@ -146,5 +146,5 @@ def array_equiv(a1: Any, a2: Any) -> Tensor:
         >>> print(mnp.array_equiv([0, 1], [[0, 1], [0, 1]]))
         True
     """
-    first, second = tensor_of("array_equiv", a1, "a1").asnumpy(), tensor_of("array_equiv", a2, "a2").asnumpy()
+    first, second = tensor_of(a1, "a1", "array_equiv").asnumpy(), tensor_of(a2, "a2", "array_equiv").asnumpy()
     return wrap(np.asarray(np.array_equiv(first, second)))

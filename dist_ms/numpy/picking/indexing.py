@@ -43,11 +43,11 @@ def take(a: Tensor, indices: Tensor, axis: int | None = None, mode: str = "clip"
         >>> print(mnp.take(mnp.array([4, 3, 5]), mnp.array([0, 2])))
         [4 5]
     """
-    a, indices = strict("take", a, "a"), strict("take", indices, "indices")
+    a, indices = strict(a, "a", "take"), strict(indices, "indices", "take")
     if axis is None:
         a, axis = ops.reshape(a, (-1,)), 0
     axis = axis_of("take", axis, a.ndim)
-    places = _within("take", integral("take", indices.asnumpy(), "indices"), a.shape[axis], mode)
+    places = _within("take", integral(indices.asnumpy(), "indices", "take"), a.shape[axis], mode)
     picked = ops.gather(a, wrap(places.reshape(-1)), axis)
     return ops.reshape(picked, (*a.shape[:axis], *indices.shape, *a.shape[axis + 1 :]))
 
@@ -61,7 +61,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int | None) -> Tensor:
         [[2]
          [3]]
     """
-    arr, indices = strict("take_along_axis", arr, "arr"), strict("take_along_axis", indices, "indices")
+    arr, indices = strict(arr, "arr", "take_along_axis"), strict(indices, "indices", "take_along_axis")
     if axis is None:
         arr, axis = ops.reshape(arr, (-1,)), 0
     axis = axis_of("take_along_axis", axis, arr.ndim)
@@ -70,7 +70,7 @@ def take_along_axis(arr: Tensor, indices: Tensor, axis: int | None) -> Tensor:
             f"For 'take_along_axis', 'indices' must have {arr.ndim} dimensions as 'arr', but got {indices.ndim}."
         )
     n = arr.shape[axis]
-    places = integral("take_along_axis", indices.asnumpy(), "indices").astype(np.int64)
+    places = integral(indices.asnumpy(), "indices", "take_along_axis").astype(np.int64)
     places = np.where(places < 0, places + n, places)
     others = [max(s, t) if i != axis else None for i, (s, t) in enumerate(zip(arr.shape, places.shape, strict=True))]
     arr = ops.broadcast_to(arr, tuple(n if s is None else s for s in others))
@@ -88,14 +88,14 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Tensor:
     """
     if x is None or y is None:
         raise TypeError("For 'where', 'x' and 'y' must be given, but got None: use 'argwhere' for the places.")
-    mask = cast(tensor_of("where", condition, "condition"), np.dtype(bool))
-    x, y = alike([tensor_of("where", x), tensor_of("where", y, "y")])
+    mask = cast(tensor_of(condition, "condition", "where"), np.dtype(bool))
+    x, y = alike([tensor_of(x, "x", "where"), tensor_of(y, "y", "where")])
     return ops.where(mask, x, y)
 
 
 def argwhere(a: Any) -> Tensor:
     """Return the indices of the elements that are not 0, one row each, as int64."""
-    found = np.argwhere(np.atleast_1d(tensor_of("argwhere", a, "a").asnumpy()))
+    found = np.argwhere(np.atleast_1d(tensor_of(a, "a", "argwhere").asnumpy()))
     return wrap(found.astype(np.int64))
 
 
@@ -117,9 +117,9 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Tensor:
             f"For 'select', 'condlist' and 'choicelist' must be as long as each other and not empty, "
             f"but got {len(condlist)} and {len(choicelist)}."
         )
-    masks = [cast(tensor_of("select", c, "condlist"), np.dtype(bool)) for c in condlist]
-    choices = [tensor_of("select", c, "choicelist") for c in choicelist]
-    *choices, result = alike([*choices, tensor_of("select", default, "default")])
+    masks = [cast(tensor_of(c, "condlist", "select"), np.dtype(bool)) for c in condlist]
+    choices = [tensor_of(c, "choicelist", "select") for c in choicelist]
+    *choices, result = alike([*choices, tensor_of(default, "default", "select")])
     for mask, choice in zip(reversed(masks), reversed(choices), strict=True):
         result = ops.where(mask, choice, result)
     return result
@@ -138,8 +138,8 @@ def choose(a: Any, choices: Any, mode: str = "clip") -> Tensor:
         >>> print(mnp.choose([1, 0], [[1, 2], [3, 4]]))
         [3 2]
     """
-    index = tensor_of("choose", a, "a").asnumpy()
-    tensors = alike([tensor_of("choose", c, "choices") for c in choices])
+    index = tensor_of(a, "a", "choose").asnumpy()
+    tensors = alike([tensor_of(c, "choices", "choose") for c in choices])
     shape = np.broadcast_shapes(index.shape, *[t.shape for t in tensors])
     places = np.broadcast_to(_within("choose", index, len(tensors), mode), shape)[None]
     stacked = ops.stack([ops.broadcast_to(t, shape) for t in tensors])
@@ -162,16 +162,16 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
         >>> print(mnp.piecewise(x, [x < 0, x >= 0], [-1, 1]))
         [-1  1]
     """
-    x = tensor_of("piecewise", x)
+    x = tensor_of(x, "x", "piecewise")
     conditions = [condlist] if isinstance(condlist, Tensor) and condlist.ndim == x.ndim else list(condlist)
     if conditions and isinstance(conditions[0], bool):
         conditions = [conditions]
-    masks = [cast(tensor_of("piecewise", c, "condlist"), np.dtype(bool)) for c in conditions]
+    masks = [cast(tensor_of(c, "condlist", "piecewise"), np.dtype(bool)) for c in conditions]
     if len(funclist) not in (len(masks), len(masks) + 1):
         raise ValueError(
             f"For 'piecewise', 'funclist' must hold {len(masks)} or {len(masks) + 1} items, but got {len(funclist)}."
         )
-    made = [tensor_of("piecewise", f(x, *args, **kw) if callable(f) else f, "funclist") for f in funclist]
+    made = [tensor_of(f(x, *args, **kw) if callable(f) else f, "funclist", "piecewise") for f in funclist]
     rest = made.pop() if len(made) > len(masks) else wrap(np.zeros((), kind_type(made[0])))
     *made, result = alike([*made, rest])
     result = ops.broadcast_to(result, x.shape)
@@ -182,7 +182,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Te
 
 def ix_(*args: Tensor) -> tuple[Tensor, ...]:
     """Return rows of indices turned so that indexing with them picks a grid."""
-    rows = [strict("ix_", a, "args") for a in args]
+    rows = [strict(a, "args", "ix_") for a in args]
     for row in rows:
         if row.ndim != 1:
             raise ValueError(f"For 'ix_', each argument must have 1 dimension, but got {row.ndim}.")
@@ -200,7 +200,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
     if order not in ("C", "F"):
         raise ValueError(f"For 'unravel_index', 'order' must be 'C' or 'F', but got {order!r}.")
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
-    flat = np.asarray(tensor_of("unravel_index", indices, "indices").asnumpy()).astype(np.int64)
+    flat = np.asarray(tensor_of(indices, "indices", "unravel_index").asnumpy()).astype(np.int64)
     total = int(np.prod(sizes))
     flat = np.clip(np.where(flat < 0, flat + total, flat), 0, total - 1)
     return tuple(wrap(np.asarray(i, INT32)) for i in np.unravel_index(flat, sizes, order=order))
@@ -217,7 +217,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
     """
     if order not in ("C", "F"):
         raise ValueError(f"For 'ravel_multi_index', 'order' must be 'C' or 'F', but got {order!r}.")
-    rows = tensor_of("ravel_multi_index", multi_index, "multi_index").asnumpy().astype(np.int64)
+    rows = tensor_of(multi_index, "multi_index", "ravel_multi_index").asnumpy().astype(np.int64)
     inside = [_within("ravel_multi_index", row, n, mode) for row, n in zip(rows, dims, strict=True)]
     return wrap(np.asarray(np.ravel_multi_index(tuple(inside), tuple(dims), order=order), FLOAT32))
 
@@ -237,11 +237,11 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Tensor, *args: Any, **kwa
         >>> print(mnp.apply_along_axis(mnp.sum, 0, mnp.ones((2, 3))))
         [2. 2. 2.]
     """
-    arr = strict("apply_along_axis", arr, "arr")
+    arr = strict(arr, "arr", "apply_along_axis")
     axis = axis_of("apply_along_axis", axis, arr.ndim)
     last = ops.transpose(arr, (*[i for i in range(arr.ndim) if i != axis], axis))
     rows = ops.reshape(last, (-1, arr.shape[axis]))
-    made = [tensor_of("apply_along_axis", func1d(rows[i], *args, **kwargs)) for i in range(rows.shape[0])]
+    made = [tensor_of(func1d(rows[i], *args, **kwargs), "x", "apply_along_axis") for i in range(rows.shape[0])]
     inner, outer = made[0].ndim, arr.ndim - 1
     result = ops.reshape(ops.stack(made), (*last.shape[:-1], *made[0].shape))
     return ops.transpose(result, (*range(axis), *range(outer, outer + inner), *range(axis, outer)))
@@ -249,7 +249,7 @@ def apply_along_axis(func1d: Callable, axis: int, arr: Tensor, *args: Any, **kwa
 
 def apply_over_axes(func: Callable, a: Tensor, axes: Any) -> Tensor:
     """Apply a function of (tensor, axis) over axes, one after another; an axis that it removes comes back as 1."""
-    a = strict("apply_over_axes", a, "a")
+    a = strict(a, "a", "apply_over_axes")
     for axis in axes_of("apply_over_axes", axes, a.ndim):
         result = func(a, axis)
         a = result if result.ndim == a.ndim else ops.reshape(result, (*a.shape[:axis], 1, *a.shape[axis + 1 :]))

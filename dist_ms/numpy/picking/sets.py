@@ -28,7 +28,7 @@ def unique(x: Tensor, return_inverse: bool = False) -> Any:
         >>> print(mnp.unique(mnp.array([1, 2, 2])))
         [1 2]
     """
-    if kind_type(strict("unique", x)).kind == "b":
+    if kind_type(strict(x, "x", "unique")).kind == "b":
         raise TypeError(f"For 'unique', 'x' must hold numbers, but got {x.dtype}.")
     values, places = ops.unique(ops.reshape(x, (-1,)))
     return (values, ops.reshape(places, x.shape)) if return_inverse else values
@@ -42,8 +42,8 @@ def isin(element: Any, test_elements: Any, invert: bool = False) -> Tensor:
         >>> print(mnp.isin(mnp.array([0, 2, 5]), [0, 2]))
         [ True  True False]
     """
-    among = tensor_of("isin", test_elements, "test_elements").asnumpy()
-    return wrap(np.asarray(np.isin(tensor_of("isin", element, "element").asnumpy(), among, invert=bool(invert))))
+    among = tensor_of(test_elements, "test_elements", "isin").asnumpy()
+    return wrap(np.asarray(np.isin(tensor_of(element, "element", "isin").asnumpy(), among, invert=bool(invert))))
 
 
 def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
@@ -53,7 +53,7 @@ def in1d(ar1: Any, ar2: Any, invert: bool = False) -> Tensor:
 
 def _numbers(name: str, *xs: Any) -> list[np.ndarray]:
     """Rows of all elements, which must not be bools."""
-    tensors = [tensor_of(name, x, f"ar{i + 1}") for i, x in enumerate(xs)]
+    tensors = [tensor_of(x, f"ar{i + 1}", name) for i, x in enumerate(xs)]
     for t in tensors:
         if kind_type(t).kind == "b":
             raise TypeError(f"For '{name}', the inputs must hold numbers, but got {t.dtype}.")
@@ -104,13 +104,13 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     """
     if side not in ("left", "right"):
         raise ValueError(f"For 'searchsorted', 'side' must be 'left' or 'right', but got {side!r}.")
-    row = tensor_of("searchsorted", a, "a").asnumpy()
+    row = tensor_of(a, "a", "searchsorted").asnumpy()
     if row.ndim != 1:
         raise ValueError(f"For 'searchsorted', 'a' must have 1 dimension, but got {row.ndim}.")
-    order = None if sorter is None else strict("searchsorted", sorter, "sorter").asnumpy()
-    values = tensor_of("searchsorted", v, "v").asnumpy()
-    real("searchsorted", row, "a")
-    real("searchsorted", values, "v")
+    order = None if sorter is None else strict(sorter, "sorter", "searchsorted").asnumpy()
+    values = tensor_of(v, "v", "searchsorted").asnumpy()
+    real(row, "a", "searchsorted")
+    real(values, "v", "searchsorted")
     return wrap(np.asarray(np.searchsorted(row, values, side, order), INT32))
 
 
@@ -127,10 +127,10 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
         >>> print(mnp.digitize(mnp.array([0.5, 2.0]), [0, 1, 2]))
         [1 3]
     """
-    edges = tensor_of("digitize", bins, "bins").asnumpy()
+    edges = tensor_of(bins, "bins", "digitize").asnumpy()
     if edges.ndim != 1:
         raise ValueError(f"For 'digitize', 'bins' must have 1 dimension, but got {edges.ndim}.")
-    return wrap(np.asarray(np.digitize(tensor_of("digitize", x).asnumpy(), edges, right), INT32))
+    return wrap(np.asarray(np.digitize(tensor_of(x, "x", "digitize").asnumpy(), edges, right), INT32))
 
 
 def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None = None) -> Tensor:
@@ -147,7 +147,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
         >>> print(mnp.bincount(mnp.array([0, 1, 1, 3])))
         [1. 2. 0. 1.]
     """
-    x = tensor_of("bincount", x)
+    x = tensor_of(x, "x", "bincount")
     if kind_type(x).kind != "i":
         raise TypeError(f"For 'bincount', 'x' must hold integers, but got {x.dtype}.")
     if x.ndim != 1:
@@ -155,9 +155,9 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
     places = x.asnumpy().astype(np.int64)
     if (places < 0).any():
         raise ValueError(f"For 'bincount', 'x' must hold no negative number, but got {places.min()}.")
-    needed = max(int(places.max(initial=-1)) + 1, integer_of("bincount", minlength, "minlength"))
-    count = needed if length is None else integer_of("bincount", length, "length")
-    amounts = wrap(np.ones(places.shape, FLOAT32)) if weights is None else floats(tensor_of("bincount", weights))
+    needed = max(int(places.max(initial=-1)) + 1, integer_of(minlength, "minlength", "bincount"))
+    count = needed if length is None else integer_of(length, "length", "bincount")
+    amounts = wrap(np.ones(places.shape, FLOAT32)) if weights is None else floats(tensor_of(weights, "x", "bincount"))
     if amounts.shape != x.shape:
         raise ValueError(f"For 'bincount', 'weights' must have the shape {x.shape}, but got {amounts.shape}.")
     return ops.unsorted_segment_sum(amounts, wrap(places), max(count, needed))[:count]

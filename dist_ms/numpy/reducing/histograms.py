@@ -33,13 +33,13 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     if isinstance(bins, str):
         raise NotImplementedError("For 'histogram_bin_edges', 'bins' by name does not exist in MindSpore either.")
     if not isinstance(bins, int):
-        edges = tensor_of("histogram_bin_edges", bins, "bins")
+        edges = tensor_of(bins, "bins", "histogram_bin_edges")
         if edges.ndim != 1:
             raise ValueError(f"For 'histogram_bin_edges', 'bins' must have 1 dimension, but got {edges.ndim}.")
         return edges
     if bins < 1:
         raise ValueError(f"For 'histogram_bin_edges', 'bins' must be positive, but got {bins}.")
-    values = tensor_of("histogram_bin_edges", a, "a").asnumpy().astype(FLOAT32)
+    values = tensor_of(a, "a", "histogram_bin_edges").asnumpy().astype(FLOAT32)
     return wrap(np.histogram_bin_edges(values, bins, None if range is None else tuple(range)).astype(FLOAT32))
 
 
@@ -75,7 +75,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
         points = ops.reshape(sample, (-1, 1)) if sample.ndim == 1 else sample
         columns = list(points.asnumpy().T)
     else:
-        columns = [tensor_of("histogramdd", s, "sample").asnumpy() for s in sample]
+        columns = [tensor_of(s, "sample", "histogramdd").asnumpy() for s in sample]
     several = [bins] * len(columns) if isinstance(bins, int) else list(bins)
     if len(several) != len(columns):
         raise ValueError(f"For 'histogramdd', 'bins' must hold {len(columns)} items, but got {len(several)}.")
@@ -88,7 +88,7 @@ def histogramdd(sample: Any, bins: Any = 10, range: Any = None, weights: Any = N
     flat = np.where(inside, np.ravel_multi_index([np.maximum(p, 0) for p in places], shape), 0)
     amounts = wrap(inside.astype(FLOAT32))
     if weights is not None:
-        weights = cast(tensor_of("histogramdd", weights, "weights"), FLOAT32)
+        weights = cast(tensor_of(weights, "weights", "histogramdd"), FLOAT32)
         if weights.shape != amounts.shape:
             raise ValueError(
                 f"For 'histogramdd', 'weights' must have the shape {amounts.shape}, but got {weights.shape}."
@@ -123,9 +123,9 @@ def histogram(a: Any, bins: Any = 10, range: Any = None, weights: Any = None,
         >>> print(counts, edges)
         [0. 2. 1.] [0 1 2 3]
     """
-    a = ops.reshape(tensor_of("histogram", a, "a"), (-1,))
+    a = ops.reshape(tensor_of(a, "a", "histogram"), (-1,))
     if weights is not None:
-        weights = ops.reshape(tensor_of("histogram", weights, "weights"), (-1,))
+        weights = ops.reshape(tensor_of(weights, "weights", "histogram"), (-1,))
     counts, edges = histogramdd((a,), [bins], None if range is None else [range], weights, density)
     return counts, edges[0]
 

@@ -27,7 +27,7 @@ def nansum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) 
         >>> print(mnp.nansum(mnp.array([1.0, mnp.nan])))
         1.0
     """
-    a = typed(tensor_of("nansum", a, "a"), dtype)
+    a = typed(tensor_of(a, "a", "nansum"), dtype)
     result = total(_replaced(a, 0.0), axes_of("nansum", axis, a.ndim), keepdims)
     return cast(result, kind_type(a))
 
@@ -39,7 +39,7 @@ def _counted(a: Tensor, axes: tuple, keepdims: bool) -> Tensor:
 
 def nanmean(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Return the mean over axes of the elements that are not NaN, as floats."""
-    a = tensor_of("nanmean", a, "a")
+    a = tensor_of(a, "a", "nanmean")
     a = typed(a, dtype) if dtype is not None else a if kind_type(a) == np.float64 else cast(a, FLOAT32)
     axes = axes_of("nanmean", axis, a.ndim)
     return ops.div(total(_replaced(a, 0.0), axes, keepdims), cast(_counted(a, axes, keepdims), kind_type(a)))
@@ -60,7 +60,7 @@ def nanvar(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
         >>> print(mnp.nanvar(mnp.array([1.0, 3.0, mnp.nan])))
         1.0
     """
-    a = cast(tensor_of("nanvar", a, "a"), FLOAT32)
+    a = cast(tensor_of(a, "a", "nanvar"), FLOAT32)
     axes = axes_of("nanvar", axis, a.ndim)
     gap = ops.sub(a, nanmean(a, axes, None, True)) if axes else ops.sub(a, a)
     count = ops.sub(_counted(a, axes, keepdims), ddof)
@@ -74,12 +74,12 @@ def nanstd(a: Any, axis: Any = None, dtype: Any = None, ddof: int = 0, keepdims:
 
 def nanmax(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Return the largest element over axes that is not NaN."""
-    return typed(amax(_replaced(tensor_of("nanmax", a, "a"), float("-inf")), axis, keepdims), dtype)
+    return typed(amax(_replaced(tensor_of(a, "a", "nanmax"), float("-inf")), axis, keepdims), dtype)
 
 
 def nanmin(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     """Return the least element over axes that is not NaN."""
-    return typed(amin(_replaced(tensor_of("nanmin", a, "a"), float("inf")), axis, keepdims), dtype)
+    return typed(amin(_replaced(tensor_of(a, "a", "nanmin"), float("inf")), axis, keepdims), dtype)
 
 
 def nancumsum(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:

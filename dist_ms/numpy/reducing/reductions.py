@@ -56,7 +56,7 @@ def sum(a: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False, ini
         >>> print(mnp.sum(mnp.ones((2, 3)), axis=1))
         [3. 3.]
     """
-    a = tensor_of("sum", a, "a")
+    a = tensor_of(a, "a", "sum")
     a = cast(a, type_of(dtype)) if dtype is not None else a if is_float(a) else cast(a, INT64)
     result = total(a, axes_of("sum", axis, a.ndim), keepdims)
     return result if initial is None else typed(ops.add(result, initial), a.dtype)
@@ -70,7 +70,7 @@ def mean(a: Any, axis: Any = None, keepdims: bool = False, dtype: Any = None) ->
         >>> print(mnp.mean(mnp.array([1.0, 2.0])))
         1.5
     """
-    a = _numbers("mean", tensor_of("mean", a, "a"))
+    a = _numbers("mean", tensor_of(a, "a", "mean"))
     d = kind_type(a) if dtype is None else type_of(dtype)
     axes = axes_of("mean", axis, a.ndim)
     if kind_type(a).kind in "iu":
@@ -94,7 +94,7 @@ def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tens
         >>> print(mnp.var(mnp.array([1, 3])))
         1.0
     """
-    x = floats(_numbers("var", tensor_of("var", x)))
+    x = floats(_numbers("var", tensor_of(x, "x", "var")))
     axes = axes_of("var", axis, x.ndim)
     count = int(np.prod([x.shape[i] for i in axes], dtype=np.int64))
     gap = ops.sub(x, ops.mean(x, axes, True)) if axes else ops.sub(x, x)
@@ -120,13 +120,13 @@ def average(x: Tensor, axis: Any = None, weights: Any = None, returned: bool = F
         >>> print(mnp.average(mnp.array([1.0, 5.0]), weights=mnp.array([3.0, 1.0])))
         2.0
     """
-    x = _numbers("average", strict("average", x))
+    x = _numbers("average", strict(x, "x", "average"))
     axes = axes_of("average", axis, x.ndim)
     if weights is None:
         result = mean(x, axis)
         count = int(np.prod([x.shape[i] for i in axes], dtype=np.int64))
         return (result, ops.full_like(result, count)) if returned else result
-    weights = tensor_of("average", weights, "weights")
+    weights = tensor_of(weights, "weights", "average")
     if weights.shape != x.shape:
         if weights.ndim != 1 or len(axes) != 1 or weights.size != x.shape[axes[0]]:
             raise ValueError(
@@ -142,21 +142,21 @@ def average(x: Tensor, axis: Any = None, weights: Any = None, returned: bool = F
 
 def _extreme(name: str, reduce: Any, a: Any, axis: Any, keepdims: bool, initial: Any, where: Any) -> Tensor:
     """The extreme over axes, of the elements that `where` names."""
-    a = _numbers(name, strict(name, a, "a"))
+    a = _numbers(name, strict(a, "a", name))
     axes = axes_of(name, axis, a.ndim)
     if where is not True:
         if initial is None:
             raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
-        mask = cast(tensor_of(name, where, "where"), np.dtype(bool))
+        mask = cast(tensor_of(where, "where", name), np.dtype(bool))
         shape = np.broadcast_shapes(a.shape, mask.shape)
         d = kind_type(a)
-        start = typed(tensor_of(name, initial, "initial"), a.dtype)
+        start = typed(tensor_of(initial, "initial", name), a.dtype)
         a = ops.where(ops.broadcast_to(mask, shape), ops.broadcast_to(a, shape), ops.broadcast_to(start, shape))
         a = cast(a, d)
     result = reduce(a, axes, keepdims) if axes else a
     if initial is None:
         return result
-    start = typed(tensor_of(name, initial, "initial"), a.dtype)
+    start = typed(tensor_of(initial, "initial", name), a.dtype)
     return (ops.maximum if reduce is ops.amax else ops.minimum)(result, start)
 
 
@@ -193,7 +193,7 @@ def ptp(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
 
 def _place(name: str, find: Any, a: Any, axis: int | None, d: np.dtype) -> Tensor:
     """The place of the first extreme element."""
-    a = tensor_of(name, a, "a")
+    a = tensor_of(a, "a", name)
     if axis is None:
         a, axis = ops.reshape(a, (-1,)), 0
     if kind_type(a).kind == "b":
@@ -213,14 +213,14 @@ def argmin(a: Any, axis: int | None = None) -> Tensor:
 
 def sometrue(a: Any, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return whether any element is true, over axes."""
-    a = cast(tensor_of("sometrue", a, "a"), np.dtype(bool))
+    a = cast(tensor_of(a, "a", "sometrue"), np.dtype(bool))
     axes = axes_of("sometrue", axis, a.ndim)
     return ops.any(a, axes, keepdims) if axes else a
 
 
 def count_nonzero(x: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     """Return, as int32, how many elements are not 0, over axes."""
-    x = cast(ops.not_equal(_numbers("count_nonzero", strict("count_nonzero", x)), 0), INT32)
+    x = cast(ops.not_equal(_numbers("count_nonzero", strict(x, "x", "count_nonzero")), 0), INT32)
     return cast(total(x, axes_of("count_nonzero", axis, x.ndim), keepdims), INT32)
 
 
@@ -245,12 +245,12 @@ def cumsum(a: Tensor, axis: int | None = None, dtype: Any = None) -> Tensor:
         >>> print(mnp.cumsum(mnp.array([1, 2, 3])))
         [1 3 6]
     """
-    a, axis = _running("cumsum", strict("cumsum", a, "a"), axis)
+    a, axis = _running("cumsum", strict(a, "a", "cumsum"), axis)
     return ops.cumsum(_at_least_int32(typed(a, dtype), False), axis)
 
 
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None) -> Tensor:
     """Return the products of the elements up to each, along an axis or of all."""
-    a, axis = _running("cumprod", tensor_of("cumprod", a, "a"), axis)
+    a, axis = _running("cumprod", tensor_of(a, "a", "cumprod"), axis)
     a = _at_least_int32(typed(a, dtype), True)
     return cast(ops.cumprod(a, axis), kind_type(a))

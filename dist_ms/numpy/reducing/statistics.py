@@ -37,7 +37,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     for value, name in ((m, "m"), (y, "y")):
         if value is None:
             continue
-        table = cast(tensor_of("cov", value, name), FLOAT32)
+        table = cast(tensor_of(value, name, "cov"), FLOAT32)
         if table.ndim > 2:
             raise ValueError(f"For 'cov', '{name}' must have at most 2 dimensions, but got {table.ndim}.")
         table = ops.reshape(table, (1, -1)) if table.ndim < 2 else table
@@ -51,7 +51,7 @@ def cov(m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: in
     weights = {}
     for value, name in ((fweights, "fweights"), (aweights, "aweights")):
         if value is not None:
-            weights[name] = tensor_of("cov", value, name)
+            weights[name] = tensor_of(value, name, "cov")
     if "fweights" in weights and is_float(weights["fweights"]):
         raise TypeError(f"For 'cov', 'fweights' must hold integers, but got {weights['fweights'].dtype}.")
     return typed(ops.cov(x, correction=correction, **weights), dtype)
@@ -69,7 +69,7 @@ def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> T
 
 def _rows(name: str, a: Any, v: Any) -> tuple[Tensor, Tensor]:
     """Two rows of one type."""
-    rows = alike([tensor_of(name, a, "a"), tensor_of(name, v, "v")])
+    rows = alike([tensor_of(a, "a", name), tensor_of(v, "v", name)])
     rows = [ops.reshape(r, (1,)) if r.ndim == 0 else r for r in rows]
     for row in rows:
         if row.ndim != 1 or row.size == 0:
@@ -115,7 +115,7 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> Tensor:
     Raises:
         TypeError: if the rows have different types.
     """
-    first, second = tensor_of("correlate", a, "a"), tensor_of("correlate", v, "v")
+    first, second = tensor_of(a, "a", "correlate"), tensor_of(v, "v", "correlate")
     if first.dtype != second.dtype:
         raise TypeError(f"For 'correlate', 'a' and 'v' must have one dtype, but got {first.dtype} and {second.dtype}.")
     if not is_float(first):

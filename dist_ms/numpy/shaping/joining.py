@@ -29,7 +29,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
         >>> print(mnp.concatenate((mnp.ones(2), mnp.zeros(1))))
         [1. 1. 0.]
     """
-    tensors = strict_all("concatenate", arrays)
+    tensors = strict_all(arrays, "arrays", "concatenate")
     if axis is None:
         tensors, axis = [ops.reshape(t, (-1,)) for t in tensors], 0
     axis = axis_of("concatenate", axis, tensors[0].ndim)
@@ -38,7 +38,7 @@ def concatenate(arrays: Any, axis: int | None = 0) -> Tensor:
 
 def append(arr: Tensor, values: Tensor, axis: int | None = None) -> Tensor:
     """Put one tensor after another along an axis; with None, all elements in one dimension."""
-    return concatenate((strict("append", arr, "arr"), strict("append", values, "values")), axis)
+    return concatenate((strict(arr, "arr", "append"), strict(values, "values", "append")), axis)
 
 
 def stack(arrays: Any, axis: int = 0) -> Tensor:
@@ -50,34 +50,34 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
         [[1. 0.]
          [1. 0.]]
     """
-    return ops.stack(alike(strict_all("stack", arrays)), axis)
+    return ops.stack(alike(strict_all(arrays, "arrays", "stack")), axis)
 
 
 def hstack(tup: Any) -> Tensor:
     """Join tensors side by side: along the second axis, rows along the first."""
-    tensors = [atleast_1d(t) for t in strict_all("hstack", tup, "tup")]
+    tensors = [atleast_1d(t) for t in strict_all(tup, "tup", "hstack")]
     return concatenate(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
 def vstack(tup: Any) -> Tensor:
     """Join tensors one above the other, rows as matrices of one row."""
-    return concatenate([atleast_2d(t) for t in strict_all("vstack", tup, "tup")], 0)
+    return concatenate([atleast_2d(t) for t in strict_all(tup, "tup", "vstack")], 0)
 
 
 def dstack(tup: Any) -> Tensor:
     """Join tensors one behind the other, along the third axis."""
-    return concatenate([atleast_3d(t) for t in strict_all("dstack", tup, "tup")], 2)
+    return concatenate([atleast_3d(t) for t in strict_all(tup, "tup", "dstack")], 2)
 
 
 def column_stack(tup: Any) -> Tensor:
     """Join rows as columns, and matrices, side by side."""
-    tensors = strict_all("column_stack", tup, "tup")
+    tensors = strict_all(tup, "tup", "column_stack")
     return concatenate([ops.reshape(t, (-1, 1)) if t.ndim < 2 else t for t in tensors], 1)
 
 
 def _cut(name: str, x: Tensor, sections: Any, axis: int, uneven: bool) -> Any:
     """Equal parts in a tuple, or the parts between given places in a list."""
-    axis = axis_of(name, axis, strict(name, x).ndim)
+    axis = axis_of(name, axis, strict(x, "x", name).ndim)
     n = x.shape[axis]
     if isinstance(sections, (int, np.integer)) and not isinstance(sections, bool):
         if sections < 1 or (n % sections and not uneven):

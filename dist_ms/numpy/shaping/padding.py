@@ -40,7 +40,7 @@ def pad(arr: Tensor, pad_width: Any, mode: Any = "constant", stat_length: Any = 
         >>> print(mnp.pad(mnp.array([1, 2, 3]), (1, 2), mode="reflect"))
         [2 1 2 3 2 1]
     """
-    x = strict("pad", arr, "arr")
+    x = strict(arr, "arr", "pad")
     widths = _pairs(pad_width, x.ndim, "pad_width")
     if any(w < 0 for pair in widths for w in pair):
         raise ValueError(f"For 'pad', 'pad_width' must hold no negative number, but got {pad_width}.")
@@ -151,7 +151,7 @@ def _by_function(x: Tensor, width: tuple, function: Any, axis: int, kwargs: dict
     x = _joined(x, axis, [_filled(x, axis, w, 0) for w in width])
     last = ops.transpose(x, (*[i for i in range(x.ndim) if i != axis], axis))
     rows = ops.reshape(last, (-1, last.shape[-1]))
-    made = ops.stack([tensor_of("pad", function(rows[i], width, axis, kwargs)) for i in range(rows.shape[0])])
+    made = ops.stack([tensor_of(function(rows[i], width, axis, kwargs), "x", "pad") for i in range(rows.shape[0])])
     order = list(range(x.ndim - 1))
     order.insert(axis, x.ndim - 1)
     return ops.transpose(ops.reshape(made, last.shape), tuple(order))

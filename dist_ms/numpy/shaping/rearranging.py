@@ -21,7 +21,7 @@ def flip(m: Tensor, axis: Any = None) -> Tensor:
         >>> print(mnp.flip(mnp.arange(3)))
         [2 1 0]
     """
-    return ops.flip(m, axes_of("flip", axis, strict("flip", m, "m").ndim))
+    return ops.flip(m, axes_of("flip", axis, strict(m, "m", "flip").ndim))
 
 
 def fliplr(m: Tensor) -> Tensor:
@@ -36,7 +36,7 @@ def flipud(m: Tensor) -> Tensor:
 
 def rot90(a: Tensor, k: int = 1, axes: Any = (0, 1)) -> Tensor:
     """Turn a tensor by 90 degrees in the plane of two axes, `k` times, from the first towards the second."""
-    first, second = axes_of("rot90", tuple(axes), strict("rot90", a, "a").ndim)
+    first, second = axes_of("rot90", tuple(axes), strict(a, "a", "rot90").ndim)
     order = list(range(a.ndim))
     order[first], order[second] = second, first
     turns = k % 4
@@ -62,7 +62,7 @@ def roll(a: Tensor, shift: Any, axis: Any = None) -> Tensor:
         >>> print(mnp.roll(mnp.arange(4), 1))
         [3 0 1 2]
     """
-    a = strict("roll", a, "a")
+    a = strict(a, "a", "roll")
     if axis is None:
         total = int(np.sum(shift))
         return ops.reshape(_rolled(ops.reshape(a, (-1,)), total, 0), a.shape)
@@ -99,7 +99,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Tensor:
         >>> print(mnp.repeat(mnp.array([1, 2]), [2, 1]))
         [1 1 2]
     """
-    a = tensor_of("repeat", a, "a")
+    a = tensor_of(a, "a", "repeat")
     if axis is None:
         a, axis = ops.reshape(a, (-1,)), 0
     axis = axis_of("repeat", axis, a.ndim)
@@ -125,7 +125,7 @@ def tile(a: Tensor, reps: Any) -> Tensor:
         [[0 1 0 1]
          [0 1 0 1]]
     """
-    a = strict("tile", a, "a")
+    a = strict(a, "a", "tile")
     times = (reps,) if isinstance(reps, int) else tuple(reps)
     times = (1,) * (a.ndim - len(times)) + times
     a = ops.reshape(a, (1,) * (len(times) - a.ndim) + a.shape)

@@ -30,12 +30,12 @@ def reshape(x: Tensor, new_shape: Any) -> Tensor:
          [2 3]]
     """
     shape = (new_shape,) if isinstance(new_shape, (int, np.integer)) else tuple(new_shape)
-    return ops.reshape(strict("reshape", x), shape)
+    return ops.reshape(strict(x, "x", "reshape"), shape)
 
 
 def ravel(x: Tensor) -> Tensor:
     """Return the elements in one dimension."""
-    return ops.reshape(strict("ravel", x), (-1,))
+    return ops.reshape(strict(x, "x", "ravel"), (-1,))
 
 
 def transpose(a: Tensor, axes: Any = None) -> Tensor:
@@ -46,14 +46,14 @@ def transpose(a: Tensor, axes: Any = None) -> Tensor:
         >>> print(mnp.transpose(mnp.ones((1, 2, 3))).shape)
         (3, 2, 1)
     """
-    a = strict("transpose", a, "a")
+    a = strict(a, "a", "transpose")
     order = tuple(reversed(range(a.ndim))) if axes is None else axes_of("transpose", axes, a.ndim)
     return ops.transpose(a, order)
 
 
 def swapaxes(x: Tensor, axis1: int, axis2: int) -> Tensor:
     """Return the tensor with two axes exchanged."""
-    order = list(range(strict("swapaxes", x).ndim))
+    order = list(range(strict(x, "x", "swapaxes").ndim))
     i, j = axis_of("swapaxes", axis1, x.ndim), axis_of("swapaxes", axis2, x.ndim)
     order[i], order[j] = order[j], order[i]
     return ops.transpose(x, tuple(order))
@@ -72,7 +72,7 @@ def moveaxis(a: Tensor, source: Any, destination: Any) -> Tensor:
         >>> print(mnp.moveaxis(mnp.zeros((3, 4, 5)), 0, -1).shape)
         (4, 5, 3)
     """
-    ndim = strict("moveaxis", a, "a").ndim
+    ndim = strict(a, "a", "moveaxis").ndim
     come, go = axes_of("moveaxis", source, ndim), axes_of("moveaxis", destination, ndim)
     if len(come) != len(go):
         raise ValueError(
@@ -93,7 +93,7 @@ def rollaxis(x: Tensor, axis: int, start: int = 0) -> Tensor:
         >>> print(mnp.rollaxis(mnp.ones((2, 3, 4)), 2).shape)
         (4, 2, 3)
     """
-    ndim = strict("rollaxis", x).ndim
+    ndim = strict(x, "x", "rollaxis").ndim
     axis = axis_of("rollaxis", axis, ndim)
     if not -ndim <= start <= ndim:
         raise ValueError(f"For 'rollaxis', 'start' must be in [{-ndim}, {ndim}], but got {start}.")
@@ -103,7 +103,7 @@ def rollaxis(x: Tensor, axis: int, start: int = 0) -> Tensor:
 
 def expand_dims(a: Tensor, axis: Any) -> Tensor:
     """Insert axes of length 1 at the places they have in the result."""
-    a = strict("expand_dims", a, "a")
+    a = strict(a, "a", "expand_dims")
     count = 1 if isinstance(axis, (int, np.integer)) else len(axis)
     places = axes_of("expand_dims", axis, a.ndim + count)
     lengths = iter(a.shape)
@@ -118,13 +118,13 @@ def squeeze(a: Tensor, axis: Any = None) -> Tensor:
         >>> print(mnp.squeeze(mnp.ones((1, 2, 1)), 0).shape)
         (2, 1)
     """
-    chosen = axes_of("squeeze", axis, strict("squeeze", a, "a").ndim)
+    chosen = axes_of("squeeze", axis, strict(a, "a", "squeeze").ndim)
     return ops.reshape(a, tuple(n for i, n in enumerate(a.shape) if n != 1 or i not in chosen))
 
 
 def size(a: Any, axis: Any = None) -> int:
     """Return how many elements there are, or along some axes."""
-    a = tensor_of("size", a, "a")
+    a = tensor_of(a, "a", "size")
     return int(np.prod([a.shape[i] for i in axes_of("size", axis, a.ndim)], dtype=np.int64))
 
 
@@ -138,12 +138,12 @@ def broadcast_to(array: Tensor, shape: Any) -> Tensor:
          [1 2]]
     """
     shape = (shape,) if isinstance(shape, int) else tuple(shape)
-    return ops.broadcast_to(strict("broadcast_to", array, "array"), shape)
+    return ops.broadcast_to(strict(array, "array", "broadcast_to"), shape)
 
 
 def broadcast_arrays(*args: Tensor) -> list[Tensor]:
     """Broadcast tensors against each other."""
-    shapes = [strict("broadcast_arrays", a, "args").shape for a in args]
+    shapes = [strict(a, "args", "broadcast_arrays").shape for a in args]
     try:
         shape = np.broadcast_shapes(*shapes)
     except ValueError:
@@ -153,7 +153,7 @@ def broadcast_arrays(*args: Tensor) -> list[Tensor]:
 
 def _at_least(name: str, arys: tuple, shape: Any) -> Any:
     """Each tensor in the shape that `shape` makes of its own; alone if there is one."""
-    made = [ops.reshape(a, shape(strict(name, a, "arys").shape)) for a in arys]
+    made = [ops.reshape(a, shape(strict(a, "arys", name).shape)) for a in arys]
     return made[0] if len(made) == 1 else made
 
 

@@ -56,7 +56,7 @@ class ReLU(Primitive):
     keeps_output = True
 
     def forward(self, input: Any) -> np.ndarray:
-        arguments.real(self.name, input)
+        arguments.real(input, "input", self.name)
         if input.dtype.kind in "fV":
             return run("relu_forward", input)
         return input.copy() if input.dtype.kind in "bu" else np.maximum(input, 0, dtype=input.dtype)
@@ -100,7 +100,7 @@ class Sigmoid(Primitive):
 
     @quiet
     def forward(self, input: Any) -> np.ndarray:
-        arguments.floating(self.name, input)
+        arguments.floating(input, "input", self.name)
         return 1 / (1 + np.exp(-input)) if input.dtype.kind == "c" else run("sigmoid_forward", input)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
@@ -139,7 +139,7 @@ class Tanh(Primitive):
     keeps_output = True
 
     def forward(self, input: Any) -> np.ndarray:
-        arguments.floating(self.name, input)
+        arguments.floating(input, "input", self.name)
         return np.tanh(input) if input.dtype.kind == "c" else run("tanh_forward", input)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
@@ -182,10 +182,10 @@ class GeLU(Primitive):
     """
 
     def __init__(self, approximate: str = "tanh") -> None:
-        self._tanh = arguments.one_of("gelu", approximate, "approximate", ("none", "tanh")) == "tanh"
+        self._tanh = arguments.one_of(approximate, "approximate", "gelu", ("none", "tanh")) == "tanh"
 
     def forward(self, input: Any) -> np.ndarray:
-        arguments.floating(self.name, input, complex_too=False)
+        arguments.floating(input, "input", self.name, complex_too=False)
         return run("gelu_forward", input, self._tanh)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -308,5 +308,5 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
         >>> print(ms.ops.gelu(ms.Tensor([0.0, 100.0])))
         [  0. 100.]
     """
-    arguments.one_of("gelu", approximate, "approximate", ("none", "tanh"))
+    arguments.one_of(approximate, "approximate", "gelu", ("none", "tanh"))
     return _gelu_tanh(input) if approximate == "tanh" else _gelu(input)

@@ -30,9 +30,9 @@ class Elementwise(Primitive):
 
     def forward(self, input: Any) -> np.ndarray:
         if self.integers:
-            arguments.real(self.name, input)
+            arguments.real(input, "input", self.name)
         else:
-            arguments.floating(self.name, input, complex_too=False)
+            arguments.floating(input, "input", self.name, complex_too=False)
         return run("forward", input, self.function, *self._options)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:

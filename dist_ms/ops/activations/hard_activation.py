@@ -99,7 +99,7 @@ class HShrink(Elementwise):
     function = "hard_shrink"
 
     def __init__(self, lambd: float = 0.5) -> None:
-        self.lambd = arguments.number("HShrink", lambd, "lambd")
+        self.lambd = arguments.number(lambd, "lambd", "HShrink")
         self._options = (self.lambd,)
 
 
@@ -125,7 +125,7 @@ class SoftShrink(Elementwise):
     function = "soft_shrink"
 
     def __init__(self, lambd: float = 0.5) -> None:
-        self.lambd = arguments.number("SoftShrink", lambd, "lambd")
+        self.lambd = arguments.number(lambd, "lambd", "SoftShrink")
         if lambd < 0:
             raise RuntimeError(f"For 'SoftShrink', 'lambd' must be 0 or more, but got {lambd}.")
         self._options = (self.lambd,)
@@ -193,9 +193,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tens
         >>> print(ms.ops.hardtanh(ms.Tensor([-4.0, 0.5, 4.0])))
         [-1.   0.5  1. ]
     """
-    arguments.tensor("hardtanh", input)
-    arguments.number("hardtanh", min_val, "min_val")
-    arguments.number("hardtanh", max_val, "max_val")
+    arguments.tensor(input, "input", "hardtanh")
+    arguments.number(min_val, "min_val", "hardtanh")
+    arguments.number(max_val, "max_val", "hardtanh")
     return (_hardtanh if min_val == -1 and max_val == 1 else Hardtanh(min_val, max_val))(input)
 
 
@@ -261,7 +261,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     """
     from dist_ms import ops
 
-    kind = arguments.tensor("tanhshrink", input).array().dtype.kind
+    kind = arguments.tensor(input, "input", "tanhshrink").array().dtype.kind
     if kind == "b":
         raise TypeError("For 'tanhshrink', the dtype of 'input' must be a number type, but got Bool; cast it first.")
     if kind in "iu":

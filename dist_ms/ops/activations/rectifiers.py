@@ -203,7 +203,7 @@ class PReLU(Primitive):
         from dist_ms import ops
 
         for given, name in ((x, "x"), (weight, "weight")):
-            arguments.floating(self.name, arguments.tensor(self.name, given, name).array(), name, complex_too=False)
+            arguments.floating(arguments.tensor(given, name, self.name).array(), name, self.name, complex_too=False)
         channels = x.shape[1] if x.ndim > 1 else 1
         if weight.shape not in ((1,), (channels,)):
             raise ValueError(
@@ -282,8 +282,8 @@ def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
         >>> print(ms.ops.leaky_relu(ms.Tensor([-1.0, 2.0]), 0.5))
         [-0.5  2. ]
     """
-    arguments.tensor("leaky_relu", input)
-    return LeakyReLU(arguments.number("leaky_relu", alpha, "alpha"))(input)
+    arguments.tensor(input, "input", "leaky_relu")
+    return LeakyReLU(arguments.number(alpha, "alpha", "leaky_relu"))(input)
 
 
 def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
@@ -391,9 +391,9 @@ def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tens
         >>> print(ms.ops.rrelu(ms.Tensor([-1.0, 2.0]), 0.5, 0.5))
         [-0.5  2. ]
     """
-    data = arguments.floating("rrelu", arguments.tensor("rrelu", input).array(), complex_too=False)
-    arguments.number("rrelu", lower, "lower")
-    if arguments.number("rrelu", upper, "upper") < lower:
+    data = arguments.floating(arguments.tensor(input, "input", "rrelu").array(), "input", "rrelu", complex_too=False)
+    arguments.number(lower, "lower", "rrelu")
+    if arguments.number(upper, "upper", "rrelu") < lower:
         raise ValueError(f"For 'rrelu', 'upper' must be at least 'lower' {lower}, but got {upper}.")
     slope = uniform(data.shape, Tensor(lower, float32), Tensor(upper, float32)).array()
     return input * wrap(np.where(data < 0, slope, 1.0).astype(data.dtype))
@@ -418,5 +418,5 @@ def threshold(input: Tensor, thr: float, value: float) -> Tensor:
         >>> print(ms.ops.threshold(ms.Tensor([0.1, 0.5]), 0.3, 20))
         [20.   0.5]
     """
-    arguments.number("threshold", thr, "thr")
-    return Threshold(thr, arguments.number("threshold", value, "value"))(arguments.tensor("threshold", input))
+    arguments.number(thr, "thr", "threshold")
+    return Threshold(thr, arguments.number(value, "value", "threshold"))(arguments.tensor(input, "input", "threshold"))

@@ -114,7 +114,7 @@ class SiLU(Primitive):
     """
 
     def forward(self, input: Any) -> np.ndarray:
-        arguments.floating(self.name, input, complex_too=False)
+        arguments.floating(input, "input", self.name, complex_too=False)
         return run("silu_forward", input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -211,7 +211,7 @@ class _Gate(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
-        arguments.floating("GLU", input, "x")
+        arguments.floating(input, "x", "GLU")
         if input.dtype.kind == "c":
             return input / (1 + np.exp(-other))
         return apply(pointwise.gate, input, other)
@@ -260,10 +260,10 @@ class GLU(Primitive):
     """
 
     def __init__(self, axis: int = -1) -> None:
-        self.axis = arguments.integer("GLU", axis, "axis")
+        self.axis = arguments.integer(axis, "axis", "GLU")
 
     def __call__(self, x: Tensor) -> Tensor:
-        axis = arguments.one_axis(self.name, self.axis, arguments.tensor(self.name, x, "x").ndim)
+        axis = arguments.one_axis(self.axis, "axis", self.name, arguments.tensor(x, "x", self.name).ndim)
         if x.ndim == 0 or x.shape[axis] % 2:
             raise ValueError(
                 f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape {x.shape}."
@@ -296,9 +296,9 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
         >>> print(ms.ops.softplus(ms.Tensor([100.0])))
         [100.]
     """
-    arguments.number("softplus", beta, "beta")
-    arguments.number("softplus", threshold, "threshold")
-    arguments.tensor("softplus", input)
+    arguments.number(beta, "beta", "softplus")
+    arguments.number(threshold, "threshold", "softplus")
+    arguments.tensor(input, "input", "softplus")
     return (_softplus if beta == 1 and threshold == 20 else SteepSoftplus(beta, threshold))(input)
 
 

@@ -130,10 +130,10 @@ class Softmax(_Normalising):
 
     def __init__(self, axis: Any = -1) -> None:
         axes = axis if isinstance(axis, tuple) else (axis,)
-        self.axis = tuple([arguments.integer("Softmax", a, "axis") for a in axes])
+        self.axis = tuple([arguments.integer(a, "axis", "Softmax") for a in axes])
 
     def forward(self, input: Any) -> np.ndarray:
-        arguments.floating(self.name, input, complex_too=False)
+        arguments.floating(input, "input", self.name, complex_too=False)
         axis = self._one(input.ndim)
         kernel = "softmax_forward"
         if input.dtype == np.float16 and not self._widens:
@@ -146,7 +146,7 @@ class Softmax(_Normalising):
                 f"For 'Softmax', 'axis' must be one axis, but got {self.axis}; reshape the input so "
                 "that they become one."
             )
-        return arguments.one_axis(self.name, self.axis[0], ndim)
+        return arguments.one_axis(self.axis[0], "axis", self.name, ndim)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return SoftmaxGrad(self._one(output.ndim), inputs[0].dtype)(dout, output)
@@ -184,15 +184,17 @@ class LogSoftmax(_Normalising):
     """
 
     def __init__(self, axis: int = -1) -> None:
-        self.axis = arguments.integer("LogSoftmax", axis, "axis")
+        self.axis = arguments.integer(axis, "axis", "LogSoftmax")
 
     def forward(self, logits: Any) -> np.ndarray:
-        arguments.floating(self.name, logits, "logits", complex_too=False)
-        axis = arguments.one_axis(self.name, self.axis, logits.ndim)
+        arguments.floating(logits, "logits", self.name, complex_too=False)
+        axis = arguments.one_axis(self.axis, "axis", self.name, logits.ndim)
         return _forward("log_softmax_forward", logits, axis, self._result_type(logits))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
-        return LogSoftmaxGrad(arguments.one_axis(self.name, self.axis, output.ndim), inputs[0].dtype)(dout, output)
+        return LogSoftmaxGrad(arguments.one_axis(self.axis, "axis", self.name, output.ndim), inputs[0].dtype)(
+            dout, output
+        )
 
 
 class LogSoftmaxGrad(_NormalisingGrad):
@@ -232,7 +234,7 @@ def softmax(input: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
     """
     input = _cast("softmax", input, dtype)
     if type(axis) is not int:
-        axis = arguments.integer("softmax", axis, "axis")
+        axis = arguments.integer(axis, "axis", "softmax")
     return _softmax(input) if axis == -1 else Softmax(axis)(input)
 
 
@@ -242,7 +244,7 @@ def _cast(name: str, input: Any, dtype: Any) -> Tensor:
         return input
     from dist_ms.ops.creating.casting import cast
 
-    return cast(arguments.tensor(name, input), dtype)
+    return cast(arguments.tensor(input, "input", name), dtype)
 
 
 def softmin(x: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
@@ -265,7 +267,7 @@ def softmin(x: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
         >>> print(ms.ops.softmin(ms.Tensor([1.0, 1.0])))
         [0.5 0.5]
     """
-    return softmax(-_cast("softmin", arguments.tensor("softmin", x, "x"), dtype), axis)
+    return softmax(-_cast("softmin", arguments.tensor(x, "x", "softmin"), dtype), axis)
 
 
 def log_softmax(logits: Tensor, axis: int = -1) -> Tensor:
@@ -319,12 +321,12 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
     from dist_ms.ops.drawing_numbers.drawing import uniform
 
     data = arguments.floating(
-        "gumbel_softmax", arguments.tensor("gumbel_softmax", logits, "logits").array(), "logits", complex_too=False
+        arguments.tensor(logits, "logits", "gumbel_softmax").array(), "logits", "gumbel_softmax", complex_too=False
     )
-    arguments.boolean("gumbel_softmax", hard, "hard")
-    if arguments.number("gumbel_softmax", tau, "tau") <= 0:
+    arguments.boolean(hard, "hard", "gumbel_softmax")
+    if arguments.number(tau, "tau", "gumbel_softmax") <= 0:
         raise ValueError(f"For 'gumbel_softmax', 'tau' must be above 0, but got {tau}.")
-    dim = arguments.one_axis("gumbel_softmax", dim, data.ndim, "dim")
+    dim = arguments.one_axis(dim, "dim", "gumbel_softmax", data.ndim)
     drawn = uniform(data.shape, 0.0, 1.0).array()
     noise = -np.log(-np.log(np.maximum(drawn, np.finfo(np.float32).tiny))).astype(data.dtype)
     soft = softmax((logits + wrap(noise)) / tau, dim)

@@ -47,7 +47,7 @@ class Im2Col(Primitive):
         self.ksizes, self.strides, self.dilations, self.pads = (_pair(v) for v in (ksizes, strides, dilations, pads))
 
     def __call__(self, x: Tensor) -> Tensor:
-        out = unfold(tensor(self.name, x, "x"), self.ksizes, self.dilations, self.pads, self.strides)
+        out = unfold(tensor(x, "x", self.name), self.ksizes, self.dilations, self.pads, self.strides)
         return reshape(out, (*x.shape[:2], math.prod(self.ksizes), out.shape[-1]))
 
 
@@ -95,7 +95,7 @@ def col2im(
         >>> print(ms.ops.col2im(x, ms.Tensor([1, 3], ms.int32), [1, 2], [1, 1], [0, 0], [1, 1]))
         [[[[1. 4. 3.]]]]
     """
-    shape, kernel = tensor("col2im", input_x, "input_x").shape, _pair(kernel_size)
+    shape, kernel = tensor(input_x, "input_x", "col2im").shape, _pair(kernel_size)
     if len(shape) != 4 or shape[2] != math.prod(kernel):
         raise ValueError(
             f"For 'col2im', 'input_x' must be (N, C, {math.prod(kernel)}, windows) for 'kernel_size' {kernel}, "

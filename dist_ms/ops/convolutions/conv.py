@@ -192,8 +192,8 @@ def check_operands(name: str, x: Any, y: Any, rank: int, x_name: str = "x", y_na
     """Require two float arrays of this rank and of one type."""
     if type(x) is type(y) is np.ndarray and x.dtype is y.dtype and x.ndim == y.ndim == rank and holds_floats(x):
         return
-    arguments.floating(name, x, x_name, complex_too=False)
-    arguments.floating(name, y, y_name, complex_too=False)
+    arguments.floating(x, x_name, name, complex_too=False)
+    arguments.floating(y, y_name, name, complex_too=False)
     if x.dtype != y.dtype:
         raise TypeError(
             f"For '{name}', '{x_name}' and '{y_name}' must have one dtype, but got "
@@ -214,7 +214,7 @@ def check_group(name: str, channels: int, group: int) -> None:
 
 def check_bias(name: str, bias: Any, weight: np.ndarray) -> None:
     """Require a bias vector with an element per output channel."""
-    arguments.array(name, bias, "bias")
+    arguments.array(bias, "bias", name)
     if bias.shape != (weight.shape[0],):
         raise ValueError(
             f"For '{name}', 'bias' must have shape ({weight.shape[0]},), one element per output "

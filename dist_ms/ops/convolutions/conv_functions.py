@@ -30,10 +30,10 @@ def _convolve(
     dilation: Any,
     groups: int,
 ) -> Tensor:
-    tensor(owner, input)
-    tensor(owner, weight, "weight")
+    tensor(input, "input", owner)
+    tensor(weight, "weight", owner)
     op = _convolution(owner, rank, stride, pad_mode, padding, dilation, groups)
-    return op(input, weight) if bias is None else op(input, weight, tensor(owner, bias, "bias"))
+    return op(input, weight) if bias is None else op(input, weight, tensor(bias, "bias", owner))
 
 
 @remembered
@@ -165,8 +165,8 @@ def _convolve_transposed(
     groups: int,
     dilation: Any,
 ) -> Tensor:
-    tensor(owner, input)
-    tensor(owner, weight, "weight")
+    tensor(input, "input", owner)
+    tensor(weight, "weight", owner)
     if input.ndim != rank + 2 or weight.ndim != rank + 2:
         raise ValueError(
             f"For '{owner}', 'input' and 'weight' must have {rank + 2} dimensions, but got shapes "
@@ -183,7 +183,7 @@ def _convolve_transposed(
         )
     op = TransposedConvolution(stride, pairs, dilation, check_positive_int(groups, "groups", owner), owner)
     out = op(input, weight, (input.shape[0], weight.shape[1] * groups, *sizes))
-    return out if bias is None else _add_bias(out, tensor(owner, bias, "bias"))
+    return out if bias is None else _add_bias(out, tensor(bias, "bias", owner))
 
 
 def conv_transpose1d(

@@ -196,7 +196,7 @@ class Conv2DBackpropInput(TransposedConvolution):
         self.pad_list = pad_list
 
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any:
-        size = integers(self.name, input_size, "input_size")
+        size = integers(input_size, "input_size", self.name)
         _check_weight(self, filter)
         padding = self._padding or same_padding(size[2:], self._kernel, self._stride, self._dilation)
         op = TransposedConvolution(self._stride, padding, self._dilation, self._group, self.name)
@@ -319,7 +319,7 @@ class Conv2DBackpropFilter(WeightGradient):
     def __call__(self, out_backprop: Any, input: Any, filter_size: Any) -> Any:
         padding = self._padding or same_padding(input.shape[2:], self._kernel, self._stride, self._dilation)
         op = WeightGradient(self._stride, padding, self._dilation, self._group, self.name)
-        return op(input, out_backprop, integers(self.name, filter_size, "filter_size"), False)
+        return op(input, out_backprop, integers(filter_size, "filter_size", self.name), False)
 
 
 def output_padding_of(value: Any, stride: tuple, dilation: tuple, owner: str) -> tuple[int, ...]:
@@ -329,7 +329,7 @@ def output_padding_of(value: Any, stride: tuple, dilation: tuple, owner: str) ->
         TypeError: if it is no int or tuple of ints.
         ValueError: if it is out of range.
     """
-    given = integers(owner, value, "output_padding")
+    given = integers(value, "output_padding", owner)
     given = given * len(stride) if len(given) == 1 else given
     if len(given) != len(stride) or any(not 0 <= n < max(s, d) for n, s, d in zip(given, stride, dilation)):
         raise ValueError(

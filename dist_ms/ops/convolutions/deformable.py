@@ -76,7 +76,7 @@ class DeformableOffsets(Primitive):
         for name, value in (("strides", self.strides), ("dilations", self.dilations)):
             if value[:2] != (1, 1):
                 raise ValueError(complaint(name, self.name, "(1, 1, height, width)", value))
-        self.deformable_groups = arguments.integer(self.name, deformable_groups, "deformable_groups")
+        self.deformable_groups = arguments.integer(deformable_groups, "deformable_groups", self.name)
         if self.deformable_groups < 1:
             raise ValueError(complaint("deformable_groups", self.name, "positive", deformable_groups))
 
@@ -93,7 +93,7 @@ class DeformableOffsets(Primitive):
     def __call__(self, x: Tensor, offsets: Tensor) -> Tensor:
         for name, value in (("x", x), ("offsets", offsets)):
             data = arguments.floating(
-                self.name, arguments.tensor(self.name, value, name).array(), name, complex_too=False
+                arguments.tensor(value, name, self.name).array(), name, self.name, complex_too=False
             )
             if data.ndim != 4:
                 raise ValueError(complaint(name, self.name, "of 4 dimensions", f"shape {data.shape}"))

@@ -84,7 +84,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
           [2. 3.]]]
     """
     geometry = _geometry("unfold", kernel_size, dilation, padding, stride)
-    shape = arguments.tensor("unfold", input).shape
+    shape = arguments.tensor(input, "input", "unfold").shape
     if len(shape) != 4:
         raise ValueError(f"For 'unfold', 'input' must have 4 dimensions, but got shape {shape}.")
     if min(output_sizes(shape[2:], *geometry)) <= 0:
@@ -118,11 +118,11 @@ def fold(
         [[[[1. 4. 3.]]]]
     """
     geometry = _geometry("fold", kernel_size, dilation, padding, stride)
-    sizes = arguments.integers("fold", output_size, "output_size")
+    sizes = arguments.integers(output_size, "output_size", "fold")
     sizes = sizes * 2 if len(sizes) == 1 else sizes
     for n in sizes:
         check_positive_int(n, "output_size", "fold")
-    shape, area = arguments.tensor("fold", input).shape, math.prod(geometry[0])
+    shape, area = arguments.tensor(input, "input", "fold").shape, math.prod(geometry[0])
     counts = output_sizes(sizes, *geometry) if len(sizes) == 2 else (0,)
     if len(shape) != 3 or min(counts) <= 0 or shape[1] % area or shape[2] != math.prod(counts):
         raise ValueError(

@@ -61,7 +61,7 @@ class ExtractVolumePatches(Primitive):
         return tuple(value[2:])
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        data = arguments.real(self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x")
+        data = arguments.real(arguments.tensor(input_x, "input_x", self.name).array(), "input_x", self.name)
         if data.ndim != 5:
             raise ValueError(complaint("input_x", self.name, "of 5 dimensions", f"shape {data.shape}"))
         lengths, x = data.shape[2:], input_x

@@ -128,7 +128,7 @@ def checked(name: str, variable: Tensor, value: Any) -> np.ndarray:
         TypeError: if an argument has the wrong type, or `value` a wider dtype.
         ValueError: if the shapes differ.
     """
-    d = tensor(name, variable, "variable").array().dtype
+    d = tensor(variable, "variable", name).array().dtype
     if not isinstance(value, (Tensor, bool, int, float, np.generic)):
         raise TypeError(f"For '{name}', 'value' must be a Tensor or a number, but got {type(value).__name__}.")
     array = as_tensor(value).array()

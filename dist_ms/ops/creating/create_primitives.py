@@ -63,7 +63,7 @@ class FillV2(Primitive):
 
     def __call__(self, shape: Any, value: Any) -> Tensor:
         value = as_tensor(value)
-        return wrap(filled(shape_of("FillV2", shape, "shape"), value.array().reshape(()), value.array().dtype))
+        return wrap(filled(shape_of(shape, "shape", "FillV2"), value.array().reshape(()), value.array().dtype))
 
 
 class ZerosLike(Primitive):

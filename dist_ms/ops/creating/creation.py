@@ -37,11 +37,11 @@ _F32, _F64, _I64 = np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int64
 _LEAST_SHARED, _LEAST_COUNTED = 131072, 4096
 
 
-def shape_of(name: str, size: Any, argument: str) -> tuple:
+def shape_of(size: Any, name: str, owner: str) -> tuple:
     """A shape: an int, or a tuple, list or Tensor of them, none negative."""
-    shape = integers(name, size, argument)
+    shape = integers(size, name, owner)
     if any(n < 0 for n in shape):
-        raise ValueError(f"For '{name}', '{argument}' must hold no negative length, but got {shape}.")
+        raise ValueError(f"For '{owner}', '{name}' must hold no negative length, but got {shape}.")
     return shape
 
 
@@ -74,7 +74,7 @@ def zeros(size: Any, dtype: Number | None = None) -> Tensor:
         [[0. 0.]
          [0. 0.]]
     """
-    return wrap(_zeros(shape_of("zeros", size, "size"), _dtype("zeros", dtype, float32)))
+    return wrap(_zeros(shape_of(size, "size", "zeros"), _dtype("zeros", dtype, float32)))
 
 
 def ones(shape: Any, dtype: Number | None = None) -> Tensor:
@@ -97,7 +97,7 @@ def ones(shape: Any, dtype: Number | None = None) -> Tensor:
         [[1 1]
          [1 1]]
     """
-    return wrap(filled(shape_of("ones", shape, "shape"), 1, _dtype("ones", dtype, float32)))
+    return wrap(filled(shape_of(shape, "shape", "ones"), 1, _dtype("ones", dtype, float32)))
 
 
 def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
@@ -122,7 +122,7 @@ def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
     """
     if not isinstance(fill_value, (bool, int, float, complex, np.generic)):
         raise TypeError(f"For 'full', 'fill_value' must be a number, but got {type(fill_value).__name__}.")
-    return wrap(filled(shape_of("full", size, "size"), fill_value, _dtype("full", dtype, int64)))
+    return wrap(filled(shape_of(size, "size", "full"), fill_value, _dtype("full", dtype, int64)))
 
 
 @quiet
@@ -161,7 +161,7 @@ def fill(type: Number, shape: Any, value: Any) -> Tensor:
         >>> print(ms.ops.fill(ms.float32, (2,), 3))
         [3. 3.]
     """
-    return wrap(filled(shape_of("fill", shape, "shape"), scalar(value), _dtype("fill", type, float32)))
+    return wrap(filled(shape_of(shape, "shape", "fill"), scalar(value), _dtype("fill", type, float32)))
 
 
 def fills(x: Tensor, value: Any) -> Tensor:
@@ -179,7 +179,7 @@ def fills(x: Tensor, value: Any) -> Tensor:
         >>> print(ms.ops.fills(ms.Tensor([1.0, 2.0]), 3))
         [3. 3.]
     """
-    return full_like(tensor("fills", x, "x"), scalar(value))
+    return full_like(tensor(x, "x", "fills"), scalar(value))
 
 
 def zeros_like(input: Tensor, *, dtype: Number | None = None) -> Tensor:
@@ -249,7 +249,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Number | None = None) ->
 @quiet
 def _like(name: str, input: Tensor, value: Any, dtype: Any) -> np.ndarray:
     """A constant array with a tensor's shape and memory order."""
-    d = numpy_dtype(tensor(name, input)) if dtype is None else _dtype(name, dtype, float32)
+    d = numpy_dtype(tensor(input, "input", name)) if dtype is None else _dtype(name, dtype, float32)
     out = np.empty(input.shape, d) if input._data is None else np.empty_like(input._data, d)
     filling.fill(out, np.asarray(scalar(value)).astype(d))
     return out
@@ -347,7 +347,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
         >>> print(ms.ops.linspace(0, 1, 5))
         [0.   0.25 0.5  0.75 1.  ]
     """
-    steps = integer("linspace", steps, "steps")
+    steps = integer(steps, "steps", "linspace")
     if steps < 1:
         raise ValueError(f"For 'linspace', 'steps' must be at least 1, but got {steps}.")
     double = any(isinstance(v, Tensor) and numpy_dtype(v) == np.float64 for v in (start, end))
@@ -384,8 +384,8 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
     """
     for argument, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor):
-            floating("logspace", value.array(), argument, complex_too=False)
-    steps = integer("logspace", steps, "steps")
+            floating(value.array(), argument, "logspace", complex_too=False)
+    steps = integer(steps, "steps", "logspace")
     if steps < 1:
         raise ValueError(f"For 'logspace', 'steps' must be at least 1, but got {steps}.")
     return wrap(np.logspace(scalar(start), scalar(end), steps, base=base).astype(_dtype("logspace", dtype, float32)))
@@ -412,7 +412,7 @@ def eye(n: int, m: int | None = None, dtype: Number | None = None) -> Tensor:
         [[1. 0. 0.]
          [0. 1. 0.]]
     """
-    rows, columns = shape_of("eye", (n, n if m is None else m), "n, m")
+    rows, columns = shape_of((n, n if m is None else m), "n, m", "eye")
     out = _zeros((rows, columns), _dtype("eye", dtype, float32))
     out.reshape(-1)[: min(rows, columns) * columns : columns + 1] = 1
     return wrap(out)
@@ -432,5 +432,5 @@ def eps(x: Tensor) -> Tensor:
         >>> print(ms.ops.eps(ms.Tensor([1.0, 2.0])))
         [1.1920929e-07 1.1920929e-07]
     """
-    d = numpy_dtype(tensor("eps", x, "x"))
+    d = numpy_dtype(tensor(x, "x", "eps"))
     return wrap(np.full(x.shape, 2.0**-7 if d.kind == "V" else np.finfo(d).eps, d))

@@ -39,17 +39,17 @@ class OneHot(Undifferentiable):
     """
 
     def __init__(self, axis: int = -1) -> None:
-        self.axis = integer(self.name, axis, "axis")
+        self.axis = integer(axis, "axis", self.name)
 
     def __call__(self, indices: Tensor, depth: Any, on_value: Any, off_value: Any) -> Tensor:
         on, off = as_tensor(on_value), as_tensor(off_value)
-        return super().__call__(tensor(self.name, indices, "indices"), integer(self.name, depth, "depth"), on, off)
+        return super().__call__(tensor(indices, "indices", self.name), integer(depth, "depth", self.name), on, off)
 
     def forward(self, indices: np.ndarray, depth: int, on_value: np.ndarray, off_value: np.ndarray) -> np.ndarray:
-        integral(self.name, indices, "indices")
+        integral(indices, "indices", self.name)
         if depth < 0:
             raise ValueError(f"For '{self.name}', 'depth' must not be negative, but got {depth}.")
-        axis = one_axis(self.name, self.axis, indices.ndim + 1)
+        axis = one_axis(self.axis, "axis", self.name, indices.ndim + 1)
         off_value = off_value.astype(on_value.dtype)
         if axis == indices.ndim and on_value.size == 1 == off_value.size and indices.size and depth:
             return _rows(indices, depth, on_value.reshape(()), off_value.reshape(()))
@@ -116,6 +116,6 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
         [[ True False False]
          [ True  True  True]]
     """
-    counts = integral("sequence_mask", tensor("sequence_mask", lengths, "lengths").array(), "lengths")
-    maxlen = int(counts.max()) if maxlen is None else integer("sequence_mask", maxlen, "maxlen")
+    counts = integral(tensor(lengths, "lengths", "sequence_mask").array(), "lengths", "sequence_mask")
+    maxlen = int(counts.max()) if maxlen is None else integer(maxlen, "maxlen", "sequence_mask")
     return wrap(np.arange(maxlen) < counts[..., None])

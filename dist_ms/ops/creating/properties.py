@@ -54,7 +54,7 @@ def shape(input_x: Tensor) -> tuple[int, ...]:
         >>> ms.ops.shape(ms.Tensor([[1, 2, 3]]))
         (1, 3)
     """
-    return tensor("shape", input_x, "input_x").shape
+    return tensor(input_x, "input_x", "shape").shape
 
 
 shape_ = shape
@@ -74,7 +74,7 @@ def dyn_shape(input_x: Tensor) -> Tensor:
         >>> print(ms.ops.dyn_shape(ms.Tensor([[1, 2, 3]])))
         [1 3]
     """
-    return wrap(np.array(tensor("dyn_shape", input_x, "input_x").shape, np.int64))
+    return wrap(np.array(tensor(input_x, "input_x", "dyn_shape").shape, np.int64))
 
 
 def rank(input_x: Tensor) -> int:
@@ -94,7 +94,7 @@ def rank(input_x: Tensor) -> int:
         >>> ms.ops.rank(ms.Tensor([[1, 2, 3]]))
         2
     """
-    return tensor("rank", input_x, "input_x").ndim
+    return tensor(input_x, "input_x", "rank").ndim
 
 
 def size(input_x: Tensor) -> int:
@@ -114,7 +114,7 @@ def size(input_x: Tensor) -> int:
         >>> ms.ops.size(ms.Tensor([[1, 2, 3]]))
         3
     """
-    return tensor("size", input_x, "input_x").size
+    return tensor(input_x, "input_x", "size").size
 
 
 def numel(input: Tensor) -> int:
@@ -131,7 +131,7 @@ def numel(input: Tensor) -> int:
         >>> ms.ops.numel(ms.Tensor([[1, 2, 3]]))
         3
     """
-    return tensor("numel", input).size
+    return tensor(input, "input", "numel").size
 
 
 def dtype(x: Tensor) -> Number:
@@ -151,7 +151,7 @@ def dtype(x: Tensor) -> Number:
         >>> print(ms.ops.dtype(ms.Tensor([1.0])))
         Float32
     """
-    return tensor("dtype", x, "x").dtype
+    return tensor(x, "x", "dtype").dtype
 
 
 def is_tensor(obj: Any) -> bool:
@@ -188,7 +188,7 @@ def is_floating_point(input: Tensor) -> bool:
         >>> ms.ops.is_floating_point(ms.Tensor([1.0]))
         True
     """
-    return numpy_dtype(tensor("is_floating_point", input)).kind in "fV"
+    return numpy_dtype(tensor(input, "input", "is_floating_point")).kind in "fV"
 
 
 def scalar_to_tensor(x: Any, dtype: Number = float32) -> Tensor:

@@ -49,8 +49,8 @@ class Cauchy(Primitive):
     """
 
     def __init__(self, size: Any, median: float = 0.0, sigma: float = 1.0) -> None:
-        self.size, self.median = shape_of(self.name, size, "size"), number(self.name, median, "median")
-        self.sigma = number(self.name, sigma, "sigma")
+        self.size, self.median = shape_of(size, "size", self.name), number(median, "median", self.name)
+        self.sigma = number(sigma, "sigma", self.name)
         if sigma <= 0:
             raise ValueError(f"For '{self.name}', 'sigma' must be positive, but got {sigma}.")
 
@@ -119,10 +119,10 @@ class LogNormalReverse(Primitive):
     """
 
     def __init__(self, mean: float = 1.0, std: float = 2.0) -> None:
-        self.mean, self.std = number(self.name, mean, "mean"), number(self.name, std, "std")
+        self.mean, self.std = number(mean, "mean", self.name), number(std, "std", self.name)
 
     def __call__(self, x: Tensor) -> Tensor:
-        a = floating(self.name, tensor(self.name, x, "x").array(), "x", False)
+        a = floating(tensor(x, "x", self.name).array(), "x", self.name, False)
         return wrap(generator_of(self.name, None).lognormal(self.mean, self.std, a.shape).astype(a.dtype))
 
 
@@ -152,7 +152,7 @@ class TruncatedNormal(SeededPrimitive):
         self.dtype = dtype
 
     def __call__(self, shape: Any) -> Tensor:
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         limit = np.full((1, math.prod(size)), 2.0)
         draws = _truncated_rows(self, -limit, limit)
         return wrap(draws.reshape(size).astype(self.dtype.np))
@@ -182,10 +182,10 @@ class ParameterizedTruncatedNormal(SeededPrimitive):
     """
 
     def __call__(self, shape: Any, mean: Tensor, stdevs: Tensor, min: Tensor, max: Tensor) -> Tensor:
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         full = []
         for argument, value in (("mean", mean), ("stdevs", stdevs), ("min", min), ("max", max)):
-            part = tensor(self.name, value, argument).array().astype(np.float64).reshape(-1)
+            part = tensor(value, argument, self.name).array().astype(np.float64).reshape(-1)
             full.append(np.broadcast_to(part.reshape(-1, *[1] * (len(size) - 1)), size).reshape(size[:1] + (-1,)))
         middle, width, low, high = full
         if not (width > 0).all() or not (low < high).all():
@@ -217,16 +217,16 @@ def _log_candidates(sequence: PhiloxSequence, size: int) -> Iterator[int]:
 
 def _checked(name: str, classes: Any, num_true: Any, count: Any, unique: Any, size: Any, seed: Any) -> tuple:
     """The arguments of a sampler, checked: the true classes, how many are drawn, whether once, of how many."""
-    true = tensor(name, classes, "true_classes").array()
-    num_true, count = integer(name, num_true, "num_true"), integer(name, count, "num_sampled")
-    size, unique = integer(name, size, "range_max"), boolean(name, unique, "unique")
+    true = tensor(classes, "true_classes", name).array()
+    num_true, count = integer(num_true, "num_true", name), integer(count, "num_sampled", name)
+    size, unique = integer(size, "range_max", name), boolean(unique, "unique", name)
     if true.ndim != 2 or true.shape[1] != num_true:
         raise ValueError(f"For '{name}', 'true_classes' must have the shape (batch, {num_true}), but got {true.shape}.")
     if unique and count > size:
         raise ValueError(
             f"For '{name}', 'num_sampled' must not be above 'range_max' with 'unique', but got {count} and {size}."
         )
-    if integer(name, seed, "seed") < 0:
+    if integer(seed, "seed", name) < 0:
         raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
     return true, count, unique, size
 
@@ -319,7 +319,7 @@ def uniform_candidate_sampler(
     """
     name = "uniform_candidate_sampler"
     true, count, unique, size = _checked(name, true_classes, num_true, num_sampled, unique, range_max, seed)
-    hits = set(true.reshape(-1).tolist()) if boolean(name, remove_accidental_hits, "remove_accidental_hits") else set()
+    hits = set(true.reshape(-1).tolist()) if boolean(remove_accidental_hits, "remove_accidental_hits", name) else set()
     left = size - len([c for c in hits if 0 <= c < size])
     if left < (count if unique else 1):
         raise ValueError(f"For '{name}', 'num_sampled' must not be above the {left} classes left, but got {count}.")
@@ -344,7 +344,7 @@ class LogUniformCandidateSampler(Primitive):
     ) -> None:
         self.num_true, self.num_sampled, self.unique = num_true, num_sampled, unique
         self.range_max, self.seed = range_max, seed
-        self._sequence = PhiloxSequence(87654321, integer(self.name, seed, "seed"))
+        self._sequence = PhiloxSequence(87654321, integer(seed, "seed", self.name))
 
     def __call__(self, true_classes: Tensor) -> tuple:
         true, count, unique, size = _checked(

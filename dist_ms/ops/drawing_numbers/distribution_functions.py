@@ -36,8 +36,8 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.gamma((4,), ms.Tensor([1.0, 2.0]), ms.Tensor([1.0])).shape
         (4, 2)
     """
-    a, b = tensor("gamma", alpha, "alpha").array(), tensor("gamma", beta, "beta").array()
-    full = shape_of("gamma", shape, "shape") + np.broadcast_shapes(a.shape, b.shape)
+    a, b = tensor(alpha, "alpha", "gamma").array(), tensor(beta, "beta", "gamma").array()
+    full = shape_of(shape, "shape", "gamma") + np.broadcast_shapes(a.shape, b.shape)
     return wrap((generator_of("gamma", seed).gamma(np.broadcast_to(a, full)) / b).astype(np.float32))
 
 
@@ -60,8 +60,8 @@ def poisson(shape: Any, mean: Tensor, seed: int | None = None) -> Tensor:
         >>> ms.ops.poisson((4, 2), ms.Tensor([1.0, 2.0])).shape
         (4, 2)
     """
-    m = tensor("poisson", mean, "mean").array()
-    full = np.broadcast_shapes(shape_of("poisson", shape, "shape"), m.shape)
+    m = tensor(mean, "mean", "poisson").array()
+    full = np.broadcast_shapes(shape_of(shape, "shape", "poisson"), m.shape)
     return wrap(generator_of("poisson", seed).poisson(m, full).astype(np.int32))
 
 
@@ -85,8 +85,8 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
         >>> ms.ops.random_poisson((4,), ms.Tensor([1.0, 2.0])).shape
         (4, 2)
     """
-    r = tensor("random_poisson", rate, "rate").array()
-    size = integers("random_poisson", shape, "shape")
+    r = tensor(rate, "rate", "random_poisson").array()
+    size = integers(shape, "shape", "random_poisson")
     return wrap(source_of("random_poisson", seed).poisson(r, size).astype(dtype.np))
 
 
@@ -107,8 +107,8 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
         >>> ms.ops.laplace((2, 3), ms.Tensor(0.0), ms.Tensor(1.0)).shape
         (2, 3)
     """
-    m, s = parameter_array("laplace", mean, "mean"), parameter_array("laplace", lambda_param, "lambda_param")
-    drawn = source_of("laplace", seed).laplace(shape_of("laplace", shape, "shape"))
+    m, s = parameter_array(mean, "mean", "laplace"), parameter_array(lambda_param, "lambda_param", "laplace")
+    drawn = source_of("laplace", seed).laplace(shape_of(shape, "shape", "laplace"))
     return wrap(np.asarray(drawn * s + m, np.float32))
 
 
@@ -127,4 +127,4 @@ def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.standard_laplace((2, 3)).shape
         (2, 3)
     """
-    return wrap(source_of("standard_laplace", seed).laplace(shape_of("standard_laplace", shape, "shape")))
+    return wrap(source_of("standard_laplace", seed).laplace(shape_of(shape, "shape", "standard_laplace")))

@@ -51,9 +51,9 @@ def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
     if not ((part >= 0) & (part <= 1)).all():
         raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
-    shape = tensor("bernoulli", input).shape
+    shape = tensor(input, "input", "bernoulli").shape
     d = np.promote_types(part.dtype, np.float32) if part.ndim and part.dtype.kind == "f" else np.dtype(np.float32)
-    if seed is None or integer("bernoulli", seed, "seed") == -1:
+    if seed is None or integer(seed, "seed", "bernoulli") == -1:
         marks = FreeSource().uniform(shape, d)
     elif seed < 0:
         raise ValueError(f"For 'bernoulli', 'seed' must be -1 or at least 0, but got {seed}.")
@@ -76,7 +76,7 @@ class Bernoulli(Primitive):
     """
 
     def __init__(self, seed: int = -1, offset: int = 0) -> None:
-        self.seed, self.offset = integer(self.name, seed, "seed"), integer(self.name, offset, "offset")
+        self.seed, self.offset = integer(seed, "seed", self.name), integer(offset, "offset", self.name)
 
     def __call__(self, x: Tensor, p: Any = 0.5) -> Tensor:
         return bernoulli(x, p, self.seed)
@@ -104,9 +104,9 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
         >>> print(ms.ops.multinomial(ms.Tensor([0.0, 1.0]), 3))
         [1 1 1]
     """
-    weights = tensor("multinomial", input).array().astype(np.float64)
-    count = integer("multinomial", num_samples, "num_samples")
-    boolean("multinomial", replacement, "replacement")
+    weights = tensor(input, "input", "multinomial").array().astype(np.float64)
+    count = integer(num_samples, "num_samples", "multinomial")
+    boolean(replacement, "replacement", "multinomial")
     totals = np.atleast_1d(weights).sum(-1)
     if (
         weights.ndim not in (1, 2)
@@ -173,11 +173,11 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Nu
         >>> print(ms.ops.random_categorical(ms.Tensor([[0.0, 1e9]]), 2))
         [[1 1]]
     """
-    x = tensor("random_categorical", logits, "logits").array().astype(np.float64)
+    x = tensor(logits, "logits", "random_categorical").array().astype(np.float64)
     if x.ndim != 2:
         raise ValueError(f"For 'random_categorical', 'logits' must have 2 dimensions, but got {x.ndim}.")
     weights = np.exp(x - x.max(-1, keepdims=True))
-    seed, count = integer("random_categorical", seed, "seed"), integer("random_categorical", num_sample, "num_sample")
+    seed, count = integer(seed, "seed", "random_categorical"), integer(num_sample, "num_sample", "random_categorical")
     if seed:
         marks = np.broadcast_to(SeededSource(0, seed).marks((1, count), fine=True), (len(x), count))
     else:
@@ -218,11 +218,11 @@ class RandpermV2(Primitive):
     """
 
     def __init__(self, seed: int = 0, offset: int = 0, dtype: Number = int64) -> None:
-        self.seed, self.offset = integer(self.name, seed, "seed"), integer(self.name, offset, "offset")
+        self.seed, self.offset = integer(seed, "seed", self.name), integer(offset, "offset", self.name)
         self.dtype = dtype
 
     def __call__(self, n: Any) -> Tensor:
-        return drawing.randperm(integer(self.name, n, "n"), self.seed, self.offset, self.dtype)
+        return drawing.randperm(integer(n, "n", self.name), self.seed, self.offset, self.dtype)
 
 
 class Randperm(Primitive):
@@ -240,10 +240,10 @@ class Randperm(Primitive):
     """
 
     def __init__(self, max_length: int = 1, pad: int = -1, dtype: Number = int32) -> None:
-        self.max_length, self.pad, self.dtype = integer(self.name, max_length, "max_length"), pad, dtype
+        self.max_length, self.pad, self.dtype = integer(max_length, "max_length", self.name), pad, dtype
 
     def __call__(self, n: Any) -> Tensor:
-        n = integer(self.name, n, "n")
+        n = integer(n, "n", self.name)
         if not 0 <= n <= self.max_length:
             raise ValueError(f"For '{self.name}', 'n' must be in the range [0, {self.max_length}], but got {n}.")
         out = np.full(self.max_length, self.pad, self.dtype.np)

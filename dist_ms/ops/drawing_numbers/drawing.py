@@ -58,7 +58,7 @@ def _key(name: str, seed: Any) -> int | None:
     """The key that a call's own seed stands for."""
     if seed is None:
         return None
-    seed = integer(name, seed, "seed")
+    seed = integer(seed, "seed", name)
     if seed < 0:
         raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
     return seed
@@ -97,7 +97,7 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.standard_normal((2, 3)).shape
         (2, 3)
     """
-    return wrap(source_of("standard_normal", seed).normal(shape_of("standard_normal", shape, "shape")))
+    return wrap(source_of("standard_normal", seed).normal(shape_of(shape, "shape", "standard_normal")))
 
 
 def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
@@ -120,18 +120,18 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
         >>> ms.ops.normal((2, 3), 0.0, 1.0).shape
         (2, 3)
     """
-    m, s = parameter_array("normal", mean, "mean"), parameter_array("normal", stddev, "stddev")
-    size, source = shape_of("normal", shape, "shape"), source_of("normal", seed)
+    m, s = parameter_array(mean, "mean", "normal"), parameter_array(stddev, "stddev", "normal")
+    size, source = shape_of(shape, "shape", "normal"), source_of("normal", seed)
     if not m.ndim and not s.ndim:
         return wrap(source.normal(size, mean=float(m), deviation=float(s)))
     return wrap(np.asarray(source.normal(size) * s + m, np.float32))
 
 
-def parameter_array(name: str, value: Any, argument: str) -> np.ndarray:
+def parameter_array(value: Any, name: str, owner: str) -> np.ndarray:
     """A distribution's parameter as an array of float32."""
     if isinstance(value, Tensor):
         return value.array().astype(np.float32)
-    return np.asarray(number(name, value, argument), np.float32)
+    return np.asarray(number(value, name, owner), np.float32)
 
 
 def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Number = float32) -> Tensor:
@@ -161,10 +161,10 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         low, high = (v.array() if isinstance(v, Tensor) else np.asarray(v) for v in (minval, maxval))
         if (low >= high).any():
             raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
-        full = np.broadcast_shapes(shape_of("uniform", shape, "shape"), low.shape, high.shape)
+        full = np.broadcast_shapes(shape_of(shape, "shape", "uniform"), low.shape, high.shape)
         return wrap(source_of("uniform", seed).integers(low, high, full).astype(dtype.np))
-    low, high = parameter_array("uniform", minval, "minval"), parameter_array("uniform", maxval, "maxval")
-    size, source = shape_of("uniform", shape, "shape"), source_of("uniform", seed)
+    low, high = parameter_array(minval, "minval", "uniform"), parameter_array(maxval, "maxval", "uniform")
+    size, source = shape_of(shape, "shape", "uniform"), source_of("uniform", seed)
     below = np.where(high > low, np.nextafter(high, low), low)  # Rounding must not reach the upper limit.
     if not low.ndim and not high.ndim:
         out = source.uniform(size, low=float(low), span=float(high - low))
@@ -202,7 +202,7 @@ def _size(name: str, size: tuple) -> tuple:
     """A shape given as separate ints or as one sequence."""
     if len(size) == 1 and isinstance(size[0], (tuple, list, Tensor)):
         size = size[0]
-    return shape_of(name, size, "size")
+    return shape_of(size, "size", name)
 
 
 def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
@@ -260,10 +260,10 @@ def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: N
 
 def _integers(name: str, low: Any, high: Any, size: Any, seed: Any, d: np.dtype) -> np.ndarray:
     """Equally likely integers from [low, high)."""
-    low, high = integer(name, low, "low"), integer(name, high, "high")
+    low, high = integer(low, "low", name), integer(high, "high", name)
     if low >= high:
         raise ValueError(f"For '{name}', 'low' must be below 'high', but got {low} and {high}.")
-    return source_of(name, seed).integers(low, high, shape_of(name, size, "size")).astype(d, copy=False)
+    return source_of(name, seed).integers(low, high, shape_of(size, "size", name)).astype(d, copy=False)
 
 
 def _int_dtype(name: str, dtype: Any) -> np.dtype:
@@ -295,7 +295,7 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = 
         >>> ms.ops.rand_like(ms.Tensor([1.0, 2.0])).shape
         (2,)
     """
-    d = _float_dtype("rand_like", dtype or tensor("rand_like", input).dtype)
+    d = _float_dtype("rand_like", dtype or tensor(input, "input", "rand_like").dtype)
     return wrap(source_of("rand_like", seed).uniform(input.shape, d))
 
 
@@ -319,7 +319,7 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
         >>> ms.ops.randn_like(ms.Tensor([1.0, 2.0])).shape
         (2,)
     """
-    d = _float_dtype("randn_like", dtype or tensor("randn_like", input).dtype)
+    d = _float_dtype("randn_like", dtype or tensor(input, "input", "randn_like").dtype)
     return wrap(source_of("randn_like", seed).normal(input.shape, d))
 
 
@@ -345,7 +345,7 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
         >>> ms.ops.randint_like(ms.Tensor([1, 2]), 0, 5).shape
         (2,)
     """
-    d = _int_dtype("randint_like", dtype or tensor("randint_like", input).dtype)
+    d = _int_dtype("randint_like", dtype or tensor(input, "input", "randint_like").dtype)
     return wrap(_integers("randint_like", low, high, input.shape, seed, d))
 
 
@@ -370,10 +370,10 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
         >>> print(ms.ops.sort(ms.ops.randperm(4))[0])
         [0 1 2 3]
     """
-    n = integer("randperm", n, "n")
+    n = integer(n, "n", "randperm")
     if n < 0:
         raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
-    start = integer("randperm", offset, "offset") or integer("randperm", seed, "seed")
+    start = integer(offset, "offset", "randperm") or integer(seed, "seed", "randperm")
     order = FreeSource() if start == -1 else MersenneTwister(start)
     return wrap(order.permutation(n).astype(dtype.np, copy=False))
 
@@ -397,6 +397,6 @@ def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
         >>> print(ms.ops.sort(ms.ops.shuffle(ms.Tensor([1, 2, 3])))[0])
         [1 2 3]
     """
-    if not tensor("shuffle", x, "x").ndim:
+    if not tensor(x, "x", "shuffle").ndim:
         return x
     return x[wrap(source_of("shuffle", seed).permutation(x.shape[0]))]

@@ -29,9 +29,9 @@ __all__ = [
 
 def _chosen(name: str, x: Any, count: int, source: FreeSource | SeededSource) -> tuple:
     """The places of `count` True elements, and which of them exist."""
-    mask = tensor(name, x, "input_x").array()
+    mask = tensor(x, "input_x", name).array()
     if mask.dtype != np.bool_:
-        raise TypeError(f"For '{name}', 'input_x' must be Bool, but got {tensor(name, x).dtype}.")
+        raise TypeError(f"For '{name}', 'input_x' must be Bool, but got {tensor(x, 'input_x', name).dtype}.")
     if not 1 <= mask.ndim <= 5:
         raise ValueError(f"For '{name}', 'input_x' must have 1 to 5 dimensions, but got {mask.ndim}.")
     places = np.argwhere(mask)
@@ -60,7 +60,7 @@ class RandomChoiceWithMask(SeededPrimitive):
         self.count = check_positive_int(count, "count", self.name)
 
     def __call__(self, input_x: Tensor) -> tuple:
-        return _chosen(self.name, input_x, self.count, self.source(tensor(self.name, input_x, "input_x").shape))
+        return _chosen(self.name, input_x, self.count, self.source(tensor(input_x, "input_x", self.name).shape))
 
 
 def choice_with_mask(input_x: Tensor, count: int = 256, seed: int | None = None) -> tuple:
@@ -115,7 +115,7 @@ class NonDeterministicInts(Primitive):
     def __call__(self, shape: Any) -> Tensor:
         bounds = np.iinfo(self.dtype.np)
         rng = np.random.default_rng()
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         return wrap(rng.integers(bounds.min, bounds.max, size, self.dtype.np, endpoint=True))
 
 
@@ -159,11 +159,11 @@ class MultinomialWithReplacement(Undifferentiable):
         return self._marks[seed, offset]
 
     def __call__(self, x: Tensor, seed: Tensor, offset: Tensor) -> Tensor:
-        data = floating(self.name, tensor(self.name, x, "x").array(), "x", complex_too=False)
+        data = floating(tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
         if data.ndim not in (1, 2):
             raise ValueError(complaint("x", self.name, "of 1 or 2 dimensions", f"shape {data.shape}"))
         starts = [
-            integer(self.name, v.item() if isinstance(v, Tensor) else v, n)
+            integer(v.item() if isinstance(v, Tensor) else v, n, self.name)
             for v, n in ((seed, "seed"), (offset, "offset"))
         ]
         rows = np.atleast_2d(data).astype(np.float64)

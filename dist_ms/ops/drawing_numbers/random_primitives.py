@@ -44,7 +44,7 @@ class SeededPrimitive(Primitive):
     """
 
     def __init__(self, seed: int = 0, seed2: int = 0) -> None:
-        self.seed, self.seed2 = integer(self.name, seed, "seed"), integer(self.name, seed2, "seed2")
+        self.seed, self.seed2 = integer(seed, "seed", self.name), integer(seed2, "seed2", self.name)
         if self.seed < 0 or self.seed2 < 0:
             raise ValueError(f"For '{self.name}', 'seed' and 'seed2' must not be negative, but got {seed} and {seed2}.")
         self._sources: dict[tuple, SeededSource] = {}
@@ -68,7 +68,7 @@ class StandardNormal(SeededPrimitive):
     """
 
     def __call__(self, shape: Any) -> Tensor:
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         return wrap(self.source(size).normal(size))
 
 
@@ -82,7 +82,7 @@ class StandardLaplace(SeededPrimitive):
     """
 
     def __call__(self, shape: Any) -> Tensor:
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         return wrap(self.source(size).laplace(size))
 
 
@@ -96,7 +96,7 @@ class UniformReal(SeededPrimitive):
     """
 
     def __call__(self, shape: Any) -> Tensor:
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         return wrap(self.source(size).uniform(size))
 
 
@@ -113,8 +113,8 @@ class UniformInt(SeededPrimitive):
     """
 
     def __call__(self, shape: Any, minval: Any, maxval: Any) -> Tensor:
-        size = shape_of(self.name, shape, "shape")
-        low, high = integer(self.name, minval, "minval"), integer(self.name, maxval, "maxval")
+        size = shape_of(shape, "shape", self.name)
+        low, high = integer(minval, "minval", self.name), integer(maxval, "maxval", self.name)
         if low >= high:
             raise ValueError(f"For '{self.name}', 'minval' must be below 'maxval', but got {low} and {high}.")
         return wrap(self.source(size).integers(low, high, size).astype(np.int32))
@@ -145,8 +145,8 @@ class Multinomial(SeededPrimitive):
         self.dtype = dtype
 
     def __call__(self, x: Tensor, num_samples: int) -> Tensor:
-        weights = tensor(self.name, x, "x").array().astype(np.float64)
-        count = integer(self.name, num_samples, "num_samples")
+        weights = tensor(x, "x", self.name).array().astype(np.float64)
+        count = integer(num_samples, "num_samples", self.name)
         good = weights.ndim in (1, 2) and count > 0 and np.isfinite(weights).all() and (weights >= 0).all()
         if not good or not (weights.sum(-1) > 0).all():
             raise ValueError(
@@ -183,10 +183,10 @@ class RandomGamma(SeededPrimitive):
         self._sequence = PhiloxSequence(self.seed, self.seed2)
 
     def __call__(self, shape: Any, alpha: Tensor) -> Tensor:
-        a = floating(self.name, tensor(self.name, alpha, "alpha").array(), "alpha", complex_too=False)
+        a = floating(tensor(alpha, "alpha", self.name).array(), "alpha", self.name, complex_too=False)
         if not (a > 0).all():
             raise ValueError(f"For '{self.name}', 'alpha' must be above 0, but got {alpha}.")
-        size = shape_of(self.name, shape, "shape")
+        size = shape_of(shape, "shape", self.name)
         if not self.seed and not self.seed2:
             return wrap(generator_of(self.name, None).gamma(np.broadcast_to(a, size + a.shape)).astype(a.dtype))
         each = math.prod(size)
@@ -219,8 +219,8 @@ class RandomPoisson(SeededPrimitive):
         self.dtype = dtype
 
     def __call__(self, shape: Any, rate: Tensor) -> Tensor:
-        mean = tensor(self.name, rate, "rate").array().astype(np.float64)
-        size = shape_of(self.name, shape, "shape")
+        mean = tensor(rate, "rate", self.name).array().astype(np.float64)
+        size = shape_of(shape, "shape", self.name)
         return wrap(self.source(size, mean.shape).poisson(mean, size).astype(self.dtype.np))
 
 
@@ -234,7 +234,7 @@ class RandomShuffle(SeededPrimitive):
     """
 
     def __call__(self, x: Tensor) -> Tensor:
-        if not tensor(self.name, x, "x").ndim:
+        if not tensor(x, "x", self.name).ndim:
             return x
         return x[wrap(self.source(x.shape).permutation(x.shape[0]))]
 
@@ -290,6 +290,6 @@ def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
         >>> ms.ops.random_gamma((4,), ms.Tensor([1.0, 2.0])).shape
         (4, 2)
     """
-    a = tensor("random_gamma", alpha, "alpha").array()
-    floating("random_gamma", a, "alpha", complex_too=False)
+    a = tensor(alpha, "alpha", "random_gamma").array()
+    floating(a, "alpha", "random_gamma", complex_too=False)
     return RandomGamma(*seeds_of("random_gamma", seed))(shape, alpha)

@@ -211,7 +211,7 @@ def seeds_of(name: str, seed: Any) -> tuple[int, int]:
         ValueError: if it is negative.
     """
     if seed is not None:
-        seed = integer(name, seed, "seed")
+        seed = integer(seed, "seed", name)
         if seed < 0:
             raise ValueError(f"For '{name}', 'seed' must not be negative, but got {seed}.")
     return seeds.operation_seeds(name, seed)

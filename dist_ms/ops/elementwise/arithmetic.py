@@ -168,7 +168,7 @@ class Neg(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if array(self.name, input).dtype.kind == "b":
+        if array(input, "input", self.name).dtype.kind == "b":
             raise TypeError("For 'Neg', the dtype of 'input' must be a number type, but got Bool.")
         if input.dtype == _BF16:
             return _bits(np.bitwise_xor, input, _SIGN)
@@ -196,7 +196,7 @@ class Abs(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if array(self.name, input).dtype == _BF16:
+        if array(input, "input", self.name).dtype == _BF16:
             return _bits(np.bitwise_and, input, _SIZE)
         return apply(np.absolute, input).astype(input.dtype, copy=False)
 
@@ -222,7 +222,7 @@ class Sign(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        kind = array(self.name, input).dtype.kind
+        kind = array(input, "input", self.name).dtype.kind
         if kind == "b":
             raise TypeError("For 'Sign', the dtype of 'input' must be a number type, but got Bool.")
         if kind == "c":
@@ -253,7 +253,7 @@ class Square(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if array(self.name, input).dtype.kind == "b":
+        if array(input, "input", self.name).dtype.kind == "b":
             raise TypeError("For 'Square', the dtype of 'input' must be a number type, but got Bool.")
         return pointwise.square(input)
 

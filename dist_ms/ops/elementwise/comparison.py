@@ -202,7 +202,7 @@ class IsNan(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.isnan, array(self.name, input))
+        return apply(np.isnan, array(input, "input", self.name))
 
 
 class IsInf(Undifferentiable):
@@ -218,7 +218,7 @@ class IsInf(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.isinf, array(self.name, input))
+        return apply(np.isinf, array(input, "input", self.name))
 
 
 class IsFinite(Undifferentiable):
@@ -234,7 +234,7 @@ class IsFinite(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.isfinite, array(self.name, input))
+        return apply(np.isfinite, array(input, "input", self.name))
 
 
 class IsPosInf(Undifferentiable):
@@ -250,7 +250,7 @@ class IsPosInf(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.isinf, array(self.name, input)) & (input > 0)
+        return apply(np.isinf, array(input, "input", self.name)) & (input > 0)
 
 
 class IsNegInf(Undifferentiable):
@@ -266,7 +266,7 @@ class IsNegInf(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.isinf, array(self.name, input)) & (input < 0)
+        return apply(np.isinf, array(input, "input", self.name)) & (input < 0)
 
 
 class IsReal(Undifferentiable):
@@ -282,7 +282,7 @@ class IsReal(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return input.imag == 0 if array(self.name, input).dtype.kind == "c" else np.ones(input.shape, bool)
+        return input.imag == 0 if array(input, "input", self.name).dtype.kind == "c" else np.ones(input.shape, bool)
 
 
 class SignBit(Undifferentiable):
@@ -298,7 +298,7 @@ class SignBit(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return array(self.name, input) < 0
+        return array(input, "input", self.name) < 0
 
 
 class IsClose(_Comparison):
@@ -323,12 +323,12 @@ class IsClose(_Comparison):
     """
 
     def __init__(self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> None:
-        self.rtol, self.atol = number(self.name, rtol, "rtol"), number(self.name, atol, "atol")
+        self.rtol, self.atol = number(rtol, "rtol", self.name), number(atol, "atol", self.name)
         self.equal_nan = equal_nan
 
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
-        if array(self.name, input).dtype != array(self.name, other, "other").dtype:
+        if array(input, "input", self.name).dtype != array(other, "other", self.name).dtype:
             raise TypeError(
                 f"For '{self.name}', 'input' and 'other' must have one dtype, "
                 f"but got {from_numpy(input.dtype)} and {from_numpy(other.dtype)}."
@@ -428,7 +428,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
         >>> ms.Tensor([1.0, 2.0]).allclose(ms.Tensor([1.0, 2.1]))
         False
     """
-    return bool(isclose(tensor("allclose", input), other, rtol, atol, equal_nan).array().all())
+    return bool(isclose(tensor(input, "input", "allclose"), other, rtol, atol, equal_nan).array().all())
 
 
 def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:

@@ -50,7 +50,7 @@ class Complex(Primitive):
     keeps = ()
 
     def forward(self, real: np.ndarray, imag: np.ndarray) -> np.ndarray:
-        x, y = promote(floating(self.name, real, "real", False), floating(self.name, imag, "imag", False))
+        x, y = promote(floating(real, "real", self.name, False), floating(imag, "imag", self.name, False))
         out = np.empty(np.broadcast_shapes(x.shape, y.shape), np.complex128 if x.dtype == np.float64 else np.complex64)
         out.real, out.imag = x, y
         return out
@@ -74,7 +74,7 @@ class Real(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return input.real.copy() if array(self.name, input).dtype.kind == "c" else input
+        return input.real.copy() if array(input, "input", self.name).dtype.kind == "c" else input
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return ops.cast(dout, inputs[0].dtype)
@@ -95,7 +95,7 @@ class Imag(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return input.imag.copy() if array(self.name, input).dtype.kind == "c" else np.zeros_like(input)
+        return input.imag.copy() if array(input, "input", self.name).dtype.kind == "c" else np.zeros_like(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         x = inputs[0]
@@ -117,7 +117,7 @@ class Conj(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return np.conjugate(input) if array(self.name, input).dtype.kind == "c" else input
+        return np.conjugate(input) if array(input, "input", self.name).dtype.kind == "c" else input
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return conj(dout)
@@ -186,7 +186,7 @@ class Polar(Primitive):
     """
 
     def forward(self, abs: np.ndarray, angle: np.ndarray) -> np.ndarray:
-        r, a = promote(floating(self.name, abs, "abs", False), floating(self.name, angle, "angle", False))
+        r, a = promote(floating(abs, "abs", self.name, False), floating(angle, "angle", self.name, False))
         out = np.empty(np.broadcast_shapes(r.shape, a.shape), np.complex128 if r.dtype == np.float64 else np.complex64)
         out.real, out.imag = r * np.cos(a), r * np.sin(a)
         return out
@@ -202,7 +202,7 @@ class Polar(Primitive):
 
 def _complex(name: str, value: Any) -> np.ndarray:
     """Check that an array holds complex numbers."""
-    if array(name, value).dtype.kind != "c":
+    if array(value, "input", name).dtype.kind != "c":
         raise TypeError(f"For '{name}', the dtype of 'input' must be complex, but got {value.dtype.name}.")
     return value
 

@@ -317,7 +317,7 @@ def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """
     if rounding_mode is None:
         return true_divide(input, other)
-    one_of("div", rounding_mode, "rounding_mode", (None, "floor", "trunc"))
+    one_of(rounding_mode, "rounding_mode", "div", (None, "floor", "trunc"))
     return (floor_divide if rounding_mode == "floor" else truncate_div)(input, other)
 
 

@@ -61,7 +61,7 @@ class Exp(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return pointwise.exp(floating(self.name, input))
+        return pointwise.exp(floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, conjugate(output))
@@ -108,7 +108,7 @@ class Expm1(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.expm1, floating(self.name, input))
+        return apply(np.expm1, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, add(conjugate(output), 1))
@@ -130,7 +130,7 @@ class Log(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return pointwise.log(floating(self.name, input))
+        return pointwise.log(floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, conjugate(inputs[0]))
@@ -152,7 +152,7 @@ class Log1p(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log1p, floating(self.name, input))
+        return apply(np.log1p, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, add(conjugate(inputs[0]), 1))
@@ -183,7 +183,7 @@ class Log2(_LogBase):
     scale = math.log(2)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log2, floating(self.name, input))
+        return apply(np.log2, floating(input, "input", self.name))
 
 
 class Log10(_LogBase):
@@ -204,7 +204,7 @@ class Log10(_LogBase):
     scale = math.log(10)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log10, floating(self.name, input))
+        return apply(np.log10, floating(input, "input", self.name))
 
 
 class Xlogy(Binary):
@@ -226,7 +226,7 @@ class Xlogy(Binary):
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        floating(self.name, x)
+        floating(x, "input", self.name)
         zero = np.zeros((), x.dtype)
         none = apply(np.logical_and, apply(np.equal, x, zero), apply(np.equal, y, y))
         return select(none, zero, apply(np.multiply, x, pointwise.log(y)))
@@ -261,7 +261,7 @@ class Logit(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        x = floating(self.name, input, complex_too=False)
+        x = floating(input, "input", self.name, complex_too=False)
         if self.eps >= 0:
             x = np.clip(x, x.dtype.type(self.eps), x.dtype.type(1 - self.eps))
         return pointwise.log(apply(np.divide, x, apply(np.subtract, np.ones((), x.dtype), x)))
@@ -300,7 +300,7 @@ class LogAddExp(Binary):
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         for argument, value in (("input", input), ("other", other)):
-            floating(self.name, value, argument, complex_too=False)
+            floating(value, argument, self.name, complex_too=False)
         x, y = promote(input, other)
         return apply(np.logaddexp, x, y) if self.base == math.e else apply(np.logaddexp2, x, y)
 

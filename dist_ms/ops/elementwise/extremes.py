@@ -170,7 +170,7 @@ class Clamp(Primitive):
         self.low, self.high = low, high
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        real(self.name, input)
+        real(input, "input", self.name)
         # Limits that are NaN, unlike themselves, make all elements NaN.
         if self.low is not None and self.high is not None and self.low == self.low and self.high == self.high:
             low, high = promote(input, self.low)[1], promote(input, self.high)[1]
@@ -223,7 +223,7 @@ class NanToNum(Primitive):
         self.nan, self.posinf, self.neginf = nan, posinf, neginf
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        real(self.name, input)
+        real(input, "input", self.name)
         if input.dtype.kind not in "fV":
             return input.copy()
         d = input.dtype.type

@@ -48,7 +48,7 @@ class _Logic(Binary):
     def forward(self, input: Any, other: Any) -> np.ndarray:
         for argument, value in (("input", input), ("other", other)):
             if not isinstance(value, bool):
-                array(self.name, value, argument)
+                array(value, argument, self.name)
         return apply(self.combine, input, other)
 
 
@@ -113,7 +113,9 @@ class LogicalNot(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(pointwise.logical_not if array(self.name, input).dtype.kind == "b" else np.logical_not, input)
+        return apply(
+            pointwise.logical_not if array(input, "input", self.name).dtype.kind == "b" else np.logical_not, input
+        )
 
 
 class _Bits(Binary):
@@ -246,7 +248,7 @@ class Invert(Undifferentiable):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return apply(np.invert, integral(self.name, x, "x", bool_too=True))
+        return apply(np.invert, integral(x, "x", self.name, bool_too=True))
 
 
 class PopulationCount(Undifferentiable):
@@ -265,7 +267,7 @@ class PopulationCount(Undifferentiable):
     """
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = integral(self.name, input_x, "input_x")
+        x = integral(input_x, "input_x", self.name)
         unsigned = np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}")
         bits = np.unpackbits(unsigned.view(np.uint8).reshape(*x.shape, x.dtype.itemsize), axis=-1)
         return bits.sum(axis=-1, dtype=np.uint8)

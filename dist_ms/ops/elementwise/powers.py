@@ -150,7 +150,7 @@ class Rsqrt(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return pointwise.rsqrt(floating(self.name, input))
+        return pointwise.rsqrt(floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         y = conjugate(output)
@@ -192,9 +192,9 @@ class Inv(Reciprocal):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        if array(self.name, x, "x").dtype.kind in "iu":
+        if array(x, "x", self.name).dtype.kind in "iu":
             return np.where(np.abs(x) == 1, x, np.zeros((), x.dtype))
-        return pointwise.reciprocal(floating(self.name, x, "x"))
+        return pointwise.reciprocal(floating(x, "x", self.name))
 
 
 class Hypot(Binary):
@@ -214,7 +214,7 @@ class Hypot(Binary):
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        return pointwise.hypot(floating(self.name, x, complex_too=False), y)
+        return pointwise.hypot(floating(x, "input", self.name, complex_too=False), y)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, y = inputs
@@ -226,7 +226,7 @@ class Hypot(Binary):
 
 def as_float(name: str, value: Any) -> np.ndarray:
     """An array of floats or complex numbers; integers and bools become float32."""
-    return value.astype(_FLOAT32) if array(name, value).dtype.kind in "biu" else value
+    return value.astype(_FLOAT32) if array(value, "input", name).dtype.kind in "biu" else value
 
 
 pow, sqrt, rsqrt, reciprocal, inv, hypot = Pow(), Sqrt(), Rsqrt(), Reciprocal(), Inv(), Hypot()

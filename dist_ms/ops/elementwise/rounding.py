@@ -41,7 +41,7 @@ class Floor(_Step):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.floor, floating(self.name, input, complex_too=False))
+        return apply(np.floor, floating(input, "input", self.name, complex_too=False))
 
 
 class Ceil(_Step):
@@ -60,7 +60,7 @@ class Ceil(_Step):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.ceil, floating(self.name, input, complex_too=False))
+        return apply(np.ceil, floating(input, "input", self.name, complex_too=False))
 
 
 class Trunc(_Step):
@@ -79,7 +79,7 @@ class Trunc(_Step):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.trunc, input) if real(self.name, input).dtype.kind in "fV" else input.copy()
+        return apply(np.trunc, input) if real(input, "input", self.name).dtype.kind in "fV" else input.copy()
 
 
 class _Frac(Primitive):
@@ -88,7 +88,7 @@ class _Frac(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if real(self.name, input).dtype.kind in "fV":
+        if real(input, "input", self.name).dtype.kind in "fV":
             return apply(pointwise.frac, input)
         return np.zeros_like(input)
 
@@ -112,7 +112,7 @@ class Rint(_Step):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return apply(np.rint, floating(self.name, x, "x", complex_too=False))
+        return apply(np.rint, floating(x, "x", self.name, complex_too=False))
 
 
 class Round(Primitive):
@@ -135,10 +135,10 @@ class Round(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray, decimals: Any = 0) -> np.ndarray:
-        kind = array(self.name, input).dtype.kind
+        kind = array(input, "input", self.name).dtype.kind
         if kind in "bc":
             raise TypeError(f"For '{self.name}', 'input' must hold integers or floats, but got {input.dtype.name}.")
-        decimals = integer(self.name, decimals, "decimals")
+        decimals = integer(decimals, "decimals", self.name)
         if not decimals and kind in "fV":
             return apply(np.rint, input)
         if kind == "V":

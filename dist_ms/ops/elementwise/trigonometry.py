@@ -71,7 +71,7 @@ class Sin(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.sin, floating(self.name, input))
+        return apply(np.sin, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, cos(conjugate(inputs[0])))
@@ -93,7 +93,7 @@ class Cos(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.cos, floating(self.name, input))
+        return apply(np.cos, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(mul(dout, sin(conjugate(inputs[0]))))
@@ -118,7 +118,7 @@ class Tan(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.tan, floating(self.name, input))
+        return apply(np.tan, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, add(square(conjugate(output)), 1))
@@ -140,7 +140,7 @@ class Asin(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arcsin, floating(self.name, input))
+        return apply(np.arcsin, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, rsqrt(sub(1, square(conjugate(inputs[0])))))
@@ -162,7 +162,7 @@ class ACos(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arccos, floating(self.name, input))
+        return apply(np.arccos, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(mul(dout, rsqrt(sub(1, square(conjugate(inputs[0]))))))
@@ -184,7 +184,7 @@ class Atan(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arctan, floating(self.name, input))
+        return apply(np.arctan, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, add(square(conjugate(inputs[0])), 1))
@@ -206,7 +206,7 @@ class Sinh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.sinh, floating(self.name, input))
+        return apply(np.sinh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, cosh(conjugate(inputs[0])))
@@ -228,7 +228,7 @@ class Cosh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.cosh, floating(self.name, input))
+        return apply(np.cosh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, sinh(conjugate(inputs[0])))
@@ -250,7 +250,7 @@ class Asinh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arcsinh, floating(self.name, input))
+        return apply(np.arcsinh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, rsqrt(add(square(conjugate(inputs[0])), 1)))
@@ -272,7 +272,7 @@ class Acosh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arccosh, floating(self.name, input))
+        return apply(np.arccosh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, mul(rsqrt(sub(conjugate(inputs[0]), 1)), rsqrt(add(conjugate(inputs[0]), 1))))
@@ -294,7 +294,7 @@ class Atanh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arctanh, floating(self.name, input))
+        return apply(np.arctanh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, sub(1, square(conjugate(inputs[0]))))
@@ -412,5 +412,5 @@ def deg2rad(x: Tensor) -> Tensor:
 
 def _angles(name: str, x: Tensor) -> Tensor:
     """Check that `x` is a tensor of real floats."""
-    floating(name, x.array() if isinstance(x, Tensor) else x, "x", complex_too=False)
+    floating(x.array() if isinstance(x, Tensor) else x, "x", name, complex_too=False)
     return x

@@ -142,7 +142,7 @@ def randint_like(input: Tensor, *args: Any, dtype: Number | None = None, device:
         (2,)
     """
     low, high = _bounds("randint_like", args, bounds, ())
-    out = ops.randint(low, high, tensor("randint_like", input).shape)
+    out = ops.randint(low, high, tensor(input, "input", "randint_like").shape)
     return ops.cast(out, input.dtype if dtype is None else dtype)
 
 
@@ -154,7 +154,7 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Number = int6
         >>> print(mint.sort(mint.randperm(3))[0])
         [0 1 2]
     """
-    order = numpy_generator(generator).permutation(integer("randperm", n, "n"))
+    order = numpy_generator(generator).permutation(integer(n, "n", "randperm"))
     return wrap(order.astype(dtype.np))
 
 
@@ -206,5 +206,5 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None) -> Tensor:
         >>> print(ms.mint.bernoulli(ms.Tensor([0.0, 1.0])))
         [0. 1.]
     """
-    draws = _source(generator).uniform(tensor("bernoulli", input).shape)
+    draws = _source(generator).uniform(tensor(input, "input", "bernoulli").shape)
     return wrap((draws < input.asnumpy()).astype(input.dtype.np))

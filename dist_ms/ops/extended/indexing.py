@@ -60,7 +60,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
         >>> print(ms.mint.select(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1, 0))
         [1. 3.]
     """
-    dim = dim + tensor("select", input).ndim if dim < 0 else dim
+    dim = dim + tensor(input, "input", "select").ndim if dim < 0 else dim
     return ops.squeeze(ops.narrow(input, dim, index + input.shape[dim] if index < 0 else index, 1), dim)
 
 
@@ -173,7 +173,7 @@ def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> tup
         >>> print(*ms.mint.kthvalue(ms.Tensor([2.0, 1.0, 3.0]), 2))
         2.0 0
     """
-    values, places = KthValue(k, dim)(tensor("kthvalue", input))
+    values, places = KthValue(k, dim)(tensor(input, "input", "kthvalue"))
     return (values, places) if keepdim or not input.ndim else (ops.squeeze(values, dim), ops.squeeze(places, dim))
 
 
@@ -202,8 +202,8 @@ def unique(
         [1 3] [1 2]
     """
     for value, argument in ((return_inverse, "return_inverse"), (return_counts, "return_counts")):
-        boolean("unique", value, argument)
-    x = tensor("unique", input).asnumpy()
+        boolean(value, argument, "unique")
+    x = tensor(input, "input", "unique").asnumpy()
     if dim is None and x.dtype.kind != "c":
         first, places = different(x)
         values = x.reshape(-1)[first]

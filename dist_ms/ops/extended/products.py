@@ -95,7 +95,7 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
         11.0
     """
     for value, name in ((input, "input"), (other, "other")):
-        if tensor("dot", value, name).ndim != 1:
+        if tensor(value, name, "dot").ndim != 1:
             raise ValueError(f"For 'dot', '{name}' must have 1 dimension, but got shape {value.shape}.")
     if (
         input._element in _FLOATS

@@ -11,10 +11,10 @@ from dist_ms.ops.primitive import Primitive
 __all__ = ["ForiLoop", "Scan", "WhileLoop"]
 
 
-def _function(owner: str, value: Any, argument: str) -> Callable:
+def _function(value: Any, name: str, owner: str) -> Callable:
     """Return `value` if it can be called."""
     if not callable(value):
-        raise TypeError(f"For '{owner}', '{argument}' must be a function, but got {type(value).__name__}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a function, but got {type(value).__name__}.")
     return value
 
 
@@ -38,8 +38,8 @@ class ForiLoop(Primitive):
     """
 
     def __call__(self, lower: int, upper: int, loop_func: Callable, init_val: Any, unroll: bool = True) -> Any:
-        _function(self.name, loop_func, "loop_func")
-        for i in range(integer(self.name, lower, "lower"), integer(self.name, upper, "upper")):
+        _function(loop_func, "loop_func", self.name)
+        for i in range(integer(lower, "lower", self.name), integer(upper, "upper", self.name)):
             init_val = loop_func(i, init_val)
         return init_val
 
@@ -62,7 +62,7 @@ class WhileLoop(Primitive):
     """
 
     def __call__(self, cond_func: Callable, loop_func: Callable, init_val: Any) -> Any:
-        _function(self.name, cond_func, "cond_func"), _function(self.name, loop_func, "loop_func")
+        _function(cond_func, "cond_func", self.name), _function(loop_func, "loop_func", self.name)
         while cond_func(init_val):
             init_val = loop_func(init_val)
         return init_val
@@ -94,12 +94,12 @@ class Scan(Primitive):
     def __call__(
         self, loop_func: Callable, init: Any, xs: Any, length: int | None = None, unroll: bool = True
     ) -> tuple:
-        _function(self.name, loop_func, "loop_func")
+        _function(loop_func, "loop_func", self.name)
         if xs is None:
             if length is None:
                 raise ValueError(f"For '{self.name}', 'length' must be given where 'xs' is None, but got None.")
-            xs = [None] * integer(self.name, length, "length")
-        if length is not None and integer(self.name, length, "length") != len(xs):
+            xs = [None] * integer(length, "length", self.name)
+        if length is not None and integer(length, "length", self.name) != len(xs):
             raise ValueError(f"For '{self.name}', 'length' must be that of 'xs', {len(xs)}, but got {length}.")
         results = []
         for x in xs:

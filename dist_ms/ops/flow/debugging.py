@@ -107,7 +107,7 @@ class CheckNumerics(Primitive):
     keeps = ()
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        if not np.isfinite(array(self.name, x, "x")).all():
+        if not np.isfinite(array(x, "x", self.name)).all():
             raise RuntimeError(f"For '{self.name}', 'x' must hold finite numbers, but got NaN or infinity.")
         return x
 
@@ -127,7 +127,7 @@ class Identity(Primitive):
     keeps = ()
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        out = np.empty_like(array(self.name, input_x, "input_x"))
+        out = np.empty_like(array(input_x, "input_x", self.name))
         layout.copy_into(input_x, out)
         return out
 
@@ -139,7 +139,7 @@ class RowMajor(Identity):
     """A copy of a tensor with its elements row by row in memory."""
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        return layout.copied(array(self.name, input_x, "input_x"))
+        return layout.copied(array(input_x, "input_x", self.name))
 
 
 copied, row_major = Identity(), RowMajor()
@@ -213,7 +213,7 @@ class FloatStatus(Primitive):
     differentiable = False
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return np.array([not np.isfinite(array(self.name, x, "x")).all()], np.float32)
+        return np.array([not np.isfinite(array(x, "x", self.name)).all()], np.float32)
 
 
 class _OtherHardware(Primitive):

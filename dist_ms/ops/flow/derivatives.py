@@ -27,12 +27,12 @@ def _along(fn: Callable, curve: Callable, order: int, d: np.dtype) -> tuple[Any,
     return steps[0](zero), [step(zero) for step in steps[1:]]
 
 
-def _sequence(name: str, value: Any, argument: str) -> tuple:
+def _sequence(value: Any, name: str, owner: str) -> tuple:
     """A Tensor, or a tuple of them, as a tuple of float Tensors."""
     parts = tuple(value) if isinstance(value, (tuple, list)) else (value,)
     for part in parts:
-        if not tensor(name, part, argument).array().dtype.kind == "f":
-            raise TypeError(f"For '{name}', the dtype of '{argument}' must be float, but got {part.dtype}.")
+        if not tensor(part, name, owner).array().dtype.kind == "f":
+            raise TypeError(f"For '{owner}', the dtype of '{name}' must be float, but got {part.dtype}.")
     return parts
 
 
@@ -61,7 +61,7 @@ def jet(fn: Callable, primals: Any, series: Any) -> tuple:
         [9.] [[6.]
          [2.]]
     """
-    points, curves = _sequence("jet", primals, "primals"), _sequence("jet", series, "series")
+    points, curves = _sequence(primals, "primals", "jet"), _sequence(series, "series", "jet")
     order = len(curves[0]) if curves[0].ndim else 0
     if len(points) != len(curves) or not order or any(s.shape != (order, *p.shape) for p, s in zip(points, curves)):
         raise ValueError(
@@ -108,7 +108,7 @@ def derivative(fn: Callable, primals: Any, order: int) -> tuple:
         >>> print(out, second)
         [1. 8.] [ 6. 12.]
     """
-    points = _sequence("derivative", primals, "primals")
+    points = _sequence(primals, "primals", "derivative")
     order = check_positive_int(order, "order", "derivative")
     out, found = _along(fn, lambda t: [p + t for p in points], order, points[0].array().dtype)
     return out, found[-1]

@@ -23,18 +23,18 @@ __all__ = [
 _ZEROS, _ONES = (0.0, 0.0, 0.0, 0.0), (1.0, 1.0, 1.0, 1.0)
 
 
-def _boxes(owner: str, value: Any, argument: str) -> Tensor:
+def _boxes(value: Any, name: str, owner: str) -> Tensor:
     """Boxes (N, 4)."""
-    if tensor(owner, value, argument).ndim != 2 or value.shape[1] != 4:
-        raise ValueError(f"For '{owner}', '{argument}' must be (N, 4), but got shape {value.shape}.")
+    if tensor(value, name, owner).ndim != 2 or value.shape[1] != 4:
+        raise ValueError(f"For '{owner}', '{name}' must be (N, 4), but got shape {value.shape}.")
     return value
 
 
-def _four(owner: str, value: Any, argument: str) -> tuple[float, ...]:
+def _four(value: Any, name: str, owner: str) -> tuple[float, ...]:
     """A float for each coordinate; a single one counts for all."""
     value = (float(value),) * 4 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
     if not isinstance(value, (tuple, list)) or len(value) != 4 or not all(isinstance(v, (int, float)) for v in value):
-        raise ValueError(f"For '{owner}', '{argument}' must be 4 floats, but got {value!r}.")
+        raise ValueError(f"For '{owner}', '{name}' must be 4 floats, but got {value!r}.")
     return tuple([float(v) for v in value])
 
 
@@ -68,14 +68,14 @@ def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Any 
     """
     one_dtype("bounding_box_encode", "fV", anchor_box=anchor_box, groundtruth_box=groundtruth_box)
     owner = "bounding_box_encode"
-    px, py, pw, ph = _middle(_boxes(owner, anchor_box, "anchor_box"))
-    gx, gy, gw, gh = _middle(_boxes(owner, groundtruth_box, "groundtruth_box"))
+    px, py, pw, ph = _middle(_boxes(anchor_box, "anchor_box", owner))
+    gx, gy, gw, gh = _middle(_boxes(groundtruth_box, "groundtruth_box", owner))
     if anchor_box.shape != groundtruth_box.shape:
         raise ValueError(
             f"For '{owner}', 'groundtruth_box' must have shape {anchor_box.shape}, but got {groundtruth_box.shape}."
         )
     parts = ((gx - px) / pw, (gy - py) / ph, ops.log(gw / pw), ops.log(gh / ph))
-    four = zip(parts, _four(owner, means, "means"), _four(owner, stds, "stds"))
+    four = zip(parts, _four(means, "means", owner), _four(stds, "stds", owner))
     return ops.stack([(p - m) / s for p, m, s in four], axis=1)
 
 
@@ -112,15 +112,15 @@ def bounding_box_decode(
     """
     one_dtype("bounding_box_decode", "fV", anchor_box=anchor_box, deltas=deltas)
     owner = "bounding_box_decode"
-    px, py, pw, ph = _middle(_boxes(owner, anchor_box, "anchor_box"))
-    if _boxes(owner, deltas, "deltas").shape != anchor_box.shape:
+    px, py, pw, ph = _middle(_boxes(anchor_box, "anchor_box", owner))
+    if _boxes(deltas, "deltas", owner).shape != anchor_box.shape:
         raise ValueError(f"For '{owner}', 'deltas' must have shape {anchor_box.shape}, but got {deltas.shape}.")
-    sizes = integers(owner, max_shape, "max_shape")
+    sizes = integers(max_shape, "max_shape", owner)
     if len(sizes) != 2:
         raise ValueError(f"For '{owner}', 'max_shape' must be a height and a width, but got {max_shape!r}.")
     if not isinstance(wh_ratio_clip, float) or wh_ratio_clip <= 0:
         raise ValueError(f"For '{owner}', 'wh_ratio_clip' must be a positive float, but got {wh_ratio_clip!r}.")
-    four = enumerate(zip(_four(owner, means, "means"), _four(owner, stds, "stds")))
+    four = enumerate(zip(_four(means, "means", owner), _four(stds, "stds", owner)))
     dx, dy, dw, dh = (deltas[:, i] * s + m for i, (m, s) in four)
     limit = abs(math.log(wh_ratio_clip))
     gw, gh = (size * ops.exp(ops.clamp(d, -limit, limit)) for size, d in ((pw, dw), (ph, dh)))
@@ -140,7 +140,7 @@ class BoundingBoxEncode(Primitive):
     """
 
     def __init__(self, means: Any = _ZEROS, stds: Any = _ONES) -> None:
-        self.means, self.stds = _four(self.name, means, "means"), _four(self.name, stds, "stds")
+        self.means, self.stds = _four(means, "means", self.name), _four(stds, "stds", self.name)
 
     def __call__(self, anchor_box: Tensor, groundtruth_box: Tensor) -> Tensor:
         return bounding_box_encode(anchor_box, groundtruth_box, self.means, self.stds)
@@ -158,7 +158,7 @@ class BoundingBoxDecode(Primitive):
 
     def __init__(self, max_shape: Any, means: Any = _ZEROS, stds: Any = _ONES, wh_ratio_clip: float = 0.016) -> None:
         self.max_shape, self.wh_ratio_clip = max_shape, wh_ratio_clip
-        self.means, self.stds = _four(self.name, means, "means"), _four(self.name, stds, "stds")
+        self.means, self.stds = _four(means, "means", self.name), _four(stds, "stds", self.name)
 
     def __call__(self, anchor_box: Tensor, deltas: Tensor) -> Tensor:
         return bounding_box_decode(anchor_box, deltas, self.max_shape, self.means, self.stds, self.wh_ratio_clip)
@@ -194,8 +194,8 @@ class NonMaxSuppressionWithOverlaps(Primitive):
     def __call__(
         self, overlaps: Tensor, scores: Tensor, max_output_size: Any, overlap_threshold: Any, score_threshold: Any
     ) -> Tensor:
-        shares = tensor(self.name, overlaps, "overlaps").asnumpy()
-        values = tensor(self.name, scores, "scores").asnumpy()
+        shares = tensor(overlaps, "overlaps", self.name).asnumpy()
+        values = tensor(scores, "scores", self.name).asnumpy()
         if values.ndim != 1 or shares.shape != (len(values), len(values)):
             raise ValueError(
                 f"For '{self.name}', 'overlaps' must be (N, N) with 'scores' (N,), but got shapes {shares.shape} and "

@@ -42,7 +42,7 @@ class CropAndResize(Undifferentiable):
     """
 
     def __init__(self, method: str = "bilinear", extrapolation_value: float = 0.0) -> None:
-        self.method = one_of(self.name, method, "method", ("bilinear", "nearest", "bilinear_v2"))
+        self.method = one_of(method, "method", self.name, ("bilinear", "nearest", "bilinear_v2"))
         if not isinstance(extrapolation_value, float):
             raise TypeError(
                 f"For '{self.name}', 'extrapolation_value' must be a float, but got "
@@ -51,9 +51,9 @@ class CropAndResize(Undifferentiable):
         self.extrapolation_value = extrapolation_value
 
     def forward(self, x: np.ndarray, boxes: np.ndarray, box_index: np.ndarray, crop_size: Any) -> np.ndarray:
-        real(self.name, x, "x")
-        floating(self.name, boxes, "boxes", complex_too=False)
-        index, size = integral(self.name, box_index, "box_index"), integers(self.name, crop_size, "crop_size")
+        real(x, "x", self.name)
+        floating(boxes, "boxes", self.name, complex_too=False)
+        index, size = integral(box_index, "box_index", self.name), integers(crop_size, "crop_size", self.name)
         if x.ndim != 4 or boxes.ndim != 2 or boxes.shape[1] != 4 or index.shape != boxes.shape[:1]:
             raise ValueError(
                 f"For '{self.name}', 'x' must be (N, H, W, C), 'boxes' (M, 4) and 'box_index' (M,), but got shapes "
@@ -180,13 +180,13 @@ class ROIAlign(Primitive):
     ) -> None:
         self.pooled_height = check_positive_int(pooled_height, "pooled_height", self.name)
         self.pooled_width = check_positive_int(pooled_width, "pooled_width", self.name)
-        self.spatial_scale = float(number(self.name, spatial_scale, "spatial_scale"))
-        self.sample_num = integer(self.name, sample_num, "sample_num")
-        self.roi_end_mode = one_of(self.name, roi_end_mode, "roi_end_mode", (0, 1))
+        self.spatial_scale = float(number(spatial_scale, "spatial_scale", self.name))
+        self.sample_num = integer(sample_num, "sample_num", self.name)
+        self.roi_end_mode = one_of(roi_end_mode, "roi_end_mode", self.name, (0, 1))
 
     def forward(self, features: np.ndarray, rois: np.ndarray) -> np.ndarray:
-        floating(self.name, features, "features", complex_too=False)
-        floating(self.name, rois, "rois", complex_too=False)
+        floating(features, "features", self.name, complex_too=False)
+        floating(rois, "rois", self.name, complex_too=False)
         if features.ndim != 4 or rois.ndim != 2 or rois.shape[1] != 5:
             raise ValueError(
                 f"For '{self.name}', 'features' must be (N, C, H, W) and 'rois' (M, 5), but got shapes "
@@ -280,12 +280,12 @@ class ExtractGlimpse(Undifferentiable):
         self.centered = check_bool(centered, "centered", self.name)
         self.normalized = check_bool(normalized, "normalized", self.name)
         self.uniform_noise = check_bool(uniform_noise, "uniform_noise", self.name)
-        self.noise = one_of(self.name, noise, "noise", ("uniform", "gaussian", "zero"))
+        self.noise = one_of(noise, "noise", self.name, ("uniform", "gaussian", "zero"))
 
     def forward(self, x: np.ndarray, size: Any, offsets: np.ndarray) -> np.ndarray:
-        floating(self.name, x, "x", complex_too=False)
-        floating(self.name, offsets, "offsets", complex_too=False)
-        wanted = integers(self.name, size, "size")
+        floating(x, "x", self.name, complex_too=False)
+        floating(offsets, "offsets", self.name, complex_too=False)
+        wanted = integers(size, "size", self.name)
         if x.ndim != 4 or offsets.shape != (len(x), 2) or len(wanted) != 2 or min(wanted) < 1:
             raise ValueError(
                 f"For '{self.name}', 'x' must be (N, H, W, C), 'offsets' (N, 2) and 'size' two positive numbers, but "

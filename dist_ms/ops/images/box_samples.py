@@ -118,8 +118,8 @@ class SampleDistortedBoundingBoxV2(Undifferentiable):
         use_image_if_no_bounding_boxes: bool = False,
     ) -> None:
         self.seed, self.seed2 = (
-            arguments.integer(self.name, seed, "seed"),
-            arguments.integer(self.name, seed2, "seed2"),
+            arguments.integer(seed, "seed", self.name),
+            arguments.integer(seed2, "seed2", self.name),
         )
         self.aspect_ratio_range = self._range(aspect_ratio_range, "aspect_ratio_range", math.inf)
         self.area_range = self._range(area_range, "area_range", 1.0)
@@ -144,13 +144,13 @@ class SampleDistortedBoundingBoxV2(Undifferentiable):
 
     def __call__(self, image_size: Tensor, bounding_boxes: Tensor, min_object_covered: Tensor) -> tuple:
         size = arguments.integral(
-            self.name, arguments.tensor(self.name, image_size, "image_size").array(), "image_size"
+            arguments.tensor(image_size, "image_size", self.name).array(), "image_size", self.name
         )
         if size.shape != (3,) or min(size[:2]) <= 0:
             raise ValueError(complaint("image_size", self.name, "(height, width, channels), positive", image_size))
         height, width = int(size[0]), int(size[1])
         boxes = self._boxes(bounding_boxes, height, width)
-        share = arguments.tensor(self.name, min_object_covered, "min_object_covered").array()
+        share = arguments.tensor(min_object_covered, "min_object_covered", self.name).array()
         if share.dtype != np.float32:
             raise TypeError(complaint("min_object_covered", self.name, "of float32", share.dtype))
         if share.size != 1 or not 0 <= share.item() <= 1:
@@ -166,7 +166,7 @@ class SampleDistortedBoundingBoxV2(Undifferentiable):
 
     def _boxes(self, bounding_boxes: Tensor, height: int, width: int) -> list[Box]:
         """The bounding boxes in pixels."""
-        data = arguments.tensor(self.name, bounding_boxes, "bounding_boxes").array()
+        data = arguments.tensor(bounding_boxes, "bounding_boxes", self.name).array()
         if data.dtype != np.float32:
             raise TypeError(complaint("bounding_boxes", self.name, "of float32", bounding_boxes.dtype))
         if data.ndim != 3 or data.shape[2] != 4:

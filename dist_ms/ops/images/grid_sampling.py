@@ -217,8 +217,8 @@ class _GridSampler(Primitive):
         return ops.cast(out, input_x.dtype) if small else out
 
     def _check(self, x: Tensor, grid: Tensor) -> None:
-        data = arguments.floating(self.name, arguments.tensor(self.name, x, "input_x").array(), "input_x", False)
-        points = arguments.tensor(self.name, grid, "grid").array()
+        data = arguments.floating(arguments.tensor(x, "input_x", self.name).array(), "input_x", self.name, False)
+        points = arguments.tensor(grid, "grid", self.name).array()
         if points.dtype != data.dtype:
             raise TypeError(
                 f"For '{self.name}', 'input_x' and 'grid' must have one dtype, but got "
@@ -321,7 +321,7 @@ def grid_sample(
         >>> print(ms.ops.grid_sample(x, ms.Tensor([[[[0.0, 0.0], [1.0, -1.0]]]]), align_corners=True))
         [[[[1.5 1. ]]]]
     """
-    sampler = GridSampler2D if arguments.tensor("grid_sample", input).ndim == 4 else GridSampler3D
+    sampler = GridSampler2D if arguments.tensor(input, "input", "grid_sample").ndim == 4 else GridSampler3D
     return sampler(mode, padding_mode, False if align_corners is None else align_corners)(input, grid)
 
 
@@ -354,7 +354,7 @@ class AffineGrid(Primitive):
         self.align_corners = check_bool(align_corners, "align_corners", self.name)
 
     def __call__(self, theta: Tensor, output_size: Any) -> Tensor:
-        data = arguments.tensor(self.name, theta, "theta").array()
+        data = arguments.tensor(theta, "theta", self.name).array()
         if data.dtype not in (np.float16, np.float32):
             raise TypeError(
                 f"For '{self.name}', the dtype of 'theta' must be Float16 or Float32, but got "
@@ -364,7 +364,7 @@ class AffineGrid(Primitive):
             raise TypeError(
                 f"For '{self.name}', 'output_size' must be a tuple or a Tensor, but got {type(output_size).__name__}."
             )
-        size = arguments.integers(self.name, output_size, "output_size")
+        size = arguments.integers(output_size, "output_size", self.name)
         rank = len(size) - 2
         if rank not in (2, 3) or data.shape != (size[0], rank, rank + 1):
             raise ValueError(

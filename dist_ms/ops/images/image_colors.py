@@ -55,7 +55,7 @@ class AdjustHue(Undifferentiable):
 
     def colors(self, image: Any) -> np.ndarray:
         """The image, checked."""
-        x = floating(self.name, image, "image", complex_too=False)
+        x = floating(image, "image", self.name, complex_too=False)
         if x.ndim < 3 or x.shape[-1] != 3:
             raise ValueError(f"For '{self.name}', 'image' must be (..., H, W, 3), but got shape {x.shape}.")
         return x

@@ -55,8 +55,8 @@ class _Resize(Primitive):
 
     def _resized(self, x: Any, size: Any, matrix: Callable, argument: str = "x") -> Tensor:
         """x (N, C, *spatial) at a size, with `matrix(old length, new length)` along each dimension."""
-        shape = real(self.name, tensor(self.name, x, argument).array(), argument).shape
-        size = integers(self.name, size, "size")
+        shape = real(tensor(x, argument, self.name).array(), argument, self.name).shape
+        size = integers(size, "size", self.name)
         if len(shape) != self.rank + 2 or len(size) != self.rank or min(size) < 1 or min(shape) < 1:
             raise ValueError(
                 f"For '{self.name}', '{argument}' must have {self.rank + 2} dimensions that are not empty and 'size' "
@@ -159,7 +159,7 @@ class ResizeNearestNeighbor(ResizeNearestNeighborV2):
         super().__init__(align_corners)
         if not isinstance(size, (tuple, list)):
             raise TypeError(f"For '{self.name}', 'size' must be a tuple or a list, but got {type(size).__name__}.")
-        self.size = integers(self.name, size, "size")
+        self.size = integers(size, "size", self.name)
 
     def __call__(self, x: Tensor) -> Tensor:
         return super().__call__(x, self.size)
@@ -185,9 +185,9 @@ class ResizeLinear1D(_Resize):
 
     def __init__(self, coordinate_transformation_mode: str = "align_corners") -> None:
         mode = one_of(
-            self.name,
             coordinate_transformation_mode,
             "coordinate_transformation_mode",
+            self.name,
             ("align_corners", "half_pixel"),
         )
         super().__init__(mode == "align_corners", mode == "half_pixel")
@@ -217,7 +217,7 @@ class ResizeArea(_Resize):
         super().__init__(align_corners)
 
     def __call__(self, images: Tensor, size: Any) -> Tensor:
-        x = cast_array(tensor(self.name, images, "images"), np.dtype(np.float32))
+        x = cast_array(tensor(images, "images", self.name), np.dtype(np.float32))
         if x.ndim != 4:
             raise ValueError(f"For '{self.name}', 'images' must have 4 dimensions, but got shape {x.shape}.")
 
@@ -255,15 +255,15 @@ class UpsampleNearest3D(_Resize):
 
     def _size(self, x: Tensor, output_size: Any, scales: Any) -> tuple:
         """The new size."""
-        shape = tensor(self.name, x, "x").shape
+        shape = tensor(x, "x", self.name).shape
         if (output_size is None) == (scales is None) or len(shape) != 5:
             raise ValueError(
                 f"For '{self.name}', 'x' must have 5 dimensions and one of 'output_size' and 'scales' must be given, "
                 f"but got shape {shape}, {output_size} and {scales}."
             )
         if scales is None:
-            return integers(self.name, output_size, "output_size")
-        factors = [number(self.name, s, "scales") for s in scales]
+            return integers(output_size, "output_size", self.name)
+        factors = [number(s, "scales", self.name) for s in scales]
         if len(factors) != 3 or min(factors) <= 0:
             raise ValueError(f"For '{self.name}', 'scales' must be three positive numbers, but got {scales}.")
         return tuple([int(n * f) for n, f in zip(shape[2:], factors)])

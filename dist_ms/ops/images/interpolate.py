@@ -76,7 +76,7 @@ def interpolate(
         [[[1.  1.5 2.5 3. ]]]
     """
     owner = "interpolate"
-    data = arguments.floating(owner, arguments.tensor(owner, input).array(), complex_too=False)
+    data = arguments.floating(arguments.tensor(input, "input", owner).array(), "input", owner, complex_too=False)
     check_string(mode, "mode", owner, _MODES)
     if not 3 <= data.ndim <= 5:
         raise ValueError(f"For '{owner}', 'input' must have 3 to 5 dimensions, but got shape {data.shape}.")

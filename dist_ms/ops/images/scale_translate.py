@@ -103,7 +103,7 @@ class ScaleAndTranslate(Primitive):
         self.kernel_type, self.antialias = kernel_type, check_bool(antialias, "antialias", self.name)
 
     def __call__(self, images: Tensor, size: Tensor, scale: Tensor, translation: Tensor) -> Tensor:
-        data = arguments.real(self.name, arguments.tensor(self.name, images, "images").array(), "images")
+        data = arguments.real(arguments.tensor(images, "images", self.name).array(), "images", self.name)
         if data.ndim != 4:
             raise ValueError(complaint("images", self.name, "of 4 dimensions, NHWC", f"shape {data.shape}"))
         counts = self._pair(size, "size", np.int32)
@@ -120,7 +120,7 @@ class ScaleAndTranslate(Primitive):
         return transpose(moved, (0, 2, 3, 1))
 
     def _pair(self, value: Any, name: str, dtype: Any) -> list:
-        data = arguments.tensor(self.name, value, name).array()
+        data = arguments.tensor(value, name, self.name).array()
         if data.dtype != dtype:
             raise TypeError(complaint(name, self.name, f"of {np.dtype(dtype)}", data.dtype))
         if data.shape != (2,):

@@ -47,11 +47,11 @@ class NMSWithMask(Undifferentiable):
 
     def __init__(self, iou_threshold: float = 0.5) -> None:
         self.iou_threshold = check_float_range(
-            float(number(self.name, iou_threshold, "iou_threshold")), "iou_threshold", self.name, 0, 1, "[]"
+            float(number(iou_threshold, "iou_threshold", self.name)), "iou_threshold", self.name, 0, 1, "[]"
         )
 
     def forward(self, bboxes: np.ndarray) -> tuple:
-        boxes = floating(self.name, bboxes, "bboxes", complex_too=False)
+        boxes = floating(bboxes, "bboxes", self.name, complex_too=False)
         if boxes.ndim != 2 or boxes.shape[1] != 5:
             raise ValueError(f"For '{self.name}', 'bboxes' must be (N, 5), but got shape {boxes.shape}.")
         order = np.argsort(-boxes[:, 4], kind="stable")
@@ -104,12 +104,12 @@ class CombinedNonMaxSuppression(Undifferentiable):
         iou_threshold: Any,
         score_threshold: Any,
     ) -> tuple:
-        floating(self.name, boxes, "boxes", complex_too=False)
-        floating(self.name, scores, "scores", complex_too=False)
-        each = integer(self.name, max_output_size_per_class, "max_output_size_per_class")
-        total = integer(self.name, max_total_size, "max_total_size")
-        close = number(self.name, scalar(iou_threshold), "iou_threshold")
-        least = number(self.name, scalar(score_threshold), "score_threshold")
+        floating(boxes, "boxes", self.name, complex_too=False)
+        floating(scores, "scores", self.name, complex_too=False)
+        each = integer(max_output_size_per_class, "max_output_size_per_class", self.name)
+        total = integer(max_total_size, "max_total_size", self.name)
+        close = number(scalar(iou_threshold), "iou_threshold", self.name)
+        least = number(scalar(score_threshold), "score_threshold", self.name)
         good = boxes.ndim == 4 and scores.ndim == 3 and boxes.shape[:2] == scores.shape[:2] and boxes.shape[3] == 4
         if not good or boxes.shape[2] not in (1, scores.shape[2]):
             raise ValueError(

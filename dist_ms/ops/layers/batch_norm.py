@@ -254,11 +254,11 @@ class BatchNorm(Primitive):
         return out, batch_mean, rstd
 
     def _check(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> None:
-        shape = arguments.floating_tensor(self.name, input_x, "input_x").shape
+        shape = arguments.floating_tensor(input_x, "input_x", self.name).shape
         if not 2 <= len(shape) <= 5:
             raise ValueError(f"For '{self.name}', 'input_x' must have 2 to 5 dimensions, but got shape {shape}.")
         for name, given in (("scale", scale), ("bias", bias), ("mean", mean), ("variance", variance)):
-            vector = arguments.tensor(self.name, given, name)
+            vector = arguments.tensor(given, name, self.name)
             if vector.shape != shape[1:2]:
                 raise ValueError(
                     f"For '{self.name}', '{name}' must have an element for each of the {shape[1]} "

@@ -51,8 +51,8 @@ class BiasAdd(Primitive):
 
     @quiet
     def forward(self, input_x: Any, bias: Any) -> np.ndarray:
-        arguments.array(self.name, input_x, "input_x")
-        arguments.array(self.name, bias, "bias")
+        arguments.array(input_x, "input_x", self.name)
+        arguments.array(bias, "bias", self.name)
         if input_x.ndim < 2 or bias.ndim != 1 or bias.shape[0] != input_x.shape[1]:
             raise ValueError(
                 f"For '{self.name}', 'bias' must be a vector with an element per channel of 'input_x' "

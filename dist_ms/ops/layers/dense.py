@@ -81,8 +81,8 @@ class Dense(Primitive):
         return converted(out.reshape(*input.shape[:-1], columns), input.dtype)
 
     def _check(self, input: Any, weight: Any, bias: Any) -> None:
-        arguments.floating(self.name, input, "input", complex_too=False)
-        arguments.floating(self.name, weight, "weight", complex_too=False)
+        arguments.floating(input, "input", self.name, complex_too=False)
+        arguments.floating(weight, "weight", self.name, complex_too=False)
         if input.dtype != weight.dtype:
             raise TypeError(
                 f"For '{self.name}', 'input' and 'weight' must have one dtype, but got "
@@ -94,7 +94,7 @@ class Dense(Primitive):
                 f"{weight.shape}, but got shape {input.shape}."
             )
         if bias is not None:
-            arguments.array(self.name, bias, "bias")
+            arguments.array(bias, "bias", self.name)
             if bias.dtype != weight.dtype:
                 raise TypeError(
                     f"For '{self.name}', 'bias' must have the dtype {from_numpy(weight.dtype)} of "

@@ -125,8 +125,8 @@ class Dropout(Primitive):
 
     def __init__(self, keep_prob: float = 0.5, Seed0: int = 0, Seed1: int = 0) -> None:
         self.keep_prob = check_number_range(keep_prob, "keep_prob", "Dropout", 0, 1)
-        self.Seed0 = arguments.integer("Dropout", Seed0, "Seed0")
-        self.Seed1 = arguments.integer("Dropout", Seed1, "Seed1")
+        self.Seed0 = arguments.integer(Seed0, "Seed0", "Dropout")
+        self.Seed1 = arguments.integer(Seed1, "Seed1", "Dropout")
 
     def __call__(self, x: Tensor) -> tuple:
         return _drop_masked(x, self._draw(x))
@@ -137,7 +137,7 @@ class Dropout(Primitive):
 
     def _draw(self, x: Any) -> tuple[float, int, int, bool]:
         if not isinstance(x, Tensor) or not holds_floats(x):
-            arguments.floating_tensor(self.name, x, "x")
+            arguments.floating_tensor(x, "x", self.name)
         keep_prob = self.keep_prob
         if keep_prob == 0:
             raise RuntimeError(f"For '{self.name}', 'keep_prob' must be in (0, 1], but got 0.")
@@ -157,7 +157,7 @@ class _ChannelDropout(Primitive):
         self.keep_prob = check_number_range(keep_prob, "keep_prob", self.name, 0, 1)
 
     def __call__(self, x: Tensor) -> tuple:
-        shape = arguments.tensor(self.name, x, "x").shape
+        shape = arguments.tensor(x, "x", self.name).shape
         if len(shape) != self._rank:
             raise ValueError(f"For '{self.name}', 'x' must have {self._rank} dimensions, but got shape {shape}.")
         kept, scale = _channels_kept(x, self.keep_prob)
@@ -240,17 +240,17 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
 def _dropping(p: Any, training: Any, seed: Any) -> Dropout | None:
     """The operation that `dropout` runs with these options, None when not training."""
     check_bool(training, "training", "dropout")
-    if not 0 <= arguments.number("dropout", p, "p") < 1:
+    if not 0 <= arguments.number(p, "p", "dropout") < 1:
         raise RuntimeError(f"For 'dropout', 'p' must be in [0, 1), but got {p}.")
     if not training:
         return None
-    return Dropout(1.0 - p, 0 if seed is None else arguments.integer("dropout", seed, "seed"))
+    return Dropout(1.0 - p, 0 if seed is None else arguments.integer(seed, "seed", "dropout"))
 
 
 def _drop_channels(owner: str, input: Tensor, p: float, training: bool, ranks: tuple) -> Tensor:
     check_bool(training, "training", owner)
     check_number_range(p, "p", owner, 0, 1)
-    if arguments.tensor(owner, input).ndim not in ranks:
+    if arguments.tensor(input, "input", owner).ndim not in ranks:
         raise ValueError(
             f"For '{owner}', 'input' must have {' or '.join(map(str, ranks))} dimensions, but got shape {input.shape}."
         )

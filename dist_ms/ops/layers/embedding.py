@@ -223,7 +223,7 @@ RowTensor.array, RowTensor.asnumpy, RowTensor.summed = dense_array, dense_array,
 
 def check_ids(owner: str, ids: Any) -> np.ndarray:
     """Require int32 or int64 indices."""
-    arguments.array(owner, ids, "ids")
+    arguments.array(ids, "ids", owner)
     if ids.dtype not in (np.int32, np.int64):
         raise TypeError(
             f"For '{owner}', the indices must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast them first."
@@ -275,15 +275,15 @@ def embedding(
         [[3. 4.]
          [1. 2.]]
     """
-    if arguments.tensor("embedding", weight, "weight").ndim != 2:
+    if arguments.tensor(weight, "weight", "embedding").ndim != 2:
         raise ValueError(f"For 'embedding', 'weight' must be a matrix, but got shape {weight.shape}.")
-    arguments.tensor("embedding", input)
-    arguments.boolean("embedding", scale_grad_by_freq, "scale_grad_by_freq")
+    arguments.tensor(input, "input", "embedding")
+    arguments.boolean(scale_grad_by_freq, "scale_grad_by_freq", "embedding")
     rows = weight.shape[0]
-    if padding_idx is not None and not -rows <= arguments.integer("embedding", padding_idx, "padding_idx") < rows:
+    if padding_idx is not None and not -rows <= arguments.integer(padding_idx, "padding_idx", "embedding") < rows:
         raise ValueError(complaint("padding_idx", "embedding", f"an int in [{-rows}, {rows})", padding_idx))
     if max_norm is not None:
-        _clip_rows(weight, input, arguments.number("embedding", max_norm, "max_norm"), norm_type)
+        _clip_rows(weight, input, arguments.number(max_norm, "max_norm", "embedding"), norm_type)
     out = _take_rows(weight, input)
     if padding_idx is None and not scale_grad_by_freq:
         return out

@@ -87,26 +87,26 @@ def flash_attention_score(
         (2, 4, 64)
     """
     arguments.one_dtype(_NAME, "fV", query=query, key=key, value=value)
-    heads = arguments.integer(_NAME, head_num, "head_num")
+    heads = arguments.integer(head_num, "head_num", _NAME)
     if heads <= 0:
         raise RuntimeError(f"For '{_NAME}', 'head_num' must be above 0, but got {heads}.")
     if not isinstance(input_layout, str):
         raise TypeError(f"For '{_NAME}', 'input_layout' must be a str, but got {type(input_layout).__name__}.")
     if input_layout not in _LAYOUTS:
         raise ValueError(f"For '{_NAME}', 'input_layout' must be one of {_LAYOUTS}, but got '{input_layout}'.")
-    mode = arguments.integer(_NAME, sparse_mode, "sparse_mode")
+    mode = arguments.integer(sparse_mode, "sparse_mode", _NAME)
     if not 0 <= mode <= 5:
         raise RuntimeError(f"For '{_NAME}', 'sparse_mode' must be in [0, 5], but got {mode}.")
     if padding_mask is not None:
         raise ValueError(f"For '{_NAME}', 'padding_mask' must be None, but got {type(padding_mask).__name__}.")
-    keep_prob = arguments.number(_NAME, keep_prob, "keep_prob")
+    keep_prob = arguments.number(keep_prob, "keep_prob", _NAME)
     if not 0 < keep_prob <= 1:
         raise ValueError(f"For '{_NAME}', 'keep_prob' must be in (0, 1], but got {keep_prob}.")
-    tokens = (arguments.integer(_NAME, pre_tokens, "pre_tokens"), arguments.integer(_NAME, next_tokens, "next_tokens"))
-    scale = arguments.number(_NAME, scalar_value, "scalar_value")
+    tokens = (arguments.integer(pre_tokens, "pre_tokens", _NAME), arguments.integer(next_tokens, "next_tokens", _NAME))
+    scale = arguments.number(scalar_value, "scalar_value", _NAME)
     for name, given in (("real_shift", real_shift), ("drop_mask", drop_mask), ("attn_mask", attn_mask)):
         if given is not None:
-            arguments.tensor(_NAME, given, name)
+            arguments.tensor(given, name, _NAME)
     masks = (real_shift, drop_mask, attn_mask, prefix, keep_prob, scale, tokens, mode)
     lengths = (actual_seq_qlen, actual_seq_kvlen)
     if input_layout == "TND":
@@ -183,7 +183,7 @@ def _packed(query: Tensor, key: Tensor, value: Tensor, heads: int, lengths: tupl
             raise ValueError(f"For '{_NAME}', '{name}' must be None in layout TND here, but got one.")
     ends = []
     for name, given, x in zip(("actual_seq_qlen", "actual_seq_kvlen"), lengths, (query, key)):
-        found = (0,) if given is None else (0, *arguments.integers(_NAME, given, name))
+        found = (0,) if given is None else (0, *arguments.integers(given, name, _NAME))
         if given is None or found[-1] != x.shape[0] or list(found) != sorted(found):
             raise ValueError(f"For '{_NAME}', '{name}' must rise to {x.shape[0]} in layout TND, but got {given}.")
         ends.append(found)
@@ -305,7 +305,7 @@ def _hidden(mask: Tensor | None, mode: int, shape: tuple) -> np.ndarray | None:
 def _prefix(prefix: Any, mode: int, shape: tuple) -> np.ndarray | None:
     if mode != 5:
         return None
-    found = () if prefix is None else arguments.integers(_NAME, prefix, "prefix")
+    found = () if prefix is None else arguments.integers(prefix, "prefix", _NAME)
     if len(found) != shape[0]:
         raise ValueError(
             f"For '{_NAME}', 'prefix' must hold {shape[0]} ints where 'sparse_mode' is 5, but got {prefix}."

@@ -96,11 +96,11 @@ class _GroupNormalisationGrad(Primitive):
 
 def _check_channels(owner: str, input: Any, vectors: dict) -> None:
     """Require (N, C, ...) and vectors with an element per channel."""
-    shape = arguments.tensor(owner, input).shape
+    shape = arguments.tensor(input, "input", owner).shape
     if len(shape) < 2:
         raise ValueError(f"For '{owner}', 'input' must have at least 2 dimensions, but got shape {shape}.")
     for name, vector in vectors.items():
-        if vector is not None and arguments.tensor(owner, vector, name).shape != shape[1:2]:
+        if vector is not None and arguments.tensor(vector, name, owner).shape != shape[1:2]:
             raise ValueError(
                 f"For '{owner}', '{name}' must have an element for each of the {shape[1]} channels of "
                 f"'input' {shape}, but got shape {vector.shape}."
@@ -147,7 +147,7 @@ def normalised_groups(
         raise ValueError(
             complaint("num_groups", "group_norm", f"a divisor of the {shape[1]} channels of 'input'", num_groups)
         )
-    data = arguments.floating("group_norm", input.array(), complex_too=False)
+    data = arguments.floating(input.array(), "input", "group_norm", complex_too=False)
     fused = data.size and all(v is None or v._element == data.dtype for v in (weight, bias))
     ones, zeros = wrap(np.ones(shape[1], data.dtype)), wrap(np.zeros(shape[1], data.dtype))
     if fused:

@@ -126,7 +126,7 @@ class RowNormGrad(Primitive):
 def normalised_rows(name: str, x: Tensor, gamma: Tensor, beta: Tensor, eps: float, first: int, kept: Kept) -> Tensor:
     """Normalise over the axes from `first` on; `kept` gets the arrays of means and rstds."""
     if x._element.kind not in "fV":
-        arguments.floating_tensor(name, x)
+        arguments.floating_tensor(x, "input", name)
     shape = x.shape
     if 0 not in shape:
         return _row_norm(eps)(x, gamma, beta, kept)
@@ -171,8 +171,8 @@ class LayerNorm(Primitive):
     """
 
     def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7) -> None:
-        self.begin_norm_axis = arguments.integer("LayerNorm", begin_norm_axis, "begin_norm_axis")
-        self.begin_params_axis = arguments.integer("LayerNorm", begin_params_axis, "begin_params_axis")
+        self.begin_norm_axis = arguments.integer(begin_norm_axis, "begin_norm_axis", "LayerNorm")
+        self.begin_params_axis = arguments.integer(begin_params_axis, "begin_params_axis", "LayerNorm")
         self.epsilon = check_number_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
         self._rows = epsilon, _row_norm(epsilon)
 
@@ -197,12 +197,12 @@ class LayerNorm(Primitive):
 
     def _run(self, x: Tensor, gamma: Tensor, beta: Tensor, kept: Kept) -> tuple[Tensor, int]:
         """The result, and the first axis normalised over; `kept` as of `normalised_rows`."""
-        shape = arguments.tensor(self.name, x, "input_x").shape
+        shape = arguments.tensor(x, "input_x", self.name).shape
         ndim = len(shape)
         first = self._axis("begin_norm_axis", self.begin_norm_axis, ndim)
         params = self._axis("begin_params_axis", self.begin_params_axis, ndim)
         for name, vector in (("gamma", gamma), ("beta", beta)):
-            found = arguments.tensor(self.name, vector, name).shape
+            found = arguments.tensor(vector, name, self.name).shape
             if found != shape[params:]:
                 raise ValueError(
                     f"For '{self.name}', '{name}' must have the shape {shape[params:]} of 'input_x' "
@@ -247,8 +247,8 @@ def layer_norm(
     if type(normalized_shape) is tuple and normalized_shape:
         if agree(input, 1, _MOST, -len(normalized_shape), _MOST, normalized_shape, weight, bias):
             return _row_norm(eps)(input, weight, bias, Kept())
-    shape = arguments.integers("layer_norm", normalized_shape, "normalized_shape")
-    lengths = arguments.tensor("layer_norm", input).shape
+    shape = arguments.integers(normalized_shape, "normalized_shape", "layer_norm")
+    lengths = arguments.tensor(input, "input", "layer_norm").shape
     first = len(lengths) - len(shape)
     if not shape or first < 0 or lengths[first:] != shape:
         raise ValueError(

@@ -75,7 +75,7 @@ class LSTM(Primitive):
 
     def __call__(self, input: Tensor, h: Tensor, c: Tensor, w: Tensor) -> tuple:
         for given, name in ((input, "input"), (h, "h"), (c, "c"), (w, "w")):
-            tensor("LSTM", given, name)
+            tensor(given, name, "LSTM")
         runs = self.num_layers * (1 + self.bidirectional)
         if input.ndim != 3 or input.shape[2] != self.input_size:
             raise ValueError(

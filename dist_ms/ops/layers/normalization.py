@@ -40,13 +40,13 @@ class RmsNorm(Primitive):
     """
 
     def __init__(self, epsilon: float = 1e-6) -> None:
-        self.epsilon = arguments.number("RmsNorm", epsilon, "epsilon")
+        self.epsilon = arguments.number(epsilon, "epsilon", "RmsNorm")
 
     def __call__(self, x: Tensor, gamma: Tensor) -> tuple:
         from dist_ms import ops
 
-        arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
-        first = x.ndim - arguments.tensor(self.name, gamma, "gamma").ndim
+        arguments.floating(arguments.tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
+        first = x.ndim - arguments.tensor(gamma, "gamma", self.name).ndim
         if first < 0 or x.shape[first:] != gamma.shape:
             raise ValueError(
                 f"For '{self.name}', 'gamma' must have the last lengths of 'x' {x.shape}, but got shape {gamma.shape}."
@@ -102,19 +102,19 @@ class L2Normalize(Primitive):
     """
 
     def __init__(self, axis: Any = 0, epsilon: float = 1e-4) -> None:
-        axes = arguments.integers("L2Normalize", axis, "axis")
+        axes = arguments.integers(axis, "axis", "L2Normalize")
         if len(axes) != 1:
             raise TypeError(complaint("axis", "L2Normalize", "one axis", axis))
         self.axis = axes
-        self.epsilon = arguments.number("L2Normalize", epsilon, "epsilon")
+        self.epsilon = arguments.number(epsilon, "epsilon", "L2Normalize")
 
     def __call__(self, input_x: Tensor) -> Tensor:
         from dist_ms import ops
 
         arguments.floating(
-            self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x", complex_too=False
+            arguments.tensor(input_x, "input_x", self.name).array(), "input_x", self.name, complex_too=False
         )
-        axis = arguments.one_axis(self.name, self.axis[0], input_x.ndim)
+        axis = arguments.one_axis(self.axis[0], "axis", self.name, input_x.ndim)
         square = ops.ReduceSum(keep_dims=True)(input_x * input_x, axis)
         return input_x * ops.rsqrt(ops.maximum(square, self.epsilon))
 
@@ -165,7 +165,7 @@ class LRN(Primitive):
         from dist_ms import ops
         from dist_ms.ops.convolutions.conv import Convolution
 
-        data = arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x", complex_too=False)
+        data = arguments.floating(arguments.tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
         if data.ndim != 4:
             raise ValueError(f"For '{self.name}', 'x' must have 4 dimensions, but got shape {data.shape}.")
         channels = np.arange(data.shape[1])

@@ -44,7 +44,7 @@ class Cholesky(Primitive):
     keeps_output = True
 
     def __init__(self, upper: bool = False) -> None:
-        self.upper = boolean(self.name, upper, "upper")
+        self.upper = boolean(upper, "upper", self.name)
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
         matrices = square_matrices(self.name, input_x)
@@ -90,8 +90,8 @@ def cholesky(input_x: Tensor, upper: bool = False) -> Tensor:
 
 def _lower(name: str, x: Any, upper: Any) -> Tensor:
     """The lower triangular factor that `x` holds, or its upper one transposed."""
-    square_matrices(name, tensor(name, x).array())
-    return ops.adjoint(ops.triu(x)) if boolean(name, upper, "upper") else ops.tril(x)
+    square_matrices(name, tensor(x, "input", name).array())
+    return ops.adjoint(ops.triu(x)) if boolean(upper, "upper", name) else ops.tril(x)
 
 
 def cholesky_inverse(input_x: Tensor, upper: bool = False) -> Tensor:

@@ -36,7 +36,7 @@ def square_matrices(name: str, x: Any) -> np.ndarray:
         TypeError: if it holds no floats or complex numbers.
         ValueError: if the matrices are not square.
     """
-    floating(name, x)
+    floating(x, "input", name)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise ValueError(f"For '{name}', 'input' must hold square matrices, but got the shape {x.shape}.")
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
@@ -207,4 +207,4 @@ class SingularValues(Primitive):
 
 def singular_values(x: Tensor) -> Tensor:
     """The singular values of matrices, largest first."""
-    return SingularValues()(tensor("singular_values", x))[0]
+    return SingularValues()(tensor(x, "input", "singular_values"))[0]

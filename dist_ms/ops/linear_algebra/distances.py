@@ -46,8 +46,8 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     """
     one_dtype("cdist", "fV", x1=x1, x2=x2)
     for name, x in (("x1", x1), ("x2", x2)):
-        floating("cdist", tensor("cdist", x, name).array(), name, complex_too=False)
-    if number("cdist", p, "p") < 0:
+        floating(tensor(x, name, "cdist").array(), name, "cdist", complex_too=False)
+    if number(p, "p", "cdist") < 0:
         raise ValueError(f"For 'cdist', 'p' must not be negative, but got {p}.")
     if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
         raise ValueError(
@@ -84,9 +84,9 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
     """
     one_dtype("cosine_similarity", "fV", x1=x1)
     one_dtype("cosine_similarity", "fV", x2=x2)
-    shapes = tensor("cosine_similarity", x1, "x1").shape, tensor("cosine_similarity", x2, "x2").shape
+    shapes = tensor(x1, "x1", "cosine_similarity").shape, tensor(x2, "x2", "cosine_similarity").shape
     shape = np.broadcast_shapes(*shapes)
-    axis = one_axis("cosine_similarity", dim, len(shape), "dim")
+    axis = one_axis(dim, "dim", "cosine_similarity", len(shape))
     x1, x2 = ops.broadcast_to(x1, shape), ops.broadcast_to(x2, shape)
     product = ops.ReduceSum()(ops.mul(x1, x2), axis)
     first, second = (ops.maximum(VectorNorm(2)(x, axis), eps) for x in (x1, x2))
@@ -112,8 +112,8 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         >>> print(ms.ops.pdist(ms.Tensor([[0.0], [1.0], [3.0]])))
         [1. 3. 2.]
     """
-    floating("pdist", tensor("pdist", input).array(), complex_too=False)
-    if number("pdist", p, "p") < 0 or input.ndim < 2:
+    floating(tensor(input, "input", "pdist").array(), "input", "pdist", complex_too=False)
+    if number(p, "p", "pdist") < 0 or input.ndim < 2:
         raise ValueError(
             f"For 'pdist', 'p' must not be negative and 'input' have rows, but got {p} and the shape {input.shape}."
         )

@@ -96,7 +96,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     for o in operands:
-        tensor("einsum", o, "operands")
+        tensor(o, "operands", "einsum")
     terms, result = _parse(equation.replace(" ", ""), operands)
     inputs, names = [], []
     for o, term in zip(operands, terms):

@@ -23,7 +23,7 @@ def _matrices(name: str, x: Any) -> np.ndarray:
         TypeError: if it holds no floats or complex numbers.
         ValueError: if it holds no matrices.
     """
-    if floating(name, x).ndim < 2:
+    if floating(x, "input", name).ndim < 2:
         raise ValueError(f"For '{name}', 'input' must have at least two dimensions, but got the shape {x.shape}.")
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
@@ -51,8 +51,8 @@ class Svd(Primitive):
     keeps_output = True
 
     def __init__(self, full_matrices: bool = False, compute_uv: bool = True) -> None:
-        self.full_matrices = boolean(self.name, full_matrices, "full_matrices")
-        self.compute_uv = boolean(self.name, compute_uv, "compute_uv")
+        self.full_matrices = boolean(full_matrices, "full_matrices", self.name)
+        self.compute_uv = boolean(compute_uv, "compute_uv", self.name)
 
     def forward(self, input: np.ndarray) -> Any:
         x = _matrices(self.name, input)
@@ -114,7 +114,7 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
         >>> print(s)
         [4. 3.]
     """
-    return Svd(full_matrices, compute_uv)(tensor("svd", input))
+    return Svd(full_matrices, compute_uv)(tensor(input, "input", "svd"))
 
 
 class Qr(Primitive):
@@ -142,7 +142,7 @@ class Qr(Primitive):
     keeps_output = True
 
     def __init__(self, full_matrices: bool = False) -> None:
-        self.full_matrices = boolean(self.name, full_matrices, "full_matrices")
+        self.full_matrices = boolean(full_matrices, "full_matrices", self.name)
 
     def forward(self, x: np.ndarray) -> tuple:
         q, r = lapack.qr(_matrices(self.name, x), self.full_matrices)
@@ -194,7 +194,7 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple:
         [[3. 1.]
          [0. 2.]]
     """
-    return Qr(one_of("qr", mode, "mode", ("reduced", "complete")) == "complete")(tensor("qr", input))
+    return Qr(one_of(mode, "mode", "qr", ("reduced", "complete")) == "complete")(tensor(input, "input", "qr"))
 
 
 class Geqrf(Undifferentiable):
@@ -234,7 +234,7 @@ def geqrf(input: Tensor) -> tuple:
         [[3. 1.]
          [0. 2.]]
     """
-    return Geqrf()(tensor("geqrf", input))
+    return Geqrf()(tensor(input, "input", "geqrf"))
 
 
 def orgqr(input: Tensor, input2: Tensor) -> Tensor:
@@ -259,7 +259,10 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
          [-1.  0.]]
     """
     one_dtype("orgqr", "fcV", input=input, input2=input2)
-    x, tau = _matrices("orgqr", tensor("orgqr", input).array()), floating("orgqr", tensor("orgqr", input2).array())
+    x, tau = (
+        _matrices("orgqr", tensor(input, "input", "orgqr").array()),
+        floating(tensor(input2, "input", "orgqr").array(), "input", "orgqr"),
+    )
     rows, columns = x.shape[-2:]
     if columns > rows or tau.ndim != x.ndim - 1 or tau.shape[-1] > columns:
         raise ValueError(
@@ -311,7 +314,7 @@ class Eig(Primitive):
     """
 
     def __init__(self, compute_v: bool = False) -> None:
-        self.compute_v = boolean(self.name, compute_v, "compute_v")
+        self.compute_v = boolean(compute_v, "compute_v", self.name)
 
     def forward(self, x: np.ndarray) -> Any:
         full = square_matrices(self.name, x)

@@ -56,10 +56,10 @@ class MatrixSolve(Primitive):
     keeps_output = True
 
     def __init__(self, adjoint: bool = False) -> None:
-        self.adjoint = boolean(self.name, adjoint, "adjoint")
+        self.adjoint = boolean(adjoint, "adjoint", self.name)
 
     def forward(self, matrix: np.ndarray, rhs: np.ndarray) -> np.ndarray:
-        a, b = square_matrices(self.name, matrix), floating(self.name, rhs, "rhs")
+        a, b = square_matrices(self.name, matrix), floating(rhs, "rhs", self.name)
         if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
             raise ValueError(f"For '{self.name}', 'rhs' must have {a.shape[-1]} rows, but got the shape {b.shape}.")
         b = b.astype(np.float32) if b.dtype.itemsize == 2 else b
@@ -127,7 +127,7 @@ class MatrixTriangularSolve(Primitive):
     """
 
     def __init__(self, lower: bool = True, adjoint: bool = False) -> None:
-        self.lower, self.adjoint = boolean(self.name, lower, "lower"), boolean(self.name, adjoint, "adjoint")
+        self.lower, self.adjoint = boolean(lower, "lower", self.name), boolean(adjoint, "adjoint", self.name)
 
     def __call__(self, matrix: Tensor, rhs: Tensor) -> Tensor:
         return matrix_solve((ops.tril if self.lower else ops.triu)(matrix), rhs, self.adjoint)
@@ -135,7 +135,7 @@ class MatrixTriangularSolve(Primitive):
 
 def _row_order(name: str, pivots: Any, rows: int) -> np.ndarray:
     """The order of rows that successive swaps of row i with row pivots[i] (counted from 1) lead to."""
-    swaps = integral(name, tensor(name, pivots, "LU_pivots").array(), "LU_pivots")
+    swaps = integral(tensor(pivots, "LU_pivots", name).array(), "LU_pivots", name)
     if swaps.size and (swaps.min() < 1 or swaps.max() > rows):
         raise ValueError(f"For '{name}', 'LU_pivots' must be in [1, {rows}], but got {swaps.tolist()}.")
     order = np.broadcast_to(np.arange(rows), (*swaps.shape[:-1], rows)).copy()
@@ -176,7 +176,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         [[1.]
          [1.]]
     """
-    square_matrices("lu_solve", tensor("lu_solve", LU_data, "LU_data").array())
+    square_matrices("lu_solve", tensor(LU_data, "LU_data", "lu_solve").array())
     permutation = _permutation("lu_solve", LU_pivots, LU_data)
     low, up = _triangles(LU_data)
     return matrix_solve(up, matrix_solve(low, ops.matmul(ops.swapaxes(permutation, -1, -2), b)))
@@ -211,7 +211,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
         [[1. 3.]
          [2. 4.]]
     """
-    if len(tensor("lu_unpack", LU_data, "LU_data").shape) < 2:
+    if len(tensor(LU_data, "LU_data", "lu_unpack").shape) < 2:
         raise ValueError(f"For 'lu_unpack', 'LU_data' must hold matrices, but got the shape {LU_data.shape}.")
     permutation = _permutation("lu_unpack", LU_pivots, LU_data) if unpack_pivots else None
     low, up = _triangles(LU_data) if unpack_data else (None, None)
@@ -245,8 +245,8 @@ class LuUnpack(Primitive):
     """
 
     def __init__(self, unpack_data: bool = True, unpack_pivots: bool = True) -> None:
-        self.unpack_data = boolean(self.name, unpack_data, "unpack_data")
-        self.unpack_pivots = boolean(self.name, unpack_pivots, "unpack_pivots")
+        self.unpack_data = boolean(unpack_data, "unpack_data", self.name)
+        self.unpack_pivots = boolean(unpack_pivots, "unpack_pivots", self.name)
 
     def __call__(self, LU_data: Tensor, LU_pivots: Tensor) -> tuple:
         return lu_unpack(LU_data, LU_pivots, self.unpack_data, self.unpack_pivots)
@@ -303,9 +303,9 @@ def pinv(x: Tensor, *, atol: float | None = None, rtol: float | None = None, her
         [[0.25 0.  ]
          [0.   0.2 ]]
     """
-    if floating("pinv", tensor("pinv", x, "x").array(), "x").ndim < 2:
+    if floating(tensor(x, "x", "pinv").array(), "x", "pinv").ndim < 2:
         raise ValueError(f"For 'pinv', 'x' must hold matrices, but got the shape {x.shape}.")
-    boolean("pinv", hermitian, "hermitian")
+    boolean(hermitian, "hermitian", "pinv")
     return PseudoInverse(atol or 0.0, 0.0 if rtol is None and atol is not None else rtol)(x)
 
 
@@ -328,7 +328,10 @@ def lstsq(input: Tensor, A: Tensor) -> Tensor:
         >>> print(ms.ops.lstsq(ms.Tensor([[1.0], [1.0]]), ms.Tensor([[1.0], [3.0]])).asnumpy().round(4))
         [[2.]]
     """
-    x, a = floating("lstsq", tensor("lstsq", input).array()), floating("lstsq", tensor("lstsq", A, "A").array(), "A")
+    x, a = (
+        floating(tensor(input, "input", "lstsq").array(), "input", "lstsq"),
+        floating(tensor(A, "A", "lstsq").array(), "A", "lstsq"),
+    )
     if x.dtype != a.dtype:
         raise TypeError(f"For 'lstsq', 'input' and 'A' must have the same dtype, but got {input.dtype} and {A.dtype}.")
     if x.ndim != 2 or a.ndim not in (1, 2) or a.shape[0] != x.shape[0]:
@@ -386,10 +389,10 @@ class MatrixSolveLs(Primitive):
     """
 
     def __init__(self, fast: bool = True) -> None:
-        self.fast = boolean(self.name, fast, "fast")
+        self.fast = boolean(fast, "fast", self.name)
 
     def __call__(self, matrix: Tensor, rhs: Tensor, l2: Tensor) -> Tensor:
-        weight = float(tensor(self.name, l2, "l2").array())
+        weight = float(tensor(l2, "l2", self.name).array())
         if weight == 0:
             return ops.matmul(pinv(matrix), rhs)
         n, back = matrix.shape[-1], ops.adjoint(matrix)
@@ -436,7 +439,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         >>> print(ms.ops.cond(ms.Tensor([[1.0, 0.0], [0.0, 4.0]])))
         4.0
     """
-    if floating("cond", tensor("cond", A, "A").array(), "A").ndim < 2:
+    if floating(tensor(A, "A", "cond").array(), "A", "cond").ndim < 2:
         raise ValueError(f"For 'cond', 'A' must hold matrices, but got the shape {A.shape}.")
     if p is None or p in (2, -2):
         s = singular_values(A)

@@ -154,8 +154,8 @@ def same_dtype(name: str, a: Any, b: Any) -> None:
     """Raise TypeError unless two arrays hold numbers of one dtype."""
     if type(a) is type(b) is np.ndarray and a.dtype is b.dtype and a.dtype.kind == "f":
         return
-    array(name, a)
-    array(name, b, "mat2")
+    array(a, "input", name)
+    array(b, "mat2", name)
     if a.dtype != b.dtype:
         raise TypeError(
             f"For '{name}', 'input' and 'mat2' must have one dtype, "
@@ -240,7 +240,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ms.ops.matmul(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([1.0, 1.0])))
         [3. 7.]
     """
-    a, b = tensor("matmul", input), tensor("matmul", other, "other")
+    a, b = tensor(input, "input", "matmul"), tensor(other, "other", "matmul")
     first, second = a.array(), b.array()
     if first.ndim == second.ndim == 2:
         _check_inner(first.shape, second.shape)
@@ -339,7 +339,7 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
         >>> print(ms.ops.mv(ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
         [11.]
     """
-    if tensor("mv", mat, "mat").ndim != 2 or tensor("mv", vec, "vec").ndim != 1:
+    if tensor(mat, "mat", "mv").ndim != 2 or tensor(vec, "vec", "mv").ndim != 1:
         raise ValueError(f"For 'mv', 'mat' must have 2 dimensions and 'vec' 1, but got {mat.ndim} and {vec.ndim}.")
     return matmul(mat, vec)
 
@@ -407,7 +407,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
         [[3 4]
          [6 8]]
     """
-    if tensor("outer", input).ndim != 1 or tensor("outer", vec2, "vec2").ndim != 1:
+    if tensor(input, "input", "outer").ndim != 1 or tensor(vec2, "vec2", "outer").ndim != 1:
         raise ValueError(
             f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}."
         )
@@ -434,7 +434,7 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ms.ops.inner(ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
         [11.]
     """
-    if tensor("inner", input).ndim == 0 or tensor("inner", other, "other").ndim == 0:
+    if tensor(input, "input", "inner").ndim == 0 or tensor(other, "other", "inner").ndim == 0:
         return mul(input, other)
     if input.shape[-1] != other.shape[-1]:
         raise ValueError(
@@ -464,5 +464,5 @@ def vecdot(x: Tensor, y: Tensor, *, axis: int = -1) -> Tensor:
         >>> print(ms.ops.vecdot(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]])))
         [11.]
     """
-    product = mul(conjugate(tensor("vecdot", x, "x")), tensor("vecdot", y, "y"))
+    product = mul(conjugate(tensor(x, "x", "vecdot")), tensor(y, "y", "vecdot"))
     return ops.ReduceSum()(ops.cast(product, int64) if product.array().dtype.kind in "bui" else product, axis)

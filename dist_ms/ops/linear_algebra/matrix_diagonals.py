@@ -32,7 +32,7 @@ _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 def _range(name: str, k: Any) -> tuple[int, int]:
     """The lowest and the highest diagonal."""
-    found = integers(name, k.array().reshape(-1) if isinstance(k, Tensor) else k, "k")
+    found = integers(k.array().reshape(-1) if isinstance(k, Tensor) else k, "k", name)
     if len(found) not in (1, 2) or found[0] > found[-1]:
         raise ValueError(f"For '{name}', 'k' must be one or two rising ints, but got {found}.")
     return found[0], found[-1]
@@ -40,7 +40,7 @@ def _range(name: str, k: Any) -> tuple[int, int]:
 
 def _places(name: str, k: tuple[int, int], rows: int, columns: int, align: str) -> np.ndarray:
     """Where each element of the matrix of diagonals is in the flat matrix, -1 for those that are nowhere."""
-    one_of(name, align, "align", _ALIGNS)
+    one_of(align, "align", name, _ALIGNS)
     if not (-rows < k[0] <= k[1] < columns or 0 in (*k, rows, columns)):
         raise ValueError(f"For '{name}', 'k' must be in ({-rows}, {columns}), but got {k}.")
     above, below = align.split("_")
@@ -105,9 +105,9 @@ def matrix_diag(
     """
     low, high = _range("matrix_diag", k)
     dims = 1 if low == high else 2
-    if len(tensor("matrix_diag", x, "x").shape) < dims or (dims == 2 and x.shape[-2] != high - low + 1):
+    if len(tensor(x, "x", "matrix_diag").shape) < dims or (dims == 2 and x.shape[-2] != high - low + 1):
         raise ValueError(f"For 'matrix_diag', 'x' must hold {high - low + 1} diagonals, but got the shape {x.shape}.")
-    rows, columns = integer("matrix_diag", num_rows, "num_rows"), integer("matrix_diag", num_cols, "num_cols")
+    rows, columns = integer(num_rows, "num_rows", "matrix_diag"), integer(num_cols, "num_cols", "matrix_diag")
     longest = x.shape[-1]
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
     if rows == -1 and columns == -1:
@@ -144,7 +144,7 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
         [[9 2]
          [1 4]]
     """
-    if len(tensor("matrix_diag_part", x, "x").shape) < 2:
+    if len(tensor(x, "x", "matrix_diag_part").shape) < 2:
         raise ValueError(f"For 'matrix_diag_part', 'x' must hold matrices, but got the shape {x.shape}.")
     low, high = _range("matrix_diag_part", k)
     places = _places("matrix_diag_part", (low, high), *x.shape[-2:], align)
@@ -173,7 +173,7 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
         [[8 2]
          [3 9]]
     """
-    if tensor("matrix_set_diag", x, "x").dtype != tensor("matrix_set_diag", diagonal, "diagonal").dtype:
+    if tensor(x, "x", "matrix_set_diag").dtype != tensor(diagonal, "diagonal", "matrix_set_diag").dtype:
         raise TypeError(
             "For 'matrix_set_diag', 'x' and 'diagonal' must have the same dtype, "
             f"but got {x.dtype} and {diagonal.dtype}."
@@ -211,9 +211,9 @@ def matrix_band_part(x: Tensor, lower: Any, upper: Any) -> Tensor:
          [0 1 1]
          [0 0 1]]
     """
-    if len(tensor("matrix_band_part", x, "x").shape) < 2:
+    if len(tensor(x, "x", "matrix_band_part").shape) < 2:
         raise ValueError(f"For 'matrix_band_part', 'x' must hold matrices, but got the shape {x.shape}.")
-    lower, upper = integer("matrix_band_part", lower, "lower"), integer("matrix_band_part", upper, "upper")
+    lower, upper = integer(lower, "lower", "matrix_band_part"), integer(upper, "upper", "matrix_band_part")
     offset = np.arange(x.shape[-1]) - np.arange(x.shape[-2])[:, None]
     inside = ((lower < 0) | (offset >= -lower)) & ((upper < 0) | (offset <= upper))
     return ops.where(wrap(np.broadcast_to(inside, x.shape).copy()), x, ops.zeros_like(x))
@@ -247,7 +247,7 @@ class MatrixDiagV3(Primitive):
     """
 
     def __init__(self, align: str = "RIGHT_LEFT") -> None:
-        self.align = one_of(self.name, align, "align", _ALIGNS)
+        self.align = one_of(align, "align", self.name, _ALIGNS)
 
     def __call__(self, x: Tensor, k: Any, num_rows: Any, num_cols: Any, padding_value: Any) -> Tensor:
         return matrix_diag(x, k, num_rows, num_cols, padding_value, self.align)

@@ -64,12 +64,12 @@ class NuclearNorm(Primitive):
         self.dim, self.keepdim = dim, check_bool(keepdim, "keepdim", self.name)
 
     def __call__(self, x: Tensor) -> Tensor:
-        data = arguments.floating(self.name, arguments.tensor(self.name, x, "x").array(), "x")
+        data = arguments.floating(arguments.tensor(x, "x", self.name).array(), "x", self.name)
         if self.dim is None and data.ndim != 2:
             raise ValueError(
                 complaint("dim", self.name, "given unless there are 2 dimensions", f"None for {data.ndim}")
             )
-        dims = arguments.many_axes(self.name, tuple(self.dim or (0, 1)), data.ndim, "dim")
+        dims = arguments.many_axes(tuple(self.dim or (0, 1)), "dim", self.name, data.ndim)
         if len(set(dims)) != 2:
             raise ValueError(complaint("dim", self.name, "two different dimensions", self.dim))
         return ops.matrix_norm(x, "nuc", dims, self.keepdim)
@@ -110,7 +110,7 @@ class FillDiagonal(Primitive):
         return slice(0, end, step)
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        arguments.real(self.name, input_x, "input_x")
+        arguments.real(input_x, "input_x", self.name)
         if input_x.ndim < 2 or (input_x.ndim > 2 and len(set(input_x.shape)) > 1):
             wanted = "a matrix, or of one length in all dimensions"
             raise ValueError(complaint("input_x", self.name, wanted, f"shape {input_x.shape}"))

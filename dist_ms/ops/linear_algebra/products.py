@@ -57,7 +57,7 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ms.ops.dot(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0], [4.0]])))
         [[11.]]
     """
-    if tensor("dot", input).ndim < 2 or tensor("dot", other, "other").ndim < 2:
+    if tensor(input, "input", "dot").ndim < 2 or tensor(other, "other", "dot").ndim < 2:
         raise ValueError(
             f"For 'dot', 'input' and 'other' must have at least 2 dimensions, but got {input.ndim} and {other.ndim}."
         )
@@ -90,15 +90,15 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
         [[3. 3.]
          [3. 3.]]
     """
-    a_ndim, b_ndim = tensor("tensor_dot", x1, "x1").ndim, tensor("tensor_dot", x2, "x2").ndim
+    a_ndim, b_ndim = tensor(x1, "x1", "tensor_dot").ndim, tensor(x2, "x2", "tensor_dot").ndim
     if isinstance(axes, int):
         if not 0 <= axes <= min(a_ndim, b_ndim):
             raise ValueError(f"For 'tensor_dot', 'axes' must not exceed the dimensions of the inputs, but got {axes}.")
         first, second = tuple(range(a_ndim - axes, a_ndim)), tuple(range(axes))
     else:
-        pair = [(p,) if isinstance(p, int) else integers("tensor_dot", p, "axes") for p in axes]
-        first = tuple([one_axis("tensor_dot", a, a_ndim, "axes") for a in pair[0]])
-        second = tuple([one_axis("tensor_dot", a, b_ndim, "axes") for a in pair[1]])
+        pair = [(p,) if isinstance(p, int) else integers(p, "axes", "tensor_dot") for p in axes]
+        first = tuple([one_axis(a, "axes", "tensor_dot", a_ndim) for a in pair[0]])
+        second = tuple([one_axis(a, "axes", "tensor_dot", b_ndim) for a in pair[1]])
     if [x1.shape[a] for a in first] != [x2.shape[b] for b in second]:
         raise ValueError(
             f"For 'tensor_dot', the dimensions 'axes' names must have equal lengths, "
@@ -133,7 +133,7 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
         >>> ms.ops.batch_dot(x, x, (2, 2)).shape
         (2, 3, 3)
     """
-    n1, n2 = tensor("batch_dot", x1, "x1").ndim, tensor("batch_dot", x2, "x2").ndim
+    n1, n2 = tensor(x1, "x1", "batch_dot").ndim, tensor(x2, "x2", "batch_dot").ndim
     if n1 < 2 or n2 < 2 or x1.shape[0] != x2.shape[0]:
         raise ValueError(
             f"For 'batch_dot', the inputs must have one batch size and at least 2 dimensions, "
@@ -141,8 +141,8 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
         )
     if axes is None:
         axes = (n1 - 1, n2 - 1 if n2 == 2 else n2 - 2)
-    pair = (axes, axes) if isinstance(axes, int) else integers("batch_dot", axes, "axes")
-    a, b = one_axis("batch_dot", pair[0], n1, "axes"), one_axis("batch_dot", pair[1], n2, "axes")
+    pair = (axes, axes) if isinstance(axes, int) else integers(axes, "axes", "batch_dot")
+    a, b = one_axis(pair[0], "axes", "batch_dot", n1), one_axis(pair[1], "axes", "batch_dot", n2)
     if not a or not b or x1.shape[a] != x2.shape[b]:
         raise ValueError(
             f"For 'batch_dot', 'axes' must be dimensions of equal length after the batch, "
@@ -175,13 +175,13 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
     """
-    shape = np.broadcast_shapes(tensor("cross", input).shape, tensor("cross", other, "other").shape)
+    shape = np.broadcast_shapes(tensor(input, "input", "cross").shape, tensor(other, "other", "cross").shape)
     if dim is None or dim == -65530:  # MindSpore's mark for "not given"
         if 3 not in shape:
             raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")
         axis = shape.index(3)
     else:
-        axis = one_axis("cross", dim, len(shape), "dim")
+        axis = one_axis(dim, "dim", "cross", len(shape))
     if shape[axis] != 3:
         raise ValueError(f"For 'cross', the dimension must have length 3, but got {shape[axis]}.")
     x, y = (ops.unstack(ops.broadcast_to(t, shape), axis) for t in (input, ops.cast(other, input.dtype)))
@@ -203,7 +203,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ms.ops.kron(ms.Tensor([1, 10]), ms.Tensor([1, 2])))
         [ 1  2 10 20]
     """
-    ndim = max(tensor("kron", input).ndim, tensor("kron", other, "other").ndim)
+    ndim = max(tensor(input, "input", "kron").ndim, tensor(other, "other", "kron").ndim)
     a = (1,) * (ndim - input.ndim) + input.shape
     b = (1,) * (ndim - other.ndim) + other.shape
     wide = reshape(input, tuple([n for m in a for n in (m, 1)]))
@@ -233,7 +233,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     one_dtype("lerp", "fV", input=input, end=end)
     if not isinstance(weight, (Tensor, float)):
         raise TypeError(f"For 'lerp', 'weight' must be a Tensor or a float, but got {type(weight).__name__}.")
-    input, end = tensor("lerp", input), tensor("lerp", end, "end")
+    input, end = tensor(input, "input", "lerp"), tensor(end, "end", "lerp")
     if isinstance(weight, float) or weight._element == input._element:
         return interpolation(input, end, weight)
     return add(input, mul(sub(end, input), weight))
@@ -257,8 +257,8 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         [4.]
     """
     one_dtype("addcmul", "iufVc", input=input, tensor1=tensor1, tensor2=tensor2)
-    input, tensor1 = tensor("addcmul", input), tensor("addcmul", tensor1, "tensor1")
-    tensor2 = tensor("addcmul", tensor2, "tensor2")
+    input, tensor1 = tensor(input, "input", "addcmul"), tensor(tensor1, "tensor1", "addcmul")
+    tensor2 = tensor(tensor2, "tensor2", "addcmul")
     if type(value) is int or (type(value) is float and input._element.kind in "fV"):
         return multiply_add(input, tensor1, tensor2 if value == 1 else mul(tensor2, value))
     return add(input, mul(mul(tensor1, tensor2), value))
@@ -282,7 +282,7 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         [4.]
     """
     one_dtype("addcdiv", "fVc", input=input, tensor1=tensor1, tensor2=tensor2)
-    operands = (tensor("addcdiv", input), tensor("addcdiv", tensor1, "tensor1"), tensor("addcdiv", tensor2, "tensor2"))
+    operands = [tensor(x, n, "addcdiv") for n, x in (("input", input), ("tensor1", tensor1), ("tensor2", tensor2))]
     plain = type(value) is int and value == 1 and input._element.kind in "fV"
     return divide_add(*operands) if plain else add(operands[0], mul(true_divide(*operands[1:]), value))
 
@@ -302,7 +302,7 @@ def ldexp(x: Tensor, other: Any) -> Tensor:
         >>> print(ms.ops.ldexp(ms.Tensor([1.5]), ms.Tensor([2])))
         [6.]
     """
-    return mul(tensor("ldexp", x, "x"), ops.pow(2.0, other) if isinstance(other, Tensor) else 2.0**other)
+    return mul(tensor(x, "x", "ldexp"), ops.pow(2.0, other) if isinstance(other, Tensor) else 2.0**other)
 
 
 def matrix_power(input: Tensor, n: int) -> Tensor:
@@ -325,10 +325,10 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         [[1. 3.]
          [0. 1.]]
     """
-    shape = tensor("matrix_power", input).shape
+    shape = tensor(input, "input", "matrix_power").shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError(f"For 'matrix_power', 'input' must hold square matrices, but got the shape {shape}.")
-    n = integer("matrix_power", n, "n")
+    n = integer(n, "n", "matrix_power")
     base = ops.inverse(input) if n < 0 else input
     out, n = None, abs(n)
     if n == 0:
@@ -363,8 +363,8 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, a
         >>> print(ms.ops.diff(ms.Tensor([1, 4, 9])))
         [3 5]
     """
-    axis = one_axis("diff", axis, tensor("diff", x, "x").ndim)
-    if integer("diff", n, "n") < 0:
+    axis = one_axis(axis, "axis", "diff", tensor(x, "x", "diff").ndim)
+    if integer(n, "n", "diff") < 0:
         raise ValueError(f"For 'diff', 'n' must not be negative, but got {n}.")
     parts = [t for t in (prepend, x, append) if t is not None]
     if len(parts) > 1:
@@ -395,7 +395,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1)
         >>> print(ms.ops.trapz(ms.Tensor([1.0, 2.0, 3.0])))
         4.0
     """
-    axis = one_axis("trapz", dim, tensor("trapz", y, "y").ndim, "dim")
+    axis = one_axis(dim, "dim", "trapz", tensor(y, "y", "trapz").ndim)
     lead = (slice(None),) * axis
     pairs = add(y[(*lead, slice(1, None))], y[(*lead, slice(None, -1))])
     if x is None:
@@ -426,9 +426,9 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
         [[4. 2. 1.]
          [9. 3. 1.]]
     """
-    if tensor("vander", x, "x").ndim != 1:
+    if tensor(x, "x", "vander").ndim != 1:
         raise ValueError(f"For 'vander', 'x' must have 1 dimension, but got {x.ndim}.")
-    columns = x.size if N is None else integer("vander", N, "N")
+    columns = x.size if N is None else integer(N, "N", "vander")
     if columns < 1:
         raise ValueError(f"For 'vander', 'N' must be positive, but got {N}.")
     return ops.pow(expand_dims(x, 1), Tensor(np.arange(columns - 1, -1, -1).astype(x.array().dtype)))

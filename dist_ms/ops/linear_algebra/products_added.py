@@ -106,7 +106,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
         [[7. 7.]
          [7. 7.]]
     """
-    if tensor("addbmm", batch1, "batch1").ndim == tensor("addbmm", batch2, "batch2").ndim == 2:
+    if tensor(batch1, "batch1", "addbmm").ndim == tensor(batch2, "batch2", "addbmm").ndim == 2:
         return _plus(input, ops.ReduceSum()(mm(batch1, batch2), 0), beta, alpha)
     if batch1.ndim != 3 or batch2.ndim != 3:
         raise ValueError(

@@ -36,7 +36,7 @@ class LogSpace(Undifferentiable):
     """
 
     def __init__(self, steps: int = 10, base: int = 10, dtype: Number = float32) -> None:
-        self.steps, self.base = integer(self.name, steps, "steps"), integer(self.name, base, "base")
+        self.steps, self.base = integer(steps, "steps", self.name), integer(base, "base", self.name)
         if self.steps < 0 or self.base < 1:
             raise ValueError(
                 f"For '{self.name}', 'steps' must not be negative and 'base' positive, but got {steps} and {base}."
@@ -76,7 +76,7 @@ class TridiagonalMatMul(Primitive):
     def __call__(self, superdiag: Tensor, maindiag: Tensor, subdiag: Tensor, rhs: Tensor) -> Tensor:
         named = {"superdiag": superdiag, "maindiag": maindiag, "subdiag": subdiag, "rhs": rhs}
         for argument, value in named.items():
-            floating(self.name, tensor(self.name, value, argument).array(), argument)
+            floating(tensor(value, argument, self.name).array(), argument, self.name)
         if len({value.dtype for value in named.values()}) > 1:
             raise TypeError(
                 f"For '{self.name}', the inputs must have one dtype, but got {[str(v.dtype) for v in named.values()]}."

@@ -62,10 +62,10 @@ class Tril(Primitive):
     is_lower = True
 
     def __init__(self, diagonal: int = 0) -> None:
-        self.diagonal = integer(self.name, diagonal, "diagonal")
+        self.diagonal = integer(diagonal, "diagonal", self.name)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if array(self.name, input).ndim < 2:
+        if array(input, "input", self.name).ndim < 2:
             raise ValueError(f"For '{self.name}', 'input' must have at least 2 dimensions, but got {input.ndim}.")
         out = np.empty(input.shape, input.dtype)
         shape = (-1 if input.size else 0, *input.shape[-2:])
@@ -163,7 +163,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
         [[0 1 1]
          [0 0 1]]
     """
-    row, col = integer("tril_indices", row, "row"), integer("tril_indices", col, "col")
+    row, col = integer(row, "row", "tril_indices"), integer(col, "col", "tril_indices")
     return wrap(np.stack(np.tril_indices(row, offset, col)).astype(dtype.np))
 
 
@@ -185,7 +185,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
         [[0 0 1]
          [0 1 1]]
     """
-    row, col = integer("triu_indices", row, "row"), integer("triu_indices", col, "col")
+    row, col = integer(row, "row", "triu_indices"), integer(col, "col", "triu_indices")
     return wrap(np.stack(np.triu_indices(row, offset, col)).astype(dtype.np))
 
 
@@ -231,11 +231,11 @@ class Diagonal(Primitive):
     keeps = ()
 
     def __init__(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> None:
-        self.offset, self.dim1, self.dim2 = integer(self.name, offset, "offset"), dim1, dim2
+        self.offset, self.dim1, self.dim2 = integer(offset, "offset", self.name), dim1, dim2
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        ndim = array(self.name, input).ndim
-        a, b = one_axis(self.name, self.dim1, ndim, "dim1"), one_axis(self.name, self.dim2, ndim, "dim2")
+        ndim = array(input, "input", self.name).ndim
+        a, b = one_axis(self.dim1, "dim1", self.name, ndim), one_axis(self.dim2, "dim2", self.name, ndim)
         if a == b or ndim < 2:
             raise ValueError(
                 f"For '{self.name}', 'dim1' and 'dim2' must be two dimensions of 'input', "
@@ -323,9 +323,9 @@ def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -
         [[1 0]
          [0 2]]
     """
-    ndim = tensor("diag_embed", input).ndim + 1
-    offset = integer("diag_embed", offset, "offset")
-    a, b = one_axis("diag_embed", dim1, ndim, "dim1"), one_axis("diag_embed", dim2, ndim, "dim2")
+    ndim = tensor(input, "input", "diag_embed").ndim + 1
+    offset = integer(offset, "offset", "diag_embed")
+    a, b = one_axis(dim1, "dim1", "diag_embed", ndim), one_axis(dim2, "dim2", "diag_embed", ndim)
     if a == b or ndim < 2:
         raise ValueError(
             f"For 'diag_embed', 'dim1' and 'dim2' must differ and 'input' have a dimension, "
@@ -354,7 +354,7 @@ def diag(input: Tensor) -> Tensor:
         [[1 0]
          [0 2]]
     """
-    if tensor("diag", input).ndim < 1:
+    if tensor(input, "input", "diag").ndim < 1:
         raise ValueError("For 'diag', 'input' must have at least 1 dimension, but got a scalar.")
     return reshape(PutDiagonal((input.size, input.size), 0, 0, 1)(reshape(input, (-1,))), input.shape + input.shape)
 
@@ -382,7 +382,7 @@ class DiagPart(Primitive):
     """
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        shape = tensor(self.name, input_x, "input_x").shape
+        shape = tensor(input_x, "input_x", self.name).shape
         half = shape[: len(shape) // 2]
         if not shape or shape != half + half:
             raise ValueError(f"For '{self.name}', the shape of 'input_x' must be one shape twice, but got {shape}.")
@@ -410,7 +410,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
          [0 0 2]
          [0 0 0]]
     """
-    return diag_embed(reshape(tensor("diagflat", input), (-1,)), offset)
+    return diag_embed(reshape(tensor(input, "input", "diagflat"), (-1,)), offset)
 
 
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
@@ -435,9 +435,9 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
         [[8 2]
          [3 9]]
     """
-    tensor("diagonal_scatter", input)
+    tensor(input, "input", "diagonal_scatter")
     wanted = ops.zeros_like(input).array().diagonal(offset, dim1, dim2).shape
-    if tensor("diagonal_scatter", src, "src").shape != wanted:
+    if tensor(src, "src", "diagonal_scatter").shape != wanted:
         raise ValueError(f"For 'diagonal_scatter', 'src' must have the shape {wanted}, but got {src.shape}.")
     put = PutDiagonal(input.shape, offset, dim1, dim2)
     on = put(ops.ones(wanted, bool_))
@@ -462,7 +462,7 @@ class Trace(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if array(self.name, input).ndim != 2:
+        if array(input, "input", self.name).ndim != 2:
             raise ValueError(f"For '{self.name}', 'input' must have 2 dimensions, but got {input.ndim}.")
         return np.asarray(input.diagonal().sum(dtype=input.dtype))
 

@@ -51,7 +51,7 @@ class LabelCrossEntropy(Primitive):
         return LabelCrossEntropy(self.name, self._ignore, self._reduction, True)
 
     def forward(self, logits: np.ndarray, labels: np.ndarray, scale: np.ndarray | None, kept: Kept) -> np.ndarray:
-        arguments.floating(self.name, logits, complex_too=False)
+        arguments.floating(logits, "input", self.name, complex_too=False)
         _check_labels(self.name, labels, logits.shape)
         work = working_type(logits.dtype)
         rows, labels = contiguous(logits), contiguous(labels)
@@ -209,7 +209,7 @@ def cross_entropy(
     op = _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)
     if plain and not label_smoothing:
         return op(input, wrap(target.array()), None, Kept())
-    arguments.floating_tensor(owner, input)
+    arguments.floating_tensor(input, "input", owner)
     if target._element.kind in "fV":
         return _of_probabilities(owner, input, target, weight, reduction, label_smoothing)
     rows, labels, shape = _rows(owner, input, target)
@@ -259,7 +259,7 @@ def nll_loss(
     owner = "nll_loss"
     _check_tensors(owner, inputs, target)
     _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)
-    arguments.floating_tensor(owner, inputs, "inputs")
+    arguments.floating_tensor(inputs, "inputs", owner)
     rows, labels, shape = _rows(owner, inputs, target)
     if is_plain(rows, weight, label_smoothing):
         loss = likelihood(owner, rows, labels, ignore_index, reduction)
@@ -269,8 +269,8 @@ def nll_loss(
 
 def _check_tensors(owner: str, input: Any, target: Any) -> None:
     """Require tensors, the first with classes."""
-    shape = arguments.tensor(owner, input).shape
-    arguments.tensor(owner, target, "target")
+    shape = arguments.tensor(input, "input", owner).shape
+    arguments.tensor(target, "target", owner)
     if not shape or shape[1 if len(shape) > 1 else 0] == 0:
         raise ValueError(
             f"For '{owner}', 'input' must be (N, C), (N, C, ...) or (C,) with classes, but got shape {shape}."
@@ -325,7 +325,7 @@ def _label_weights(
 
 def _class_weights(owner: str, weight: Any, columns: int) -> Tensor:
     """Require a weight per class."""
-    if arguments.tensor(owner, weight, "weight").shape != (columns,):
+    if arguments.tensor(weight, "weight", owner).shape != (columns,):
         raise ValueError(
             f"For '{owner}', 'weight' must have an element for each of the {columns} classes, but got "
             f"shape {weight.shape}."

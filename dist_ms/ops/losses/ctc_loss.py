@@ -120,9 +120,9 @@ def ctc_loss(
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_bool(zero_infinity, "zero_infinity", owner)
     data = arguments.floating(
-        owner, arguments.tensor(owner, log_probs, "log_probs").array(), "log_probs", complex_too=False
+        arguments.tensor(log_probs, "log_probs", owner).array(), "log_probs", owner, complex_too=False
     )
-    labels = arguments.tensor(owner, targets, "targets").array()
+    labels = arguments.tensor(targets, "targets", owner).array()
     if labels.dtype not in (np.int32, np.int64):
         raise TypeError(
             f"For '{owner}', 'targets' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast them first."
@@ -142,7 +142,7 @@ def ctc_loss(
         (input_lengths, "input_lengths", steps),
         (target_lengths, "target_lengths", labels.shape[1]),
     ):
-        values = np.array(arguments.integers(owner, given, name), np.int64)
+        values = np.array(arguments.integers(given, name, owner), np.int64)
         if values.shape != (rows,):
             raise ValueError(
                 f"For '{owner}', '{name}' must have an element for each of the {rows} sequences, but got "

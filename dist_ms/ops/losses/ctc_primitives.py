@@ -46,7 +46,7 @@ class CTCLossV2(Primitive):
     def __init__(self, blank: int = 0, reduction: str = "none", zero_infinity: bool = False) -> None:
         if reduction != "none":
             raise ValueError(f"For '{self.name}', 'reduction' must be 'none', but got {reduction!r}.")
-        self.blank, self.reduction = integer(self.name, blank, "blank"), reduction
+        self.blank, self.reduction = integer(blank, "blank", self.name), reduction
         self.zero_infinity = check_bool(zero_infinity, "zero_infinity", self.name)
 
     def __call__(self, log_probs: Tensor, targets: Tensor, input_lengths: Tensor, target_lengths: Tensor) -> tuple:
@@ -101,10 +101,10 @@ class CTCLoss(Primitive):
         )
 
     def __call__(self, x: Tensor, labels_indices: Tensor, labels_values: Tensor, sequence_length: Tensor) -> tuple:
-        scores = floating(self.name, tensor(self.name, x, "x").array(), "x", complex_too=False)
+        scores = floating(tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
         named = {"labels_indices": labels_indices, "labels_values": labels_values, "sequence_length": sequence_length}
         places, labels, lengths = (
-            integral(self.name, tensor(self.name, value, argument).array(), argument)
+            integral(tensor(value, argument, self.name).array(), argument, self.name)
             for argument, value in named.items()
         )
         good = scores.ndim == 3 and places.ndim == 2 and places.shape[1] == 2 and labels.shape == places.shape[:1]
@@ -180,8 +180,8 @@ def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: 
         [0 0]
     """
     owner = "ctc_greedy_decoder"
-    scores = floating(owner, tensor(owner, inputs, "inputs").array(), "inputs", complex_too=False)
-    lengths = integral(owner, tensor(owner, sequence_length, "sequence_length").array(), "sequence_length")
+    scores = floating(tensor(inputs, "inputs", owner).array(), "inputs", owner, complex_too=False)
+    lengths = integral(tensor(sequence_length, "sequence_length", owner).array(), "sequence_length", owner)
     check_bool(merge_repeated, "merge_repeated", owner)
     if scores.ndim != 3 or lengths.shape != scores.shape[1:2]:
         raise ValueError(

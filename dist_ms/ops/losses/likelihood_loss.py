@@ -43,7 +43,7 @@ def gaussian_nll_loss(
 
     owner = "gaussian_nll_loss"
     check_pair(owner, x, target, reduction, "x")
-    arguments.tensor(owner, var, "var")
+    arguments.tensor(var, "var", owner)
     check_bool(full, "full", owner)
     check_positive_number(eps, "eps", owner)
     if var.shape != x.shape:

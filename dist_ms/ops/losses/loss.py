@@ -44,8 +44,8 @@ def check_pair(
     owner: str, input: Any, target: Any, reduction: Any, first: str = "input", second: str = "target"
 ) -> None:
     """Check two tensors and a reduction."""
-    arguments.tensor(owner, input, first)
-    arguments.tensor(owner, target, second)
+    arguments.tensor(input, first, owner)
+    arguments.tensor(target, second, owner)
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
 
 
@@ -145,7 +145,7 @@ def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: 
     owner = "smooth_l1_loss"
     check_pair(owner, input, target, reduction)
     check_same_shape(owner, input, target)
-    if arguments.number(owner, beta, "beta") < 0:
+    if arguments.number(beta, "beta", owner) < 0:
         raise RuntimeError(complaint("beta", owner, "0 or more", beta))
     if beta == 0:
         return reduced(absolute_difference(input, target), reduction)
@@ -179,7 +179,7 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
     from dist_ms import ops
 
     check_pair("huber_loss", input, target, reduction)
-    if arguments.number("huber_loss", delta, "delta") <= 0:
+    if arguments.number(delta, "delta", "huber_loss") <= 0:
         raise ValueError(complaint("delta", "huber_loss", "a number above 0", delta))
     if input.shape == target.shape:
         d = promote_types(numpy_dtype(input), numpy_dtype(target))
@@ -240,7 +240,7 @@ def binary_cross_entropy(
     owner = "binary_cross_entropy"
     check_pair(owner, logits, labels, reduction, "logits", "labels")
     check_same_shape(owner, logits, labels, "logits", "labels")
-    x = arguments.floating(owner, logits.array(), "logits", complex_too=False)
+    x = arguments.floating(logits.array(), "logits", owner, complex_too=False)
     if x.size and not (x.min() >= 0 and x.max() <= 1):
         raise RuntimeError(
             f"For '{owner}', 'logits' must be in [0, 1], but got values from {x.min()} to {x.max()}; "
@@ -286,9 +286,9 @@ def binary_cross_entropy_with_logits(
     check_same_shape(owner, input, target)
     falling = _softplus(-input)
     if pos_weight is not None:
-        falling = (1 + (arguments.tensor(owner, pos_weight, "pos_weight") - 1) * target) * falling
+        falling = (1 + (arguments.tensor(pos_weight, "pos_weight", owner) - 1) * target) * falling
     loss = (1 - target) * input + falling
-    return reduced(loss if weight is None else loss * arguments.tensor(owner, weight, "weight"), reduction)
+    return reduced(loss if weight is None else loss * arguments.tensor(weight, "weight", owner), reduction)
 
 
 def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
@@ -318,7 +318,7 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
     check_string(reduction, "reduction", "kl_div", ["none", "mean", "batchmean", "sum"])
     check_pair("kl_div", logits, labels, "none", "logits", "labels")
     check_same_shape("kl_div", logits, labels, "logits", "labels")
-    arguments.floating("kl_div", logits.array(), "logits", complex_too=False)
+    arguments.floating(logits.array(), "logits", "kl_div", complex_too=False)
     positive = labels > 0
     safe = ops.select(positive, labels, ops.ones_like(labels))
     loss = ops.select(positive, labels * (ops.log(safe) - logits), ops.zeros_like(logits))

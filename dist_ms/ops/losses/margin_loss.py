@@ -60,7 +60,7 @@ def cosine_embedding_loss(
     owner = "cosine_embedding_loss"
     check_pair(owner, input1, input2, reduction, "input1", "input2")
     check_same_shape(owner, input1, input2, "input1", "input2")
-    arguments.tensor(owner, target, "target")
+    arguments.tensor(target, "target", owner)
     if not -1 <= check_number(margin, "margin", owner) <= 1:
         raise ValueError(complaint("margin", owner, "a number in [-1, 1]", margin))
     axis = 1 if input1.ndim > 1 else 0
@@ -106,7 +106,7 @@ def margin_ranking_loss(
     from dist_ms import ops
 
     check_pair("margin_ranking_loss", input1, input2, reduction, "input1", "input2")
-    arguments.tensor("margin_ranking_loss", target, "target")
+    arguments.tensor(target, "target", "margin_ranking_loss")
     check_same_shape("margin_ranking_loss", input1, input2, "input1", "input2")
     margin = check_number(margin, "margin", "margin_ranking_loss")
     return reduced(ops.maximum(margin - target * (input1 - input2), 0.0), reduction)
@@ -147,8 +147,8 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
 
 def _class_labels(owner: str, input: Any, target: Any) -> np.ndarray:
     """Require logits (N, C) and labels (N,) in range."""
-    arguments.floating(owner, arguments.tensor(owner, input).array(), complex_too=False)
-    labels = arguments.tensor(owner, target, "target").array()
+    arguments.floating(arguments.tensor(input, "input", owner).array(), "input", owner, complex_too=False)
+    labels = arguments.tensor(target, "target", owner).array()
     if labels.dtype not in (np.int32, np.int64):
         raise TypeError(
             f"For '{owner}', 'target' must be Int32 or Int64, but got {from_numpy(labels.dtype)}; cast it first."
@@ -199,7 +199,7 @@ def multi_margin_loss(
     others = wrap((labels[:, None] != np.arange(columns)).astype(d))
     loss = ops.ReduceSum()((gap if p == 1 else gap * gap) * others, 1) / columns
     if weight is not None:
-        loss = loss * wrap(arguments.tensor(owner, weight, "weight").array().astype(d)[labels])
+        loss = loss * wrap(arguments.tensor(weight, "weight", owner).array().astype(d)[labels])
     return reduced(loss, reduction)
 
 
@@ -289,7 +289,7 @@ def multilabel_soft_margin_loss(
     check_same_shape(owner, input, target)
     loss = (1 - target) * input + _softplus(-input)
     if weight is not None:
-        loss = loss * arguments.tensor(owner, weight, "weight")
+        loss = loss * arguments.tensor(weight, "weight", owner)
     return reduced(ops.ReduceMean()(loss, input.ndim - 1) if input.ndim else loss, reduction)
 
 
@@ -357,8 +357,8 @@ def triplet_margin_loss(
 
     owner = "triplet_margin_loss"
     check_pair(owner, anchor, positive, reduction, "anchor", "positive")
-    arguments.tensor(owner, negative, "negative")
-    arguments.boolean(owner, swap, "swap")
+    arguments.tensor(negative, "negative", owner)
+    arguments.boolean(swap, "swap", owner)
     check_number_range(p, "p", owner, 0, float("inf"), "()")
 
     def distance(a: Tensor, b: Tensor) -> Tensor:

@@ -51,8 +51,8 @@ class SoftmaxCrossEntropyWithLogits(Primitive):
     keeps_output = True
 
     def forward(self, logits: Any, labels: Any) -> tuple:
-        arguments.floating(self.name, logits, "logits", complex_too=False)
-        arguments.array(self.name, labels, "labels")
+        arguments.floating(logits, "logits", self.name, complex_too=False)
+        arguments.array(labels, "labels", self.name)
         if labels.dtype != logits.dtype:
             raise TypeError(
                 f"For '{self.name}', 'labels' must have the dtype {from_numpy(logits.dtype)} of 'logits', "
@@ -125,8 +125,8 @@ _NONE_IGNORED = -(2**62)
 
 def label_losses(owner: str, logits: Tensor, labels: Tensor, mean: bool) -> tuple[Tensor, Kept]:
     """-log softmax of each row at its label, one per row or their mean, and the log softmax."""
-    data = arguments.floating(owner, arguments.tensor(owner, logits, "logits").array(), "logits", complex_too=False)
-    ids = arguments.tensor(owner, labels, "labels").array()
+    data = arguments.floating(arguments.tensor(logits, "logits", owner).array(), "logits", owner, complex_too=False)
+    ids = arguments.tensor(labels, "labels", owner).array()
     if ids.dtype not in LABEL_TYPES:
         raise TypeError(
             f"For '{owner}', 'labels' must be Int32 or Int64, but got {from_numpy(ids.dtype)}; cast them first."

@@ -56,16 +56,16 @@ class Gather(Primitive):
     keeps = (1,)
 
     def __init__(self, batch_dims: int = 0) -> None:
-        self.batch_dims = integer(self.name, batch_dims, "batch_dims")
+        self.batch_dims = integer(batch_dims, "batch_dims", self.name)
 
     def forward(self, input_params: np.ndarray, input_indices: np.ndarray, axis: Any) -> np.ndarray:
-        x, i = array(self.name, input_params, "input_params"), integral(self.name, input_indices, "input_indices")
-        axis = one_axis(self.name, axis, x.ndim)
+        x, i = array(input_params, "input_params", self.name), integral(input_indices, "input_indices", self.name)
+        axis = one_axis(axis, "axis", self.name, x.ndim)
         batch = self._batch(x.ndim, i.ndim, axis)
         if not batch and x.ndim:
-            with bounds_checked(self.name, i, x.shape[axis]):
+            with bounds_checked(i, "index", self.name, x.shape[axis]):
                 return take_slices(x, i, axis)
-        check_bounds(self.name, i, x.shape[axis] if x.ndim else 1)
+        check_bounds(i, "index", self.name, x.shape[axis] if x.ndim else 1)
         if not batch:
             return x.reshape(1)[i]
         out = np.empty(x.shape[:axis] + i.shape[batch:] + x.shape[axis + 1 :], x.dtype)
@@ -85,7 +85,7 @@ class Gather(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, i, axis = inputs
-        axis = one_axis(self.name, axis, len(x.shape))
+        axis = one_axis(axis, "axis", self.name, len(x.shape))
         return AddSlices(x.shape, axis, self._batch(len(x.shape), i.ndim, axis))(dout, i), None, None
 
 
@@ -148,7 +148,7 @@ class SparseGatherV2(Gather):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, i, axis = inputs
-        if one_axis(self.name, axis, len(x.shape)) or not sparse_now(True):
+        if one_axis(axis, "axis", self.name, len(x.shape)) or not sparse_now(True):
             return super().gradient(inputs, output, dout)
         return looked_up(dout, known_rows(self.name, i.array(), x.shape[0]), x.shape, whole=False), None, None
 
@@ -172,8 +172,8 @@ class EmbeddingLookup(TakeKnownRows):
         super().__init__("EmbeddingLookup", sparse=True)
 
     def forward(self, input_params: np.ndarray, input_indices: np.ndarray, offset: int) -> np.ndarray:
-        table, ids = array(self.name, input_params, "input_params"), integral(self.name, input_indices, "input_indices")
-        return super().forward(table, index_type(ids), integer(self.name, offset, "offset"))
+        table, ids = array(input_params, "input_params", self.name), integral(input_indices, "input_indices", self.name)
+        return super().forward(table, index_type(ids), integer(offset, "offset", self.name))
 
 
 class GatherD(Primitive):
@@ -199,8 +199,8 @@ class GatherD(Primitive):
     keeps = (2,)
 
     def forward(self, x: np.ndarray, dim: Any, index: np.ndarray) -> np.ndarray:
-        axis = one_axis(self.name, dim, array(self.name, x, "x").ndim, "dim")
-        integral(self.name, index, "index")
+        axis = one_axis(dim, "dim", self.name, array(x, "x", self.name).ndim)
+        integral(index, "index", self.name)
         if index.ndim != x.ndim or any(n > m for i, (n, m) in enumerate(zip(index.shape, x.shape)) if i != axis):
             raise ValueError(
                 f"For '{self.name}', 'index' must have as many dimensions as 'x', none longer but {axis}, "
@@ -208,14 +208,14 @@ class GatherD(Primitive):
             )
         if not x.ndim:
             return x.copy()
-        with bounds_checked(self.name, index, x.shape[axis]):
+        with bounds_checked(index, "index", self.name, x.shape[axis]):
             return take_along(x, index, axis)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, dim, index = inputs
         if not x.shape:
             return dout, None, None
-        return PutAlong(one_axis(self.name, dim, len(x.shape)), x.shape)(index, dout), None, None
+        return PutAlong(one_axis(dim, "axis", self.name, len(x.shape)), x.shape)(index, dout), None, None
 
 
 class PutAlong(Primitive):
@@ -240,22 +240,20 @@ class PutAlong(Primitive):
         return None, GatherD()(dout, self.axis, inputs[0])
 
 
-def check_bounds(name: str, index: np.ndarray, length: int, argument: str = "index") -> None:
+def check_bounds(index: np.ndarray, name: str, owner: str, length: int) -> None:
     """Raise IndexError if an index is outside [-length, length)."""
     if index.size and (index.min() < -length or index.max() >= length):
         wrong = index[(index < -length) | (index >= length)].flat[0]
-        raise IndexError(
-            f"For '{name}', each '{argument}' must be in the range [{-length}, {length}), but got {wrong}."
-        )
+        raise IndexError(f"For '{owner}', each '{name}' must be in the range [{-length}, {length}), but got {wrong}.")
 
 
 @contextmanager
-def bounds_checked(name: str, index: np.ndarray, length: int, argument: str = "index") -> Iterator[None]:
+def bounds_checked(index: np.ndarray, name: str, owner: str, length: int) -> Iterator[None]:
     """Raise what `check_bounds` does if the block finds an index out of range itself."""
     try:
         yield
     except IndexError:
-        check_bounds(name, index, length, argument)
+        check_bounds(index, name, owner, length)
         raise
 
 
@@ -285,7 +283,7 @@ def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: i
         [3. 1.]
     """
     primitive = _gather if batch_dims == 0 else Gather(batch_dims)
-    return primitive(input_params, tensor("gather", input_indices, "input_indices"), axis)
+    return primitive(input_params, tensor(input_indices, "input_indices", "gather"), axis)
 
 
 def gather_d(x: Tensor, dim: int, index: Tensor) -> Tensor:
@@ -310,7 +308,7 @@ def gather_d(x: Tensor, dim: int, index: Tensor) -> Tensor:
         [[1]
          [4]]
     """
-    return _gather_d(x, dim, tensor("gather_d", index, "index"))
+    return _gather_d(x, dim, tensor(index, "index", "gather_d"))
 
 
 def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
@@ -330,7 +328,7 @@ def gather_elements(input: Tensor, dim: int, index: Tensor) -> Tensor:
         [[1]
          [4]]
     """
-    return _gather_d(input, dim, tensor("gather_elements", index, "index"))
+    return _gather_d(input, dim, tensor(index, "index", "gather_elements"))
 
 
 def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
@@ -355,7 +353,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
         [[2]
          [4]]
     """
-    if tensor("index_select", index, "index").ndim > 1:
+    if tensor(index, "index", "index_select").ndim > 1:
         raise ValueError(f"For 'index_select', 'index' must have at most 1 dimension, but got {index.ndim}.")
     return _gather(input, reshape(index, (index.size,)), axis)
 
@@ -381,13 +379,13 @@ def take(input: Tensor, index: Tensor, axis: int | None = None, mode: str = "rai
         >>> print(ms.ops.take(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([0, 3])))
         [1 4]
     """
-    one_of("take", mode, "mode", ("raise", "clip", "wrap"))
+    one_of(mode, "mode", "take", ("raise", "clip", "wrap"))
     if axis is None:
-        input, axis = reshape(tensor("take", input), (-1,)), 0
+        input, axis = reshape(tensor(input, "input", "take"), (-1,)), 0
     index = index if isinstance(index, Tensor) else Tensor(index)
-    axis = one_axis("take", axis, input.ndim)
+    axis = one_axis(axis, "axis", "take", input.ndim)
     length = input.shape[axis]
     if mode != "raise" and math.prod(index.shape):
-        i = integral("take", index.array(), "index")
+        i = integral(index.array(), "index", "take")
         index = Tensor(np.clip(i, 0, length - 1) if mode == "clip" else i % length)
     return _gather(input, index, axis)

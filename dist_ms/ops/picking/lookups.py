@@ -46,10 +46,10 @@ class ListDiff(Undifferentiable):
     """
 
     def __init__(self, out_idx: Number = int32) -> None:
-        self.out_idx = one_of(self.name, out_idx, "out_idx", (int32, int64))
+        self.out_idx = one_of(out_idx, "out_idx", self.name, (int32, int64))
 
     def forward(self, x: np.ndarray, y: np.ndarray) -> tuple:
-        if array(self.name, x, "x").ndim != 1 or array(self.name, y, "y").ndim != 1:
+        if array(x, "x", self.name).ndim != 1 or array(y, "y", self.name).ndim != 1:
             raise ValueError(f"For '{self.name}', 'x' and 'y' must be vectors, but got {x.shape} and {y.shape}.")
         places = np.flatnonzero(~np.isin(x, y))
         return x[places], places.astype(self.out_idx.np)
@@ -76,10 +76,10 @@ class InTopK(Undifferentiable):
     """
 
     def __init__(self, k: int) -> None:
-        self.k = integer(self.name, k, "k")
+        self.k = integer(k, "k", self.name)
 
     def forward(self, x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
-        if floating(self.name, x1, "x1", False).ndim != 2 or integral(self.name, x2, "x2").shape != x1.shape[:1]:
+        if floating(x1, "x1", self.name, False).ndim != 2 or integral(x2, "x2", self.name).shape != x1.shape[:1]:
             raise ValueError(
                 f"For '{self.name}', 'x1' must be a matrix and 'x2' name a column for each row, "
                 f"but got the shapes {x1.shape} and {x2.shape}."
@@ -132,10 +132,10 @@ class NthElement(Undifferentiable):
     """
 
     def __init__(self, reverse: bool = False) -> None:
-        self.reverse = boolean(self.name, reverse, "reverse")
+        self.reverse = boolean(reverse, "reverse", self.name)
 
     def forward(self, input: np.ndarray, n: Any) -> np.ndarray:
-        size, n = array(self.name, input).shape[-1], integer(self.name, n, "n")
+        size, n = array(input, "input", self.name).shape[-1], integer(n, "n", self.name)
         if not 0 <= n < size:
             raise ValueError(f"For '{self.name}', 'n' must be in [0, {size}), but got {n}.")
         return np.sort(input, -1)[..., size - 1 - n if self.reverse else n]
@@ -147,7 +147,7 @@ class _Bound(Undifferentiable):
     side = "left"
 
     def __init__(self, out_type: Number = int32) -> None:
-        self.out_type = one_of(self.name, out_type, "out_type", (int32, int64))
+        self.out_type = one_of(out_type, "out_type", self.name, (int32, int64))
 
     def forward(self, sorted_x: np.ndarray, values: np.ndarray) -> np.ndarray:
         if sorted_x.ndim != 2 or values.ndim != 2 or len(sorted_x) != len(values):
@@ -197,8 +197,8 @@ class SubAndFilter(Undifferentiable):
     """
 
     def forward(self, input_x: np.ndarray, max_num: Any, offset: Any) -> tuple:
-        shifted = integral(self.name, input_x, "input_x") - input_x.dtype.type(integer(self.name, offset, "offset"))
-        places = np.flatnonzero((shifted >= 0) & (shifted < integer(self.name, max_num, "max_num")))
+        shifted = integral(input_x, "input_x", self.name) - input_x.dtype.type(integer(offset, "offset", self.name))
+        places = np.flatnonzero((shifted >= 0) & (shifted < integer(max_num, "max_num", self.name)))
         return shifted[places], places.astype(np.int32)
 
 
@@ -220,10 +220,10 @@ class ScatterAddWithAxis(Primitive):
     """
 
     def __init__(self, axis: int = 0) -> None:
-        self.axis = integer(self.name, axis, "axis")
+        self.axis = integer(axis, "axis", self.name)
 
     def __call__(self, input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-        axis = one_axis(self.name, self.axis, len(tensor(self.name, input_x, "input_x").shape))
+        axis = one_axis(self.axis, "axis", self.name, len(tensor(input_x, "input_x", self.name).shape))
         return ops.tensor_scatter_elements(input_x, indices, updates, axis, "add")
 
 
@@ -291,12 +291,12 @@ class IOU(Undifferentiable):
     """
 
     def __init__(self, mode: str = "iou") -> None:
-        self.mode = one_of(self.name, mode, "mode", ("iou", "iof"))
+        self.mode = one_of(mode, "mode", self.name, ("iou", "iof"))
 
     @quiet
     def forward(self, anchor_boxes: np.ndarray, gt_boxes: np.ndarray) -> np.ndarray:
-        a = floating(self.name, anchor_boxes, "anchor_boxes", False)
-        g = floating(self.name, gt_boxes, "gt_boxes", False)
+        a = floating(anchor_boxes, "anchor_boxes", self.name, False)
+        g = floating(gt_boxes, "gt_boxes", self.name, False)
         if a.ndim != 2 or a.shape[1] != 4 or g.ndim != 2 or g.shape[1] != 4:
             raise ValueError(
                 f"For '{self.name}', boxes must have the shape (number, 4), but got {a.shape} and {g.shape}."

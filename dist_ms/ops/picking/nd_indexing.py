@@ -35,7 +35,7 @@ class GatherNd(Primitive):
     keeps = (1,)
 
     def forward(self, input_x: np.ndarray, indices: np.ndarray) -> np.ndarray:
-        return np.asarray(array(self.name, input_x, "input_x")[nd_index(self.name, indices, input_x.shape)])
+        return np.asarray(array(input_x, "input_x", self.name)[nd_index(self.name, indices, input_x.shape)])
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return ScatterNd()(inputs[1], dout, inputs[0].shape), None
@@ -49,7 +49,7 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
         ValueError: if the rows are longer than the shape.
         IndexError: if one is out of range.
     """
-    integral(name, indices, "indices")
+    integral(indices, "indices", name)
     width = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or width > len(shape):
         raise ValueError(
@@ -87,11 +87,11 @@ class ScatterNd(Primitive):
     keeps = (0,)
 
     def __call__(self, indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
-        return super().__call__(indices, updates, integers(self.name, shape, "shape"))
+        return super().__call__(indices, updates, integers(shape, "shape", self.name))
 
     @quiet
     def forward(self, indices: np.ndarray, updates: np.ndarray, shape: tuple) -> np.ndarray:
-        out = np.zeros(shape, array(self.name, updates, "updates").dtype)
+        out = np.zeros(shape, array(updates, "updates", self.name).dtype)
         place = nd_index(self.name, indices, shape)
         check_updates(self.name, indices, updates, shape)
         add_at_places(out, place, updates)
@@ -131,7 +131,7 @@ def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
         >>> print(ms.ops.gather_nd(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
         [2 3]
     """
-    return _gather_nd(input_x, tensor("gather_nd", indices, "indices"))
+    return _gather_nd(input_x, tensor(indices, "indices", "gather_nd"))
 
 
 def scatter_nd(indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
@@ -155,4 +155,4 @@ def scatter_nd(indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
         >>> print(ms.ops.scatter_nd(ms.Tensor([[0], [2], [0]]), ms.Tensor([1.0, 2.0, 3.0]), (4,)))
         [4. 0. 2. 0.]
     """
-    return _scatter_nd(tensor("scatter_nd", indices, "indices"), tensor("scatter_nd", updates, "updates"), shape)
+    return _scatter_nd(tensor(indices, "indices", "scatter_nd"), tensor(updates, "updates", "scatter_nd"), shape)

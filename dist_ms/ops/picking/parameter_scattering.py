@@ -70,9 +70,9 @@ class ParameterScatter(Primitive):
 
     @quiet
     def __call__(self, input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-        old = tensor(self.name, input_x, "input_x").array()
-        places = integral(self.name, tensor(self.name, indices, "indices").array(), "indices")
-        values = tensor(self.name, updates, "updates").array()
+        old = tensor(input_x, "input_x", self.name).array()
+        places = integral(tensor(indices, "indices", self.name).array(), "indices", self.name)
+        values = tensor(updates, "updates", self.name).array()
         if values.dtype != old.dtype:
             raise TypeError(
                 f"For '{self.name}', 'updates' must have the dtype of 'input_x', {from_numpy(old.dtype)}, "

@@ -50,7 +50,7 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
          [9. 4.]]
     """
     one_dtype("select_scatter", input=input, src=src)
-    axis = one_axis("select_scatter", axis, tensor("select_scatter", input).ndim)
+    axis = one_axis(axis, "axis", "select_scatter", tensor(input, "input", "select_scatter").ndim)
     return SetItem((slice(None),) * axis + (index,))(input, cast_array(src, numpy_dtype(input)))
 
 
@@ -79,7 +79,7 @@ def slice_scatter(
         [1. 9. 3.]
     """
     one_dtype("slice_scatter", input=input, src=src)
-    axis = one_axis("slice_scatter", axis, tensor("slice_scatter", input).ndim)
+    axis = one_axis(axis, "axis", "slice_scatter", tensor(input, "input", "slice_scatter").ndim)
     return SetItem((slice(None),) * axis + (slice(start, end, step),))(input, cast_array(src, numpy_dtype(input)))
 
 

@@ -39,8 +39,8 @@ class _TensorScatter(Primitive):
 
     @quiet
     def forward(self, input_x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        array(self.name, input_x, "input_x")
-        if array(self.name, updates, "updates").dtype != input_x.dtype:
+        array(input_x, "input_x", self.name)
+        if array(updates, "updates", self.name).dtype != input_x.dtype:
             raise TypeError(
                 f"For '{self.name}', 'updates' must have the dtype of 'input_x', "
                 f"{from_numpy(input_x.dtype)}, "

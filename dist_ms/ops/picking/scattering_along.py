@@ -60,13 +60,13 @@ class TensorScatterElements(Primitive):
 
     def __init__(self, axis: int = 0, reduction: str = "none") -> None:
         self.axis = axis
-        self.reduction = one_of(self.name, reduction, "reduction", ("none", "add"))
+        self.reduction = one_of(reduction, "reduction", self.name, ("none", "add"))
 
     @quiet
     def forward(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        axis = one_axis(self.name, self.axis, array(self.name, data, "data").ndim)
-        integral(self.name, indices, "indices")
-        if array(self.name, updates, "updates").dtype != data.dtype:
+        axis = one_axis(self.axis, "axis", self.name, array(data, "data", self.name).ndim)
+        integral(indices, "indices", self.name)
+        if array(updates, "updates", self.name).dtype != data.dtype:
             raise TypeError(
                 f"For '{self.name}', 'updates' must have the dtype of 'data', {from_numpy(data.dtype)}, "
                 f"but got {from_numpy(updates.dtype)}."
@@ -82,13 +82,13 @@ class TensorScatterElements(Primitive):
                 f"{data.shape}."
             )
         out = copied(data)
-        with bounds_checked(self.name, indices, data.shape[axis]):
+        with bounds_checked(indices, "index", self.name, data.shape[axis]):
             (add_along if self.reduction == "add" else put_along)(out, indices, updates, axis)
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, i, updates = inputs
-        axis = one_axis(self.name, self.axis, len(x.shape))
+        axis = one_axis(self.axis, "axis", self.name, len(x.shape))
         dupdates = GatherD()(dout, axis, i)
         if self.reduction == "add":
             return dout, None, dupdates
@@ -148,17 +148,17 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
         [1. 5.]
     """
     if not isinstance(src, Tensor):
-        src = ops.full_like(tensor("scatter", index, "index"), src, dtype=input.dtype)
+        src = ops.full_like(tensor(index, "index", "scatter"), src, dtype=input.dtype)
     return TensorScatterElements(axis)(input, index, src)
 
 
 def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
     """The NumPy index of slices along a dimension, checked."""
-    axis = one_axis(name, axis, tensor(name, x).ndim)
-    places = integral(name, tensor(name, index, "index").array(), "index")
+    axis = one_axis(axis, "axis", name, tensor(x, "input", name).ndim)
+    places = integral(tensor(index, "index", name).array(), "index", name)
     if places.ndim > 1:
         raise ValueError(f"For '{name}', 'index' must have at most 1 dimension, but got {places.ndim}.")
-    check_bounds(name, places, x.shape[axis])
+    check_bounds(places, "index", name, x.shape[axis])
     return (slice(None),) * axis + (places,)
 
 
@@ -243,7 +243,7 @@ def added_slices(name: str, x: Tensor, axis: Any, indices: Tensor, y: Tensor, al
     place = slices_at(name, axis, indices, x)
     axis = len(place) - 1
     wanted = x.shape[:axis] + (place[-1].size,) + x.shape[axis + 1 :]
-    if tensor(name, y, "y").shape != wanted:
+    if tensor(y, "y", name).shape != wanted:
         raise ValueError(f"For '{name}', the shape of the values must be {wanted}, but got {y.shape}.")
     y = cast_array(y, numpy_dtype(x))
     return AddAt(place)(x, y if alpha == 1 else ops.mul(y, alpha))
@@ -340,7 +340,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
          [3. 4.]]
     """
     place = numpy_index(tuple(indices) if isinstance(indices, (tuple, list)) else (indices,))
-    values = cast_array(as_tensor(values), numpy_dtype(tensor("index_put", input)))
+    values = cast_array(as_tensor(values), numpy_dtype(tensor(input, "input", "index_put")))
     return (AddAt if accumulate else SetItem)(place)(input, values)
 
 
@@ -357,7 +357,7 @@ class IndexPut(Primitive):
     """
 
     def __init__(self, accumulate: int = 0) -> None:
-        self.accumulate = one_of(self.name, accumulate, "accumulate", (0, 1))
+        self.accumulate = one_of(accumulate, "accumulate", self.name, (0, 1))
 
     def __call__(self, x1: Tensor, x2: Tensor, indices: Any) -> Tensor:
         return index_put(x1, indices, x2, bool(self.accumulate))

@@ -63,7 +63,7 @@ class Select(Primitive):
         return super().__call__(condition, input, other)
 
     def forward(self, condition: np.ndarray, input: Any, other: Any) -> np.ndarray:
-        if array(self.name, condition, "condition").dtype.kind != "b":
+        if array(condition, "condition", self.name).dtype.kind != "b":
             raise TypeError(
                 f"For '{self.name}', the dtype of 'condition' must be Bool, "
                 f"but got {from_numpy(condition.dtype)}; compare it, or cast it first."
@@ -162,8 +162,8 @@ class MaskedFill(Primitive):
     keeps = (1,)
 
     def forward(self, input_x: np.ndarray, mask: np.ndarray, value: Any) -> np.ndarray:
-        x = array(self.name, input_x, "input_x")
-        if array(self.name, mask, "mask").dtype.kind != "b":
+        x = array(input_x, "input_x", self.name)
+        if array(mask, "mask", self.name).dtype.kind != "b":
             raise TypeError(f"For '{self.name}', the dtype of 'mask' must be Bool, but got {from_numpy(mask.dtype)}.")
         if isinstance(value, np.ndarray):
             if value.ndim:
@@ -218,7 +218,7 @@ def masked_fill(input_x: Tensor, mask: Tensor, value: Any) -> Tensor:
         >>> print(ms.ops.masked_fill(x, x < 0, 0.0))
         [1. 0.]
     """
-    return _masked_fill(input_x, tensor("masked_fill", mask, "mask"), value)
+    return _masked_fill(input_x, tensor(mask, "mask", "masked_fill"), value)
 
 
 def masked_select(input: Tensor, mask: Tensor) -> Tensor:
@@ -242,7 +242,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
         [1. 3.]
     """
     chosen = _mask("masked_select", mask)
-    shape = _common_shape("masked_select", tensor("masked_select", input).shape, chosen.shape)
+    shape = _common_shape("masked_select", tensor(input, "input", "masked_select").shape, chosen.shape)
     return GetItem(np.broadcast_to(chosen, shape))(input if input.shape == shape else ops.broadcast_to(input, shape))
 
 
@@ -281,7 +281,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
         [1. 8. 9.]
     """
     chosen = _mask("masked_scatter", mask)
-    if numpy_dtype(tensor("masked_scatter", input)) != numpy_dtype(tensor("masked_scatter", source, "source")):
+    if numpy_dtype(tensor(input, "input", "masked_scatter")) != numpy_dtype(tensor(source, "source", "masked_scatter")):
         raise TypeError(
             f"For 'masked_scatter', 'source' must have the dtype of 'input', {input.dtype}, but got {source.dtype}."
         )
@@ -310,7 +310,7 @@ class MaskedScatter(Primitive):
 
 def _mask(name: str, mask: Tensor) -> np.ndarray:
     """The array of a mask, checked."""
-    bools = tensor(name, mask, "mask").array()
+    bools = tensor(mask, "mask", name).array()
     if bools.dtype.kind != "b":
         raise TypeError(f"For '{name}', the dtype of 'mask' must be Bool, but got {mask.dtype}.")
     return bools
@@ -344,7 +344,7 @@ class NonZero(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        x = array(self.name, input)
+        x = array(input, "input", self.name)
         if x.size < _LEAST or not x.ndim:
             return np.argwhere(x).astype(np.int64, copy=False)
         return kernels.true_places(np.ascontiguousarray(x if x.dtype.kind == "b" else np.not_equal(x, 0)))
@@ -411,6 +411,6 @@ def is_nonzero(input: Tensor) -> bool:
         >>> ms.ops.is_nonzero(ms.Tensor([2.0]))
         True
     """
-    if tensor("is_nonzero", input).size != 1:
+    if tensor(input, "input", "is_nonzero").size != 1:
         raise ValueError(f"For 'is_nonzero', 'input' must have one element, but got the shape {input.shape}.")
     return bool(input.array().reshape(()))

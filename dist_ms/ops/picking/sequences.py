@@ -72,8 +72,8 @@ class EditDistance(Undifferentiable):
 
     def _rows(self, indices: Any, values: Any, shape: Any, which: str) -> tuple[dict, tuple]:
         """The sequences by their places, and the shape."""
-        places = integral(self.name, indices, f"{which}_indices")
-        labels, size = array(self.name, values, f"{which}_values"), integers(self.name, shape, f"{which}_shape")
+        places = integral(indices, f"{which}_indices", self.name)
+        labels, size = array(values, f"{which}_values", self.name), integers(shape, f"{which}_shape", self.name)
         if places.ndim != 2 or labels.shape != places.shape[:1] or len(size) != places.shape[1] or len(size) < 2:
             raise ValueError(
                 f"For '{self.name}', '{which}_indices' must be (n, rank), '{which}_values' (n,) and '{which}_shape' "
@@ -120,8 +120,8 @@ class NoRepeatNGram(Undifferentiable):
         self.ngram_size = check_positive_int(ngram_size, "ngram_size", self.name)
 
     def forward(self, state_seq: np.ndarray, log_probs: np.ndarray) -> np.ndarray:
-        words = integral(self.name, state_seq, "state_seq")
-        out = floating(self.name, log_probs, "log_probs", complex_too=False).copy()
+        words = integral(state_seq, "state_seq", self.name)
+        out = floating(log_probs, "log_probs", self.name, complex_too=False).copy()
         n = self.ngram_size
         if words.ndim != 3 or out.ndim != 3 or words.shape[:2] != out.shape[:2] or n > words.shape[2]:
             raise ValueError(
@@ -171,7 +171,7 @@ class RaggedRange(Undifferentiable):
         self.Tsplits = Tsplits
 
     def forward(self, starts: np.ndarray, limits: np.ndarray, deltas: np.ndarray) -> tuple:
-        parts = [real(self.name, v, n) for v, n in ((starts, "starts"), (limits, "limits"), (deltas, "deltas"))]
+        parts = [real(v, n, self.name) for v, n in ((starts, "starts"), (limits, "limits"), (deltas, "deltas"))]
         lengths = {p.size for p in parts if p.ndim}
         if any(p.ndim > 1 for p in parts) or len(lengths) > 1:
             raise ValueError(

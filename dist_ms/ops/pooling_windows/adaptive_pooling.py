@@ -51,13 +51,13 @@ class _Adaptive(Primitive):
         self.output_size = output_size_of(output_size, rank, owner)
 
     def __call__(self, x: Tensor) -> Any:
-        shape = arguments.tensor(self.name, x).shape
+        shape = arguments.tensor(x, "input", self.name).shape
         if len(shape) not in (self._rank + 1, self._rank + 2):
             raise ValueError(
                 f"For '{self.name}', the input must have {self._rank + 1} or {self._rank + 2} dimensions, "
                 f"but got shape {shape}."
             )
-        arguments.floating(self.name, x.array(), complex_too=False)
+        arguments.floating(x.array(), "input", self.name, complex_too=False)
         sizes = shape[-self._rank :]
         counts = tuple([n if c is None else c for n, c in zip(sizes, self.output_size)])
         if all(c and n and n % c == 0 for n, c in zip(sizes, counts)):
@@ -185,7 +185,7 @@ class AdaptiveMaxPool2D(_AdaptiveMaximumWithIndices):
 def _check_1d(owner: str, input: Any, output_size: Any) -> int:
     """Require (N, C, L) with a length the output size divides."""
     check_positive_int(output_size, "output_size", owner)
-    shape = arguments.tensor(owner, input).shape
+    shape = arguments.tensor(input, "input", owner).shape
     if len(shape) != 3:
         raise ValueError(f"For '{owner}', 'input' must have 3 dimensions, but got shape {shape}.")
     if shape[2] == 0 or shape[2] % output_size:

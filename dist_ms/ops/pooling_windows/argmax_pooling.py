@@ -35,10 +35,10 @@ class AdaptiveMaxPool3D(Primitive):
     """
 
     def __call__(self, x: Tensor, output_size: Any) -> tuple:
-        size = integers(self.name, output_size, "output_size")
+        size = integers(output_size, "output_size", self.name)
         if len(size) != 3 or min(size) < 1:
             raise ValueError(f"For '{self.name}', 'output_size' must be three positive numbers, but got {size}.")
-        out, places = adaptive_max_pool3d(tensor(self.name, x, "x"), size, True)
+        out, places = adaptive_max_pool3d(tensor(x, "x", self.name), size, True)
         return out, wrap(places.array().astype(int32.np))
 
 
@@ -55,7 +55,7 @@ class _MaxPoolWithPlaces(Primitive):
         self._pool = MaxPoolingWithIndices(pool_of(self.name, self._rank, kernel, stride, pads, dilation, ceil_mode))
 
     def __call__(self, x: Tensor) -> tuple:
-        if tensor(self.name, x, "x").ndim != self._rank + 2:
+        if tensor(x, "x", self.name).ndim != self._rank + 2:
             raise ValueError(f"For '{self.name}', 'x' must have {self._rank + 2} dimensions, but got shape {x.shape}.")
         out, places = self._pool(x)
         return out, wrap(places.array().astype(self.argmax_type.np))
@@ -125,7 +125,7 @@ class MaxPool3DWithArgmax(_MaxPoolWithPlaces):
         argmax_type: Number = int64,
     ) -> None:
         self.ksize, self.strides, self.pads, self.dilation = ksize, strides, pads, dilation
-        self.data_format = one_of(self.name, data_format, "data_format", ("NCDHW",))
+        self.data_format = one_of(data_format, "data_format", self.name, ("NCDHW",))
         self._set(ksize, strides, pads, dilation, ceil_mode, argmax_type)
 
 
@@ -151,7 +151,7 @@ class MaxUnpool2D(Primitive):
         self, ksize: Any, strides: Any = 0, pads: Any = 0, output_shape: Any = (), data_format: str | None = None
     ) -> None:
         self.ksize, self.strides, self.pads, self.output_shape = ksize, strides, pads, output_shape
-        self.data_format = one_of(self.name, data_format or self._format, "data_format", (self._format,))
+        self.data_format = one_of(data_format or self._format, "data_format", self.name, (self._format,))
 
     def __call__(self, x: Tensor, argmax: Tensor) -> Tensor:
         put = unpooling.max_unpool2d if self._rank == 2 else unpooling.max_unpool3d

@@ -84,9 +84,9 @@ class _FractionalMaxPool(Primitive):
         return tuple([check_positive_int(n, name, self.name) for n in value])
 
     def __call__(self, input_x: Tensor, random_samples: Tensor) -> tuple:
-        x = arguments.real(self.name, arguments.tensor(self.name, input_x, "input_x").array(), "input_x")
-        samples = arguments.tensor(self.name, random_samples, "random_samples").array()
-        arguments.floating(self.name, samples, "random_samples", complex_too=False)
+        x = arguments.real(arguments.tensor(input_x, "input_x", self.name).array(), "input_x", self.name)
+        samples = arguments.tensor(random_samples, "random_samples", self.name).array()
+        arguments.floating(samples, "random_samples", self.name, complex_too=False)
         if x.ndim != self._rank + 2:
             raise ValueError(
                 f"For '{self.name}', 'input_x' must have {self._rank + 2} dimensions, but got shape {x.shape}."
@@ -191,7 +191,7 @@ def _function(
     samples: Tensor | None,
 ) -> Any:
     """What both functions do."""
-    data = arguments.tensor(owner, input).array()
+    data = arguments.tensor(input, "input", owner).array()
     if output_size is None and output_ratio is None:
         raise ValueError(f"For '{owner}', one of 'output_size' and 'output_ratio' must be given, but got neither.")
     check_bool(return_indices, "return_indices", owner)
@@ -203,7 +203,7 @@ def _function(
     if samples is None:
         d = data.dtype if arguments.is_float(data.dtype) else np.dtype(np.float32)
         samples = wrap(draw_uniform(generator_of(owner, None), (*lead, rank), d))
-    arguments.tensor(owner, samples, "_random_samples")
+    arguments.tensor(samples, "_random_samples", owner)
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * rank
         if len(ratios) != rank:

@@ -91,8 +91,8 @@ class _FractionalPool(Primitive):
         self.overlapping = check_bool(overlapping, "overlapping", self.name)
         self.deterministic = check_bool(deterministic, "deterministic", self.name)
         self.seed, self.seed2 = (
-            arguments.integer(self.name, seed, "seed"),
-            arguments.integer(self.name, seed2, "seed2"),
+            arguments.integer(seed, "seed", self.name),
+            arguments.integer(seed2, "seed2", self.name),
         )
         self._starts: dict[tuple[int, int], list[np.ndarray]] = {}
 
@@ -119,7 +119,7 @@ class _FractionalPool(Primitive):
         return found
 
     def __call__(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        data = arguments.tensor(self.name, x, "x").array()
+        data = arguments.tensor(x, "x", self.name).array()
         if data.dtype not in _TYPES:
             raise TypeError(complaint("x", self.name, "of float32, float64, int32 or int64", x.dtype))
         if data.ndim != 4:

@@ -98,7 +98,7 @@ class MaxPooling(Primitive):
         return apply(self, x, Kept())
 
     def forward(self, x: Any, kept: Kept) -> np.ndarray:
-        arguments.floating(self.name, x, complex_too=False)
+        arguments.floating(x, "input", self.name, complex_too=False)
         padding, counts = self._pool.placed(x.shape)
         work = onednn_type(x.dtype)
         if work is None or any(step > 1 for step in self._pool.dilation):  # oneDNN has plain loops for these.
@@ -155,7 +155,7 @@ class MaxPoolingWithIndices(Primitive):
         self.name, self._pool = pool.owner, pool
 
     def forward(self, x: Any) -> tuple:
-        arguments.floating(self.name, x, complex_too=False)
+        arguments.floating(x, "input", self.name, complex_too=False)
         return _maxima(x, self._pool, *self._pool.placed(x.shape))
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
@@ -216,7 +216,7 @@ class AvgPooling(Primitive):
         self.name, self._pool, self._count_padding, self._divisor = pool.owner, pool, count_padding, divisor
 
     def forward(self, x: Any) -> np.ndarray:
-        arguments.floating(self.name, x, complex_too=False)
+        arguments.floating(x, "input", self.name, complex_too=False)
         pool = self._pool
         padding, counts = pool.placed(x.shape)
         if pool.kernel == pool.stride and not self._divisor and not any(map(any, padding)):

@@ -19,7 +19,7 @@ def batched(op: Any, x: Tensor, rank: int) -> Any:
     """Apply an operation on (N, C, *spatial) to a tensor with or without the batch dimension."""
     if isinstance(x, Tensor) and x.ndim == rank + 2:
         return op(x)
-    if tensor(op.name, x).ndim != rank + 1:
+    if tensor(x, "input", op.name).ndim != rank + 1:
         return op(x)
     out = op(expand_dims(x, 0))
     return tuple([squeeze(o, 0) for o in out]) if isinstance(out, tuple) else squeeze(out, 0)
@@ -199,7 +199,7 @@ def _lp_pool(
     if norm_type == 0:
         raise ValueError(f"For '{owner}', 'norm_type' must not be 0, but got 0.")
     op = _avg_pooling(owner, rank, kernel_size, stride, 0, ceil_mode, True, 1)
-    mean = batched(op, ops.pow(tensor(owner, x), norm_type), rank)
+    mean = batched(op, ops.pow(tensor(x, "input", owner), norm_type), rank)
     return ops.pow(mean, 1.0 / norm_type)
 
 

@@ -25,7 +25,7 @@ class _Pooling(Primitive):
     """A pooling primitive: holds the internal operation that does the work."""
 
     def __call__(self, x: Tensor) -> Any:
-        return self._op(tensor(self.name, x, "x"))
+        return self._op(tensor(x, "x", self.name))
 
 
 class MaxPool(_Pooling):

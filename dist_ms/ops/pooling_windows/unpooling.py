@@ -38,7 +38,7 @@ def _sizes(owner: str, sizes: tuple, kernel: tuple, stride: tuple, padding: tupl
     default = tuple([(n - 1) * s - 2 * p[0] + k for n, k, s, p in zip(sizes, kernel, stride, padding)])
     if wanted is None:
         return default
-    given = arguments.integers(owner, wanted, "output_size")[-len(sizes) :]
+    given = arguments.integers(wanted, "output_size", owner)[-len(sizes) :]
     if len(given) != len(sizes) or any(abs(n - d) >= s for n, d, s in zip(given, default, stride)):
         raise ValueError(
             complaint("output_size", owner, f"{default} or less than 'stride' {stride} away from it", wanted)
@@ -49,8 +49,8 @@ def _sizes(owner: str, sizes: tuple, kernel: tuple, stride: tuple, padding: tupl
 def _unpool(
     owner: str, rank: int, x: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
 ) -> Tensor:
-    shape = arguments.tensor(owner, x, "x").shape
-    index = arguments.tensor(owner, indices, "indices").array()
+    shape = arguments.tensor(x, "x", owner).shape
+    index = arguments.tensor(indices, "indices", owner).array()
     if index.dtype not in (np.int32, np.int64):
         raise TypeError(
             f"For '{owner}', 'indices' must be Int32 or Int64, but got {from_numpy(index.dtype)}; cast them first."

@@ -173,7 +173,7 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
     if isinstance(x, (tuple, list)):
         given = [t.summed() if isinstance(t, RowTensor) else t for t in x]
         x = [t.values if isinstance(t, RowTensor) else t for t in given]
-    several = ops.shaping.joining.sequence(owner, x, "x")
+    several = ops.shaping.joining.sequence(x, "x", owner)
     if recording.tape is None and all(t.dtype.np.kind != "c" for t in several):
         limit = np.float32(clip_norm)
         with np.errstate(all="ignore"):
@@ -181,7 +181,7 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
         clipped = [scaled(t, factor) for t in several]
     else:
         scale = _recorded_scale(several, clip_norm)
-        clipped = [mul(t, ops.cast(scale, from_numpy(array("x", t.array()).dtype))) for t in several]
+        clipped = [mul(t, ops.cast(scale, from_numpy(array(t.array(), "input", "x").dtype))) for t in several]
     return tuple([t.with_values(new) if isinstance(t, RowTensor) else new for t, new in zip(given, clipped)])
 
 

@@ -39,7 +39,7 @@ class LogSumExp(Reduction):
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        axes = self.axes(floating(self.name, x, "x", complex_too=False), axis)
+        axes = self.axes(floating(x, "x", self.name, complex_too=False), axis)
         kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
         around = _around(x, axes)
         if around is None:
@@ -105,4 +105,4 @@ def logsumexp(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
         >>> print(ms.ops.logsumexp(ms.Tensor([0.0, 0.0]), 0).asnumpy().round(4))
         0.6931
     """
-    return LogSumExp(boolean("logsumexp", keepdim, "keepdim"))(tensor("logsumexp", input), dim)
+    return LogSumExp(boolean(keepdim, "keepdim", "logsumexp"))(tensor(input, "input", "logsumexp"), dim)

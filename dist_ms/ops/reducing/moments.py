@@ -41,12 +41,12 @@ __all__ = [
 
 def _spread(name: str, input: Tensor, axis: Any, ddof: Any, keepdims: bool) -> tuple[Tensor, Tensor]:
     """(variance, mean) over dimensions, of floats."""
-    floating(name, tensor(name, input).array())
-    ddof = ddof if isinstance(ddof, bool) else integer(name, ddof, "ddof")
-    boolean(name, keepdims, "keepdims")
+    floating(tensor(input, "input", name).array(), "input", name)
+    ddof = ddof if isinstance(ddof, bool) else integer(ddof, "ddof", name)
+    boolean(keepdims, "keepdims", name)
     if isinstance(axis, list):
         axis = tuple(axis)
-    axes = many_axes(name, () if axis is None else axis, input.ndim)
+    axes = many_axes(() if axis is None else axis, "axis", name, input.ndim)
     count = math.prod([input.shape[a] for a in axes])
     mean = ReduceMean(True)(input, axes) if axes else input
     gap = sub(input, mean)
@@ -165,7 +165,7 @@ class ReduceStd(Primitive):
     """
 
     def __init__(self, axis: Any = (), unbiased: bool = True, keep_dims: bool = False) -> None:
-        self.axis, self.unbiased, self.keep_dims = integers(self.name, axis, "axis"), unbiased, keep_dims
+        self.axis, self.unbiased, self.keep_dims = integers(axis, "axis", self.name), unbiased, keep_dims
 
     def __call__(self, x: Tensor) -> tuple:
         return std_mean(x, self.axis, int(self.unbiased), self.keep_dims)
@@ -205,11 +205,11 @@ class Median(Primitive):
     def __call__(self, x: Tensor) -> tuple:
         if not self.global_median:
             return super().__call__(x)
-        value = Median(False, 0, False, self.ignore_nan)(reshape(tensor(self.name, x, "x"), (-1,)))[0]
+        value = Median(False, 0, False, self.ignore_nan)(reshape(tensor(x, "x", self.name), (-1,)))[0]
         return value, Tensor(0)
 
     def forward(self, x: np.ndarray) -> tuple:
-        axis = one_axis(self.name, self.axis, real(self.name, x, "x").ndim)
+        axis = one_axis(self.axis, "axis", self.name, real(x, "x", self.name).ndim)
         if not x.ndim:
             return x.copy(), np.zeros((), np.int64)
         length = x.shape[axis]
@@ -222,7 +222,7 @@ class Median(Primitive):
         x, dvalue, place = inputs[0], dout[0], output[1]
         if not x.shape:
             return dvalue
-        axis = one_axis(self.name, self.axis, len(x.shape))
+        axis = one_axis(self.axis, "axis", self.name, len(x.shape))
         if not self.keep_dims:
             dvalue, place = expand_dims(dvalue, axis), expand_dims(place, axis)
         return ops.picking.gathering.PutAlong(axis, x.shape)(place, dvalue)
@@ -249,7 +249,7 @@ def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tenso
         >>> print(value, place)
         2.0 2
     """
-    return Median(False, integer("median", axis, "axis"), boolean("median", keepdims, "keepdims"))(input)
+    return Median(False, integer(axis, "axis", "median"), boolean(keepdims, "keepdims", "median"))(input)
 
 
 def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
@@ -309,9 +309,9 @@ def nansum(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: An
         >>> print(ms.ops.nansum(ms.Tensor([1.0, float("nan"), 2.0])))
         3.0
     """
-    kind = tensor("nansum", input).array().dtype.kind
+    kind = tensor(input, "input", "nansum").array().dtype.kind
     if kind in "fV" and (dtype is None or dtype == input.dtype):
-        return _number_sum[boolean("nansum", keepdims, "keepdims")](input, () if axis is None else axis)
+        return _number_sum[boolean(keepdims, "keepdims", "nansum")](input, () if axis is None else axis)
     if kind in "fV":
         input = ops.where(ops.isnan(input), wrap(np.zeros((), numpy_dtype(input))), input)
     return ops.sum(input, axis, keepdims, dtype=input.dtype if dtype is None and kind in "iu" else dtype)
@@ -336,7 +336,7 @@ def nanmean(input: Tensor, axis: Any = None, keepdims: bool = False, *, dtype: A
     """
     if dtype is not None:
         input = ops.cast(input, dtype)
-    floating("nanmean", tensor("nanmean", input).array())
+    floating(tensor(input, "input", "nanmean").array(), "input", "nanmean")
     count = ops.sum(cast_array(ops.logical_not(ops.isnan(input)), numpy_dtype(input)), axis, keepdims)
     return true_divide(nansum(input, axis, keepdims), count)
 
@@ -366,12 +366,12 @@ def quantile(input: Tensor, q: Any, axis: int | None = None, keepdims: bool = Fa
 
 
 def _quantile(name: str, input: Tensor, q: Any, axis: int | None, keepdims: bool) -> Tensor:
-    floating(name, tensor(name, input).array(), complex_too=False)
+    floating(tensor(input, "input", name).array(), "input", name, complex_too=False)
     parts = q.array().astype(np.float64) if isinstance(q, Tensor) else np.asarray(q, np.float64)
     if parts.ndim > 1 or (parts < 0).any() or (parts > 1).any():
         raise ValueError(f"For '{name}', 'q' must be a number or a vector of numbers in [0, 1], but got {q}.")
     whole = axis is None
-    rows = reshape(input, (-1,)) if whole else ops.movedim(input, one_axis(name, axis, input.ndim), -1)
+    rows = reshape(input, (-1,)) if whole else ops.movedim(input, one_axis(axis, "axis", name, input.ndim), -1)
     n = rows.shape[-1]
     data = rows.array()
     skip = name == "nanquantile"
@@ -392,7 +392,9 @@ def _quantile(name: str, input: Tensor, q: Any, axis: int | None, keepdims: bool
         w = weight[i] if i else weight
         out = ops.where(ops.equal(w, 0), a, ops.add(a, mul(w, sub(b, a))))
         if keepdims:
-            out = reshape(out, (1,) * input.ndim) if whole else expand_dims(out, one_axis(name, axis, input.ndim))
+            out = (
+                reshape(out, (1,) * input.ndim) if whole else expand_dims(out, one_axis(axis, "axis", name, input.ndim))
+            )
         outs.append(out)
     return ops.stack(outs) if parts.ndim else outs[0]
 
@@ -440,7 +442,7 @@ def cov(
         [[ 2. -2.]
          [-2.  2.]]
     """
-    if tensor("cov", input).ndim > 2:
+    if tensor(input, "input", "cov").ndim > 2:
         raise ValueError(f"For 'cov', 'input' must have at most 2 dimensions, but got {input.ndim}.")
     x = mul(reshape(input, (1, input.size)) if input.ndim < 2 else input, 1.0)
     d = from_numpy(numpy_dtype(x))

@@ -80,7 +80,7 @@ class VectorNorm(Reduction):
         size = ops.abs(x)
         if math.isinf(self.p):
             chosen = ops.cast(ops.equal(size, y), dout.dtype)
-            axes = many_axes(self.name, axis, x.ndim)
+            axes = many_axes(axis, "axis", self.name, x.ndim)
             share = true_divide(dy, ReduceSum(True)(chosen, axes) if axes else chosen)
             return mul(mul(chosen, share), ops.sign(x)), None
         if self.p == 1:
@@ -115,8 +115,8 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
     """
     if isinstance(ord, str) or not isinstance(ord, (int, float)):
         raise ValueError(f"For 'vector_norm', 'ord' must be a number, but got {ord!r}.")
-    x = tensor("vector_norm", x, "x") if dtype is None else ops.cast(x, dtype)
-    return VectorNorm(ord, boolean("vector_norm", keepdims, "keepdims"))(x, () if axis is None else axis)
+    x = tensor(x, "x", "vector_norm") if dtype is None else ops.cast(x, dtype)
+    return VectorNorm(ord, boolean(keepdims, "keepdims", "vector_norm"))(x, () if axis is None else axis)
 
 
 def matrix_norm(
@@ -144,8 +144,8 @@ def matrix_norm(
         >>> print(ms.ops.matrix_norm(ms.Tensor([[3.0, 0.0], [0.0, 4.0]])))
         5.0
     """
-    x = tensor("matrix_norm", A, "A") if dtype is None else ops.cast(A, dtype)
-    axes = many_axes("matrix_norm", axis, x.ndim)
+    x = tensor(A, "A", "matrix_norm") if dtype is None else ops.cast(A, dtype)
+    axes = many_axes(axis, "axis", "matrix_norm", x.ndim)
     if len(axes) != 2:
         raise ValueError(f"For 'matrix_norm', 'axis' must be two dimensions, but got {axis}.")
     if ord == "fro":
@@ -189,8 +189,8 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
         >>> print(ms.ops.norm(ms.Tensor([[3.0, 4.0], [6.0, 8.0]]), dim=1))
         [ 5. 10.]
     """
-    x = tensor("norm", A, "A") if dtype is None else ops.cast(A, dtype)
-    axes = None if dim is None else integers("norm", dim, "dim")
+    x = tensor(A, "A", "norm") if dtype is None else ops.cast(A, dtype)
+    axes = None if dim is None else integers(dim, "dim", "norm")
     if ord is None:
         return vector_norm(x, 2, axes, keepdim)
     if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):
@@ -221,13 +221,13 @@ class LpNorm(Primitive):
     """
 
     def __init__(self, axis: Any, p: int = 2, keep_dims: bool = False, epsilon: float = 1e-12) -> None:
-        self.axis, self.p = integers(self.name, axis, "axis"), integer(self.name, p, "p")
+        self.axis, self.p = integers(axis, "axis", self.name), integer(p, "p", self.name)
         self.keep_dims, self.epsilon = keep_dims, epsilon
         if p < 0:
             raise ValueError(f"For '{self.name}', 'p' must not be negative, but got {p}.")
 
     def __call__(self, input: Tensor) -> Tensor:
-        floating(self.name, tensor(self.name, input).array(), complex_too=False)
+        floating(tensor(input, "input", self.name).array(), "input", self.name, complex_too=False)
         return VectorNorm(self.p, self.keep_dims)(input, self.axis)
 
 
@@ -245,7 +245,7 @@ class L2Loss(Primitive):
 
     @quiet
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = floating(self.name, input_x, "input_x", complex_too=False)
+        x = floating(input_x, "input_x", self.name, complex_too=False)
         wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
         return np.asarray(np.square(wide).sum() / 2).astype(x.dtype)
 
@@ -287,7 +287,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
         >>> print(ms.ops.dist(ms.Tensor([1.0, 1.0]), ms.Tensor([4.0, 5.0])))
         5.0
     """
-    return vector_norm(sub(tensor("dist", input), tensor("dist", other, "other")), p)
+    return vector_norm(sub(tensor(input, "input", "dist"), tensor(other, "other", "dist")), p)
 
 
 def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
@@ -311,7 +311,7 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
         [[0.6 0.8]
          [0.3 0.4]]
     """
-    axes = many_axes("renorm", axis, tensor("renorm", input).ndim)
+    axes = many_axes(axis, "axis", "renorm", tensor(input, "input", "renorm").ndim)
     size = vector_norm(input, p, tuple([i for i in range(input.ndim) if i not in axes]), True)
     scale = true_divide(maxnorm, add(size, 1e-7))
     return mul(input, ops.where(ops.greater(size, maxnorm), scale, ops.ones_like(size)))

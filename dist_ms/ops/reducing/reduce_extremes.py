@@ -46,14 +46,14 @@ class _ReduceExtreme(Reduction):
     keeps_output = True
 
     def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        axes = self.axes(real(self.name, x, "x"), axis)
+        axes = self.axes(real(x, "x", self.name), axis)
         _check_not_empty(self.name, x, axes)
         found = kernels.reduce_axes(x, axes, self.extreme, self.keep_dims)
         return np.asarray(self.choose(x, axes, keepdims=self.keep_dims)) if found is None else found
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, axis = inputs
-        axes = many_axes(self.name, axis, x.ndim)
+        axes = many_axes(axis, "axis", self.name, x.ndim)
         chosen = cast_array(ops.equal(x, self.kept(output, x, axis)), numpy_dtype(dout))
         count = ops.ReduceSum(keep_dims=True)(chosen, axes) if axes else chosen
         return mul(true_divide(chosen, count), self.kept(dout, x, axis)), None
@@ -131,15 +131,15 @@ class ArgMaxWithValue(Primitive):
     choose = staticmethod(np.argmax)
 
     def __init__(self, axis: int = 0, keep_dims: bool = False) -> None:
-        self.axis = integer(self.name, axis, "axis")
-        self.keep_dims = boolean(self.name, keep_dims, "keep_dims")
+        self.axis = integer(axis, "axis", self.name)
+        self.keep_dims = boolean(keep_dims, "keep_dims", self.name)
 
     def forward(self, input: np.ndarray) -> tuple:
-        real(self.name, input)
+        real(input, "input", self.name)
         if not input.ndim:
-            one_axis(self.name, self.axis, 0)
+            one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), np.int64), input.copy()
-        axis = one_axis(self.name, self.axis, input.ndim)
+        axis = one_axis(self.axis, "axis", self.name, input.ndim)
         _check_not_empty(self.name, input, (axis,))
         index = _places(input, axis, self.choose, True)
         value = np.take_along_axis(input, index, axis)
@@ -149,7 +149,7 @@ class ArgMaxWithValue(Primitive):
         x, index, dvalue = inputs[0], output[0], dout[1]
         if not x.shape:
             return dvalue
-        axis = one_axis(self.name, self.axis, len(x.shape))
+        axis = one_axis(self.axis, "axis", self.name, len(x.shape))
         if not self.keep_dims:
             kept = (*x.shape[:axis], 1, *x.shape[axis + 1 :])
             index, dvalue = reshape(index, kept), reshape(dvalue, kept)
@@ -203,17 +203,17 @@ class Argmax(Undifferentiable):
     choose = staticmethod(np.argmax)
 
     def __init__(self, axis: int = -1, output_type: Number = int32) -> None:
-        self.axis = integer(self.name, axis, "axis")
+        self.axis = integer(axis, "axis", self.name)
         if output_type not in (int32, int64):
             raise TypeError(f"For '{self.name}', 'output_type' must be int32 or int64, but got {output_type!r}.")
         self.output_type = output_type
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = real(self.name, input_x, "input_x")
+        x = real(input_x, "input_x", self.name)
         if not x.ndim:
-            one_axis(self.name, self.axis, 0)
+            one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), self.output_type.np)
-        axis = one_axis(self.name, self.axis, x.ndim)
+        axis = one_axis(self.axis, "axis", self.name, x.ndim)
         _check_not_empty(self.name, x, (axis,))
         return _places(x, axis, self.choose, False).astype(self.output_type.np, copy=False)
 
@@ -331,14 +331,14 @@ def _extreme(
     name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, whole: Any, along: Any
 ) -> tuple[Tensor, Tensor]:
     """`max` or `min`, by the primitives for everything and for one dimension."""
-    tensor(name, input)
+    tensor(input, "input", name)
     if axis is None:
         return whole(input), Tensor(0)
     if where is not None:
         input = _only_where(name, input, where, initial)
     if initial is not None:
         input = (ops.maximum if name == "max" else ops.minimum)(input, initial)
-    index, value = along(integer(name, axis, "axis"), keepdims)(input)
+    index, value = along(integer(axis, "axis", name), keepdims)(input)
     return value, index
 
 
@@ -403,10 +403,10 @@ def _over_axes(
     name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, reduce: tuple, limit: Any
 ) -> Tensor:
     """`amax` or `amin`, by the primitive."""
-    tensor(name, input)
+    tensor(input, "input", name)
     if where is not None:
         input = _only_where(name, input, where, initial)
-    out = reduce[boolean(name, keepdims, "keepdims")](input, () if axis is None else axis)
+    out = reduce[boolean(keepdims, "keepdims", name)](input, () if axis is None else axis)
     return out if initial is None else limit(out, initial)
 
 
@@ -431,11 +431,11 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         >>> print(low, high)
         [1. 2.] [3. 5.]
     """
-    if real("aminmax", tensor("aminmax", input).array()).dtype.kind == "b":
+    if real(tensor(input, "input", "aminmax").array(), "input", "aminmax").dtype.kind == "b":
         raise TypeError("For 'aminmax', the dtype of 'input' must be a real number type, but got Bool; cast it first.")
     if axis is None:
         return amin(input, None, keepdims), amax(input, None, keepdims)
-    axis = integer("aminmax", axis, "axis")
+    axis = integer(axis, "axis", "aminmax")
     return ArgMinWithValue(axis, keepdims)(input)[1], ArgMaxWithValue(axis, keepdims)(input)[1]
 
 
@@ -487,10 +487,10 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Te
 
 def _place(name: str, input: Tensor, axis: Any, keep: bool, primitive: Any, dtype: Number, argument: str) -> Tensor:
     """`argmax` or `argmin`, by the primitive."""
-    array(name, tensor(name, input).array())
-    boolean(name, keep, "keepdim" + "s" * (argument == "axis"))
+    array(tensor(input, "input", name).array(), "input", name)
+    boolean(keep, "keepdim" + "s" * (argument == "axis"), name)
     if axis is None:
         return primitive(0, dtype)(reshape(input, (-1,)))
-    axis = integer(name, axis, argument)
+    axis = integer(axis, argument, name)
     out = primitive(axis, dtype)(input)
     return ops.expand_dims(out, axis) if keep and input.ndim else out

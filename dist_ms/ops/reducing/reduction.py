@@ -50,16 +50,16 @@ class Reduction(Primitive):
     keeps = ()
 
     def __init__(self, keep_dims: bool = False) -> None:
-        self.keep_dims = keep_dims if keep_dims in (0, 1) else boolean(self.name, keep_dims, "keep_dims")
+        self.keep_dims = keep_dims if keep_dims in (0, 1) else boolean(keep_dims, "keep_dims", self.name)
 
     def __call__(self, x: Tensor, axis: Any = ()) -> Tensor:
         if isinstance(axis, (Tensor, list)):
-            axis = integers(self.name, axis, "axis")
+            axis = integers(axis, "axis", self.name)
         return super().__call__(x, axis)
 
     def axes(self, x: Any, axis: Any) -> tuple:
         """The axes to reduce."""
-        return many_axes(self.name, axis, array(self.name, x, "x").ndim)
+        return many_axes(axis, "axis", self.name, array(x, "x", self.name).ndim)
 
     def spread(self, dout: Tensor, x: Tensor, axis: Any) -> Tensor:
         """The gradient of the result at every element it was made from."""
@@ -69,7 +69,7 @@ class Reduction(Primitive):
         """A result with the reduced dimensions as ones of length 1."""
         if self.keep_dims:
             return reduced
-        axes = many_axes(self.name, axis, len(x.shape))
+        axes = many_axes(axis, "axis", self.name, len(x.shape))
         return reshape(reduced, tuple([1 if i in axes else n for i, n in enumerate(x.shape)]))
 
 
@@ -159,7 +159,7 @@ class ReduceMean(Reduction):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, axis = inputs
-        count = math.prod([x.shape[a] for a in many_axes(self.name, axis, len(x.shape))])
+        count = math.prod([x.shape[a] for a in many_axes(axis, "axis", self.name, len(x.shape))])
         share = cast_array(true_divide(dout, count), numpy_dtype(x))
         return self.spread(share, x, axis), None
 
@@ -196,7 +196,7 @@ class ReduceProd(Reduction):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, axis = inputs
-        axes = many_axes(self.name, axis, x.ndim)
+        axes = many_axes(axis, "axis", self.name, x.ndim)
         rest = [i for i in range(x.ndim) if i not in axes]
         moved = ops.transpose(x, (*rest, *axes))
         from dist_ms.ops.reducing.scanning import product_of_others
@@ -305,7 +305,7 @@ def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = N
     """
     if dim is None is dtype and keepdim is False and isinstance(input, Tensor) and input.array().dtype.kind in "fVc":
         return apply(_sum[False], input, ())
-    return _sum[boolean("sum", keepdim, "keepdim")](_widened("sum", input, dtype), () if dim is None else dim)
+    return _sum[boolean(keepdim, "keepdim", "sum")](_widened("sum", input, dtype), () if dim is None else dim)
 
 
 def mean(x: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
@@ -329,7 +329,7 @@ def mean(x: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
         >>> print(ms.ops.mean(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
         [1.5 3.5]
     """
-    return _mean[boolean("mean", keep_dims, "keep_dims")](x, () if axis is None else axis)
+    return _mean[boolean(keep_dims, "keep_dims", "mean")](x, () if axis is None else axis)
 
 
 def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = None) -> Tensor:
@@ -353,7 +353,7 @@ def prod(input: Tensor, axis: Any = None, keep_dims: bool = False, dtype: Any = 
         >>> print(ms.ops.prod(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), 1))
         [ 2. 12.]
     """
-    return _prod[boolean("prod", keep_dims, "keep_dims")](_widened("prod", input, dtype), () if axis is None else axis)
+    return _prod[boolean(keep_dims, "keep_dims", "prod")](_widened("prod", input, dtype), () if axis is None else axis)
 
 
 def all(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
@@ -376,7 +376,7 @@ def all(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
         >>> print(ms.ops.all(ms.Tensor([[True, False], [True, True]]), axis=1))
         [False  True]
     """
-    return _all[boolean("all", keep_dims, "keep_dims")](input, () if axis is None else axis)
+    return _all[boolean(keep_dims, "keep_dims", "all")](input, () if axis is None else axis)
 
 
 def any(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
@@ -399,7 +399,7 @@ def any(input: Tensor, axis: Any = None, keep_dims: bool = False) -> Tensor:
         >>> print(ms.ops.any(ms.Tensor([[True, False], [False, False]]), axis=1))
         [ True False]
     """
-    return _any[boolean("any", keep_dims, "keep_dims")](input, () if axis is None else axis)
+    return _any[boolean(keep_dims, "keep_dims", "any")](input, () if axis is None else axis)
 
 
 def count_nonzero(x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any = None) -> Tensor:
@@ -419,7 +419,7 @@ def count_nonzero(x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any
         >>> print(ms.ops.count_nonzero(ms.Tensor([[0, 1], [2, 3]])))
         3
     """
-    count = CountNonZero(boolean("count_nonzero", keep_dims, "keep_dims"))(x, axis)
+    count = CountNonZero(boolean(keep_dims, "keep_dims", "count_nonzero"))(x, axis)
     return count if dtype is None else ops.cast(count, dtype)
 
 

@@ -50,8 +50,8 @@ class _Scan(Primitive):
     kernel = ""
 
     def __init__(self, exclusive: bool = False, reverse: bool = False) -> None:
-        self.exclusive = boolean(self.name, exclusive, "exclusive")
-        self.reverse = boolean(self.name, reverse, "reverse")
+        self.exclusive = boolean(exclusive, "exclusive", self.name)
+        self.reverse = boolean(reverse, "reverse", self.name)
 
     def scan(self, x: np.ndarray, axis: int) -> np.ndarray:
         """The running total of an array."""
@@ -101,11 +101,11 @@ class CumSum(_Scan):
 
     @quiet
     def forward(self, input: np.ndarray, axis: Any) -> np.ndarray:
-        if array(self.name, input).dtype.kind == "b":
+        if array(input, "input", self.name).dtype.kind == "b":
             raise TypeError(
                 f"For '{self.name}', the dtype of 'input' must be a number type, but got Bool; cast it first."
             )
-        axis = one_axis(self.name, axis, input.ndim)
+        axis = one_axis(axis, "axis", self.name, input.ndim)
         return self.scan(input, axis) if input.ndim else input.copy()
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -137,14 +137,14 @@ class CumProd(_Scan):
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:
-        axis = one_axis(self.name, axis, array(self.name, x, "x").ndim)
+        axis = one_axis(axis, "axis", self.name, array(x, "x", self.name).ndim)
         return self.scan(x, axis) if x.ndim else x.copy()
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, axis = inputs
         if not x.shape:
             return dout, None
-        axis = one_axis(self.name, axis, x.ndim)
+        axis = one_axis(axis, "axis", self.name, x.ndim)
         if not (x.array() == 0).any():
             total = CumSum(self.exclusive, not self.reverse)(mul(dout, self(x, axis)), axis)
             return true_divide(total, x), None
@@ -197,7 +197,7 @@ class Cummax(Primitive):
         self.axis = axis
 
     def forward(self, input: np.ndarray) -> tuple:
-        axis = one_axis(self.name, self.axis, real(self.name, input).ndim)
+        axis = one_axis(self.axis, "axis", self.name, real(input, "input", self.name).ndim)
         if not input.ndim:
             return input.copy(), np.zeros((), self.index_type)
         around = AroundAxis(input, axis)
@@ -209,7 +209,9 @@ class Cummax(Primitive):
         x = inputs[0]
         if not x.shape:
             return dout[0]
-        return ops.picking.gathering.PutAlong(one_axis(self.name, self.axis, len(x.shape)), x.shape)(output[1], dout[0])
+        return ops.picking.gathering.PutAlong(one_axis(self.axis, "axis", self.name, len(x.shape)), x.shape)(
+            output[1], dout[0]
+        )
 
 
 class Cummin(Cummax):
@@ -265,13 +267,13 @@ class CumulativeLogsumexp(_Scan):
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:
-        axis = one_axis(self.name, axis, floating(self.name, x, "x", complex_too=False).ndim)
+        axis = one_axis(axis, "axis", self.name, floating(x, "x", self.name, complex_too=False).ndim)
         return self.scan(x, axis) if x.ndim else x.copy()
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, axis = inputs
         # d out_i / d x_j = exp(x_j - out_i) for each i that j is part of, over all pairs: nothing overflows.
-        axis = one_axis(self.name, axis, x.ndim)
+        axis = one_axis(axis, "axis", self.name, x.ndim)
         n = x.shape[axis]
         reached = np.tri(n, n, -1 if self.exclusive else 0, dtype=bool)
         reached = Tensor(reached.T if self.reverse else reached)
@@ -329,7 +331,7 @@ def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
     """
     if dtype is not None:
         input = ops.cast(input, dtype)
-    elif tensor("cumprod", input).array().dtype.kind in "biu":
+    elif tensor(input, "input", "cumprod").array().dtype.kind in "biu":
         input = cast_array(input, np.dtype(np.int64))
     return _cumprod(input, dim)
 

@@ -53,8 +53,8 @@ class UnsortedSegmentSum(Primitive):
 
     @quiet
     def forward(self, input_x: np.ndarray, segment_ids: np.ndarray, num_segments: Any) -> np.ndarray:
-        x, ids = array(self.name, input_x, "input_x"), integral(self.name, segment_ids, "segment_ids")
-        count = integer(self.name, num_segments, "num_segments")
+        x, ids = array(input_x, "input_x", self.name), integral(segment_ids, "segment_ids", self.name)
+        count = integer(num_segments, "num_segments", self.name)
         if count < 1 or x.shape[: ids.ndim] != ids.shape or not ids.ndim:
             raise ValueError(
                 f"For '{self.name}', 'num_segments' must be positive and the shape of 'segment_ids' "
@@ -198,8 +198,8 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         >>> print(ms.ops.bincount(ms.Tensor([0, 2, 2])))
         [1. 0. 2.]
     """
-    numbers = integral("bincount", tensor("bincount", input).array())
-    minlength = integer("bincount", minlength, "minlength")
+    numbers = integral(tensor(input, "input", "bincount").array(), "input", "bincount")
+    minlength = integer(minlength, "minlength", "bincount")
     if numbers.ndim != 1 or (numbers < 0).any() or minlength < 0:
         raise ValueError(
             "For 'bincount', 'input' must have 1 dimension and no negative number, and 'minlength' not be "
@@ -226,7 +226,7 @@ class Bincount(Primitive):
     """
 
     def __call__(self, array: Tensor, size: Any, weights: Tensor) -> Tensor:
-        numbers, length = integral(self.name, array.array(), "array"), integer(self.name, size, "size")
+        numbers, length = integral(array.array(), "array", self.name), integer(size, "size", self.name)
         weighing = weights.array() if weights.size else np.ones(numbers.shape, np.float32)
         kept = numbers < length
         return wrap(np.bincount(numbers[kept], weighing[kept], length)[:length].astype(weighing.dtype))
@@ -250,7 +250,7 @@ class Histogram(Undifferentiable):
     """
 
     def __init__(self, bins: int = 100, min: float = 0.0, max: float = 0.0) -> None:
-        self.bins, self.min, self.max = integer(self.name, bins, "bins"), min, max
+        self.bins, self.min, self.max = integer(bins, "bins", self.name), min, max
         if self.bins < 1 or min > max:
             raise ValueError(
                 f"For '{self.name}', 'bins' must be positive and 'min' not above 'max', "
@@ -258,7 +258,7 @@ class Histogram(Undifferentiable):
             )
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        flat = real(self.name, x, "x").reshape(-1).astype(np.float64)
+        flat = real(x, "x", self.name).reshape(-1).astype(np.float64)
         low, high = self.min, self.max
         if low == high == 0 and flat.size:
             low, high = flat.min(), flat.max()
@@ -289,4 +289,4 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
         >>> print(ms.ops.histc(ms.Tensor([0.5, 1.5, 1.6]), 2, 0.0, 2.0))
         [1. 2.]
     """
-    return cast_array(Histogram(bins, min, max)(tensor("histc", input)), input.array().dtype)
+    return cast_array(Histogram(bins, min, max)(tensor(input, "input", "histc")), input.array().dtype)

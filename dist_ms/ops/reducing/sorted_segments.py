@@ -42,8 +42,8 @@ class SegmentSum(Primitive):
     grouped: type = UnsortedSegmentSum
 
     def __call__(self, input_x: Tensor, segment_ids: Tensor) -> Tensor:
-        x = array(self.name, tensor(self.name, input_x, "input_x").array(), "input_x")
-        ids = integral(self.name, tensor(self.name, segment_ids, "segment_ids").array(), "segment_ids")
+        x = array(tensor(input_x, "input_x", self.name).array(), "input_x", self.name)
+        ids = integral(tensor(segment_ids, "segment_ids", self.name).array(), "segment_ids", self.name)
         if ids.ndim != 1 or not x.ndim or len(ids) != len(x) or not len(ids):
             raise ValueError(
                 f"For '{self.name}', 'segment_ids' must have one number for each slice of 'input_x', at least one, "

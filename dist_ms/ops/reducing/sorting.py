@@ -47,7 +47,7 @@ class _Ordered(Primitive):
         rest = (None,) * (len(inputs) - 1)
         if not x.shape:
             return (dout[0], *rest)
-        axis = one_axis(self.name, self.axis, len(x.shape))
+        axis = one_axis(self.axis, "axis", self.name, len(x.shape))
         return (ops.picking.gathering.PutAlong(axis, x.shape)(output[1], dout[0]), *rest)
 
 
@@ -101,11 +101,11 @@ class Sort(_Ordered):
     """
 
     def __init__(self, axis: int = -1, descending: bool = False) -> None:
-        self.axis = integer(self.name, axis, "axis")
-        self.descending = boolean(self.name, descending, "descending")
+        self.axis = integer(axis, "axis", self.name)
+        self.descending = boolean(descending, "descending", self.name)
 
     def forward(self, x: np.ndarray) -> tuple:
-        axis = one_axis(self.name, self.axis, real(self.name, x, "x").ndim)
+        axis = one_axis(self.axis, "axis", self.name, real(x, "x", self.name).ndim)
         if not x.ndim:
             return x.copy(), np.zeros((), np.int32)
         return _first(x, axis, x.shape[axis], self.descending)
@@ -200,11 +200,11 @@ class TopK(_Ordered):
     largest = True
 
     def __init__(self, sorted: bool = True) -> None:
-        self.sorted = boolean(self.name, sorted, "sorted")
+        self.sorted = boolean(sorted, "sorted", self.name)
 
     def forward(self, input_x: np.ndarray, k: Any) -> tuple:
-        x = real(self.name, input_x, "input_x")
-        axis, k = one_axis(self.name, self.axis, x.ndim), integer(self.name, k, "k")
+        x = real(input_x, "input_x", self.name)
+        axis, k = one_axis(self.axis, "axis", self.name, x.ndim), integer(k, "k", self.name)
         if not x.ndim or not 0 < k <= x.shape[axis]:
             raise ValueError(
                 f"For '{self.name}', 'k' must be in the range [1, {x.shape[axis] if x.ndim else 0}], but got {k}."
@@ -231,10 +231,10 @@ class KthValue(_Ordered):
     """
 
     def __init__(self, k: int, axis: int) -> None:
-        self.k, self.axis = integer(self.name, k, "k"), integer(self.name, axis, "dim")
+        self.k, self.axis = integer(k, "k", self.name), integer(axis, "dim", self.name)
 
     def forward(self, input: np.ndarray) -> tuple:
-        axis = one_axis(self.name, self.axis, real(self.name, input).ndim, "dim")
+        axis = one_axis(self.axis, "dim", self.name, real(input, "input", self.name).ndim)
         length = input.shape[axis] if input.ndim else 1
         if not 0 < self.k <= length:
             raise ValueError(f"For '{self.name}', 'k' must be in the range [1, {length}], but got {self.k}.")
@@ -269,9 +269,9 @@ def topk(
         >>> print(values, places)
         [3. 2.] [0 2]
     """
-    boolean("topk", largest, "largest")
-    boolean("topk", sorted, "sorted")
-    return _TopAlong(-1 if dim is None else integer("topk", dim, "dim"), largest)(tensor("topk", input), k)
+    boolean(largest, "largest", "topk")
+    boolean(sorted, "sorted", "topk")
+    return _TopAlong(-1 if dim is None else integer(dim, "dim", "topk"), largest)(tensor(input, "input", "topk"), k)
 
 
 def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]:
@@ -319,7 +319,7 @@ class SearchSorted(Undifferentiable):
         self.dtype, self.right = dtype, right
 
     def forward(self, sorted_sequence: np.ndarray, values: np.ndarray, sorter: np.ndarray | None = None) -> np.ndarray:
-        rows, v = array(self.name, sorted_sequence, "sorted_sequence"), array(self.name, values, "values")
+        rows, v = array(sorted_sequence, "sorted_sequence", self.name), array(values, "values", self.name)
         for name, found in (("sorted_sequence", rows), ("values", v)):
             if found.dtype.kind in "bc":
                 raise RuntimeError(
@@ -400,15 +400,15 @@ def searchsorted(
         >>> print(ms.ops.searchsorted(ms.Tensor([1.0, 3.0, 5.0]), ms.Tensor([2.0, 3.0]), right=True))
         [1 2]
     """
-    boolean("searchsorted", right, "right")
-    boolean("searchsorted", out_int32, "out_int32")
+    boolean(right, "right", "searchsorted")
+    boolean(out_int32, "out_int32", "searchsorted")
     if side is not None:
-        one_of("searchsorted", side, "side", ("left", "right"))
+        one_of(side, "side", "searchsorted", ("left", "right"))
         if right and side == "left":
             raise ValueError("For 'searchsorted', 'side' must not be 'left' together with right=True.")
         right = right or side == "right"
     primitive = SearchSorted(int32 if out_int32 else int64, right)
-    arguments = (tensor("searchsorted", sorted_sequence, "sorted_sequence"), tensor("searchsorted", values, "values"))
+    arguments = (tensor(sorted_sequence, "sorted_sequence", "searchsorted"), tensor(values, "values", "searchsorted"))
     return primitive(*arguments) if sorter is None else primitive(*arguments, sorter)
 
 
@@ -436,4 +436,4 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
     if not isinstance(boundaries, (list, tuple)):
         raise TypeError(f"For 'bucketize', 'boundaries' must be a list, but got {type(boundaries).__name__}.")
     edges = Tensor(np.array(boundaries, np.float64))
-    return SearchSorted(int32, right)(edges, cast_array(tensor("bucketize", input), np.dtype(np.float64)))
+    return SearchSorted(int32, right)(edges, cast_array(tensor(input, "input", "bucketize"), np.dtype(np.float64)))

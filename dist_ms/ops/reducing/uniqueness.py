@@ -39,7 +39,7 @@ class Unique(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> tuple:
-        first, places = different(array(self.name, input))
+        first, places = different(array(input, "input", self.name))
         index = np.int64 if input.dtype == np.int64 else np.int32
         return input.reshape(-1)[first], places.reshape(input.shape).astype(index, copy=False)
 
@@ -70,11 +70,11 @@ class UniqueConsecutive(Primitive):
         self.return_inverse, self.return_counts, self.dim = return_inverse, return_counts, dim
 
     def forward(self, input: np.ndarray) -> tuple:
-        x = array(self.name, input)
+        x = array(input, "input", self.name)
         rows = (
             x.reshape(-1, 1)
             if self.dim is None
-            else np.moveaxis(x, one_axis(self.name, self.dim, x.ndim, "dim"), 0).reshape(x.shape[self.dim], -1)
+            else np.moveaxis(x, one_axis(self.dim, "dim", self.name, x.ndim), 0).reshape(x.shape[self.dim], -1)
         )
         new = np.ones(len(rows), bool)
         new[1:] = (rows[1:] != rows[:-1]).any(1)
@@ -105,7 +105,7 @@ def unique_consecutive(
         >>> print(values, counts)
         [1 2 1] [2 1 1]
     """
-    boolean("unique_consecutive", return_counts, "return_counts")
+    boolean(return_counts, "return_counts", "unique_consecutive")
     values, places, counts = UniqueConsecutive(dim=dim)(input)
     out = (values, *([places] if return_inverse else []), *([counts] if return_counts else []))
     return out if len(out) > 1 else values
@@ -143,6 +143,6 @@ class UniqueWithPad(Undifferentiable):
     """
 
     def __call__(self, x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
-        if ops.arguments.tensor(self.name, x, "x").ndim != 1:
+        if ops.arguments.tensor(x, "x", self.name).ndim != 1:
             raise ValueError(f"For '{self.name}', 'x' must have one dimension, but got shape {x.shape}.")
         return unique_with_pad(x, pad_num)

@@ -33,11 +33,11 @@ class BroadcastTo(Primitive):
     keeps = ()
 
     def __init__(self, shape: Any) -> None:
-        self.shape = integers(self.name, shape, "shape")
+        self.shape = integers(shape, "shape", self.name)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
         shape = self.shape
-        given = array(self.name, input).shape
+        given = array(input, "input", self.name).shape
         if given == shape:
             return input
         lead = len(shape) - len(given)
@@ -121,5 +121,5 @@ def expand_as(input: Tensor, other: Tensor) -> Tensor:
         >>> ms.ops.expand_as(ms.Tensor([[1], [2]]), ms.ops.zeros((2, 3))).shape
         (2, 3)
     """
-    tensor("expand_as", other, "other")
+    tensor(other, "other", "expand_as")
     return BroadcastTo(other.shape)(input)

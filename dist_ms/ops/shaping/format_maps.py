@@ -40,7 +40,7 @@ class DataFormatDimMap(Undifferentiable):
         self._places = np.array([src_format.index(letter) for letter in dst_format])
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = integral(self.name, input_x, "input_x")
+        x = integral(input_x, "input_x", self.name)
         if x.size and not (x.min() >= -4 and x.max() < 4):
             raise ValueError(f"For '{self.name}', 'input_x' must be in [-4, 4), but got {x.min()} to {x.max()}.")
         return self._places[x].astype(x.dtype)
@@ -67,7 +67,7 @@ class DataFormatVecPermute(DataFormatDimMap):
     """
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = integral(self.name, input_x, "input_x")
+        x = integral(input_x, "input_x", self.name)
         if x.shape not in ((4,), (4, 2)):
             raise ValueError(f"For '{self.name}', 'input_x' must be (4,) or (4, 2), but got shape {x.shape}.")
         return x[self._places]
@@ -92,8 +92,8 @@ class MapUniform(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray, per_group_size: Any, group_num: Any) -> np.ndarray:
-        x = integral(self.name, array(self.name, input), "input")
-        size, count = integer(self.name, per_group_size, "per_group_size"), integer(self.name, group_num, "group_num")
+        x = integral(array(input, "input", self.name), "input", self.name)
+        size, count = integer(per_group_size, "per_group_size", self.name), integer(group_num, "group_num", self.name)
         if count < 1:
             raise ValueError(f"For '{self.name}', 'group_num' must be positive, but got {count}.")
         return (x % count * size + x // count).astype(x.dtype)

@@ -60,14 +60,14 @@ class Concat(Primitive):
     keeps = ()
 
     def __init__(self, axis: int = 0) -> None:
-        self.axis = integer(self.name, axis, "axis")
+        self.axis = integer(axis, "axis", self.name)
 
     def __call__(self, tensors: Any) -> Tensor:
-        return super().__call__(*sequence(self.name, tensors))
+        return super().__call__(*sequence(tensors, "tensors", self.name))
 
     def forward(self, *tensors: np.ndarray) -> np.ndarray:
         first = tensors[0]
-        axis = one_axis(self.name, self.axis, first.ndim)
+        axis = one_axis(self.axis, "axis", self.name, first.ndim)
         try:
             return _joined(_same_type(tensors), axis)
         except ValueError:
@@ -77,7 +77,7 @@ class Concat(Primitive):
             ) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        axis = one_axis(self.name, self.axis, len(inputs[0].shape))
+        axis = one_axis(self.axis, "axis", self.name, len(inputs[0].shape))
         grads, start = [], 0
         for x in inputs:
             stop = start + x.shape[axis]
@@ -113,19 +113,19 @@ class Stack(Primitive):
     keeps = ()
 
     def __init__(self, axis: int = 0) -> None:
-        self.axis = integer(self.name, axis, "axis")
+        self.axis = integer(axis, "axis", self.name)
 
     def __call__(self, tensors: Any) -> Tensor:
-        return super().__call__(*sequence(self.name, tensors))
+        return super().__call__(*sequence(tensors, "tensors", self.name))
 
     def forward(self, *tensors: np.ndarray) -> np.ndarray:
         if any(t.shape != tensors[0].shape for t in tensors):
             raise ValueError(f"For '{self.name}', 'tensors' must have one shape, but got {[t.shape for t in tensors]}.")
-        axis = one_axis(self.name, self.axis, tensors[0].ndim + 1)
+        axis = one_axis(self.axis, "axis", self.name, tensors[0].ndim + 1)
         return _stacked(_same_type(tensors), axis)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        axis = one_axis(self.name, self.axis, len(inputs[0].shape) + 1)
+        axis = one_axis(self.axis, "axis", self.name, len(inputs[0].shape) + 1)
         return tuple(
             [
                 reduce_to(GetItem((slice(None),) * axis + (i,))(dout), x) if wanted(x) else None
@@ -160,7 +160,7 @@ class ParallelConcat(Concat):
         super().__init__(0)
 
 
-def sequence(name: str, tensors: Any, argument: str = "tensors") -> Any:
+def sequence(tensors: Any, name: str, owner: str) -> Any:
     """Check that an argument is a tuple or list of Tensors, at least one.
 
     Raises:
@@ -169,13 +169,13 @@ def sequence(name: str, tensors: Any, argument: str = "tensors") -> Any:
     """
     if not isinstance(tensors, (tuple, list)):
         raise TypeError(
-            f"For '{name}', '{argument}' must be a tuple or list of Tensors, but got {type(tensors).__name__}."
+            f"For '{owner}', '{name}' must be a tuple or list of Tensors, but got {type(tensors).__name__}."
         )
     if not tensors:
-        raise ValueError(f"For '{name}', '{argument}' must hold at least one Tensor, but got none.")
+        raise ValueError(f"For '{owner}', '{name}' must hold at least one Tensor, but got none.")
     for t in tensors:
         if not isinstance(t, Tensor):
-            tensor(name, t, f"elements of {argument}")
+            tensor(t, f"elements of {name}", owner)
     return tensors
 
 
@@ -282,7 +282,7 @@ def hstack(tensors: Any) -> Tensor:
         >>> print(ms.ops.hstack((ms.Tensor([1, 2]), ms.Tensor([3]))))
         [1 2 3]
     """
-    tensors = atleast_1d(sequence("hstack", tensors))
+    tensors = atleast_1d(sequence(tensors, "tensors", "hstack"))
     return concat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
@@ -301,7 +301,7 @@ def vstack(inputs: Any) -> Tensor:
         [[1 2]
          [3 4]]
     """
-    return concat(atleast_2d(sequence("vstack", inputs, "inputs")), 0)
+    return concat(atleast_2d(sequence(inputs, "inputs", "vstack")), 0)
 
 
 def row_stack(tensors: Any) -> Tensor:
@@ -335,7 +335,7 @@ def dstack(tensors: Any) -> Tensor:
         >>> ms.ops.dstack((ms.Tensor([1, 2]), ms.Tensor([3, 4]))).shape
         (1, 2, 2)
     """
-    return concat(atleast_3d(sequence("dstack", tensors)), 2)
+    return concat(atleast_3d(sequence(tensors, "tensors", "dstack")), 2)
 
 
 def column_stack(tensors: Any) -> Tensor:
@@ -355,7 +355,7 @@ def column_stack(tensors: Any) -> Tensor:
     """
     columns = [
         expand_dims(t, 1) if t.ndim == 1 else reshape(t, (1, 1)) if t.ndim == 0 else t
-        for t in sequence("column_stack", tensors)
+        for t in sequence(tensors, "tensors", "column_stack")
     ]
     return concat(columns, 1)
 
@@ -378,7 +378,7 @@ def block_diag(*inputs: Tensor) -> Tensor:
         [[1 0 0]
          [0 2 3]]
     """
-    blocks = atleast_2d(sequence("block_diag", inputs, "inputs"))
+    blocks = atleast_2d(sequence(inputs, "inputs", "block_diag"))
     if any(b.ndim > 2 for b in blocks):
         raise ValueError(
             f"For 'block_diag', 'inputs' must have at most 2 dimensions, but got {[b.ndim for b in blocks]}."

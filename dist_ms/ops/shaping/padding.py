@@ -127,12 +127,12 @@ class Pad(Primitive):
     def __init__(self, paddings: tuple) -> None:
         if not isinstance(paddings, tuple):
             raise TypeError(f"For '{self.name}', 'paddings' must be a tuple, but got {type(paddings).__name__}.")
-        self.paddings = tuple([integers(self.name, p, "paddings") for p in paddings])
+        self.paddings = tuple([integers(p, "paddings", self.name) for p in paddings])
         if any(len(p) != 2 for p in self.paddings):
             raise ValueError(f"For '{self.name}', 'paddings' must hold pairs, but got {paddings}.")
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        if len(self.paddings) != tensor(self.name, input_x, "input_x").ndim:
+        if len(self.paddings) != tensor(input_x, "input_x", self.name).ndim:
             raise ValueError(
                 f"For '{self.name}', 'paddings' must have one pair per dimension of 'input_x', "
                 f"but got {len(self.paddings)} for the shape {input_x.shape}."
@@ -160,11 +160,11 @@ class MirrorPad(Primitive):
     """
 
     def __init__(self, mode: str = "REFLECT") -> None:
-        self.mode = one_of(self.name, mode, "mode", ("REFLECT", "SYMMETRIC"))
+        self.mode = one_of(mode, "mode", self.name, ("REFLECT", "SYMMETRIC"))
 
     def __call__(self, input_x: Tensor, paddings: Tensor) -> Tensor:
         widths = paddings.array() if isinstance(paddings, Tensor) else np.array(paddings)
-        shape = tensor(self.name, input_x, "input_x").shape
+        shape = tensor(input_x, "input_x", self.name).shape
         if widths.shape != (len(shape), 2) or (widths < 0).any():
             raise ValueError(
                 f"For '{self.name}', 'paddings' must have the shape ({len(shape)}, 2) and no negative "
@@ -216,14 +216,14 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
         >>> print(ms.ops.pad(ms.Tensor([[1, 2, 3]]), (1, 2), mode="reflect"))
         [[2 1 2 3 2 1]]
     """
-    flat = integers("pad", padding, "padding")
-    ndim = tensor("pad", input_x, "input_x").ndim
+    flat = integers(padding, "padding", "pad")
+    ndim = tensor(input_x, "input_x", "pad").ndim
     if len(flat) % 2 or len(flat) > 2 * ndim:
         raise ValueError(
             f"For 'pad', 'padding' must hold pairs of widths for at most {ndim} dimensions, but got {padding}."
         )
     widths = ((0, 0),) * (ndim - len(flat) // 2) + tuple([flat[i : i + 2] for i in range(len(flat) - 2, -1, -2)])
-    one_of("pad", mode, "mode", ("constant", "reflect", "replicate", "circular"))
+    one_of(mode, "mode", "pad", ("constant", "reflect", "replicate", "circular"))
     if mode == "constant":
         return Border(widths, 0 if value is None else scalar(value))(input_x)
     if value is not None:
@@ -255,7 +255,7 @@ def mirror_pad(input_x: Tensor, paddings: Tensor, mode: str) -> Tensor:
         >>> print(ms.ops.mirror_pad(ms.Tensor([1, 2, 3]), ms.Tensor([[1, 1]]), "SYMMETRIC"))
         [1 1 2 3 3]
     """
-    integral("mirror_pad", tensor("mirror_pad", paddings, "paddings").array(), "paddings")
+    integral(tensor(paddings, "paddings", "mirror_pad").array(), "paddings", "mirror_pad")
     return MirrorPad(mode)(input_x, paddings)
 
 
@@ -279,11 +279,11 @@ class PadV3(Primitive):
     """
 
     def __init__(self, mode: str = "constant", paddings_contiguous: bool = True) -> None:
-        self.mode = one_of(self.name, mode, "mode", ("constant", "reflect", "edge", "circular"))
-        self.paddings_contiguous = boolean(self.name, paddings_contiguous, "paddings_contiguous")
+        self.mode = one_of(mode, "mode", self.name, ("constant", "reflect", "edge", "circular"))
+        self.paddings_contiguous = boolean(paddings_contiguous, "paddings_contiguous", self.name)
 
     def __call__(self, input_x: Tensor, padding: Any, value: Any = None) -> Tensor:
-        widths = integers(self.name, padding, "padding")
+        widths = integers(padding, "padding", self.name)
         if not self.paddings_contiguous:
             half = len(widths) // 2
             widths = tuple([n for pair in zip(widths[:half], widths[half:]) for n in pair])
@@ -311,12 +311,12 @@ class Padding(Primitive):
     """
 
     def __init__(self, pad_dim_size: int = 8) -> None:
-        self.pad_dim_size = integer(self.name, pad_dim_size, "pad_dim_size")
+        self.pad_dim_size = integer(pad_dim_size, "pad_dim_size", self.name)
         if self.pad_dim_size < 1:
             raise ValueError(f"For '{self.name}', 'pad_dim_size' must be positive, but got {pad_dim_size}.")
 
     def __call__(self, x: Tensor) -> Tensor:
-        shape = tensor(self.name, x, "x").shape
+        shape = tensor(x, "x", self.name).shape
         if len(shape) < 2 or shape[-1] != 1:
             raise ValueError(
                 f"For '{self.name}', 'x' must have at least 2 dimensions, the last of length 1, "

@@ -35,7 +35,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
           [3. 4.]]]
     """
     r = check_positive_int(upscale_factor, "upscale_factor", "pixel_shuffle")
-    shape = tensor("pixel_shuffle", input).shape
+    shape = tensor(input, "input", "pixel_shuffle").shape
     if len(shape) < 3 or shape[-3] % (r * r):
         raise ValueError(
             f"For 'pixel_shuffle', 'input' must be (..., C r^2, H, W) with 'upscale_factor' r = {r}, but "
@@ -67,7 +67,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
         (4, 2, 2)
     """
     r = check_positive_int(downscale_factor, "downscale_factor", "pixel_unshuffle")
-    shape = tensor("pixel_unshuffle", input).shape
+    shape = tensor(input, "input", "pixel_unshuffle").shape
     if len(shape) < 3 or shape[-1] % r or shape[-2] % r:
         raise ValueError(
             f"For 'pixel_unshuffle', 'input' must be (..., C, H r, W r) with 'downscale_factor' r = {r}, "
@@ -101,7 +101,7 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
         [1. 3. 2. 4.]
     """
     check_positive_int(groups, "groups", "channel_shuffle")
-    shape = tensor("channel_shuffle", x, "x").shape
+    shape = tensor(x, "x", "channel_shuffle").shape
     if len(shape) < 3 or shape[1] % groups:
         raise ValueError(
             f"For 'channel_shuffle', 'x' must be (N, C, ...) with C a multiple of 'groups' {groups}, but "

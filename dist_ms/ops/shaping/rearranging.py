@@ -49,11 +49,11 @@ class ReverseV2(Primitive):
     keeps = ()
 
     def __init__(self, axis: Any) -> None:
-        self.axis = integers(self.name, axis, "axis")
+        self.axis = integers(axis, "axis", self.name)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        ndim = array(self.name, input).ndim
-        axes = many_axes(self.name, self.axis, ndim) if self.axis else ()
+        ndim = array(input, "input", self.name).ndim
+        axes = many_axes(self.axis, "axis", self.name, ndim) if self.axis else ()
         return copied(np.flip(input, axes))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -168,20 +168,20 @@ class Roll(Primitive):
     keeps = ()
 
     def __init__(self, shifts: Any, dims: Any = None) -> None:
-        self.shifts = integers(self.name, shifts, "shifts")
-        self.dims = None if dims is None else integers(self.name, dims, "dims")
+        self.shifts = integers(shifts, "shifts", self.name)
+        self.dims = None if dims is None else integers(dims, "dims", self.name)
         if len(self.shifts) != (1 if self.dims is None else len(self.dims)):
             raise ValueError(
                 f"For '{self.name}', 'shifts' and 'dims' must have one length, but got {shifts} and {dims}."
             )
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        array(self.name, input)
+        array(input, "input", self.name)
         if self.dims is None:
             return _moved(input.reshape(-1), self.shifts[0], 0).reshape(input.shape)
         out = input
         for shift, dim in zip(self.shifts, self.dims):
-            out = _moved(out, shift, one_axis(self.name, dim, input.ndim, "dims"))
+            out = _moved(out, shift, one_axis(dim, "dims", self.name, input.ndim))
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
@@ -240,11 +240,11 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
         [[2 4]
          [1 3]]
     """
-    axes = integers("rot90", dims, "dims")
+    axes = integers(dims, "dims", "rot90")
     if len(axes) != 2:
         raise ValueError(f"For 'rot90', 'dims' must be two dimensions, but got {dims}.")
-    a, b = many_axes("rot90", axes, tensor("rot90", input).ndim, "dims")
-    turns = integer("rot90", k, "k") % 4
+    a, b = many_axes(axes, "dims", "rot90", tensor(input, "input", "rot90").ndim)
+    turns = integer(k, "k", "rot90") % 4
     if turns == 0:
         return ReverseV2(())(input)
     if turns == 2:
@@ -276,13 +276,13 @@ class ReverseSequence(Primitive):
     keeps = (1,)
 
     def __init__(self, seq_dim: int, batch_dim: int = 0) -> None:
-        self.seq_dim = integer(self.name, seq_dim, "seq_dim")
-        self.batch_dim = integer(self.name, batch_dim, "batch_dim")
+        self.seq_dim = integer(seq_dim, "seq_dim", self.name)
+        self.batch_dim = integer(batch_dim, "batch_dim", self.name)
 
     def forward(self, x: np.ndarray, seq_lengths: np.ndarray) -> np.ndarray:
-        counts = integral(self.name, seq_lengths, "seq_lengths")
-        along = one_axis(self.name, self.seq_dim, array(self.name, x, "x").ndim, "seq_dim")
-        over = one_axis(self.name, self.batch_dim, x.ndim, "batch_dim")
+        counts = integral(seq_lengths, "seq_lengths", self.name)
+        along = one_axis(self.seq_dim, "seq_dim", self.name, array(x, "x", self.name).ndim)
+        over = one_axis(self.batch_dim, "batch_dim", self.name, x.ndim)
         length = x.shape[along]
         if counts.shape != (x.shape[over],) or (counts < 0).any() or (counts > length).any():
             raise ValueError(

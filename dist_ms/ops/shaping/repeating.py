@@ -50,10 +50,10 @@ class Tile(Primitive):
     keeps = ()
 
     def __call__(self, input: Tensor, dims: Any) -> Tensor:
-        return super().__call__(input, integers(self.name, dims, "dims"))
+        return super().__call__(input, integers(dims, "dims", self.name))
 
     def forward(self, input: np.ndarray, dims: tuple) -> np.ndarray:
-        array(self.name, input)
+        array(input, "input", self.name)
         if any(n < 0 for n in dims):
             raise ValueError(f"For '{self.name}', 'dims' must not be negative, but got {dims}.")
         ndim = max(len(dims), input.ndim)
@@ -168,11 +168,11 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
         >>> print(ms.ops.repeat_interleave(ms.Tensor([1, 2]), 2))
         [1 1 2 2]
     """
-    tensor("repeat_interleave", input)
+    tensor(input, "input", "repeat_interleave")
     if axis is None:
         input, axis = reshape(input, (-1,)), 0
-    axis = one_axis("repeat_interleave", axis, input.ndim)
-    counts = integers("repeat_interleave", repeats, "repeats")
+    axis = one_axis(axis, "axis", "repeat_interleave", input.ndim)
+    counts = integers(repeats, "repeats", "repeat_interleave")
     length = input.shape[axis]
     if len(counts) not in (1, length) or any(n < 0 for n in counts):
         raise ValueError(
@@ -201,7 +201,7 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
         >>> print(ms.ops.repeat_elements(ms.Tensor([1, 2]), 2))
         [1 1 2 2]
     """
-    if integer("repeat_elements", rep, "rep") < 1:
+    if integer(rep, "rep", "repeat_elements") < 1:
         raise ValueError(f"For 'repeat_elements', 'rep' must be positive, but got {rep}.")
     return repeat_interleave(x, rep, axis)
 
@@ -230,8 +230,8 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
         inputs = tuple(inputs[0])
     if not isinstance(indexing, str):
         raise TypeError(f"For 'meshgrid', 'indexing' must be a str, but got {type(indexing).__name__}.")
-    one_of("meshgrid", indexing, "indexing", ("xy", "ij"))
-    vectors = [reshape(v, (1,)) if v.ndim == 0 else v for v in sequence("meshgrid", inputs, "inputs")]
+    one_of(indexing, "indexing", "meshgrid", ("xy", "ij"))
+    vectors = [reshape(v, (1,)) if v.ndim == 0 else v for v in sequence(inputs, "inputs", "meshgrid")]
     if any(v.ndim != 1 for v in vectors):
         raise ValueError(f"For 'meshgrid', 'inputs' must have 1 dimension, but got {[v.ndim for v in vectors]}.")
     order = list(range(len(vectors)))
@@ -260,7 +260,7 @@ class Meshgrid(Primitive):
     """
 
     def __init__(self, indexing: str = "xy") -> None:
-        self.indexing = one_of(self.name, indexing, "indexing", ("xy", "ij"))
+        self.indexing = one_of(indexing, "indexing", self.name, ("xy", "ij"))
 
     def __call__(self, inputs: Any) -> tuple:
         return meshgrid(*inputs, indexing=self.indexing)
@@ -312,7 +312,7 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
     """
     import itertools
 
-    if tensor("combinations", input).ndim != 1 or integer("combinations", r, "r") < 1:
+    if tensor(input, "input", "combinations").ndim != 1 or integer(r, "r", "combinations") < 1:
         raise ValueError(
             f"For 'combinations', 'input' must have 1 dimension and 'r' be positive, but got {input.ndim} and {r}."
         )

@@ -50,7 +50,7 @@ class Reshape(Primitive):
 
     def __call__(self, input: Tensor, shape: Any) -> Tensor:
         if type(shape) is not tuple:
-            shape = integers(self.name, shape, "shape")
+            shape = integers(shape, "shape", self.name)
         return apply(self, input, shape)
 
     def forward(self, input: np.ndarray, shape: tuple) -> np.ndarray:
@@ -63,8 +63,8 @@ class Reshape(Primitive):
 
     def _explain(self, input: Any, shape: tuple) -> np.ndarray:
         """Find out what is wrong with a shape NumPy refused."""
-        array(self.name, input)
-        shape = integers(self.name, shape, "shape")
+        array(input, "input", self.name)
+        shape = integers(shape, "shape", self.name)
         holes = [i for i, n in enumerate(shape) if n == -1]
         rest = math.prod(n for n in shape if n != -1)
         if any(n < -1 for n in shape) or len(holes) > 1:
@@ -125,8 +125,8 @@ class ExpandDims(Primitive):
     keeps = ()
 
     def forward(self, input_x: np.ndarray, axis: Any) -> np.ndarray:
-        shape = array(self.name, input_x, "input_x").shape
-        axis = one_axis(self.name, axis, len(shape) + 1)
+        shape = array(input_x, "input_x", self.name).shape
+        axis = one_axis(axis, "axis", self.name, len(shape) + 1)
         return input_x.reshape(shape[:axis] + (1,) + shape[axis:])
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -193,11 +193,11 @@ class Squeeze(Primitive):
     keeps = ()
 
     def __init__(self, axis: int | tuple | list = ()) -> None:
-        self.axis = axis if isinstance(axis, int) else integers(self.name, axis, "axis")
+        self.axis = axis if isinstance(axis, int) else integers(axis, "axis", self.name)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        shape = array(self.name, input).shape
-        axes = many_axes(self.name, self.axis, len(shape))
+        shape = array(input, "input", self.name).shape
+        axes = many_axes(self.axis, "axis", self.name, len(shape))
         return input.reshape([n for i, n in enumerate(shape) if n != 1 or i not in axes])
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
@@ -226,7 +226,7 @@ def squeeze(input: Tensor, axis: int | tuple | list | None = None) -> Tensor:
         >>> ms.ops.squeeze(x).shape, ms.ops.squeeze(x, 0).shape
         ((2,), (2, 1))
     """
-    tensor("Squeeze", input)
+    tensor(input, "input", "Squeeze")
     return _squeeze(input) if axis is None else Squeeze(axis)(input)
 
 
@@ -245,7 +245,7 @@ class Flatten(Primitive):
     keeps = ()
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        shape = array(self.name, input_x, "input_x").shape
+        shape = array(input_x, "input_x", self.name).shape
         if not shape:
             raise ValueError("For 'Flatten', 'input_x' must have at least one dimension, but got a scalar.")
         return input_x.reshape(shape[0], math.prod(shape[1:]))
@@ -275,15 +275,15 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
         >>> ms.ops.flatten(ms.ops.zeros((2, 3, 4))).shape
         (2, 12)
     """
-    tensor("flatten", input)
+    tensor(input, "input", "flatten")
     if not isinstance(order, str):
         raise TypeError(f"For 'flatten', 'order' must be a str, but got {type(order).__name__}.")
-    if one_of("flatten", order, "order", ("C", "F")) == "F":
+    if one_of(order, "order", "flatten", ("C", "F")) == "F":
         input = transposing.transpose(input, tuple(reversed(range(input.ndim))))
     if input.ndim < 2:
         return reshape(input, (-1,))
-    start = one_axis("flatten", start_dim, input.ndim, "start_dim")
-    end = one_axis("flatten", end_dim, input.ndim, "end_dim")
+    start = one_axis(start_dim, "start_dim", "flatten", input.ndim)
+    end = one_axis(end_dim, "end_dim", "flatten", input.ndim)
     if start > end:
         raise ValueError(
             f"For 'flatten', 'start_dim' must not come after 'end_dim', but got {start_dim} and {end_dim}."
@@ -324,7 +324,7 @@ def view_as(input: Tensor, other: Tensor) -> Tensor:
         >>> ms.ops.view_as(ms.Tensor([1, 2]), ms.Tensor([[1], [2]])).shape
         (2, 1)
     """
-    tensor("view_as", other, "other")
+    tensor(other, "other", "view_as")
     return reshape(input, other.shape)
 
 
@@ -388,5 +388,5 @@ def atleast_3d(inputs: Any) -> Any:
 def _at_least(inputs: Any, widen: Any, name: str) -> Any:
     """Apply `widen` to one tensor or to each of several."""
     if isinstance(inputs, (tuple, list)):
-        return tuple([widen(tensor(name, x, "inputs")) for x in inputs])
-    return widen(tensor(name, inputs, "inputs"))
+        return tuple([widen(tensor(x, "inputs", name)) for x in inputs])
+    return widen(tensor(inputs, "inputs", name))

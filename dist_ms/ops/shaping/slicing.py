@@ -34,8 +34,8 @@ class Slice(Primitive):
     """
 
     def __call__(self, input: Tensor, begin: Any, size: Any) -> Tensor:
-        shape = tensor(self.name, input).shape
-        starts, counts = integers(self.name, begin, "begin"), integers(self.name, size, "size")
+        shape = tensor(input, "input", self.name).shape
+        starts, counts = integers(begin, "begin", self.name), integers(size, "size", self.name)
         if not len(starts) == len(counts) == len(shape):
             raise ValueError(
                 f"For '{self.name}', 'begin' and 'size' must have one number per dimension of 'input', "
@@ -86,16 +86,16 @@ class StridedSlice(Primitive):
         new_axis_mask: int = 0,
         shrink_axis_mask: int = 0,
     ) -> None:
-        self.begin_mask = integer(self.name, begin_mask, "begin_mask")
-        self.end_mask = integer(self.name, end_mask, "end_mask")
-        self.ellipsis_mask = integer(self.name, ellipsis_mask, "ellipsis_mask")
-        self.new_axis_mask = integer(self.name, new_axis_mask, "new_axis_mask")
-        self.shrink_axis_mask = integer(self.name, shrink_axis_mask, "shrink_axis_mask")
+        self.begin_mask = integer(begin_mask, "begin_mask", self.name)
+        self.end_mask = integer(end_mask, "end_mask", self.name)
+        self.ellipsis_mask = integer(ellipsis_mask, "ellipsis_mask", self.name)
+        self.new_axis_mask = integer(new_axis_mask, "new_axis_mask", self.name)
+        self.shrink_axis_mask = integer(shrink_axis_mask, "shrink_axis_mask", self.name)
 
     def __call__(self, input_x: Tensor, begin: Any, end: Any, strides: Any) -> Tensor:
-        tensor(self.name, input_x, "input_x")
+        tensor(input_x, "input_x", self.name)
         starts, stops, steps = (
-            integers(self.name, v, a) for v, a in ((begin, "begin"), (end, "end"), (strides, "strides"))
+            integers(v, a, self.name) for v, a in ((begin, "begin"), (end, "end"), (strides, "strides"))
         )
         if not len(starts) == len(stops) == len(steps) or 0 in steps:
             raise ValueError(
@@ -207,9 +207,9 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
         >>> print(ms.ops.narrow(ms.Tensor([1, 2, 3]), 0, 1, 2))
         [2 3]
     """
-    axis = one_axis("narrow", axis, tensor("narrow", input).ndim)
+    axis = one_axis(axis, "axis", "narrow", tensor(input, "input", "narrow").ndim)
     n = input.shape[axis]
-    start, length = integer("narrow", start, "start"), integer("narrow", length, "length")
+    start, length = integer(start, "start", "narrow"), integer(length, "length", "narrow")
     begin = start + n if start < 0 else start
     if not 0 <= begin <= n or length < 0 or begin + length > n:
         raise ValueError(

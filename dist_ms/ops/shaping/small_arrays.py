@@ -46,12 +46,12 @@ class Bucketize(Undifferentiable):
     def __init__(self, boundaries: list) -> None:
         if not isinstance(boundaries, list):
             raise TypeError(f"For '{self.name}', 'boundaries' must be a list, but got {type(boundaries).__name__}.")
-        self.boundaries = [float(number(self.name, b, "boundaries")) for b in boundaries]
+        self.boundaries = [float(number(b, "boundaries", self.name)) for b in boundaries]
         if sorted(self.boundaries) != self.boundaries:
             raise ValueError(f"For '{self.name}', 'boundaries' must not fall, but got {boundaries}.")
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        x = real(self.name, input).astype(np.float64)
+        x = real(input, "input", self.name).astype(np.float64)
         return np.searchsorted(self.boundaries, x, side="right").astype(np.int32)
 
 
@@ -76,10 +76,10 @@ class ChannelShuffle(Primitive):
     """
 
     def __init__(self, group: int) -> None:
-        self.group = integer(self.name, group, "group")
+        self.group = integer(group, "group", self.name)
 
     def __call__(self, x: Tensor) -> Tensor:
-        shape = tensor(self.name, x, "x").shape
+        shape = tensor(x, "x", self.name).shape
         if len(shape) < 3 or self.group < 1 or shape[-3] % self.group:
             raise ValueError(
                 f"For '{self.name}', 'x' must be (..., C, H, W) with C a multiple of 'group' {self.group}, "
@@ -107,8 +107,8 @@ class CompareAndBitpack(Undifferentiable):
     """
 
     def forward(self, x: np.ndarray, threshold: np.ndarray) -> np.ndarray:
-        real(self.name, x, "x")
-        if array(self.name, threshold, "threshold").dtype != x.dtype:
+        real(x, "x", self.name)
+        if array(threshold, "threshold", self.name).dtype != x.dtype:
             raise TypeError(f"For '{self.name}', 'threshold' must be {x.dtype}, but got {threshold.dtype}.")
         if not x.ndim or x.shape[-1] % 8 or threshold.size != 1:
             raise ValueError(
@@ -130,7 +130,7 @@ class IdentityN(Primitive):
     def __call__(self, x: Any) -> tuple:
         if not isinstance(x, (tuple, list)):
             raise TypeError(f"For '{self.name}', 'x' must be a tuple or a list, but got {type(x).__name__}.")
-        return tuple([tensor(self.name, part, "x") + 0 if part.dtype.np.kind != "b" else part for part in x])
+        return tuple([tensor(part, "x", self.name) + 0 if part.dtype.np.kind != "b" else part for part in x])
 
 
 class InvertPermutation(Primitive):
@@ -151,7 +151,7 @@ class InvertPermutation(Primitive):
             raise TypeError(
                 f"For '{self.name}', 'input_x' must be a tuple or a list, but got {type(input_x).__name__}."
             )
-        order = [integer(self.name, n, "input_x") for n in input_x]
+        order = [integer(n, "input_x", self.name) for n in input_x]
         if sorted(order) != list(range(len(order))):
             raise ValueError(
                 f"For '{self.name}', 'input_x' must hold each number from 0 to {len(order) - 1} once, but got {order}."
@@ -181,7 +181,7 @@ class UnravelIndex(Undifferentiable):
     """
 
     def forward(self, indices: np.ndarray, dims: np.ndarray) -> np.ndarray:
-        places, shape = integral(self.name, indices, "indices"), integral(self.name, dims, "dims")
+        places, shape = integral(indices, "indices", self.name), integral(dims, "dims", self.name)
         if places.ndim > 1 or shape.ndim != 1 or (shape < 1).any():
             raise ValueError(
                 f"For '{self.name}', 'indices' must have at most one dimension and 'dims' hold positive numbers, "

@@ -40,12 +40,12 @@ class SpaceToDepth(Primitive):
     """
 
     def __init__(self, block_size: int) -> None:
-        self.block_size = integer(self.name, block_size, "block_size")
+        self.block_size = integer(block_size, "block_size", self.name)
         if self.block_size < 2:
             raise ValueError(f"For '{self.name}', 'block_size' must be 2 or more, but got {block_size}.")
 
     def __call__(self, x: Tensor) -> Tensor:
-        shape, b = tensor(self.name, x, "x").shape, self.block_size
+        shape, b = tensor(x, "x", self.name).shape, self.block_size
         if len(shape) != 4 or shape[2] % b or shape[3] % b:
             raise ValueError(
                 f"For '{self.name}', 'x' must be (N, C, H, W) with H and W multiples of 'block_size' {b}, but got "
@@ -76,7 +76,7 @@ class DepthToSpace(SpaceToDepth):
     """
 
     def __call__(self, x: Tensor) -> Tensor:
-        shape, b = tensor(self.name, x, "x").shape, self.block_size
+        shape, b = tensor(x, "x", self.name).shape, self.block_size
         if len(shape) != 4 or shape[1] % (b * b):
             raise ValueError(
                 f"For '{self.name}', 'x' must be (N, C, H, W) with C a multiple of the square of 'block_size' {b}, "
@@ -87,25 +87,25 @@ class DepthToSpace(SpaceToDepth):
         return ops.reshape(parts, (n, c // (b * b), h * b, w * b))
 
 
-def _pairs(owner: str, value: Any, rank: int, argument: str) -> list[tuple[int, int]]:
+def _pairs(value: Any, name: str, owner: str, rank: int) -> list[tuple[int, int]]:
     """Two numbers for each dimension."""
     if isinstance(value, Tensor):
         value = value.asnumpy().tolist()
     if not isinstance(value, (tuple, list)) or len(value) != rank:
-        raise ValueError(f"For '{owner}', '{argument}' must be {rank} pairs of ints, but got {value!r}.")
-    pairs = [integers(owner, pair, argument) for pair in value]
+        raise ValueError(f"For '{owner}', '{name}' must be {rank} pairs of ints, but got {value!r}.")
+    pairs = [integers(pair, name, owner) for pair in value]
     if any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
-        raise ValueError(f"For '{owner}', '{argument}' must be {rank} pairs of ints of 0 or more, but got {value!r}.")
+        raise ValueError(f"For '{owner}', '{name}' must be {rank} pairs of ints of 0 or more, but got {value!r}.")
     return pairs
 
 
-def _blocks(owner: str, value: Any, ndim: int, argument: str) -> tuple[int, ...]:
+def _blocks(value: Any, name: str, owner: str, ndim: int) -> tuple[int, ...]:
     """The block length of each of the last dimensions; a single int counts for two."""
     value = (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
-    blocks = integers(owner, value, argument)
+    blocks = integers(value, name, owner)
     if not 0 < len(blocks) <= ndim - 1 or min(blocks) < 1:
         raise ValueError(
-            f"For '{owner}', '{argument}' must be positive, one for each of the last dimensions, but got {value!r} "
+            f"For '{owner}', '{name}' must be positive, one for each of the last dimensions, but got {value!r} "
             f"for {ndim} dimensions."
         )
     return blocks
@@ -170,9 +170,9 @@ class SpaceToBatchND(Primitive):
         self.block_shape, self.paddings = block_shape, paddings
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        shape = tensor(self.name, input_x, "input_x").shape
-        blocks = _blocks(self.name, self.block_shape, len(shape), "block_shape")
-        pairs, m = _pairs(self.name, self.paddings, len(blocks), "paddings"), len(blocks)
+        shape = tensor(input_x, "input_x", self.name).shape
+        blocks = _blocks(self.block_shape, "block_shape", self.name, len(shape))
+        pairs, m = _pairs(self.paddings, "paddings", self.name, len(blocks)), len(blocks)
         if any(pair != (0, 0) for pair in pairs):
             input_x = ops.pad(input_x, [n for pair in pairs[::-1] for n in pair])
         n, middle, sizes = shape[0], input_x.shape[1:-m], input_x.shape[-m:]
@@ -200,9 +200,9 @@ class BatchToSpaceND(Primitive):
         self.block_shape, self.crops = block_shape, crops
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        shape = tensor(self.name, input_x, "input_x").shape
-        blocks = _blocks(self.name, self.block_shape, len(shape), "block_shape")
-        pairs, m = _pairs(self.name, self.crops, len(blocks), "crops"), len(blocks)
+        shape = tensor(input_x, "input_x", self.name).shape
+        blocks = _blocks(self.block_shape, "block_shape", self.name, len(shape))
+        pairs, m = _pairs(self.crops, "crops", self.name, len(blocks)), len(blocks)
         middle, sizes, total = shape[1:-m], shape[-m:], math.prod(blocks)
         whole = [size * b for size, b in zip(sizes, blocks)]
         if shape[0] % total or any(sum(pair) >= size for pair, size in zip(pairs, whole)):

@@ -74,11 +74,11 @@ class Split(Primitive):
     """
 
     def __init__(self, axis: int = 0, output_num: int = 1) -> None:
-        self.axis = integer(self.name, axis, "axis")
-        self.output_num = integer(self.name, output_num, "output_num")
+        self.axis = integer(axis, "axis", self.name)
+        self.output_num = integer(output_num, "output_num", self.name)
 
     def __call__(self, input_x: Tensor) -> tuple:
-        axis = one_axis(self.name, self.axis, tensor(self.name, input_x, "input_x").ndim)
+        axis = one_axis(self.axis, "axis", self.name, tensor(input_x, "input_x", self.name).ndim)
         length = input_x.shape[axis]
         if self.output_num < 1 or length % self.output_num:
             raise ValueError(
@@ -110,11 +110,11 @@ class SplitV(Primitive):
     """
 
     def __init__(self, size_splits: Any, split_dim: int, num_split: int) -> None:
-        self.size_splits = integers(self.name, size_splits, "size_splits")
+        self.size_splits = integers(size_splits, "size_splits", self.name)
         self.split_dim, self.num_split = split_dim, num_split
 
     def __call__(self, input_x: Tensor) -> tuple:
-        axis = one_axis(self.name, self.split_dim, tensor(self.name, input_x, "input_x").ndim, "split_dim")
+        axis = one_axis(self.split_dim, "split_dim", self.name, tensor(input_x, "input_x", self.name).ndim)
         lengths, total = self.size_splits, input_x.shape[axis]
         rest = total - sum(n for n in lengths if n != -1)
         lengths = tuple([rest if n == -1 else n for n in lengths])
@@ -151,10 +151,10 @@ class Unstack(Primitive):
     keeps = ()
 
     def __init__(self, axis: int = 0, num: int | None = None) -> None:
-        self.axis, self.num = integer(self.name, axis, "axis"), num
+        self.axis, self.num = integer(axis, "axis", self.name), num
 
     def forward(self, input_x: np.ndarray) -> tuple:
-        axis = one_axis(self.name, self.axis, array(self.name, input_x, "input_x").ndim)
+        axis = one_axis(self.axis, "axis", self.name, array(input_x, "input_x", self.name).ndim)
         if not input_x.ndim:
             raise ValueError(f"For '{self.name}', 'input_x' must have at least one dimension, but got a scalar.")
         if self.num is not None and input_x.shape[axis] != self.num:
@@ -166,7 +166,7 @@ class Unstack(Primitive):
         return tuple([np.asarray(input_x[(*lead, i)]) for i in range(input_x.shape[axis])])
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> Tensor:
-        return joining.stack(dout, one_axis(self.name, self.axis, len(inputs[0].shape)))
+        return joining.stack(dout, one_axis(self.axis, "axis", self.name, len(inputs[0].shape)))
 
 
 class Unpack(Unstack):
@@ -204,18 +204,18 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
         >>> print(a, b)
         [1 2] [3]
     """
-    x = _tensor("split", tensor, "tensor")
-    axis = one_axis("split", axis, x.ndim)
+    x = _tensor(tensor, "tensor", "split")
+    axis = one_axis(axis, "axis", "split", x.ndim)
     length = x.shape[axis]
     if isinstance(split_size_or_sections, (tuple, list)):
-        lengths = integers("split", split_size_or_sections, "split_size_or_sections")
+        lengths = integers(split_size_or_sections, "split_size_or_sections", "split")
         if sum(lengths) != length or any(n < 0 for n in lengths):
             raise ValueError(
                 f"For 'split', 'split_size_or_sections' must add up to the length {length} of dimension "
                 f"{axis}, but got {lengths}."
             )
     else:
-        size = integer("split", split_size_or_sections, "split_size_or_sections")
+        size = integer(split_size_or_sections, "split_size_or_sections", "split")
         if size < 1:
             raise ValueError(f"For 'split', 'split_size_or_sections' must be positive, but got {size}.")
         lengths = tuple([min(size, length - start) for start in range(0, length, size)]) or (0,)
@@ -246,8 +246,8 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
         >>> print(a, b)
         [1 2] [3]
     """
-    axis = one_axis("chunk", axis, tensor("chunk", input).ndim)
-    chunks = integer("chunk", chunks, "chunks")
+    axis = one_axis(axis, "axis", "chunk", tensor(input, "input", "chunk").ndim)
+    chunks = integer(chunks, "chunks", "chunk")
     if chunks < 1:
         raise ValueError(f"For 'chunk', 'chunks' must be positive, but got {chunks}.")
     return split(input, max(1, -(-input.shape[axis] // chunks)), axis)
@@ -279,10 +279,10 @@ def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tupl
 
 
 def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
-    axis = one_axis(name, axis, tensor(name, x).ndim)
+    axis = one_axis(axis, "axis", name, tensor(x, "input", name).ndim)
     length = x.shape[axis]
     if isinstance(places, (tuple, list)):
-        marks = [min(max(p + length if p < 0 else p, 0), length) for p in integers(name, places, "indices_or_sections")]
+        marks = [min(max(p + length if p < 0 else p, 0), length) for p in integers(places, "indices_or_sections", name)]
         marks = [0, *marks, length]
         lengths = [max(0, b - a) for a, b in itertools.pairwise(marks)]
         if sum(lengths) != length:  # places out of order: parts may overlap, so cut each by itself
@@ -290,7 +290,7 @@ def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
 
             return tuple([GetItem((slice(None),) * axis + (slice(a, b),))(x) for a, b in itertools.pairwise(marks)])
         return Cut(tuple(lengths), axis)(x)
-    count = integer(name, places, "indices_or_sections")
+    count = integer(places, "indices_or_sections", name)
     if count < 1:
         raise ValueError(f"For '{name}', 'indices_or_sections' must be positive, but got {count}.")
     base, longer = divmod(length, count)
@@ -361,7 +361,7 @@ def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
 
 
 def _at_least(x: Tensor, ndim: int, name: str) -> Tensor:
-    if tensor(name, x).ndim < ndim:
+    if tensor(x, "input", name).ndim < ndim:
         raise ValueError(f"For '{name}', 'input' must have at least {ndim} dimensions, but got {x.ndim}.")
     return x
 

@@ -42,16 +42,16 @@ class Transpose(Primitive):
 
     def __call__(self, input: Tensor, input_perm: Any) -> Tensor:
         if type(input_perm) is not tuple:
-            input_perm = integers(self.name, input_perm, "input_perm")
+            input_perm = integers(input_perm, "input_perm", self.name)
         return apply(self, input, input_perm)
 
     def forward(self, input: np.ndarray, input_perm: tuple) -> np.ndarray:
         try:
             return input.transpose(input_perm)
         except (ValueError, TypeError, AttributeError):
-            ndim = array(self.name, input).ndim
+            ndim = array(input, "input", self.name).ndim
         for axis in input_perm:
-            one_axis(self.name, axis, ndim, "input_perm")
+            one_axis(axis, "input_perm", self.name, ndim)
         raise ValueError(
             f"For '{self.name}', 'input_perm' must name each of the {ndim} dimensions of 'input' once, "
             f"but got {input_perm}."
@@ -128,9 +128,9 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
         >>> ms.ops.swapaxes(ms.ops.zeros((2, 3, 4)), 0, -1).shape
         (4, 3, 2)
     """
-    ndim = tensor("swapaxes", input).ndim
-    a = one_axis("swapaxes", axis0, ndim, "axis0")
-    b = one_axis("swapaxes", axis1, ndim, "axis1")
+    ndim = tensor(input, "input", "swapaxes").ndim
+    a = one_axis(axis0, "axis0", "swapaxes", ndim)
+    b = one_axis(axis1, "axis1", "swapaxes", ndim)
     if a == b:
         return input
     order = list(range(ndim))
@@ -176,9 +176,9 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
         >>> ms.ops.movedim(ms.ops.zeros((2, 3, 4)), 0, 2).shape
         (3, 4, 2)
     """
-    ndim = tensor("movedim", x, "x").ndim
-    sources = [one_axis("movedim", a, ndim, "source") for a in integers("movedim", source, "source")]
-    targets = [one_axis("movedim", a, ndim, "destination") for a in integers("movedim", destination, "destination")]
+    ndim = tensor(x, "x", "movedim").ndim
+    sources = [one_axis(a, "source", "movedim", ndim) for a in integers(source, "source", "movedim")]
+    targets = [one_axis(a, "destination", "movedim", ndim) for a in integers(destination, "destination", "movedim")]
     if len(sources) != len(targets) or len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
         raise ValueError(
             "For 'movedim', 'source' and 'destination' must have equally many different dimensions, "
@@ -227,7 +227,7 @@ def t(input: Tensor) -> Tensor:
         [[1 3]
          [2 4]]
     """
-    ndim = tensor("t", input).ndim
+    ndim = tensor(input, "input", "t").ndim
     if ndim > 2:
         raise ValueError(f"For 't', 'input' must have at most 2 dimensions, but got {ndim}.")
     return _transpose(input, (1, 0)) if ndim == 2 else input
@@ -252,7 +252,7 @@ def adjoint(x: Tensor) -> Tensor:
     """
     from dist_ms.ops.elementwise.complex_numbers import conj
 
-    if tensor("adjoint", x, "x").ndim < 2:
+    if tensor(x, "x", "adjoint").ndim < 2:
         raise ValueError(f"For 'adjoint', 'x' must have at least 2 dimensions, but got {x.ndim}.")
     x = swapaxes(x, -1, -2)
     return conj(x) if x.array().dtype.kind == "c" else x

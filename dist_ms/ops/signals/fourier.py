@@ -134,19 +134,19 @@ class ToReal(Primitive):
 
 def _prepared(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, norm: Any) -> tuple:
     """The tensor as floats, the lengths (None as given) and dimensions of a transform, and the scale."""
-    data = tensor(name, x).array()
+    data = tensor(x, "input", name).array()
     if data.dtype.kind in "biu":
         x = ops.cast(x, float32)
     if sizes is not None:
-        sizes = integers(name, sizes, "s")
+        sizes = integers(sizes, "s", name)
         if any(size < 1 and size != -1 for size in sizes):
             raise ValueError(f"For '{name}', the lengths must be positive, but got {sizes}.")
     if dims is None:
         dims = default if default is not None else tuple(range(-len(sizes), 0)) if sizes else None
-    axes = many_axes(name, dims, data.ndim, "dim")
+    axes = many_axes(dims, "dim", name, data.ndim)
     if sizes is not None and len(sizes) != len(axes):
         raise ValueError(f"For '{name}', 's' and 'dim' must be equally long, but got {sizes} and {axes}.")
-    norm = "backward" if norm is None else one_of(name, norm, "norm", tuple(_OPPOSITE))
+    norm = "backward" if norm is None else one_of(norm, "norm", name, tuple(_OPPOSITE))
     return x, sizes, axes, norm
 
 
@@ -211,8 +211,8 @@ def _transform(name: str, summary: str, general: Callable, flag: bool, rank: int
     if rank == 1:
 
         def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
-            size = None if n is None else (integer(name, n, "n"),)
-            return general(name, input, size, (integer(name, dim, "dim"),), None, norm, flag)
+            size = None if n is None else (integer(n, "n", name),)
+            return general(name, input, size, (integer(dim, "dim", name),), None, norm, flag)
     elif rank == 2:
 
         def function(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None = None) -> Tensor:
@@ -264,7 +264,7 @@ hfftn = _transform("hfftn", "`fftn` of a signal whose second half mirrors the fi
 
 def _rolled(name: str, x: Tensor, dim: Any, back: bool) -> Tensor:
     """The tensor with each dimension rolled by half its length."""
-    axes = many_axes(name, dim, array(name, tensor(name, x).array()).ndim, "dim")
+    axes = many_axes(dim, "dim", name, array(tensor(x, "input", name).array(), "input", name).ndim)
     shifts = tuple(-(x.shape[a] // 2) if back else x.shape[a] // 2 for a in axes)
     return ops.roll(x, shifts, axes)
 
@@ -307,7 +307,7 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 def _frequencies(name: str, function: Callable, n: Any, d: Any, dtype: Any) -> Tensor:
     """The frequencies of the coefficients of a transform."""
-    if integer(name, n, "n") < 1:
+    if integer(n, "n", name) < 1:
         raise ValueError(f"For '{name}', 'n' must be positive, but got {n}.")
     return wrap(function(n, d).astype((float32 if dtype is None else dtype).np))
 

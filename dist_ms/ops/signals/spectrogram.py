@@ -50,11 +50,11 @@ def stft(
         >>> ms.ops.stft(ms.ops.ones((2, 32)), 8).shape
         (2, 5, 17, 2)
     """
-    if len(tensor("stft", x, "x").shape) not in (1, 2):
+    if len(tensor(x, "x", "stft").shape) not in (1, 2):
         raise ValueError(f"For 'stft', 'x' must have one or two dimensions, but got the shape {x.shape}.")
-    n_fft = integer("stft", n_fft, "n_fft")
-    hop_length = n_fft // 4 if hop_length is None else integer("stft", hop_length, "hop_length")
-    win_length = n_fft if win_length is None else integer("stft", win_length, "win_length")
+    n_fft = integer(n_fft, "n_fft", "stft")
+    hop_length = n_fft // 4 if hop_length is None else integer(hop_length, "hop_length", "stft")
+    win_length = n_fft if win_length is None else integer(win_length, "win_length", "stft")
     if n_fft < 1 or hop_length < 1 or not 0 < win_length <= n_fft:
         raise ValueError(
             "For 'stft', 'n_fft' and 'hop_length' must be positive and 'win_length' in [1, n_fft], "
@@ -156,7 +156,7 @@ class FFTWithSize(Primitive):
         onesided: bool = True,
         signal_sizes: tuple = (),
     ) -> None:
-        if not 1 <= integer(self.name, signal_ndim, "signal_ndim") <= 3:
+        if not 1 <= integer(signal_ndim, "signal_ndim", self.name) <= 3:
             raise ValueError(f"For '{self.name}', 'signal_ndim' must be in [1, 3], but got {signal_ndim}.")
         self.signal_ndim, self.inverse, self.real = signal_ndim, inverse, real
         self.norm, self.onesided, self.signal_sizes = norm, onesided, tuple(signal_sizes)

@@ -26,7 +26,7 @@ __all__ = [
 
 def _window(name: str, length: Any, periodic: Any, dtype: Any, weight: Callable) -> Tensor:
     """A window of `length` numbers weight(t), t from 0 to 1, without the last one if it is periodic."""
-    length, periodic = integer(name, length, "window_length"), boolean(name, periodic, "periodic")
+    length, periodic = integer(length, "window_length", name), boolean(periodic, "periodic", name)
     if length < 0:
         raise ValueError(f"For '{name}', 'window_length' must not be negative, but got {length}.")
     dtype = float32 if dtype is None else dtype
@@ -183,7 +183,7 @@ class BartlettWindow(Primitive):
     """
 
     def __init__(self, periodic: bool = True, dtype: Number = float32) -> None:
-        self.periodic, self.dtype = boolean(self.name, periodic, "periodic"), dtype
+        self.periodic, self.dtype = boolean(periodic, "periodic", self.name), dtype
 
     def __call__(self, window_length: Any) -> Tensor:
         return bartlett_window(window_length, self.periodic, dtype=self.dtype)
@@ -222,7 +222,7 @@ class HammingWindow(Primitive):
     """
 
     def __init__(self, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, dtype: Number = float32) -> None:
-        self.periodic, self.alpha, self.beta = boolean(self.name, periodic, "periodic"), alpha, beta
+        self.periodic, self.alpha, self.beta = boolean(periodic, "periodic", self.name), alpha, beta
         self.dtype = dtype
 
     def __call__(self, length: Any) -> Tensor:

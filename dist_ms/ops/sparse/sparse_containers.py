@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 
-def sparse(owner: str, value: Any, kind: type, argument: str) -> Any:
+def sparse(value: Any, name: str, owner: str, kind: type) -> Any:
     """Return `value` if it is a sparse tensor of this kind.
 
     Raises:
@@ -38,7 +38,7 @@ def sparse(owner: str, value: Any, kind: type, argument: str) -> Any:
     """
     if isinstance(value, kind):
         return value
-    raise TypeError(f"For '{owner}', '{argument}' must be a {kind.__name__}, but got {type(value).__name__}.")
+    raise TypeError(f"For '{owner}', '{name}' must be a {kind.__name__}, but got {type(value).__name__}.")
 
 
 def flat(places: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -88,9 +88,9 @@ def coalesce(x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple[Tens
         [[0 1]] [2. 4.]
     """
     owner = "coalesce"
-    places = integral(owner, tensor(owner, x_indices, "x_indices").array(), "x_indices")
-    shape = tuple(integral(owner, tensor(owner, x_shape, "x_shape").array(), "x_shape").tolist())
-    values = tensor(owner, x_values, "x_values")
+    places = integral(tensor(x_indices, "x_indices", owner).array(), "x_indices", owner)
+    shape = tuple(integral(tensor(x_shape, "x_shape", owner).array(), "x_shape", owner).tolist())
+    values = tensor(x_values, "x_values", owner)
     if places.ndim != 2 or places.shape != (len(shape), *values.shape):
         raise ValueError(
             f"For '{owner}', 'x_indices' must be ({len(shape)}, N) and 'x_values' (N,), but got shapes "
@@ -123,8 +123,8 @@ def coo_add(x1: COOTensor, x2: COOTensor, thresh: Tensor) -> COOTensor:
         >>> print(ms.ops.coo_add(x, x, ms.Tensor(0.0)).values)
         [10.]
     """
-    sparse("coo_add", x1, COOTensor, "x1"), sparse("coo_add", x2, COOTensor, "x2")
-    limit = tensor("coo_add", thresh, "thresh").asnumpy()
+    sparse(x1, "x1", "coo_add", COOTensor), sparse(x2, "x2", "coo_add", COOTensor)
+    limit = tensor(thresh, "thresh", "coo_add").asnumpy()
     if x1.shape != x2.shape or limit.ndim:
         raise ValueError(
             f"For 'coo_add', 'x1' and 'x2' must have one shape and 'thresh' none, but got shapes "
@@ -162,8 +162,8 @@ def coo_concat(sp_input: tuple | list, concat_dim: int = 0) -> COOTensor:
     if not isinstance(sp_input, (tuple, list)) or not sp_input:
         raise TypeError(f"For '{owner}', 'sp_input' must be a tuple or list of COOTensors, but got {sp_input!r}.")
     for x in sp_input:
-        sparse(owner, x, COOTensor, "sp_input")
-    shape, dim = list(sp_input[0].shape), integer(owner, concat_dim, "concat_dim")
+        sparse(x, "sp_input", owner, COOTensor)
+    shape, dim = list(sp_input[0].shape), integer(concat_dim, "concat_dim", owner)
     if not -len(shape) <= dim < len(shape):
         raise ValueError(f"For '{owner}', 'concat_dim' must be in [{-len(shape)}, {len(shape)}), but got {dim}.")
     dim %= len(shape)
@@ -197,7 +197,7 @@ def csr_to_coo(tensor: CSRTensor) -> COOTensor:
         >>> print(ms.ops.csr_to_coo(x).indices)
         [[0 1]]
     """
-    x = sparse("csr_to_coo", tensor, CSRTensor, "tensor")
+    x = sparse(tensor, "tensor", "csr_to_coo", CSRTensor)
     if x.ndim != 2:
         raise ValueError(f"For 'csr_to_coo', 'tensor' must have 2 dimensions, but got shape {x.shape}.")
     columns = x.indices.asnumpy()
@@ -217,7 +217,7 @@ def csr_to_dense(csr_tensor: CSRTensor) -> Tensor:
         [[0. 5.]
          [0. 0.]]
     """
-    x = sparse("csr_to_dense", csr_tensor, CSRTensor, "csr_tensor")
+    x = sparse(csr_tensor, "csr_tensor", "csr_to_dense", CSRTensor)
     places = np.stack([rows_of(x), x.indices.asnumpy()], axis=1)
     return ops.tensor_scatter_add(ops.zeros(x.shape, x.dtype), wrap(places), x.values)
 
@@ -299,8 +299,8 @@ def csr_add(a: CSRTensor, b: CSRTensor, alpha: Tensor, beta: Tensor) -> CSRTenso
         [15.]
     """
     owner = "csr_add"
-    sparse(owner, a, CSRTensor, "a"), sparse(owner, b, CSRTensor, "b")
-    tensor(owner, alpha, "alpha"), tensor(owner, beta, "beta")
+    sparse(a, "a", owner, CSRTensor), sparse(b, "b", owner, CSRTensor)
+    tensor(alpha, "alpha", owner), tensor(beta, "beta", owner)
     if a.shape != b.shape or a.ndim != 2:
         raise ValueError(f"For '{owner}', 'a' and 'b' must be matrices of one shape, but got {a.shape} and {b.shape}.")
     places = np.concatenate([np.stack([rows_of(x), x.indices.asnumpy()], axis=1) for x in (a, b)])
@@ -330,7 +330,7 @@ def csr_softmax(logits: CSRTensor, dtype: Any) -> CSRTensor:
         >>> print(ms.ops.csr_softmax(x, ms.float32).values)
         [0.5 0.5]
     """
-    x = sparse("csr_softmax", logits, CSRTensor, "logits")
+    x = sparse(logits, "logits", "csr_softmax", CSRTensor)
     rows = rows_of(x)
     # The largest of a row is subtracted; as softmax does not change with it, no gradient goes there.
     top = np.full(x.shape[0], -np.inf, to_numpy(dtype))
@@ -372,13 +372,13 @@ def csr_mm(
         [[10.]
          [ 0.]]
     """
-    sparse("csr_mm", a, CSRTensor, "a")
+    sparse(a, "a", "csr_mm", CSRTensor)
     rows, columns, values, shape = rows_of(a), a.indices.asnumpy(), a.values, a.shape
     if adjoint_a:
         values = ops.conj(values)
     if trans_a or adjoint_a:
         rows, columns, shape = columns, rows, shape[::-1]
-    dense = csr_to_dense(b) if isinstance(b, CSRTensor) else tensor("csr_mm", b, "b")
+    dense = csr_to_dense(b) if isinstance(b, CSRTensor) else tensor(b, "b", "csr_mm")
     if adjoint_b:
         dense = ops.conj(dense)
     if trans_b or adjoint_b:

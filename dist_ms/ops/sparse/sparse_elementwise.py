@@ -86,7 +86,7 @@ def _elementwise(owner: str) -> Any:
     kind = _FORMS[form]
 
     def function(x: Any) -> Any:
-        sparse(owner, x, kind, "x")
+        sparse(x, "x", owner, kind)
         return x.with_values(getattr(ops, name)(x.values))
 
     made = (

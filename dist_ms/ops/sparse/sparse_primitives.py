@@ -22,7 +22,7 @@ def checked_places(owner: str, indices: Any, shape: tuple[int, ...]) -> np.ndarr
         TypeError: if it holds no integers.
         ValueError: if it does not fit the shape.
     """
-    places = integral(owner, tensor(owner, indices, "indices").array(), "indices")
+    places = integral(tensor(indices, "indices", owner).array(), "indices", owner)
     places = places[:, None] if places.ndim == 1 and len(shape) == 1 else places
     if places.ndim != 2 or places.shape[1] != len(shape):
         raise ValueError(f"For '{owner}', 'indices' must be (N, {len(shape)}), but got shape {places.shape}.")
@@ -50,9 +50,9 @@ class SparseToDense(Primitive):
     """
 
     def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any) -> Tensor:
-        shape = integers(self.name, sparse_shape, "sparse_shape")
+        shape = integers(sparse_shape, "sparse_shape", self.name)
         places = checked_places(self.name, indices, shape)
-        zeros = wrap(np.zeros(shape, tensor(self.name, values, "values").array().dtype))
+        zeros = wrap(np.zeros(shape, tensor(values, "values", self.name).array().dtype))
         return ops.tensor_scatter_add(zeros, wrap(places), values)
 
 
@@ -77,11 +77,11 @@ class SparseTensorDenseAdd(Primitive):
     """
 
     def __call__(self, x1_indices: Tensor, x1_values: Tensor, x1_shape: Any, x2: Tensor) -> Tensor:
-        shape = integers(self.name, x1_shape, "x1_shape")
+        shape = integers(x1_shape, "x1_shape", self.name)
         places = checked_places(self.name, x1_indices, shape)
-        if tensor(self.name, x2, "x2").shape != shape:
+        if tensor(x2, "x2", self.name).shape != shape:
             raise ValueError(f"For '{self.name}', 'x2' must have shape {shape}, but got {x2.shape}.")
-        return ops.tensor_scatter_add(x2, wrap(places), tensor(self.name, x1_values, "x1_values"))
+        return ops.tensor_scatter_add(x2, wrap(places), tensor(x1_values, "x1_values", self.name))
 
 
 class SparseTensorDenseMatmul(Primitive):
@@ -115,9 +115,9 @@ class SparseTensorDenseMatmul(Primitive):
         self.adjoint_st, self.adjoint_dt = adjoint_st, adjoint_dt
 
     def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any, dense: Tensor) -> Tensor:
-        shape = integers(self.name, sparse_shape, "sparse_shape")
+        shape = integers(sparse_shape, "sparse_shape", self.name)
         places = checked_places(self.name, indices, shape)
-        tensor(self.name, values, "values"), tensor(self.name, dense, "dense")
+        tensor(values, "values", self.name), tensor(dense, "dense", self.name)
         if len(shape) == 2 and self.adjoint_st:
             shape, places, values = shape[::-1], places[:, ::-1], ops.conj(values)
         if dense.ndim == 2 and self.adjoint_dt:
@@ -153,8 +153,8 @@ class SparseSlice(Primitive):
     """
 
     def __call__(self, indices: Tensor, values: Tensor, shape: Any, start: Any, size: Any) -> tuple:
-        whole = integers(self.name, shape, "shape")
-        low, length = (np.array(integers(self.name, v, n), np.int64) for v, n in ((start, "start"), (size, "size")))
+        whole = integers(shape, "shape", self.name)
+        low, length = (np.array(integers(v, n, self.name), np.int64) for v, n in ((start, "start"), (size, "size")))
         if low.shape != (len(whole),) or length.shape != (len(whole),) or (low < 0).any() or (length < 0).any():
             raise ValueError(
                 f"For '{self.name}', 'start' and 'size' must be {len(whole)} numbers that are not "
@@ -165,7 +165,7 @@ class SparseSlice(Primitive):
         inside = np.flatnonzero(((places >= low) & (places < low + length)).all(axis=1))
         return (
             wrap((places[inside] - low).astype(places.dtype)),
-            ops.gather(tensor(self.name, values, "values"), wrap(inside), 0),
+            ops.gather(tensor(values, "values", self.name), wrap(inside), 0),
             wrap(length),
         )
 
@@ -192,9 +192,9 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
         [2. 9.]
     """
     owner = "sparse_segment_mean"
-    rows = integral(owner, tensor(owner, indices, "indices").array(), "indices")
-    groups = integral(owner, tensor(owner, segment_ids, "segment_ids").array(), "segment_ids")
-    if rows.ndim != 1 or rows.shape != groups.shape or not tensor(owner, x, "x").ndim:
+    rows = integral(tensor(indices, "indices", owner).array(), "indices", owner)
+    groups = integral(tensor(segment_ids, "segment_ids", owner).array(), "segment_ids", owner)
+    if rows.ndim != 1 or rows.shape != groups.shape or not tensor(x, "x", owner).ndim:
         raise ValueError(
             f"For '{owner}', 'indices' and 'segment_ids' must be (N,) and 'x' have a dimension, but got "
             f"shapes {rows.shape}, {groups.shape} and {x.shape}."

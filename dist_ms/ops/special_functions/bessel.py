@@ -46,7 +46,7 @@ class _Bessel(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         kind = self.name[6:].lower()
-        out = apply(getattr(special, kind), floating(self.name, x, "x", False))
+        out = apply(getattr(special, kind), floating(x, "x", self.name, False))
         if kind[0] in "jy":  # SciPy finds no end of the waves.
             np.copyto(out, 0, where=(np.abs(x) if kind[0] == "j" else x) == np.inf)
         return out

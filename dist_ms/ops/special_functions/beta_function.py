@@ -43,7 +43,7 @@ class Betainc(Primitive):
 
     def forward(self, a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
         for argument, value in (("a", a), ("b", b), ("x", x)):
-            floating(self.name, value, argument, complex_too=False)
+            floating(value, argument, self.name, complex_too=False)
         if not a.dtype == b.dtype == x.dtype or a.dtype.itemsize < 4:
             raise TypeError(
                 f"For '{self.name}', 'a', 'b' and 'x' must have one dtype, Float32 or Float64, but got {a.dtype}, "

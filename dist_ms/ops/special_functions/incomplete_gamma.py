@@ -27,7 +27,7 @@ class _OfTwo(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
-        a, x = floating(self.name, input, "input", False), floating(self.name, other, "other", False)
+        a, x = floating(input, "input", self.name, False), floating(other, "other", self.name, False)
         if a.dtype != x.dtype:
             raise TypeError(
                 f"For '{self.name}', 'input' and 'other' must have the same dtype, "

@@ -65,7 +65,7 @@ class Erf(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(pointwise.erf, floating(self.name, input, complex_too=False))
+        return apply(pointwise.erf, floating(input, "input", self.name, complex_too=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, mul(exp(neg(square(inputs[0]))), 2 / math.sqrt(math.pi)))
@@ -87,7 +87,7 @@ class Erfc(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(pointwise.erfc, floating(self.name, input, complex_too=False))
+        return apply(pointwise.erfc, floating(input, "input", self.name, complex_too=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, mul(exp(neg(square(inputs[0]))), -2 / math.sqrt(math.pi)))
@@ -112,7 +112,7 @@ class Erfinv(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        input = floating(self.name, input, complex_too=False)
+        input = floating(input, "input", self.name, complex_too=False)
         if input.dtype.itemsize <= 4:
             return apply(pointwise.erfinv, input)
         out = apply(special.erfinv, input)
@@ -139,7 +139,7 @@ class Lgamma(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return lgamma_array(floating(self.name, input, complex_too=False))
+        return lgamma_array(floating(input, "input", self.name, complex_too=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, digamma(inputs[0]))
@@ -162,7 +162,7 @@ class Digamma(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return digamma_array(floating(self.name, input, complex_too=False))
+        return digamma_array(floating(input, "input", self.name, complex_too=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, _PolygammaOf(1)(inputs[0]))
@@ -178,9 +178,9 @@ class _PolygammaOf(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return polygamma_array(self.n, floating(self.name, input, complex_too=False).astype(np.float64)).astype(
-            input.dtype
-        )
+        return polygamma_array(
+            self.n, floating(input, "input", self.name, complex_too=False).astype(np.float64)
+        ).astype(input.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, _PolygammaOf(self.n + 1)(inputs[0]))
@@ -208,7 +208,7 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
         >>> print(ms.ops.polygamma(ms.Tensor(1), ms.Tensor([1.0])).asnumpy().round(4))
         [1.6449]
     """
-    n = integer("polygamma", n, "n")
+    n = integer(n, "n", "polygamma")
     if n < 0:
         raise ValueError(f"For 'polygamma', 'n' must not be negative, but got {n}.")
     return _PolygammaOf(n)(input) if n else digamma(input)
@@ -246,7 +246,7 @@ class I0(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(special.i0, floating(self.name, input, complex_too=False))
+        return apply(special.i0, floating(input, "input", self.name, complex_too=False))
 
 
 class Heaviside(Binary):
@@ -311,7 +311,7 @@ class Gcd(Binary):
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        return self.combine(integral(self.name, x), y)
+        return self.combine(integral(x, "input", self.name), y)
 
 
 class Lcm(Gcd):
@@ -381,7 +381,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         >>> print(ms.ops.mvlgamma(ms.Tensor([3.0]), 2).asnumpy().round(4))
         [1.5502]
     """
-    if integer("mvlgamma", p, "p") < 1 or (tensor("mvlgamma", input).array() <= (p - 1) / 2).any():
+    if integer(p, "p", "mvlgamma") < 1 or (tensor(input, "input", "mvlgamma").array() <= (p - 1) / 2).any():
         raise ValueError(f"For 'mvlgamma', 'p' must be positive and 'input' larger than (p - 1) / 2, but got {p}.")
     total = lgamma(input)
     for i in range(2, p + 1):

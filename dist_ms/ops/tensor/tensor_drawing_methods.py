@@ -59,7 +59,7 @@ def fill_diagonal(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor
         [[5. 0.]
          [0. 5.]]
     """
-    value, wraps = number("fill_diagonal", fill_value, "fill_value"), boolean("fill_diagonal", wrap, "wrap")
+    value, wraps = number(fill_value, "fill_value", "fill_diagonal"), boolean(wrap, "wrap", "fill_diagonal")
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
         raise ValueError(
             f"For 'fill_diagonal', the tensor must have 2 dimensions, or more of one length, but got {self.shape}."
@@ -111,7 +111,7 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
         [[1 2]
          [3 0]]
     """
-    shape = integers("resize", new_shape[0] if len(new_shape) == 1 else new_shape, "new_shape")
+    shape = integers(new_shape[0] if len(new_shape) == 1 else new_shape, "new_shape", "resize")
     if min(shape, default=0) < 0:
         raise ValueError(f"For 'resize', 'new_shape' must not be negative, but got {shape}.")
     from dist_ms.ops.shaping.joining import concat

@@ -28,7 +28,7 @@ def select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return choose(*args, **kwargs)
 
     def slice_at(dim: int, index: int) -> Tensor:
-        return self[(slice(None),) * one_axis("select", dim, self.ndim, "dim") + (index,)]
+        return self[(slice(None),) * one_axis(dim, "dim", "select", self.ndim) + (index,)]
 
     return slice_at(*args, **kwargs)
 
@@ -83,7 +83,7 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         >>> print(ms.Tensor([0, 1]).choose([[10, 20], [30, 40]]))
         [10 40]
     """
-    one_of("Tensor.choose", mode, "mode", ("raise", "clip", "wrap"))
+    one_of(mode, "mode", "Tensor.choose", ("raise", "clip", "wrap"))
     arrays = [c.array() if isinstance(c, Tensor) else np.asarray(c) for c in choices]
     return Tensor(np.choose(self.array(), arrays, mode=mode))
 
@@ -145,13 +145,13 @@ def scatter(
     src = src if value is None else value
     if reduce is None:
         return ops.scatter(self, axis, index, src)
-    one_of("Tensor.scatter", reduce, "reduce", ("add", "multiply"))
+    one_of(reduce, "reduce", "Tensor.scatter", ("add", "multiply"))
     if not isinstance(src, Tensor):
         src = ops.full_like(index, src, dtype=self.dtype)
     if reduce == "add":
         return ops.tensor_scatter_elements(self, index, src, axis, "add")
     factors = ops.ones_like(self).array().copy()
-    places = ops.picking.along.places(index.array(), one_axis("scatter", axis, self.ndim))
+    places = ops.picking.along.places(index.array(), one_axis(axis, "axis", "scatter", self.ndim))
     np.multiply.at(factors, places, src.array())
     return self * wrap(factors)
 

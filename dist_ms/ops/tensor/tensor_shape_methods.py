@@ -18,7 +18,7 @@ def _one_sequence(name: str, numbers: tuple, argument: str = "shape") -> Any:
     """Numbers given one by one, or in one tuple or list."""
     if len(numbers) == 1 and isinstance(numbers[0], (tuple, list, Tensor)):
         return numbers[0]
-    return integers(f"Tensor.{name}", numbers, argument)
+    return integers(numbers, argument, f"Tensor.{name}")
 
 
 def reshape(self: Tensor, *shape: Any) -> Tensor:
@@ -140,7 +140,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_to_size(1, 2))
         [[4. 6.]]
     """
-    shape = integers("Tensor.sum_to_size", _one_sequence("sum_to_size", size, "size"), "size")
+    shape = integers(_one_sequence("sum_to_size", size, "size"), "size", "Tensor.sum_to_size")
     extra = self.ndim - len(shape)
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, self.shape[max(extra, 0) :])):
         raise ValueError(f"For 'Tensor.sum_to_size', 'size' must broadcast to {self.shape}, but got {shape}.")
@@ -167,7 +167,7 @@ def repeat(self: Tensor, *repeats: Any) -> Tensor:
         >>> print(ms.Tensor([1, 2]).repeat(2))
         [1 2 1 2]
     """
-    times = integers("Tensor.repeat", _one_sequence("repeat", repeats, "repeats"), "repeats")
+    times = integers(_one_sequence("repeat", repeats, "repeats"), "repeats", "Tensor.repeat")
     if len(times) < self.ndim or any(n < 0 for n in times):
         raise RuntimeError(
             f"For 'Tensor.repeat', 'repeats' must hold at least {self.ndim} numbers, none negative, but got {times}."

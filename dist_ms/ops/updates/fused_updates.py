@@ -100,7 +100,7 @@ class FusedAdaFactor(ParameterUpdate):
         param, exp_avg, row, column, square = states
         if not isinstance(epsilon, (tuple, list)) or len(epsilon) != 2:
             raise TypeError(complaint("epsilon", self.name, "a tuple of two floats", repr(epsilon)))
-        work = np.dtype(np.float64 if tensor(self.name, param, "param").array().dtype.itemsize == 8 else np.float32)
+        work = np.dtype(np.float64 if tensor(param, "param", self.name).array().dtype.itemsize == 8 else np.float32)
         small, least = (self.scalar(value, "epsilon", work) for value in epsilon)
         names = ("clip_threshold", "beta1", "beta2", "weight_decay", "learning_rate")
         clip, beta1, beta2, decay, rate = (self.scalar(v, n, work) for v, n in zip(numbers, names))
@@ -213,7 +213,7 @@ class FusedCastAdamWeightDecay(ParameterUpdate):
         gradient: Tensor,
         global_norm: Any,
     ) -> tuple[Tensor, Tensor, Tensor]:
-        shape = tensor(self.name, var, "var").shape
+        shape = tensor(var, "var", self.name).shape
         arrays = [self.floats(a, n, shape) for a, n in ((var, "var"), (m, "m"), (v, "v"), (gradient, "gradient"))]
         for array, name in zip(arrays[1:3], "mv"):
             if array.dtype != np.float32:

@@ -68,10 +68,10 @@ class ParameterUpdate(Primitive):
         values, variables = [], []
         for place, (argument, value) in enumerate(bound.arguments.items()):
             if place < self.states:
-                variables.append(tensor(self.name, value, argument))
+                variables.append(tensor(value, argument, self.name))
                 values.append(self.floats(value, argument, variables[0].shape))
             elif argument == "indices":
-                values.append(integral(self.name, tensor(self.name, value, argument).array(), argument))
+                values.append(integral(tensor(value, argument, self.name).array(), argument, self.name))
             elif argument in self.arrays:
                 d = values[0].dtype
                 values.append(
@@ -89,7 +89,7 @@ class ParameterUpdate(Primitive):
         """The shape of the gradient: the variable's, or that of the rows which the indices name."""
         indices = bound.arguments.get("indices")
         return (
-            variable.shape if indices is None else (*tensor(self.name, indices, "indices").shape, *variable.shape[1:])
+            variable.shape if indices is None else (*tensor(indices, "indices", self.name).shape, *variable.shape[1:])
         )
 
     def floats(self, value: Any, argument: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -99,7 +99,7 @@ class ParameterUpdate(Primitive):
             TypeError: if it is no Tensor, or holds no floats.
             ValueError: if the shape is another.
         """
-        array = tensor(self.name, value, argument).array()
+        array = tensor(value, argument, self.name).array()
         if array.dtype.kind not in "fV":
             raise TypeError(f"For '{self.name}', '{argument}' must hold floats, but got {from_numpy(array.dtype)}.")
         if array.shape != shape:

@@ -64,7 +64,7 @@ def _check_format(owner: str, file_format: Any) -> None:
         raise ValueError(f"For '{owner}', 'format' must be one of {list(_FORMATS)}, but got {file_format!r}.")
 
 
-def check_flag(owner: str, name: str, value: Any) -> None:
+def check_flag(value: Any, name: str, owner: str) -> None:
     """Require a bool; MindSpore raises a ValueError for these flags.
 
     Raises:
@@ -102,7 +102,7 @@ def seal_of(owner: str, verb: str, key: Any, mode: Any, crc_check: Any, file_for
     Raises:
         ValueError: if one of them is wrong, or they do not go together.
     """
-    check_flag(owner, "crc_check", crc_check)
+    check_flag(crc_check, "crc_check", owner)
     check_key(owner, f"{verb}_key", key, f"{verb}_mode", mode)
     if key is not None and file_format == "safetensors":
         raise ValueError(
@@ -119,8 +119,8 @@ def selection(owner: str, filter_prefix: Any, specify_prefix: Any, choice_func: 
         TypeError: if a prefix is no str, or list or tuple of them.
         ValueError: if a prefix or list of prefixes is empty, or `choice_func` is no function.
     """
-    without = _prefixes(owner, "filter_prefix", filter_prefix)
-    only = _prefixes(owner, "specify_prefix", specify_prefix)
+    without = _prefixes(filter_prefix, "filter_prefix", owner)
+    only = _prefixes(specify_prefix, "specify_prefix", owner)
     if without is not None or only is not None:
         return lambda name: not (without and name.startswith(without)) and (only is None or name.startswith(only))
     if choice_func is None:
@@ -130,23 +130,21 @@ def selection(owner: str, filter_prefix: Any, specify_prefix: Any, choice_func: 
     return choice_func
 
 
-def _prefixes(owner: str, argument: str, value: Any) -> tuple[str, ...] | None:
+def _prefixes(value: Any, name: str, owner: str) -> tuple[str, ...] | None:
     """Check one of the prefix arguments and return the prefixes."""
     if value is None:
         return None
-    _log.warning("For '%s', '%s' is deprecated: use 'choice_func'.", owner, argument)
+    _log.warning("For '%s', '%s' is deprecated: use 'choice_func'.", owner, name)
     if not isinstance(value, (str, list, tuple)):
         raise TypeError(
-            f"For '{owner}', '{argument}' must be a str, or a list or tuple of them, but got {type(value).__name__}."
+            f"For '{owner}', '{name}' must be a str, or a list or tuple of them, but got {type(value).__name__}."
         )
     prefixes = (value,) if isinstance(value, str) else tuple(value)
     if not prefixes:
-        raise ValueError(f"For '{owner}', '{argument}' must hold at least one prefix, but is empty.")
+        raise ValueError(f"For '{owner}', '{name}' must hold at least one prefix, but is empty.")
     for prefix in prefixes:
         if not isinstance(prefix, str):
-            raise TypeError(
-                f"For '{owner}', each prefix in '{argument}' must be a str, but got {type(prefix).__name__}."
-            )
+            raise TypeError(f"For '{owner}', each prefix in '{name}' must be a str, but got {type(prefix).__name__}.")
         if not prefix:
-            raise ValueError(f"For '{owner}', '{argument}' must not be '', which every name begins with.")
+            raise ValueError(f"For '{owner}', '{name}' must not be '', which every name begins with.")
     return prefixes

@@ -118,7 +118,7 @@ def check_optimizer(owner: str, optimizer: Any) -> None:
         )
 
 
-def per_group(owner: str, name: str, value: Any, groups: int) -> list[Any]:
+def per_group(value: Any, name: str, owner: str, groups: int) -> list[Any]:
     """A list with one entry per group, from one value or a list of them.
 
     Raises:

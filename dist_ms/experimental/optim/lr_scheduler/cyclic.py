@@ -66,8 +66,8 @@ class CyclicLR(LRScheduler):
     ) -> None:
         check_optimizer("CyclicLR", optimizer)
         groups = optimizer.param_groups
-        base_lrs = per_group("CyclicLR", "base_lr", base_lr, len(groups))
-        self.max_lrs = per_group("CyclicLR", "max_lr", max_lr, len(groups))
+        base_lrs = per_group(base_lr, "base_lr", "CyclicLR", len(groups))
+        self.max_lrs = per_group(max_lr, "max_lr", "CyclicLR", len(groups))
         if mode not in _MODES and scale_fn is None:
             raise ValueError(f"For 'CyclicLR', 'mode' must be one of {_MODES}, but got {mode!r}: or give a 'scale_fn'.")
         up = float(step_size_up)

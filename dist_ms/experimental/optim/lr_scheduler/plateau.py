@@ -63,7 +63,7 @@ class ReduceLROnPlateau:
         self.threshold_mode = check_string(threshold_mode, "threshold_mode", owner, ["rel", "abs"])
         self.optimizer, self.factor, self.patience, self.threshold = optimizer, factor, patience, threshold
         self.cooldown, self.eps = cooldown, eps
-        self.min_lrs = per_group(owner, "min_lr", min_lr, len(optimizer.param_groups))
+        self.min_lrs = per_group(min_lr, "min_lr", owner, len(optimizer.param_groups))
         worst = np.inf if mode == "min" else -np.inf
         self.best = Parameter(Tensor(np.float32(worst)), name="best")
         self.cooldown_counter = Parameter(Tensor(np.float32(0)), name="cooldown_counter")

@@ -11,7 +11,7 @@ from dist_ms.ops.special_functions.incomplete_gamma import igamma
 __all__ = ["DiGamma", "IGamma", "LBeta", "LGamma"]
 
 
-def _check_dtype(owner: str, name: str, value: Tensor, allowed: tuple) -> None:
+def _check_dtype(value: Tensor, name: str, owner: str, allowed: tuple) -> None:
     if value.dtype not in allowed:
         raise TypeError(
             f"For '{owner}', the dtype of '{name}' must be one of {[str(d) for d in allowed]}, but got {value.dtype}."
@@ -40,7 +40,7 @@ class LGamma(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        _check_dtype(self.cls_name, "x", x, _SMALL_FLOATS)
+        _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
         return ops.lgamma(x)
 
 
@@ -63,7 +63,7 @@ class DiGamma(Cell):
     """
 
     def construct(self, x: Tensor) -> Tensor:
-        _check_dtype(self.cls_name, "x", x, _SMALL_FLOATS)
+        _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
         return ops.digamma(x)
 
 
@@ -91,8 +91,8 @@ class IGamma(Cell):
         self.lgamma = LGamma()  # as MindSpore prints it
 
     def construct(self, a: Tensor, x: Tensor) -> Tensor:
-        _check_dtype(self.cls_name, "a", a, (mstype.float32,))
-        _check_dtype(self.cls_name, "x", x, (mstype.float32,))
+        _check_dtype(a, "a", self.cls_name, (mstype.float32,))
+        _check_dtype(x, "x", self.cls_name, (mstype.float32,))
         return igamma(a, x)
 
 
@@ -119,8 +119,8 @@ class LBeta(Cell):
         self.lgamma = LGamma()  # as MindSpore prints it
 
     def construct(self, x: Tensor, y: Tensor) -> Tensor:
-        _check_dtype(self.cls_name, "x", x, _SMALL_FLOATS)
-        _check_dtype(self.cls_name, "y", y, (x.dtype,))
+        _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
+        _check_dtype(y, "y", self.cls_name, (x.dtype,))
         # The terms nearly cancel for large numbers: float64 keeps the digits that are left.
         a, b = (ops.cast(t, mstype.float64) for t in (x, y))
         return ops.cast(ops.lgamma(a) + ops.lgamma(b) - ops.lgamma(a + b), x.dtype)
