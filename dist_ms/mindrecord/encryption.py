@@ -64,7 +64,7 @@ def set_enc_mode(enc_mode: str | Callable = _GCM) -> None:
         >>> from dist_ms import mindrecord
         >>> mindrecord.set_enc_mode("AES-GCM")
     """
-    _set["enc_mode"] = _checked(enc_mode, "set_enc_mode", "enc_mode")
+    _set["enc_mode"] = _checked(enc_mode, "enc_mode", "set_enc_mode")
 
 
 def set_dec_mode(dec_mode: str | Callable | None = _GCM) -> None:
@@ -81,10 +81,10 @@ def set_dec_mode(dec_mode: str | Callable | None = _GCM) -> None:
         >>> from dist_ms import mindrecord
         >>> mindrecord.set_dec_mode("AES-GCM")
     """
-    _set["dec_mode"] = None if dec_mode is None else _checked(dec_mode, "set_dec_mode", "dec_mode")
+    _set["dec_mode"] = None if dec_mode is None else _checked(dec_mode, "dec_mode", "set_dec_mode")
 
 
-def _checked(mode: Any, owner: str, name: str) -> Any:
+def _checked(mode: Any, name: str, owner: str) -> Any:
     if callable(mode) or mode == _GCM:
         return mode
     raise ValueError(f"For '{owner}', '{name}' must be 'AES-GCM' or a function, but got {mode!r}.")

@@ -28,7 +28,20 @@ from dist_ms.dataset.execution.segments import arrays
 
 _EACH = 2  # tasks that wait at a worker: one under way, one to go on with
 # A worker is no rank: what the launchers of ranks tell their processes is not for it.
-_OF_RANKS = ("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPI_", "I_MPI_", "SLURM_", "DIST_MS_JOB", "DIST_MS_ROLE")
+_OF_RANKS = (
+    "OMPI_",
+    "PMIX_",
+    "PMI_",
+    "PRTE_",
+    "HYDRA_",
+    "MPI_",
+    "I_MPI_",
+    "SLURM_",
+    "DIST_MS_JOB_TOKEN",
+    "DIST_MS_PLAN",
+    "DIST_MS_REPORT",
+    "MS_ROLE",
+)
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[3]); "
     "from dist_ms.dataset.execution.worker import main; main(int(sys.argv[1]), int(sys.argv[2]))"

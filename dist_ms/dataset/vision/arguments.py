@@ -49,7 +49,7 @@ def colour(fill_value: Any, owner: str) -> tuple[int, int, int]:
     return values
 
 
-def interpolation_of(value: Any, owner: str, name: str = "interpolation") -> Inter:
+def interpolation_of(value: Any, name: str, owner: str) -> Inter:
     """A way to interpolate."""
     return check_type(value, name, owner, Inter)
 

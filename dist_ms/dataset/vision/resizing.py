@@ -86,7 +86,7 @@ class Resize(ImageOperation, OnDevice):
         if interpolation is None:
             raise KeyError("For 'Resize', 'interpolation' must be an Inter, but got None.")
         self.size, self.shorter = size_or_shorter(size, "Resize")
-        self.kind = interpolation_of(interpolation, "Resize")
+        self.kind = interpolation_of(interpolation, "interpolation", "Resize")
         self.python_only = self.kind == Inter.ANTIALIAS
 
     def wanted(self, height: int, width: int) -> tuple[int, int]:
@@ -152,7 +152,7 @@ class RandomResizedCrop(RandomImageOperation):
         max_attempts: int = 10,
     ) -> None:
         owner = type(self).__name__
-        self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, owner)
+        self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, "interpolation", owner)
         self.python_only = self.kind == Inter.ANTIALIAS
         self.scale = limits(scale, "scale", owner, 0, LARGEST)
         self.ratio = limits(ratio, "ratio", owner, 0, LARGEST)
@@ -229,7 +229,7 @@ class ResizedCrop(ImageOperation, OnDevice):
         self.height, self.width = (
             check_int_range(v, n, owner, 1, INT32) for v, n in ((height, "height"), (width, "width"))
         )
-        self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, owner)
+        self.size, self.kind = pair(size, "size", owner), interpolation_of(interpolation, "interpolation", owner)
 
     def on_array(self, array: np.ndarray) -> np.ndarray:
         bottom, right = self.top + self.height, self.left + self.width

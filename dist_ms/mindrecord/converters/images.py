@@ -55,7 +55,7 @@ class _CifarToMR:
     labels: tuple[str, ...] = ()
 
     def __init__(self, source: str, destination: str) -> None:
-        self._cv2 = library("cv2", "vision", type(self).__name__)
+        self._cv2 = library("cv2", type(self).__name__)
         check_filename(source, "source")
         self.source = source
         self._parts = {part: self._files(part) for part in ("train", "test")}
@@ -164,7 +164,7 @@ class MnistToMR:
     """
 
     def __init__(self, source: str, destination: str, partition_number: int = 1) -> None:
-        self._cv2 = library("cv2", "vision", "MnistToMR")
+        self._cv2 = library("cv2", "MnistToMR")
         self.source = check_filename(source, "source")
         check_filename(destination, "destination")
         self.partition_number = check_partitions(partition_number, "MnistToMR")

@@ -23,7 +23,10 @@ def check_partitions(number: Any, owner: str) -> int:
     return number
 
 
-def library(name: str, extra: str, owner: str) -> Any:
+_EXTRAS = {"cv2": "vision", "pandas": "records"}
+
+
+def library(name: str, owner: str) -> Any:
     """A library that a converter needs.
 
     Raises:
@@ -32,7 +35,7 @@ def library(name: str, extra: str, owner: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise ImportError(f"'{owner}' needs the package {name!r}: pip install dist_ms[{extra}]") from None
+        raise ImportError(f"'{owner}' needs the package {name!r}: pip install dist_ms[{_EXTRAS[name]}]") from None
 
 
 def write(

@@ -36,7 +36,7 @@ class CsvToMR:
     def __init__(
         self, source: str, destination: str, columns_list: list[str] | None = None, partition_number: int = 1
     ) -> None:
-        self._pandas = library("pandas", "records", "CsvToMR")
+        self._pandas = library("pandas", "CsvToMR")
         for name, value in (("source", source), ("destination", destination)):
             if not isinstance(value, str):
                 raise ValueError(f"For 'CsvToMR', '{name}' must be a str, but got {value!r}.")

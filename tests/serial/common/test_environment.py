@@ -33,7 +33,7 @@ def test_variables_are_read_in_one_place_of_a_floor():
     # What starts processes, sets variables for MPI and scripts, or reads what launchers set, has the whole environment.
     whole = "train/checkpoint/background.py communication/world.py communication/end/failure.py"
     whole += " communication/start/mpi_process.py communication/start/launched.py communication/start/roles.py"
-    whole += " communication/management.py communication/store/job_token.py"
+    whole += " communication/management.py communication/store/job_token.py dataset/execution/processes.py"
     readers = {"common/settings/environment.py", "communication/environment.py", *whole.split()}
     package = ROOT / "dist_ms"
     files = (path for path in package.rglob("*.py") if {"environ", "getenv"} & used_of_os(path))

@@ -81,7 +81,7 @@ class Affine(ImageOperation, OnDevice):
         if len(shears) != 2:
             raise TypeError(complaint("shear", "Affine", "a number or two", repr(shear)))
         self.shear = tuple(check_number_range(s, "shear", "Affine", -180, 180) for s in shears)
-        self.kind = interpolation_of(resample, "Affine", "resample")
+        self.kind = interpolation_of(resample, "resample", "Affine")
         self.fill = colour(fill_value, "Affine")
 
     def on_array(self, array: np.ndarray) -> np.ndarray:
@@ -123,7 +123,7 @@ class RandomAffine(RandomImageOperation):
         self.translate = _translations(translate)
         self.scale = _scales(scale)
         self.shear = _shears(shear)
-        self.kind = interpolation_of(resample, owner, "resample")
+        self.kind = interpolation_of(resample, "resample", owner)
         self.python_only = self.kind == Inter.ANTIALIAS
         self.fill = colour(fill_value, owner)
 

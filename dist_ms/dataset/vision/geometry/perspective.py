@@ -54,7 +54,7 @@ class Perspective(ImageOperation, OnDevice):
     def __init__(self, start_points: Any, end_points: Any, interpolation: Inter = Inter.BILINEAR) -> None:
         self.start = _points(start_points, "start_points", "Perspective")
         self.end = _points(end_points, "end_points", "Perspective")
-        self.kind = interpolation_of(interpolation, "Perspective")
+        self.kind = interpolation_of(interpolation, "interpolation", "Perspective")
         self.python_only = self.kind == Inter.ANTIALIAS
 
     def on_array(self, array: np.ndarray) -> np.ndarray:
@@ -94,7 +94,7 @@ class RandomPerspective(RandomImageOperation):
         for name, value in (("distortion_scale", distortion_scale), ("prob", prob)):
             check_number_range(check_float(value, name, "RandomPerspective"), name, "RandomPerspective", 0, 1)
         self.distortion_scale, self.prob = distortion_scale, prob
-        self.kind = interpolation_of(interpolation, "RandomPerspective")
+        self.kind = interpolation_of(interpolation, "interpolation", "RandomPerspective")
 
     def __call__(self, img: Any) -> Any:
         """Transform one image."""

@@ -77,7 +77,7 @@ class Rotate(ImageOperation, OnDevice):
         fill_value: Any = 0,
     ) -> None:
         self.degrees = check_number_range(degrees, "degrees", "Rotate", -LARGEST, LARGEST) % 360
-        self.kind = interpolation_of(resample, "Rotate", "resample")
+        self.kind = interpolation_of(resample, "resample", "Rotate")
         self.expand, self.center = check_bool(expand, "expand", "Rotate"), _center(center, "Rotate")
         self.fill = colour(fill_value, "Rotate")
 
@@ -118,7 +118,7 @@ class RandomRotation(RandomImageOperation):
             low, high = low % 360, high % 360
             high += 360 if low > high else 0
         self.degrees = low, high
-        self.kind = interpolation_of(resample, owner, "resample")
+        self.kind = interpolation_of(resample, "resample", owner)
         self.python_only = self.kind == Inter.ANTIALIAS
         self.expand, self.center = check_bool(expand, "expand", owner), _center(center, owner)
         self.fill = colour(fill_value, owner)

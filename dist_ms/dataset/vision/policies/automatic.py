@@ -23,7 +23,7 @@ class _Policy(RandomImageOperation):
 
     def __init__(self, interpolation: Inter, fill_value: Any) -> None:
         owner = type(self).__name__
-        self.kind, self.fill = interpolation_of(interpolation, owner), colour(fill_value, owner)
+        self.kind, self.fill = interpolation_of(interpolation, "interpolation", owner), colour(fill_value, owner)
 
     def apply(self, array: np.ndarray, parameters: list[tuple[str, float]]) -> np.ndarray:
         owner = type(self).__name__
