@@ -295,6 +295,35 @@ def sync_update(self: Dataset, condition_name: str, num_batch: int | None = None
     waiting_stage(self, condition_name).release(num_batch, data)
 
 
+def save(self: Dataset, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
+    """Write the rows of an epoch into MindRecord files.
+
+    Whole numbers of fewer than 32 bits become int32, float16 becomes float32: the files have no narrower types.
+
+    Args:
+        file_name: the file; of several, numbers follow the name.
+        num_files: how many files, from 1 to 1000.
+        file_type: "mindrecord".
+
+    Raises:
+        TypeError: if a column holds what such files cannot.
+        ValueError: if an argument is out of range.
+        RuntimeError: if a file exists, or there are no rows.
+
+    Examples:
+        >>> import tempfile
+        >>> import dist_ms.dataset as ds
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ds.NumpySlicesDataset({"x": [5, 6]}, shuffle=False).save(folder + "/rows.mindrecord")
+        ...     rows = ds.MindDataset(folder + "/rows.mindrecord", shuffle=False)
+        ...     print([int(x) for (x,) in rows.create_tuple_iterator(output_numpy=True)])
+        [5, 6]
+    """
+    from dist_ms.dataset.saving import save_rows
+
+    save_rows(self, file_name, num_files, file_type)
+
+
 def to_json(self: Dataset, filename: str = "") -> str:
     """Describe the pipeline as JSON.
 
@@ -343,7 +372,7 @@ def close_pool(self: Dataset) -> None:
 METHODS = (
     create_tuple_iterator, create_dict_iterator, batch, padded_batch, bucket_batch_by_length, shuffle, map, filter,
     flat_map, repeat, take, skip, zip, concat, project, rename, split, apply, sync_wait, sync_update,
-    to_json, device_que, close_pool,
+    save, to_json, device_que, close_pool,
 )  # fmt: skip
 
 

@@ -1,0 +1,55 @@
+"""Dataset.save: what was written is read again."""
+
+import numpy as np
+import pytest
+
+import dist_ms.dataset as ds
+
+ROWS = [(np.arange(6, dtype=np.float32).reshape(2, 3) + i, np.int32(i), f"s{i}", np.float64(i) / 3) for i in range(5)]
+NAMES = ["a", "b", "c", "d"]
+
+
+def rows_of(data):
+    return list(data.create_dict_iterator(num_epochs=1, output_numpy=True))
+
+
+@pytest.mark.parametrize("files", [1, 3])
+def test_rows_are_read_again(tmp_path, files):
+    path = str(tmp_path / "x.mindrecord")
+    ds.GeneratorDataset(ROWS, NAMES, shuffle=False).save(path, files)
+    assert len(list(tmp_path.iterdir())) == 2 * files
+    names = [path] if files == 1 else [f"{path}{k}" for k in range(files)]
+    found = sorted(rows_of(ds.MindDataset(names, shuffle=False)), key=lambda row: int(row["b"]))
+    for row, (a, b, c, d) in zip(found, ROWS, strict=True):
+        assert row["a"].dtype == np.float32 and (row["a"] == a).all()
+        assert row["b"].dtype == np.int32 and row["b"] == b and str(row["c"]) == c
+        assert row["d"].dtype == np.float64 and row["d"] == d
+
+
+def test_batches_and_narrow_types(tmp_path):
+    path = str(tmp_path / "x.mindrecord")
+    data = ds.NumpySlicesDataset(
+        {"x": np.arange(5, dtype=np.uint8), "h": np.arange(5, dtype=np.float16)}, shuffle=False
+    )
+    data.batch(2).save(path)
+    rows = rows_of(ds.MindDataset(path, shuffle=False))
+    assert [row["x"].tolist() for row in rows] == [[0, 1], [2, 3], [4]] and rows[0]["x"].dtype == np.int32
+    assert [row["h"].tolist() for row in rows] == [[0, 1], [2, 3], [4]] and rows[0]["h"].dtype == np.float32
+
+
+def test_what_is_refused(tmp_path):
+    data = ds.GeneratorDataset(ROWS, NAMES, shuffle=False)
+    path = str(tmp_path / "x.mindrecord")
+    data.save(path)
+    with pytest.raises(RuntimeError, match="must not exist yet"):
+        data.save(path)
+    with pytest.raises(TypeError, match="'file_name'"):
+        data.save(3)
+    with pytest.raises(ValueError, match="'num_files'"):
+        data.save(path, 0)
+    with pytest.raises(ValueError, match="'file_type'"):
+        data.save(path, file_type="tfrecord")
+    with pytest.raises(RuntimeError, match="it has none"):
+        data.filter(lambda *row: False).save(str(tmp_path / "y"))
+    with pytest.raises(TypeError, match="complex128"):
+        ds.NumpySlicesDataset([1j]).save(str(tmp_path / "z"))
