@@ -71,5 +71,5 @@ def test_the_page_has_the_small_modules_too():
     for module in ("dataset.text", "dataset.audio", "nn.probability.bijector", "numpy.fft", "scipy.fft", "parallel.nn"):
         assert f"| {module} | " in page
     assert "| methods of Tensor | " in page
-    refused = [line for line in page.splitlines() if "| `MnistDataset` |" in line]
+    refused = [line for line in page.splitlines() if "| `OBSMindDataset` |" in line]
     assert refused and all("| refused |" in line for line in refused)
