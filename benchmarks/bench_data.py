@@ -2,8 +2,8 @@
 
     python benchmarks/bench_data.py --peers FOLDER --data FOLDER [--mindspore PYTHON] [--torch PYTHON] [--rounds 3]
 
-`--peers` holds bench_data.py, which runs six tasks in one package; `--data` what it made with --make. Prints each task's
-median, the ratio to the quicker peer, and the geometric mean; and how fast the JPEG files are decoded and nothing else.
+`--peers` holds bench_data.py, which runs six tasks in one package; `--data` what it made with --make. Prints medians,
+the ratio to the quicker peer, and the geometric mean; and how fast the JPEG files are decoded and nothing else.
 """
 
 import argparse

@@ -51,6 +51,7 @@ def zip(datasets: tuple) -> Dataset:
 # Sources that load when they are first used.
 if _typing.TYPE_CHECKING:
     from dist_ms.common.settings import context  # scripts take it from here, too
+    from dist_ms.dataset import dataloader
     from dist_ms.dataset.sources.images.cifar import *
     from dist_ms.dataset.sources.images.class_folders import *
     from dist_ms.dataset.sources.images.idx import *
@@ -94,7 +95,7 @@ __all__ = [
     "vision",
     "zip",
     *_refused,
-    *sorted(set(_declared(__name__)) - {"context"}),
+    *sorted(set(_declared(__name__)) - {"context", "dataloader"}),
 ]
 
 _late_names(__name__)

@@ -53,9 +53,10 @@ class Worker:
 
     Args:
         pipeline: the pickled dataset.
+        number: which of the workers it is.
     """
 
-    def __init__(self, pipeline: bytes) -> None:
+    def __init__(self, pipeline: bytes, number: int) -> None:
         ours, theirs = socket.socketpair()
         self.stacks = os.memfd_create("dist_ms stacks")
         environment = {k: v for k, v in os.environ.items() if not k.startswith(_OF_RANKS)}
@@ -63,14 +64,14 @@ class Worker:
             [sys.executable, "-c", _START, str(theirs.fileno()), str(self.stacks), json.dumps(sys.path)],
             stdin=subprocess.DEVNULL,
             pass_fds=(theirs.fileno(), self.stacks),
-            env=environment | {"OMP_NUM_THREADS": "1"},
+            env=environment | {"OMP_NUM_THREADS": "1", "OPENCV_FOR_THREADS_NUM": "1"},
         )
         theirs.close()
         self.channel = Channel(ours)
         self.memory: dict[int, mmap.mmap] = {}
         self.freed: list[int] = []
         self.waiting: dict[int, Key] = {}  # by number: keys given, whose rows have not come
-        self.channel.send(("pipeline", pipeline))
+        self.channel.send(("pipeline", pipeline, number))
 
     def give(self, number: int, key: Key) -> None:
         """Have a row loaded."""
@@ -140,14 +141,14 @@ class Pool:
         self.workers: list[Worker] = []
         self.close = weakref.finalize(self, _end, self.workers)  # at the interpreter's end, too
         self.selector = selectors.DefaultSelector()
-        for _ in range(workers):
-            worker = Worker(pipeline)
+        for number in range(workers):
+            worker = Worker(pipeline, number)
             self.workers.append(worker)
             self.selector.register(worker.channel.end, selectors.EVENT_READ, worker)
         self.numbers = 0  # rows asked for so far: what a consumer left behind is known by its number
         self.busy = False
 
-    def rows(self, dataset: Dataset, keys: Iterator[Key], ahead: int) -> Iterator[Any]:
+    def rows(self, dataset: Dataset, keys: Iterator[Key], ahead: int, limit: float | None = None) -> Iterator[Any]:
         """The rows of keys, in their order, behind None, which comes when the first are asked for.
 
         Raises:
@@ -174,7 +175,7 @@ class Pool:
             if number == self.numbers:
                 return
             while number not in ready:
-                self._receive(dataset, ready, number, first)
+                self._receive(dataset, ready, number, first, limit)
             row = ready.pop(number)
             number += 1
             if isinstance(row, BaseException):
@@ -189,9 +190,10 @@ class Pool:
         except ConnectionError:
             raise _death(dataset, worker) from None
 
-    def _receive(self, dataset: Dataset, ready: dict[int, Any], wanted: int, first: int) -> None:
+    def _receive(self, dataset: Dataset, ready: dict[int, Any], wanted: int, first: int, limit: float | None) -> None:
         """Take what workers send; rows that a consumer before asked for are dropped."""
-        limit = config.get_multiprocessing_timeout_interval() if config.get_enable_watchdog() else None
+        if limit is None and config.get_enable_watchdog():
+            limit = config.get_multiprocessing_timeout_interval()
         events = self.selector.select(limit)
         if not events:
             raise self._hang(dataset, wanted, limit)
@@ -204,7 +206,7 @@ class Pool:
             if number >= first:
                 ready[number] = row
 
-    def _hang(self, dataset: Dataset, wanted: int, limit: int | None) -> RuntimeError:
+    def _hang(self, dataset: Dataset, wanted: int, limit: float | None) -> RuntimeError:
         worker = next(w for w in self.workers if wanted in w.waiting)
         return RuntimeError(
             f"A worker process (pid {worker.process.pid}) made no row within {limit} s, while making "

@@ -40,6 +40,9 @@ def main(socket_number: int, stack_number: int) -> None:
         if kind == "pipeline":
             dataset = pickle.loads(rest[0])
             load = loading(dataset)
+            begin = getattr(dataset, "begin_worker", None)
+            if begin is not None:
+                begin(rest[1])
         elif kind == "settings":
             config.restore(rest[0])
         else:

@@ -11,7 +11,8 @@ from dist_ms.common.checks import check_bool, check_number_range, check_string, 
 from dist_ms.common.dtype import to_numpy
 from dist_ms.dataset.transforms.values import TypeCast
 from dist_ms.dataset.vision.arguments import LARGEST
-from dist_ms.dataset.vision.images import decode, decode_pil, image
+from dist_ms.dataset.vision.decoding import decode
+from dist_ms.dataset.vision.images import decode_pil, image
 from dist_ms.dataset.vision.libraries import is_pil, pillow
 from dist_ms.dataset.vision.operation import ImageOperation, OnDevice
 

@@ -10,8 +10,9 @@ import numpy as np
 from dist_ms.common.checks import check_int_range, check_number, check_positive_int, complaint
 from dist_ms.dataset.draws import generator
 from dist_ms.dataset.vision.arguments import INT32, LARGEST, interpolation_of, limits, pair
+from dist_ms.dataset.vision.decoding import decode
 from dist_ms.dataset.vision.enums import Inter
-from dist_ms.dataset.vision.images import decode, rgb
+from dist_ms.dataset.vision.images import rgb
 from dist_ms.dataset.vision.libraries import opencv, pillow
 from dist_ms.dataset.vision.operation import ImageOperation, OnDevice, RandomImageOperation
 

@@ -114,7 +114,7 @@ class ImageFolderDataset(IndexedSource):
         if not isinstance(data, np.ndarray):
             data = np.frombuffer(bytearray(data), np.uint8)
         if self.decode:
-            from dist_ms.dataset.vision.images import decode
+            from dist_ms.dataset.vision.decoding import decode
 
             try:
                 data = decode(data, "ImageFolderDataset")
