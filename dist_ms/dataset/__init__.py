@@ -51,7 +51,8 @@ def zip(datasets: tuple) -> Dataset:
 # Sources that load when they are first used.
 if _typing.TYPE_CHECKING:
     from dist_ms.common.settings import context  # scripts take it from here, too
-    from dist_ms.dataset import dataloader
+    from dist_ms.dataset import dataloader, debug
+    from dist_ms.dataset.line_reader import LineReader
     from dist_ms.dataset.sources.images.cifar import *
     from dist_ms.dataset.sources.images.class_folders import *
     from dist_ms.dataset.sources.images.idx import *
@@ -95,7 +96,7 @@ __all__ = [
     "vision",
     "zip",
     *_refused,
-    *sorted(set(_declared(__name__)) - {"context", "dataloader"}),
+    *sorted(set(_declared(__name__)) - {"context", "dataloader", "debug"}),
 ]
 
 _late_names(__name__)

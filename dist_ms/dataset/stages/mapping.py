@@ -12,6 +12,7 @@ from dist_ms.dataset import config, draws
 from dist_ms.dataset.cache import check_cache
 from dist_ms.dataset.columns import OtherShapeError, stack, to_column
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
+from dist_ms.dataset.debug import called
 from dist_ms.dataset.execution.bad_rows import named_row
 from dist_ms.dataset.stages.callbacks import Calls, WaitedDSCallback, check_callbacks
 from dist_ms.dataset.stages.same_rows import SameRows
@@ -151,11 +152,14 @@ class MapDataset(SameRows):
         if self._images is not None and not config.debug_hooks():
             return (self._images.apply(row[self._inputs_at[0]], out),)
         values: Any = tuple(row[i] for i in self._inputs_at)
-        for operation in self.operations:
+        hooks = config.debug_hooks()
+        for i, operation in enumerate(self.operations):
+            if hooks and i == 0:
+                called(hooks, values, operation, True)
             values = operation(*values)
             values = values if isinstance(values, tuple) else (values,)
-            for hook in config.debug_hooks():
-                getattr(hook, "compute", hook)(*values)
+            if hooks:
+                called(hooks, values, operation, False)
         if len(values) != len(self.outputs):
             raise RuntimeError(
                 f"For 'map', the operations must return {len(self.outputs)} values, one for each of "
