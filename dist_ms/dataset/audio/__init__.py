@@ -1,0 +1,18 @@
+"""Transforms of audio, for `Dataset.map` or called by themselves, on arrays whose last axis is time."""
+
+import typing as _typing
+
+from dist_ms.common.late_names import declared as _declared
+from dist_ms.common.late_names import late_names as _late_names
+
+if _typing.TYPE_CHECKING:
+    from dist_ms.dataset.audio import transforms, utils
+    from dist_ms.dataset.audio.biquads import *
+    from dist_ms.dataset.audio.enums import *
+    from dist_ms.dataset.audio.filtering import *
+    from dist_ms.dataset.audio.levels import *
+    from dist_ms.dataset.audio.modulation import *
+
+__all__ = sorted(_declared(__name__))
+
+_late_names(__name__)
