@@ -227,7 +227,7 @@ class Fade(AudioOperation):
             curve = np.sin((0.5 - at if out else at - 0.5) * np.pi) / 2 + 0.5
         else:
             curve = 1 - at if out else at
-        return np.clip(curve, 0, 1)
+        return curve
 
 
 class MuLawEncoding(AudioOperation):
@@ -306,7 +306,7 @@ class Dither(AudioOperation):
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Add noise to an array and round it."""
         kind = audio.dtype.type
-        scaled = audio * kind(32767)
+        scaled = audio * kind(32766)
         if self.density_function is DensityFunction.TPDF:
             scaled = scaled + np.bartlett(audio.shape[-1] + 1)[:-1].astype(kind)
         else:

@@ -131,9 +131,16 @@ class Flanger(AudioOperation):
         self.modulation = check_type(modulation, "modulation", "Flanger", Modulation)
         self.interpolation = check_type(interpolation, "interpolation", "Flanger", Interpolation)
 
+    axes = 2
+
+    def prepare(self, audio: np.ndarray) -> np.ndarray:
+        """Numbers of any type, which is the result's."""
+        super().prepare(audio)
+        return audio
+
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Change an array."""
-        channels = audio.shape[-2] if audio.ndim > 1 else 1
+        channels = audio.shape[-2]
         if channels > 4:
             raise RuntimeError(f"For 'Flanger', 'audio' must be of at most 4 channels, but got {channels}.")
         rows = np.moveaxis(audio.reshape(-1, channels, audio.shape[-1]), -1, 0).astype(np.float64)
