@@ -8,12 +8,15 @@ from dist_ms.common.late_names import late_names as _late_names
 if _typing.TYPE_CHECKING:
     from dist_ms.dataset.audio import transforms, utils
     from dist_ms.dataset.audio.biquads import *
+    from dist_ms.dataset.audio.cepstra import *
     from dist_ms.dataset.audio.complex_spectra import *
     from dist_ms.dataset.audio.enums import *
     from dist_ms.dataset.audio.filterbanks import *
     from dist_ms.dataset.audio.filtering import *
     from dist_ms.dataset.audio.levels import *
+    from dist_ms.dataset.audio.mel import *
     from dist_ms.dataset.audio.modulation import *
+    from dist_ms.dataset.audio.spectrograms import *
 
 __all__ = sorted(_declared(__name__))
 

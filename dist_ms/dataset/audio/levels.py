@@ -53,16 +53,16 @@ class DCShift(AudioOperation):
 
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Shift an array."""
-        gain, shift = self.limiter_gain, self.shift
-        limit = 1 - (abs(shift) - gain)
-        shifted = audio + shift
-        with np.errstate(divide="ignore", invalid="ignore"):
-            if shift > 0:
-                peaks = audio > limit
-                shifted = np.where(peaks, (audio - limit) * gain / (1 - limit) + limit + shift, shifted)
-            elif shift < 0:
-                peaks = audio < -limit
-                shifted = np.where(peaks, (audio + limit) * gain / (1 - limit) - limit + shift, shifted)
+        gain, shift, shifted = self.limiter_gain, self.shift, audio + self.shift
+        if gain != shift and shift != 0:
+            limit = 1 - (abs(shift) - gain)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                if shift > 0:
+                    peaks = np.minimum((audio - limit) * gain / (1 - limit) + limit + shift, limit)
+                    shifted = np.where(audio > limit, peaks, shifted)
+                else:
+                    peaks = np.maximum((audio + limit) * gain / (1 - limit) + limit + shift, -limit)
+                    shifted = np.where(audio < -limit, peaks, shifted)
         return np.clip(shifted, -1, 1).astype(audio.dtype)
 
 
