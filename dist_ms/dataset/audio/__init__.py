@@ -14,9 +14,13 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.audio.filterbanks import *
     from dist_ms.dataset.audio.filtering import *
     from dist_ms.dataset.audio.levels import *
+    from dist_ms.dataset.audio.masking import *
     from dist_ms.dataset.audio.mel import *
     from dist_ms.dataset.audio.modulation import *
+    from dist_ms.dataset.audio.resampling import *
     from dist_ms.dataset.audio.spectrograms import *
+    from dist_ms.dataset.audio.vocoding import *
+    from dist_ms.dataset.audio.voices import *
 
 __all__ = sorted(_declared(__name__))
 

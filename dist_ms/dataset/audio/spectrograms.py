@@ -90,7 +90,7 @@ class Spectrogram(AudioOperation):
         if self.pad:
             audio = np.pad(audio, [(0, 0)] * (audio.ndim - 1) + [(self.pad, self.pad)])
         longest = audio.shape[-1] + (self.n_fft // 2 * 2 if self.center else 0)
-        if self.n_fft > longest or (self.center and self.n_fft // 2 >= audio.shape[-1] > 0):
+        if self.n_fft > longest:
             raise RuntimeError(
                 f"For '{type(self).__name__}', 'n_fft' must be so small that a frame fits into the signal of "
                 f"{audio.shape[-1]} samples, but got {self.n_fft}."
