@@ -105,6 +105,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below("train", "amp loss_scale_manager", "amp", "train"),
     **_below("train", "dataset_helper data_sink", "train"),
     # data
+    "dataset.audio.utils": ("dataset.audio",),
     "dataset.utils": ("dataset.line_reader",),
     "dataset.vision.utils": ("dataset.vision",),
     "dataset.vision.py_transforms_util": ("dataset.vision.pil_functions",),

@@ -35,7 +35,7 @@ class _Cepstrum(AudioOperation):
         """Take the cepstrum of an array."""
         outputs = self.outputs(audio)
         levels = np.log(outputs + 1e-6) if self._log else decibels(outputs, 10, 1.0, 1e-10, 80.0)
-        return (filterbanks.dct(self._count, self._filters, self.norm).T @ levels).astype(audio.dtype)
+        return (filterbanks.dct(self._count, self._filters, self.norm).T @ levels).astype(np.float32)
 
 
 class MFCC(_Cepstrum):

@@ -197,7 +197,7 @@ class SlidingWindowCmn(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.SlidingWindowCmn(2, 1)(np.array([[1.0], [3.0], [5.0]])).ravel())
-        [0. 1. 1.]
+        [0. 1. 2.]
     """
 
     axes = 2

@@ -55,12 +55,12 @@ def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sampl
 
     Examples:
         >>> from dist_ms.dataset import audio
-        >>> print(audio.linear_fbanks(5, 0.0, 4.0, 3, 8))
-        [[0. 0. 0.]
-         [1. 0. 0.]
-         [0. 1. 0.]
-         [0. 0. 1.]
-         [0. 0. 0.]]
+        >>> print(audio.linear_fbanks(5, 0.0, 4000.0, 2, 8000).round(2))
+        [[-0.    0.  ]
+         [ 0.75  0.  ]
+         [ 0.5   0.5 ]
+         [ 0.    0.75]
+         [ 0.    0.  ]]
     """
     owner = "linear_fbanks"
     int_from_0(n_freqs, "n_freqs", owner)
@@ -101,7 +101,11 @@ def melscale_fbanks(
     Examples:
         >>> from dist_ms.dataset import audio
         >>> print(audio.melscale_fbanks(5, 0.0, 4000.0, 2, 8000).round(4))
-        []
+        [[-0.      0.    ]
+         [ 0.6759  0.3241]
+         [ 0.      0.9055]
+         [ 0.      0.4528]
+         [ 0.      0.    ]]
     """
     owner = "melscale_fbanks"
     positive_int(n_freqs, "n_freqs", owner)

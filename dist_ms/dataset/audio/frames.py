@@ -73,7 +73,9 @@ def overlapped(
     stop = start + length if length else whole - start
     signal, weight = signal[..., start:stop], weight[start:stop]
     if weight.size and weight.min() <= 1e-11:
-        raise RuntimeError("The windows of a spectrogram's frames must overlap, but between some of them there is nothing.")
+        raise RuntimeError(
+            "The windows of a spectrogram's frames must overlap, but between some of them there is nothing."
+        )
     result = signal / weight
     if length > result.shape[-1]:
         result = np.pad(result, [(0, 0)] * (result.ndim - 1) + [(0, length - result.shape[-1])])

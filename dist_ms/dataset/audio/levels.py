@@ -76,7 +76,7 @@ class Contrast(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Contrast()(np.array([0.5, 1.0])).round(4))
-        []
+        [0.7071 1.    ]
     """
 
     def __init__(self, enhancement_amount: float = 75.0) -> None:
@@ -155,7 +155,7 @@ class Overdrive(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Overdrive()(np.array([0.05, -0.05])).round(4))
-        []
+        [ 0.421 -0.311]
     """
 
     def __init__(self, gain: float = 20.0, color: float = 20.0) -> None:
@@ -201,7 +201,8 @@ class Fade(AudioOperation):
         for name in ("fade_in_len", "fade_out_len"):
             if getattr(self, name) > length:
                 raise RuntimeError(
-                    f"For 'Fade', '{name}' must be at most the signal's length, {length}, but got {getattr(self, name)}."
+                    f"For 'Fade', '{name}' must be at most the signal's length, {length}, but got "
+                    f"{getattr(self, name)}."
                 )
         result = audio.copy()
         if self.fade_in_len:
@@ -264,7 +265,7 @@ class MuLawDecoding(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.MuLawDecoding()(np.array([0, 128, 255])).round(4))
-        []
+        [-1.e+00  1.e-04  1.e+00]
     """
 
     def __init__(self, quantization_channels: int = 256) -> None:
@@ -289,12 +290,10 @@ class Dither(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Dither()(np.array([0.5, 0.25])) * 32768)
-        []
+        [16383.  8193.]
     """
 
-    def __init__(
-        self, density_function: DensityFunction = DensityFunction.TPDF, noise_shaping: bool = False
-    ) -> None:
+    def __init__(self, density_function: DensityFunction = DensityFunction.TPDF, noise_shaping: bool = False) -> None:
         self.density_function = check_type(density_function, "density_function", "Dither", DensityFunction)
         self.noise_shaping = check_bool(noise_shaping, "noise_shaping", "Dither")
 

@@ -71,7 +71,8 @@ class MelScale(_Scaled):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.MelScale(2, 8000, n_stft=5)(np.ones((5, 1))).round(4))
-        []
+        [[0.6759]
+         [1.6824]]
     """
 
     def __init__(
@@ -89,7 +90,9 @@ class MelScale(_Scaled):
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Scale a spectrogram."""
         if audio.shape[-2] != self.n_stft:
-            raise RuntimeError(complaint("audio", "MelScale", f"of n_stft, {self.n_stft}, frequencies", audio.shape[-2]))
+            raise RuntimeError(
+                complaint("audio", "MelScale", f"of n_stft, {self.n_stft}, frequencies", audio.shape[-2])
+            )
         return (self._filters().T @ audio.astype(np.float64)).astype(audio.dtype)
 
 

@@ -44,7 +44,7 @@ class Phaser(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Phaser(8000)(np.array([0.5, 0.25, 0.0])).round(4))
-        []
+        [0.148  0.1332 0.0533]
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class Flanger(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Flanger(8000)(np.array([[0.5, 0.25, 0.0]])).round(4))
-        []
+        [[0.5  0.25 0.  ]]
     """
 
     def __init__(

@@ -61,7 +61,7 @@ class Resample(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Resample(2, 1)(np.ones(8)).round(2))
-        []
+        [0.74 1.08 0.94 1.07]
     """
 
     def __init__(
@@ -83,6 +83,6 @@ class Resample(AudioOperation):
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Resample an array."""
         beta = self.beta if self.resample_method is ResampleMethod.KAISER_WINDOW else None
-        return resampled(
-            audio, self.orig_freq, self.new_freq, self.lowpass_filter_width, self.rolloff, beta
-        ).astype(audio.dtype)
+        return resampled(audio, self.orig_freq, self.new_freq, self.lowpass_filter_width, self.rolloff, beta).astype(
+            audio.dtype
+        )

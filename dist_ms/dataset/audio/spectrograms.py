@@ -55,7 +55,9 @@ class Spectrogram(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.Spectrogram(4, window=audio.WindowType.HANN)(np.array([1.0, 0, -1, 0, 1, 0])).round(4))
-        []
+        [[1. 1. 1. 1.]
+         [1. 1. 1. 1.]
+         [1. 1. 1. 1.]]
     """
 
     def __init__(
@@ -119,7 +121,7 @@ class SpectralCentroid(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.SpectralCentroid(8000, 4)(np.array([1.0, 0, -1, 0, 1, 0])).round(4))
-        []
+        [[2000. 2000. 2000. 2000.]]
     """
 
     def __init__(
@@ -196,7 +198,9 @@ class InverseSpectrogram(ComplexOperation):
         spectra = as_complex(audio.astype(np.float64))
         frequencies = self.n_fft // 2 + 1 if self.onesided else self.n_fft
         if spectra.shape[-2] != frequencies:
-            raise RuntimeError(complaint("audio", type(self).__name__, f"of {frequencies} frequencies", spectra.shape[-2]))
+            raise RuntimeError(
+                complaint("audio", type(self).__name__, f"of {frequencies} frequencies", spectra.shape[-2])
+            )
         window = window_of(self.window, self.win_length, self.n_fft)
         if self.normalized:
             spectra = spectra * np.sqrt((window**2).sum())
@@ -225,7 +229,7 @@ class GriffinLim(AudioOperation):
         >>> import numpy as np
         >>> from dist_ms.dataset import audio
         >>> print(audio.GriffinLim(4, 8, rand_init=False)(np.ones((3, 3))).round(4))
-        []
+        [0. 0. 0. 0.]
     """
 
     axes = 2
@@ -264,7 +268,9 @@ class GriffinLim(AudioOperation):
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Find the signal of a spectrogram."""
         if audio.shape[-2] != self.n_fft // 2 + 1:
-            raise RuntimeError(complaint("audio", "GriffinLim", f"of {self.n_fft // 2 + 1} frequencies", audio.shape[-2]))
+            raise RuntimeError(
+                complaint("audio", "GriffinLim", f"of {self.n_fft // 2 + 1} frequencies", audio.shape[-2])
+            )
         window = window_of(self.window_type, self.win_length, self.n_fft)
         magnitudes = audio.astype(np.float64) ** (1 / self.power)
         angles = np.ones(audio.shape, np.complex128)

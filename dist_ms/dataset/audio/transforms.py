@@ -1,6 +1,6 @@
 """MindSpore's longer path to the transforms of audio: the names of `dist_ms.dataset.audio`."""
 
-from dist_ms.dataset import audio as _audio
-from dist_ms.dataset.declared import shown as _shown
+from dist_ms.common.late_names import names_of
+from dist_ms.dataset import audio
 
-__getattr__, __dir__, __all__ = _shown(_audio)
+__getattr__, __dir__ = names_of(audio, lambda name: not name.startswith("_"))

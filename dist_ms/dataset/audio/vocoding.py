@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dist_ms.common.checks import check_int_range, check_type, complaint
-from dist_ms.dataset.audio.enums import ResampleMethod, WindowType
+from dist_ms.dataset.audio.enums import WindowType
 from dist_ms.dataset.audio.frames import fourier, overlapped, window_of
 from dist_ms.dataset.audio.operation import (
     INT32,
@@ -99,7 +99,9 @@ class TimeStretch(ComplexOperation):
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Stretch a spectrogram."""
         if audio.shape[-3] != self.n_freq:
-            raise RuntimeError(complaint("audio", "TimeStretch", f"of n_freq, {self.n_freq}, frequencies", audio.shape[-3]))
+            raise RuntimeError(
+                complaint("audio", "TimeStretch", f"of n_freq, {self.n_freq}, frequencies", audio.shape[-3])
+            )
         if self.fixed_rate == 1:
             return audio
         advance = np.linspace(0, np.pi * self.hop_length, self.n_freq)[:, None]

@@ -1,4 +1,4 @@
-"""The pitch of voices, and where they begin."""
+"""The pitch of voices."""
 
 from __future__ import annotations
 
