@@ -71,6 +71,7 @@ class Worker:
         self.memory: dict[int, mmap.mmap] = {}
         self.freed: list[int] = []
         self.waiting: dict[int, Key] = {}  # by number: keys given, whose rows have not come
+        self.channel.send(("settings", config.snapshot()))
         self.channel.send(("pipeline", pipeline, number))
 
     def give(self, number: int, key: Key) -> None:

@@ -79,7 +79,7 @@ def test_tensors():
         TensorDataset(np.ones(1))
 
 
-def test_workers_know_what_they_are():
+def test_workers_know_what_they_are(monkeypatch):
     class Who(Dataset):
         def __getitem__(self, i):
             info = dataloader.get_worker_info()
@@ -90,10 +90,11 @@ def test_workers_know_what_they_are():
             return 8
 
     begun = []
+    monkeypatch.setitem(config._settings, "seed", 77)
     loader = DataLoader(Who(), 1, num_workers=2, worker_init_fn=begun.append)
     rows = [tuple(int(x) for x in row) for row in loader]
     assert {row[0] for row in rows} == {0, 1} and all(row[0] == row[4] for row in rows)
-    assert {row[1:4] for row in rows} == {(2, config.get_seed(), 8)} and dataloader.get_worker_info() is None
+    assert {row[1:4] for row in rows} == {(2, 77, 8)} and dataloader.get_worker_info() is None
 
 
 def test_workers_stay_if_they_shall():
