@@ -172,7 +172,7 @@ def integers(const uint8_t[::1] data not None, const int64_t[:, :] spans not Non
 
 cdef inline Py_ssize_t decode(const uint8_t* at, Py_ssize_t length, bint doubled, uint32_t* out) noexcept nogil:
     """Write the characters of UTF-8 to `out`, or only count them where it is NULL; return their number, or -1."""
-    cdef Py_ssize_t i = 0, count = 0, more, k
+    cdef Py_ssize_t i = 0, count = 0, more, _
     cdef uint32_t c
     while i < length:
         c = at[i]
@@ -188,7 +188,7 @@ cdef inline Py_ssize_t decode(const uint8_t* at, Py_ssize_t length, bint doubled
                 return -1
             if i + more > length:
                 return -1
-            for k in range(more):
+            for _ in range(more):
                 if at[i] & 0xC0 != 0x80:
                     return -1
                 c = c << 6 | (at[i] & 0x3F)
