@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -12,7 +13,7 @@ import numpy as np
 from dist_ms._ext.row_streams import RowStream, current, row_key, row_keys
 from dist_ms.dataset import config
 
-_state: dict[str, Any] = {"seed": None, "generator": None}
+_state: dict[str, Any] = {"seed": None, "generator": None, "follows": False}
 _lock = threading.Lock()
 
 
@@ -36,6 +37,19 @@ def generator() -> Any:
 def row_seed(key: tuple, depth: int) -> int:
     """64 bits that follow from the seed, the epoch and place of a row, and the depth of a stage."""
     return row_key(config.get_seed(), key, depth)
+
+
+def follow_rows() -> None:
+    """From now on `follow_row` seeds the global generators of this process, in which nothing else draws from them."""
+    _state["follows"] = True
+
+
+def follow_row(key: tuple, depth: int) -> None:
+    """Make what functions of the user's draw from NumPy's and Python's global generators follow from the row alone."""
+    if _state["follows"]:
+        number = row_seed(key, depth) % 2**32
+        random.seed(number)
+        np.random.seed(number)
 
 
 def row_stream(key: tuple, depth: int) -> Any:

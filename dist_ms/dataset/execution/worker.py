@@ -6,14 +6,11 @@ import faulthandler
 import os
 import pickle
 import queue
-import random
 import signal
 import socket
 import threading
 import traceback
 from typing import Any
-
-import numpy as np
 
 
 def main(socket_number: int, stack_number: int) -> None:
@@ -23,7 +20,7 @@ def main(socket_number: int, stack_number: int) -> None:
         socket_number: the socket's descriptor.
         stack_number: a file's descriptor; on SIGUSR1 the stacks of this process are written to it.
     """
-    from dist_ms.dataset import config
+    from dist_ms.dataset import config, draws
     from dist_ms.dataset.execution.bad_rows import Skipped, loading
     from dist_ms.dataset.execution.channel import Channel
     from dist_ms.dataset.execution.segments import Segments
@@ -34,6 +31,7 @@ def main(socket_number: int, stack_number: int) -> None:
     tasks: queue.SimpleQueue = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(channel, tasks), daemon=True).start()
     segments = Segments()
+    draws.follow_rows()
     load = None
     while True:
         kind, *rest = tasks.get()
@@ -48,7 +46,7 @@ def main(socket_number: int, stack_number: int) -> None:
         else:
             number, key, freed = rest
             segments.freed(freed)
-            _seed(key)
+            draws.follow_row(key, 0)
             descriptors: list[int] = []
             try:
                 row = load(key)
@@ -68,15 +66,6 @@ def _receive(channel: Any, tasks: queue.SimpleQueue) -> None:
             tasks.put(channel.receive()[0])
     except EOFError:
         os._exit(0)
-
-
-def _seed(key: tuple) -> None:
-    """Make what the user's functions draw from the global generators follow from the row alone."""
-    from dist_ms.dataset import draws
-
-    number = draws.row_seed(key, 0) % 2**32
-    random.seed(number)
-    np.random.seed(number)
 
 
 def _carried(error: Exception) -> bytes | None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.dtype import to_numpy
+from dist_ms.dataset import draws
 from dist_ms.dataset.columns import stack, to_column
 from dist_ms.dataset.dataset import Key, Row, column_list
 from dist_ms.dataset.sources.indexed import IndexedSource
@@ -138,6 +139,7 @@ class GeneratorDataset(IndexedSource):
 
     def load(self, key: Key) -> Row:
         """The row, or batch, of a key."""
+        draws.follow_row(key, 0)
         if self.batches is not None:
             return self._collated([self.source[n] for n in key[2]])
         return self.row(self.source[key[2]] if self.numbered else key[2])

@@ -83,6 +83,7 @@ class MapDataset(SameRows):
         """The mapped row."""
         if self.cache is None:
             row = self.inputs[0].load(key)
+            draws.follow_row(key, self.depth)
             with draws.row_stream(key, self.depth):
                 return self.apply(row)
         if not isinstance(key[2], int):
@@ -124,6 +125,7 @@ class MapDataset(SameRows):
         slots = None
         for place, (key, row) in enumerate(zip(keys, rows)):
             try:
+                draws.follow_row(key, self.depth)
                 with draws.row_stream(key, self.depth):
                     results.append(self._results(row, None if slots is None else slots[place]))
             except OtherShapeError:
