@@ -8,6 +8,7 @@ from dist_ms.common.checks import check_positive_int
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.loss_scale import DynamicLossScaleUpdateCell, FixedLossScaleUpdateCell
 
+_COUNTED = ("loss_scale", "cur_iter", "last_overflow_iter", "bad_step")
 _MOST_OVERFLOWS = 1000  # in a row, after which a run is hopeless
 
 
@@ -26,6 +27,13 @@ class LossScaleManager:
 
     def get_update_cell(self) -> Cell | None:
         """Return the cell that changes the scale in a train step; None: overflows are not looked for."""
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return what changes from step to step, for a run that is saved and resumed."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go back to what `state_dict` returned."""
 
 
 class FixedLossScaleManager(LossScaleManager):
@@ -129,6 +137,15 @@ class DynamicLossScaleManager(LossScaleManager):
                 f"{_MOST_OVERFLOWS}: the loss is not finite, whatever its scale."
             )
         self.cur_iter += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        """Return the scale and what was counted."""
+        return {name: getattr(self, name) for name in _COUNTED}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go back to what `state_dict` returned."""
+        for name in _COUNTED:
+            setattr(self, name, state[name])
 
     def get_update_cell(self) -> DynamicLossScaleUpdateCell:
         """Return the cell for a train step."""

@@ -88,6 +88,7 @@ class DividedUpdate:
             for i, state in enumerate(states):
                 if self._places[i] is not None:
                     start, stop = self._slice(i)
+                    state.part_of = (self._weights[i].shape, start, stop)
                     state.set_data(from_array(state.array().reshape(-1)[start:stop].copy()), slice_shape=True)
         self._parts = tuple(self._part(i) for i in range(len(self._weights)))
         self._optimizer.register_forward_pre_hook(self._show_slices)

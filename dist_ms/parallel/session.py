@@ -181,6 +181,11 @@ class DataParallel(Session):
         """Return the same."""
         return self.sink()
 
+    @property
+    def hook(self) -> GradHook | None:
+        """What adds the buckets in place of this session; None: it does so itself."""
+        return self._hook
+
     def use_hook(self, hook: GradHook) -> None:
         """Have a hook add the buckets.
 

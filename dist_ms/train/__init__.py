@@ -10,6 +10,7 @@ from dist_ms.train.metrics import __all__ as _metrics
 from dist_ms.train.model import Model
 from dist_ms.train.serialization import *
 from dist_ms.train.serialization import __all__ as _checkpoints
+from dist_ms.train.state import load_run, save_run
 from dist_ms.train.summary import SummaryCollector, SummaryLandscape, SummaryRecord
 
 __all__ = [
@@ -22,6 +23,8 @@ __all__ = [
     "SummaryLandscape",
     "SummaryRecord",
     "build_train_network",
+    "load_run",
+    "save_run",
     *_callbacks,
     *_checkpoints,
     *_metrics,

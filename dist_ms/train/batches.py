@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from contextlib import nullcontext
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from dist_ms.common.once import warn_once
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.train.callback.ranks import Ranks
+from dist_ms.train.state.model_run import goes_on
 
 
 class Batches:
@@ -47,6 +48,7 @@ class Batches:
         self._may_be_empty = may_be_empty
         self._epochs = -1
         self._rows: Any = None
+        self._resumed, self._skip = False, 0
         if hasattr(dataset, "create_tuple_iterator"):
             with self._reading():
                 self.size = dataset.get_dataset_size()
@@ -71,7 +73,24 @@ class Batches:
         if epoch and isinstance(self.dataset, Dataset) and self.dataset.position.next.epoch != epoch:
             self.dataset.set_epoch(epoch)
 
+    def resume_at(self, epoch: int, epochs: int, done: int) -> None:
+        """Make the next iteration the rest of an epoch; what has a state has been given it already.
+
+        Args:
+            epoch: its number.
+            epochs: how many are left, with this one.
+            done: how many of its batches were used up.
+        """
+        self._resumed = True
+        if goes_on(self.dataset):
+            self._epochs = epochs
+        else:
+            self.begin_at(epoch, epochs)
+            self._skip = done
+
     def __iter__(self) -> Iterator[list]:
+        resumed, self._resumed = self._resumed, False
+        skip, self._skip = self._skip, 0
         if hasattr(self.dataset, "create_tuple_iterator"):
             if self._rows is None:
                 self._rows = self.dataset.create_tuple_iterator(num_epochs=self._epochs)
@@ -80,10 +99,10 @@ class Batches:
             source = iter(self.dataset)
         count = 0
         with self._reading():
-            for item in source:
+            for item in islice(source, skip, None):
                 count += 1
                 yield _tensors(item)
-        if count == 0 and not self._may_be_empty:
+        if count == 0 and not self._may_be_empty and not resumed:
             raise ValueError(
                 f"For '{self.owner}', the dataset gave no batch: it is empty, or an iterator that was used up in an "
                 "earlier epoch (give a list or a dataset instead)."
@@ -106,7 +125,7 @@ class Batches:
         sizes, seeds_by_rank = zip(*ranks.gather((self.size, seeds)), strict=True)
         if ranks.rank == 0 and any(found != seeds for found in seeds_by_rank):
             _tell_seeds(self.owner, seeds_by_rank)
-        if None in sizes:
+        if None in sizes or self._resumed:
             return self._counting(ranks, uneven)
         if len(set(sizes)) > 1 and not uneven:
             self._refuse(dict(enumerate(sizes)), ranks)

@@ -19,6 +19,7 @@ from dist_ms.train.callback.callback import Callback, CallbackList, CallbackPara
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.metrics import Loss, Metric
 from dist_ms.train.metrics.merging import merge_metrics
+from dist_ms.train.state.model_run import resume_run
 
 
 class Loops:
@@ -58,11 +59,13 @@ class Loops:
         valid: Any = None,
         frequency: int | list = 1,
         uneven: str | None = None,
+        resume: str | None = None,
     ) -> None:
         """Train for some epochs, and evaluate after those that `frequency` names if there is a `valid` dataset."""
         together = self._set_uneven(owner, uneven)
         batches = Batches(dataset, owner, may_be_empty=together, whole=together)
-        batches.begin_at(initial_epoch, epoch - initial_epoch)
+        if resume is None:
+            batches.begin_at(initial_epoch, epoch - initial_epoch)
         with CallbackList(as_list(callbacks)) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
             run = self.run_facts("train", ranks, batches, all_callbacks)
@@ -81,15 +84,23 @@ class Loops:
                 last_save_ckpt_step=None,
                 latest_ckpt_file=None,
             )
+            if valid is not None:
+                run.valid_dataset = valid
             context = RunContext(run)
             self.train_network.set_train()
             all_callbacks.on_train_begin(context)
-            for number in range(initial_epoch + 1, epoch + 1):
-                run.cur_epoch_num = number
-                self._train_epoch(batches, run, all_callbacks, context)
+            first, done = initial_epoch + 1, 0
+            if resume is not None:
+                first, done = resume_run(resume, run)
+                batches.resume_at(first - 1, epoch - first + 1, done)
+            run.cur_epoch_num, run.epoch_over = first - 1, True
+            for number in range(first, epoch + 1):
+                run.cur_epoch_num, run.epoch_over = number, False
+                self._train_epoch(batches, run, all_callbacks, context, done if number == first else 0)
                 if valid is not None and _is_due(number, frequency):
                     self._eval_in_fit(valid, run, all_callbacks)
                 all_callbacks.on_train_epoch_end(context)
+                run.epoch_over = True
                 run.pop("metrics", None)
                 run.pop("eval_results", None)
                 if ranks.any(context.get_stop_requested()):
@@ -97,19 +108,21 @@ class Loops:
             all_callbacks.on_train_end(context)
 
     def _train_epoch(
-        self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, context: RunContext
+        self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, context: RunContext, done: int
     ) -> None:
         ranks = run.ranks
         self.train_network.set_train()
         callbacks.on_train_epoch_begin(context)
         uneven = getattr(self.train_network, "uneven", None) == "exact"
-        for count, batch in enumerate(batches.on_all(ranks, uneven), 1):
+        run.step_in_epoch = done
+        for count, batch in enumerate(batches.on_all(ranks, uneven), done + 1):
             if batch is not None and self.loss_fn is not None and len(batch) != 2:
                 raise ValueError(
                     f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
                     f"label, but got {len(batch)}."
                 )
             run.cur_step_num += 1
+            run.step_in_epoch = count
             run.batch_num = max(run.batch_num, count)  # an iterable without a length is counted
             run.train_dataset_element = batch
             callbacks.on_train_step_begin(context)

@@ -6,7 +6,14 @@ import logging
 from typing import Any
 
 from dist_ms.amp.train_network import build_train_network
-from dist_ms.common.checks import check_bool, check_int, check_non_negative_int, check_positive_int, check_type
+from dist_ms.common.checks import (
+    check_bool,
+    check_int,
+    check_non_negative_int,
+    check_positive_int,
+    check_string,
+    check_type,
+)
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
@@ -148,6 +155,7 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
         uneven: str | None = None,
+        resume: str | None = None,
     ) -> None:
         """Train for some epochs.
 
@@ -165,13 +173,16 @@ class Model:
                 batches of different sizes, and different numbers of them; those that have none
                 left take part until the last one has finished its epoch. A dataset with `num_shards`
                 then repeats no row to make the shards of one length.
+            resume: go on from the newest state in this folder, which a RunCheckpoint saved, or start anew
+                where there is none. On as many ranks as before the weights are bit-equal to those of a run
+                that never stopped; on another number no row of an epoch is missed or repeated.
 
         Raises:
             TypeError: for arguments of the wrong type.
             ValueError: for numbers out of range, an empty dataset, or ranks whose datasets differ in length.
         """
-        self._check_run("Model.train", epoch, dataset_sink_mode, sink_size, initial_epoch)
-        self._loops.train("Model.train", epoch, train_dataset, callbacks, initial_epoch, uneven=uneven)
+        self._check_run("Model.train", epoch, dataset_sink_mode, sink_size, initial_epoch, resume)
+        self._loops.train("Model.train", epoch, train_dataset, callbacks, initial_epoch, uneven=uneven, resume=resume)
 
     def fit(
         self,
@@ -185,6 +196,7 @@ class Model:
         sink_size: int = -1,
         initial_epoch: int = 0,
         uneven: str | None = None,
+        resume: str | None = None,
     ) -> None:
         """Train, and evaluate the metrics and the loss after some of the epochs.
 
@@ -203,6 +215,7 @@ class Model:
             sink_size: as for `train`.
             initial_epoch: as for `train`.
             uneven: as for `train`.
+            resume: as for `train`.
 
         Raises:
             TypeError: for arguments of the wrong type.
@@ -210,7 +223,7 @@ class Model:
                 names, which would be called for both training and evaluation.
         """
         check_bool(valid_dataset_sink_mode, "valid_dataset_sink_mode", "Model.fit")
-        self._check_run("Model.fit", epoch, dataset_sink_mode, sink_size, initial_epoch)
+        self._check_run("Model.fit", epoch, dataset_sink_mode, sink_size, initial_epoch, resume)
         if not isinstance(valid_frequency, (int, list)):
             found = type(valid_frequency).__name__
             raise TypeError(f"For 'Model.fit', 'valid_frequency' must be an int or a list, but got {found}.")
@@ -224,15 +237,22 @@ class Model:
                     "on_train_... or on_eval_..., to say for which of the two they are."
                 )
         self._loops.train(
-            "Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency, uneven
+            "Model.fit", epoch, train_dataset, callbacks, initial_epoch, valid_dataset, valid_frequency, uneven, resume
         )
 
     @staticmethod
-    def _check_run(owner: str, epoch: Any, sink: Any, sink_size: Any, initial_epoch: Any) -> None:
+    def _check_run(owner: str, epoch: Any, sink: Any, sink_size: Any, initial_epoch: Any, resume: Any) -> None:
         check_bool(sink, "dataset_sink_mode", owner)
         check_int(sink_size, "sink_size", owner)
         check_positive_int(epoch, "epoch", owner)
         check_non_negative_int(initial_epoch, "initial_epoch", owner)
+        if resume is not None:
+            check_string(resume, "resume", owner)
+            if initial_epoch:
+                raise ValueError(
+                    f"For '{owner}', 'initial_epoch' must be 0 with 'resume', which knows the epoch, but got "
+                    f"{initial_epoch}."
+                )
         if initial_epoch >= epoch:
             raise ValueError(
                 f"For '{owner}', 'epoch' must be above 'initial_epoch', but got {epoch} and {initial_epoch}."

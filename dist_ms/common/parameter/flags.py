@@ -87,6 +87,7 @@ class ParameterFlags:
     is_param_ps: bool = False
     init_in_server: bool = False
     looked_up: bool = False
+    part_of: Any = None  # (the whole's shape, start, stop): the values are this range of its elements
     storage: Any = None  # has the values in this process's place: `fetch()` and `store(array)`
     cached_rows: int = 0
     staleness: float = 0

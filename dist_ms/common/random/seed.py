@@ -89,6 +89,19 @@ def generator() -> np.random.Generator:
     return np.random.Generator(np.random.Philox(key=next_key()))
 
 
+def counts() -> tuple:
+    """The global seed, and how far what counts from it has come."""
+    return _seed, _sliced_draws, [(name, own, start) for (name, own), start in _operation_starts.items()]
+
+
+def set_counts(found: tuple) -> None:
+    """Go back to what `counts` returned."""
+    global _seed, _sliced_draws
+    _seed, _sliced_draws, starts = found
+    _operation_starts.clear()
+    _operation_starts.update({(name, own): start for name, own, start in starts})
+
+
 @contextmanager
 def seeded(*words: int) -> Iterator[None]:
     """A region whose draws depend on `words` alone; the global generator is put back after it."""

@@ -221,6 +221,17 @@ class DistributedGradReducer(Cell):
         """
         self.session.use_hook(hook)
 
+    def run_state(self) -> dict[str, Any]:
+        """What the next sum depends on: the state of a hook that has one, such as what compression has left over."""
+        hook = self.session.hook
+        return {"hook": hook.state_dict(), "ranks": self.comm.size} if hasattr(hook, "state_dict") else {}
+
+    def load_run_state(self, state: dict[str, Any]) -> None:
+        """Go back to what `run_state` returned, but for what other ranks than today's had left over."""
+        hook: Any = self.session.hook
+        if state.get("ranks") == self.comm.size and hasattr(hook, "load_state_dict"):
+            hook.load_state_dict(state["hook"])
+
     @contextmanager
     def no_sync(self) -> Iterator[None]:
         """Within this, gradients stay on their rank and add up; the next call outside reduces the sum."""

@@ -115,6 +115,15 @@ class ShardSteps:
         means = iter([wrap(_mean([x.array() for x in same])) for same in zip(*flat, strict=True)])
         return map_tensors(lambda x: next(means), losses[0]), grads
 
+    @property
+    def count(self) -> int:
+        """How many steps were taken; random numbers follow from it."""
+        return self._count
+
+    @count.setter
+    def count(self, value: int) -> None:
+        self._count = value
+
     def _start(self, sink: Any) -> None:
         """Take the plan and the seed that all ranks have in common."""
         plan = sink.plan

@@ -132,6 +132,16 @@ class TrainOneStepCell(Cell):
     def non_finite(self, value: str | None) -> None:
         self._non_finite, self._told = checked_choice(value, "'non_finite'"), False
 
+    # ---- what a saved run needs beside parameters
+    def run_state(self) -> dict[str, Any]:
+        """What the next step depends on beside parameters and random streams."""
+        return {"shard_steps": 0 if self._shards is None else self._shards.count}
+
+    def load_run_state(self, state: dict[str, Any]) -> None:
+        """Go back to what `run_state` returned."""
+        if self._shards is not None:
+            self._shards.count = int(state["shard_steps"])
+
     # ---- several sweeps, one update
     @contextmanager
     def no_sync(self) -> Iterator[None]:

@@ -6,8 +6,6 @@ again instead of keeping a mask.
 
 from __future__ import annotations
 
-import collections
-import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -29,26 +27,42 @@ __all__ = ["Dropout", "Dropout2D", "Dropout3D", "dropout", "dropout1d", "dropout
 _BYTE = np.dtype(np.uint8)
 
 # Calls made with a seed of the user's: the next call of the same seed draws further numbers.
-_offsets: dict = collections.defaultdict(itertools.count)
+_offsets: dict[int, int] = {}
+_first_offset = 0
 
 
 def _key(given: int) -> tuple[int, int]:
     """The (key, offset) of the next draw; `given` 0 takes them from the global seed."""
-    return (given, next(_offsets[given])) if given else (seed.next_key(), 0)
+    if not given:
+        return seed.next_key(), 0
+    offset = _offsets.get(given, _first_offset)
+    _offsets[given] = offset + 1
+    return given, offset
 
 
 @contextmanager
 def offsets_from(start: int) -> Iterator[None]:
     """A region in which every seed of the user's draws from the offset `start` on; its counts are put back after it."""
-    before = dict(_offsets)
+    global _first_offset
+    before, first = offsets(), _first_offset
     _offsets.clear()
-    _offsets.default_factory = lambda: itertools.count(start)
+    _first_offset = start
     try:
         yield
     finally:
-        _offsets.clear()
-        _offsets.update(before)
-        _offsets.default_factory = itertools.count
+        set_offsets(before)
+        _first_offset = first
+
+
+def offsets() -> dict[int, int]:
+    """The offset of the next draw of each seed of the user's."""
+    return dict(_offsets)
+
+
+def set_offsets(found: dict[int, int]) -> None:
+    """Go back to offsets that `offsets` returned."""
+    _offsets.clear()
+    _offsets.update(found)
 
 
 class Drop(Primitive):

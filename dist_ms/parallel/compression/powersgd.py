@@ -74,6 +74,14 @@ class PowerSGD(Compression):
         for name in whole:
             views[name][...] = sums[name]
 
+    def state_dict(self) -> dict[str, dict[str, np.ndarray]]:
+        """What this rank has left over, and the last factors."""
+        return {"errors": dict(self._errors), "factors": dict(self._factors)}
+
+    def load_state_dict(self, state: dict[str, dict[str, np.ndarray]]) -> None:
+        """Go back to what `state_dict` returned."""
+        self._errors, self._factors = dict(state["errors"]), dict(state["factors"])
+
     def _start(self, name: str, matrix: np.ndarray) -> np.ndarray:
         """Return the last step's Q, or random numbers that are the same on every rank."""
         if name not in self._factors:

@@ -65,6 +65,14 @@ class TopK(Compression):
             out[places_of_rank] += values_of_rank
         return out
 
+    def state_dict(self) -> dict[str, dict[int, np.ndarray]]:
+        """What this rank has left over, by bucket."""
+        return {"errors": dict(self._errors)}
+
+    def load_state_dict(self, state: dict[str, dict[int, np.ndarray]]) -> None:
+        """Go back to what `state_dict` returned."""
+        self._errors = dict(state["errors"])
+
     def _largest(self, part: np.ndarray) -> np.ndarray:
         """Return the places of the largest elements, ascending; as many on every rank."""
         count = min(part.size, max(1, math.ceil(self.ratio * part.size)))

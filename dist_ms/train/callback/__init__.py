@@ -13,6 +13,7 @@ from dist_ms.train.callback.model_checkpoint import ModelCheckpoint
 from dist_ms.train.callback.on_request_exit import OnRequestExit
 from dist_ms.train.callback.progress_bar import ProgressBar
 from dist_ms.train.callback.reduce_lr_on_plateau import ReduceLROnPlateau
+from dist_ms.train.callback.run_checkpoint import RunCheckpoint
 from dist_ms.train.callback.time_monitor import TimeMonitor
 
 # The names by which MindSpore's own tests know these.
@@ -33,6 +34,7 @@ __all__ = [
     "OnRequestExit",
     "ProgressBar",
     "ReduceLROnPlateau",
+    "RunCheckpoint",
     "RunContext",
     "TimeMonitor",
 ]

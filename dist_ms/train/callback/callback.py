@@ -25,6 +25,8 @@ class Callback:
         meets_ranks: the callback talks to its like on the other ranks.
         stops_steps: it may ask to stop after any step, so ranks must ask each other after every
             step. Classes outside of dist_ms may whenever they override a step's moment.
+        comes_last: the others are called before it at every moment.
+        state_names: the attributes that change while training, for a run that is saved and resumed.
 
     Examples:
         >>> import dist_ms as ms
@@ -35,6 +37,18 @@ class Callback:
 
     meets_ranks = False
     stops_steps = False
+    comes_last = False
+    state_names: tuple[str, ...] = ()
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a resumed run must know of this one: the attributes in `state_names`; others override it."""
+        return {name: getattr(self, name) for name in self.state_names}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go back to what `state_dict` returned; called after `on_train_begin`."""
+        for name in self.state_names:
+            if name in state:
+                setattr(self, name, state[name])
 
     def __enter__(self) -> Callback:
         return self
@@ -193,7 +207,7 @@ class CallbackList(Callback):
         if callbacks is not None and not isinstance(callbacks, list):
             found = type(callbacks).__name__
             raise TypeError(f"The 'callbacks' must be a Callback or a list of them, but got {found}.")
-        self.callbacks: list[Callback] = list(callbacks or ())
+        self.callbacks: list[Callback] = sorted(callbacks or (), key=lambda c: getattr(c, "comes_last", False))
         for callback in self.callbacks:
             if not isinstance(callback, Callback):
                 raise TypeError(

@@ -38,6 +38,8 @@ class EarlyStopping(Watching):
         >>> stopping = ms.train.EarlyStopping(monitor="acc", patience=3, verbose=True)
     """
 
+    state_names = ("best", "wait", "stopped_epoch", "best_weights_param_dict")
+
     def __init__(
         self,
         monitor: str = "eval_loss",

@@ -29,6 +29,8 @@ class History(Callback):
         {'epoch': [1, 2]} {'net_output': [1.0, 0.0]}
     """
 
+    state_names = ("history", "epoch")
+
     def __init__(self) -> None:
         super().__init__()
         self.history: dict[str, list] = {}

@@ -37,6 +37,8 @@ class ReduceLROnPlateau(Watching):
         >>> plateau = ms.train.ReduceLROnPlateau(monitor="acc", patience=3, factor=0.5)
     """
 
+    state_names = ("best", "wait", "cooldown_counter")
+
     def __init__(
         self,
         monitor: str = "eval_loss",

@@ -59,7 +59,7 @@ def replacing(path: str, mode: int = READ_ONLY) -> Iterator[BinaryIO]:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(aside)
         raise
-    _sync_folder(folder)
+    sync_folder(folder)
 
 
 def _open_private(path: str, flags: int) -> int:
@@ -93,7 +93,7 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """Make the rename itself survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
