@@ -93,6 +93,7 @@ if _typing.TYPE_CHECKING:
         dataset,
         experimental,
         hal,
+        interruption,
         mindrecord,
         mint,
         nn,

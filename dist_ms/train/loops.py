@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from dist_ms import interruption
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context, is_set
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import get_group_size
@@ -19,7 +20,7 @@ from dist_ms.train.callback.callback import Callback, CallbackList, CallbackPara
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.metrics import Loss, Metric
 from dist_ms.train.metrics.merging import merge_metrics
-from dist_ms.train.state.model_run import resume_run
+from dist_ms.train.state.model_run import goes_on, resume_run
 
 
 class Loops:
@@ -66,8 +67,9 @@ class Loops:
         batches = Batches(dataset, owner, may_be_empty=together, whole=together)
         if resume is None:
             batches.begin_at(initial_epoch, epoch - initial_epoch)
-        with CallbackList(as_list(callbacks)) as all_callbacks:
+        with interruption.watch() as told, CallbackList(as_list(callbacks)) as all_callbacks:
             ranks = Ranks(all_callbacks.callbacks)
+            told.comm = ranks.comm
             run = self.run_facts("train", ranks, batches, all_callbacks)
             run.update(
                 train_network=self.train_network,
@@ -83,22 +85,27 @@ class Loops:
                 device_number=_device_number(),
                 last_save_ckpt_step=None,
                 latest_ckpt_file=None,
+                interrupted=False,
+                saved_to=None,
             )
             if valid is not None:
                 run.valid_dataset = valid
             context = RunContext(run)
             self.train_network.set_train()
             all_callbacks.on_train_begin(context)
-            first, done = initial_epoch + 1, 0
+            first, done, over = initial_epoch + 1, 0, False
             if resume is not None:
-                first, done = resume_run(resume, run)
-                batches.resume_at(first - 1, epoch - first + 1, done)
+                first, done, over = resume_run(resume, run)
+                batches.resume_at(first - 1 + over, epoch - first + 1 - over, 0 if over else done)
             run.cur_epoch_num, run.epoch_over = first - 1, True
             for number in range(first, epoch + 1):
                 run.cur_epoch_num, run.epoch_over = number, False
-                self._train_epoch(batches, run, all_callbacks, context, done if number == first else 0)
-                if valid is not None and _is_due(number, frequency):
-                    self._eval_in_fit(valid, run, all_callbacks)
+                run.step_in_epoch, run.batches_over, done, over = done, over, 0, False
+                self._train_epoch(batches, run, all_callbacks, context, told)
+                if valid is not None and _is_due(number, frequency) and not run.interrupted:
+                    self._eval_in_fit(valid, run, all_callbacks, told)
+                if run.interrupted:
+                    _leave(run, all_callbacks, context)
                 all_callbacks.on_train_epoch_end(context)
                 run.epoch_over = True
                 run.pop("metrics", None)
@@ -108,14 +115,20 @@ class Loops:
             all_callbacks.on_train_end(context)
 
     def _train_epoch(
-        self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, context: RunContext, done: int
+        self,
+        batches: Batches,
+        run: CallbackParameters,
+        callbacks: CallbackList,
+        context: RunContext,
+        told: interruption.Watch,
     ) -> None:
         ranks = run.ranks
         self.train_network.set_train()
         callbacks.on_train_epoch_begin(context)
+        if run.batches_over:  # before the run was broken off
+            return
         uneven = getattr(self.train_network, "uneven", None) == "exact"
-        run.step_in_epoch = done
-        for count, batch in enumerate(batches.on_all(ranks, uneven), done + 1):
+        for count, batch in enumerate(batches.on_all(ranks, uneven), run.step_in_epoch + 1):
             if batch is not None and self.loss_fn is not None and len(batch) != 2:
                 raise ValueError(
                     f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
@@ -135,6 +148,11 @@ class Loops:
             if stop:
                 context.request_stop()
                 break
+            if told.agreed():
+                run.interrupted = True
+                break
+        else:
+            run.batches_over = True
 
     def _set_uneven(self, owner: str, uneven: str | None) -> bool:
         """Tell the training network what gradients are a mean of; return whether ranks may run out of batches."""
@@ -158,7 +176,9 @@ class Loops:
         if manager is not None and manager.get_drop_overflow_update():
             manager.update_loss_scale(bool(np.all(outputs[1].asnumpy())))
 
-    def _eval_in_fit(self, dataset: Any, run: CallbackParameters, callbacks: CallbackList) -> None:
+    def _eval_in_fit(
+        self, dataset: Any, run: CallbackParameters, callbacks: CallbackList, told: interruption.Watch
+    ) -> None:
         """Evaluate between two epochs, with the facts of the training run."""
         batches = self.eval_batches(dataset, "Model.fit", run.ranks)
         before = {name: run[name] for name in ("batch_num", "cur_step_num", "mode", "net_outputs")}
@@ -171,7 +191,10 @@ class Loops:
         )
         called = CallbackList([c for c in callbacks.callbacks if not is_ours(c) or isinstance(c, TimeMonitor)])
         loss = {} if self.eval_indexes is None else {"eval_loss": Loss()}
-        self.evaluate(batches, run, called, loss)
+        position = dataset.state_dict() if goes_on(dataset) else None
+        self.evaluate(batches, run, called, loss, told)
+        if run.interrupted and position is not None:
+            dataset.load_state_dict(position)  # the resumed run evaluates anew
         run.update(before)
 
     def eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
@@ -182,9 +205,14 @@ class Loops:
         return Batches(dataset, owner, may_be_empty=ranks.size > 1, whole=ranks.size > 1 and not cut)
 
     def evaluate(
-        self, batches: Batches, run: CallbackParameters, callbacks: CallbackList, loss: dict[str, Loss]
+        self,
+        batches: Batches,
+        run: CallbackParameters,
+        callbacks: CallbackList,
+        loss: dict[str, Loss],
+        told: interruption.Watch | None = None,
     ) -> dict[str, Any]:
-        """Evaluate the metrics, and the loss if there is one, over all ranks."""
+        """Evaluate the metrics, and the loss if there is one, over all ranks; what is interrupted has no results."""
         for metric in self.metrics.values():
             metric.clear()
         context, net = RunContext(run), self.eval_network
@@ -200,8 +228,11 @@ class Loops:
             run.net_outputs = net(*batch)
             callbacks.on_eval_step_end(context)
             self._update_metrics(run.net_outputs, loss)
-            if context.get_stop_requested():
+            if context.get_stop_requested() or (told is not None and interruption.requested() is not None):
                 break
+        if told is not None and told.agreed_now():
+            run.interrupted = True
+            return {}
         callbacks.on_eval_epoch_end(context)
         if run.ranks.size > 1:
             merge_metrics({**self.metrics, **loss}, run.ranks.add, run.ranks.gather)
@@ -238,6 +269,13 @@ class Loops:
             dataset_sink_mode=False,
             list_callback=callbacks.callbacks,
         )
+
+
+def _leave(run: CallbackParameters, callbacks: CallbackList, context: RunContext) -> NoReturn:
+    """Have callbacks save and complete what they write, and end the process."""
+    callbacks.on_train_interrupted(context)
+    callbacks.on_train_end(context)
+    interruption.leave(run.saved_to, f"after step {run.cur_step_num} in epoch {run.cur_epoch_num}")
 
 
 def as_list(callbacks: Any) -> list:

@@ -4,7 +4,8 @@ Without this an uncaught exception on one rank leaves the others waiting for eve
 enters MPI_Finalize, which waits for ranks that wait for it. Here its traceback is printed with
 the rank's number, ranks that fail at the same time get a moment to print theirs, and the first of
 them ends the job with MPI_Abort: Open MPI's mpirun may hang when ranks on several machines call it.
-A rank that calls sys.exit with an error code ends the job with that code.
+A rank that calls sys.exit with an error code ends the job with that code, but for STOPPED: ranks that
+stop on request leave together, as those that end well do.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from dist_ms.communication.rendezvous.control import Control
 from dist_ms.communication.start.launched import launched_rank
 
 _GRACE = 0.5  # seconds for other ranks to print their error
+STOPPED = 75  # EX_TEMPFAIL of sysexits.h: stopped on request, and worth starting again
 _PATIENCE = 3.0  # seconds until a rank that another should have ended does it itself
 
 
@@ -110,7 +112,7 @@ class Ending:
         """Leave together, or end the job when this rank did not end well."""
         if os.getpid() != self._process:
             return
-        if self.exit_code:
+        if self.exit_code not in (0, STOPPED):
             self._say(f"exit with code {self.exit_code}\n")
             self._end_job(self.exit_code)
         elif self.control.abandoned:

@@ -25,7 +25,8 @@ def main(socket_number: int, stack_number: int) -> None:
     from dist_ms.dataset.execution.channel import Channel
     from dist_ms.dataset.execution.segments import Segments
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process when it wants to
+    for number in (signal.SIGINT, signal.SIGTERM):  # the parent ends this process when it wants to
+        signal.signal(number, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1, file=stack_number, all_threads=True)
     channel = Channel(socket.socket(fileno=socket_number))
     tasks: queue.SimpleQueue = queue.SimpleQueue()

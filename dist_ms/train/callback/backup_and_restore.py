@@ -98,13 +98,13 @@ class BackupAndRestore(Callback):
             raise error
 
     def on_train_end(self, run_context: RunContext) -> None:
-        """Delete the backup.
+        """Delete the backup, unless the run was interrupted.
 
         Args:
             run_context: the run.
         """
-        if self.delete_checkpoint:
-            run = run_context.original_args()
+        run = run_context.original_args()
+        if self.delete_checkpoint and not run.get("interrupted"):
             for path in self._files(run, ranks_of(run)):
                 if os.path.exists(path):
                     os.remove(path)

@@ -105,6 +105,12 @@ class Callback:
         """After training."""
         self.end(run_context)
 
+    def on_train_interrupted(self, run_context: RunContext) -> None:
+        """After the step at which all ranks stop on a signal, before `on_train_end`; then the process ends.
+
+        The fact `interrupted` is True. What saves the run sets the fact `saved_to`, which is shown to the user.
+        """
+
     def on_eval_begin(self, run_context: RunContext) -> None:
         """Before evaluation."""
         self.begin(run_context)
@@ -236,5 +242,5 @@ def _to_all(moment: str) -> Callable:
     return call
 
 
-for _moment in (*OLD_MOMENTS, *MOMENTS):
+for _moment in (*OLD_MOMENTS, *MOMENTS, "on_train_interrupted"):
     setattr(CallbackList, _moment, _to_all(_moment))

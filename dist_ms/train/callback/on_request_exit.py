@@ -109,6 +109,16 @@ class OnRequestExit(Callback):
         if self.exit:
             run_context.request_stop()
 
+    def on_train_interrupted(self, run_context: RunContext) -> None:
+        """Save when another signal, or the launcher's, ends the run.
+
+        Args:
+            run_context: the run.
+        """
+        self.exit = True
+        if self.save_ckpt:
+            run_context.original_args()["saved_to"] = self._folder
+
     def on_train_end(self, run_context: RunContext) -> None:
         """Save if the run ends because the exit was asked for.
 

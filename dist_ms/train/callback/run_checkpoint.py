@@ -129,6 +129,17 @@ class RunCheckpoint(Watching):
         if better or (self.every_steps is None and self.every_seconds is None):
             self._save(run, (self.monitor, self.best) if better else None, epoch_over=True)
 
+    def on_train_interrupted(self, run_context: RunContext) -> None:
+        """Save the step at which a signal has stopped the run.
+
+        Args:
+            run_context: the run.
+        """
+        run = run_context.original_args()
+        if self._saved != run["cur_step_num"]:
+            self._save(run)
+        run["saved_to"] = self.directory
+
     def on_train_end(self, run_context: RunContext) -> None:
         """Save unless the last step is saved, and wait until it is on the disk.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from dist_ms.common.tensor import Tensor
 from dist_ms.train.state import loading
 from dist_ms.train.state.collecting import Stateful
 from dist_ms.train.state.folder import Folder
 
+_FEW = 1000
 _log = logging.getLogger("dist_ms")
 
 
@@ -39,19 +41,45 @@ class CallbackStates:
                 callback.load_state_dict(states[name])
 
 
+class LastOutputs:
+    """What the last step returned, which is looked at after the epoch.
+
+    Args:
+        run: the run's facts.
+    """
+
+    def __init__(self, run: Any) -> None:
+        self._run = run
+
+    def state_dict(self) -> dict[str, Any]:
+        """The outputs, unless they are large: then they are no losses."""
+        outputs = self._run.get("net_outputs")
+        found = outputs if isinstance(outputs, tuple) else (outputs,)
+        small = all(isinstance(x, Tensor) and x.size <= _FEW for x in found)
+        return {"net_outputs": outputs if small else None}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go back to what `state_dict` returned."""
+        self._run["net_outputs"] = state["net_outputs"]
+
+
 def stateful_of(run: Any) -> Stateful:
     """Return what decides the next step of a run.
 
     Args:
         run: the run's facts.
     """
-    objects = {"model": run["train_network"], "callbacks": CallbackStates(run["list_callback"])}
+    objects = {
+        "model": run["train_network"],
+        "callbacks": CallbackStates(run["list_callback"]),
+        "outputs": LastOutputs(run),
+    }
     names = {"data": "train_dataset", "valid_data": "valid_dataset", "loss_scale": "loss_scale_mananger"}
     objects |= {name: run.get(fact) for name, fact in names.items() if goes_on(run.get(fact))}
     return Stateful(objects, "RunCheckpoint")
 
 
-def resume_run(directory: str, run: Any) -> tuple[int, int]:
+def resume_run(directory: str, run: Any) -> tuple[int, int, bool]:
     """Load the newest state of a folder into a run, where there is one; every rank calls it.
 
     Args:
@@ -59,7 +87,7 @@ def resume_run(directory: str, run: Any) -> tuple[int, int]:
         run: the run's facts; takes the number of steps.
 
     Returns:
-        tuple: the number of the next epoch, and how many of its steps are done.
+        tuple: the number of the next epoch, how many of its steps are done, and whether these are all.
 
     Raises:
         ValueError: if the state does not fit the run.
@@ -67,7 +95,7 @@ def resume_run(directory: str, run: Any) -> tuple[int, int]:
     ranks, stateful = run["ranks"], stateful_of(run)
     facts = loading.load(Folder(directory), stateful, ranks.comm)
     if facts is None:
-        return run["initial_epoch"] + 1, 0
+        return run["initial_epoch"] + 1, 0, False
     done = facts.get("step_in_epoch", 0)
     if done and not goes_on(run["train_dataset"]) and facts["ranks"] != ranks.size:
         raise ValueError(
@@ -77,7 +105,7 @@ def resume_run(directory: str, run: Any) -> tuple[int, int]:
     run["cur_step_num"] = run["resumed_step"] = facts["step"]
     if ranks.rank == 0:
         _log.info("Resuming after step %d, in epoch %d, from %s.", facts["step"], facts["epoch"] + 1, directory)
-    return facts["epoch"] + 1, done
+    return facts["epoch"] + 1, done, bool(facts.get("batches_over"))
 
 
 def goes_on(thing: Any) -> bool:
@@ -96,4 +124,5 @@ def facts_of(run: Any, epoch_over: bool) -> dict[str, Any]:
         "step": run["cur_step_num"],
         "epoch": run["cur_epoch_num"] if epoch_over else run["cur_epoch_num"] - 1,
         "step_in_epoch": 0 if epoch_over else run["step_in_epoch"],
+        "batches_over": not epoch_over and run["batches_over"],
     }

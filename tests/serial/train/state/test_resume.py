@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms import nn
+from dist_ms import interruption, nn
 from dist_ms.train.callback import run_checkpoint
 from dist_ms.train.state.folder import Folder
 from tests.serial.train.state.resumed_model import Break, Broken, Losses, make_data, make_model, weights
@@ -134,3 +134,38 @@ def test_another_model_is_refused(tmp_path):
     other = ms.train.Model(net, nn.MSELoss(), nn.SGD(net.trainable_params()))
     with pytest.raises(ValueError, match="the state must have"):
         other.train(2, make_data(), resume=str(tmp_path))
+
+
+class Ask(ms.train.Callback):
+    """Asks the run to stop, as a signal does."""
+
+    def __init__(self, step, moment):
+        self.step, self.moment = step, moment
+
+    def _ask(self, run_context, moment):
+        if moment == self.moment and run_context.original_args().cur_step_num == self.step:
+            interruption.request()
+
+    def on_train_step_end(self, run_context):
+        self._ask(run_context, "train")
+
+    def on_eval_step_end(self, run_context):
+        self._ask(run_context, "eval")
+
+
+@pytest.mark.parametrize(("step", "moment"), [(3, "train"), (10, "train"), (2, "eval"), (5, "eval")])
+def test_stopped_on_request(tmp_path, capsys, step, moment):
+    whole = make_model()
+    history = ms.train.History()
+    whole.fit(EPOCHS, make_data(), make_data(), callbacks=history)
+    with pytest.raises(SystemExit) as left:
+        checkpoint = ms.train.RunCheckpoint(str(tmp_path), every_steps=100)
+        make_model().fit(
+            EPOCHS, make_data(), make_data(), callbacks=[ms.train.History(), checkpoint, Ask(step, moment)]
+        )
+    assert left.value.code == interruption.EXIT_CODE
+    assert f"saved to {tmp_path}" in capsys.readouterr().err
+    model, rest = make_model(), ms.train.History()
+    model.fit(EPOCHS, make_data(), make_data(), callbacks=rest, resume=str(tmp_path))
+    assert_same(weights(model), weights(whole))
+    assert rest.history == history.history
