@@ -105,19 +105,17 @@ class Stateful:
         return {name: _state(thing) for name, thing in self._values.items()}
 
     def load_values(self, states: Mapping[str, Any]) -> list[str]:
-        """Give everything that is no tensor its state back; return the names for which there was none."""
+        """Give everything that is no tensor its state back; return the names for which there was none.
+
+        Raises:
+            ValueError: if an object does not take its state.
+        """
         for name, thing in self._values.items():
-            if name not in states:
-                continue
-            state = states[name]
-            if isinstance(thing, Generator):
-                thing.set_state(from_array(np.asarray(state)))
-            elif hasattr(thing, "load_run_state"):
-                thing.load_run_state(state)
-            elif isinstance(thing, Cell):
-                thing.set_extra_state(state)
-            else:
-                thing.load_state_dict(state)
+            if name in states:
+                try:
+                    _load(thing, states[name])
+                except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+                    raise ValueError(f"For 'load_run', '{name}' does not take its state: {error}") from error
         return [name for name in self._values if name not in states]
 
 
@@ -139,3 +137,14 @@ def _state(thing: Any) -> Any:
     if hasattr(thing, "run_state"):
         return thing.run_state()
     return thing.get_extra_state() if isinstance(thing, Cell) else thing.state_dict()
+
+
+def _load(thing: Any, state: Any) -> None:
+    if isinstance(thing, Generator):
+        thing.set_state(from_array(np.asarray(state)))
+    elif hasattr(thing, "load_run_state"):
+        thing.load_run_state(state)
+    elif isinstance(thing, Cell):
+        thing.set_extra_state(state)
+    else:
+        thing.load_state_dict(state)

@@ -13,14 +13,13 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.communication import Comm, LocalComm, agree
 from dist_ms.parallel.servers.checkpoint import load_servers
-from dist_ms.train.state import random_streams, tree
+from dist_ms.train.state import random_streams
 from dist_ms.train.state.collecting import Stateful, place_of
-from dist_ms.train.state.files import ArraysFile
 from dist_ms.train.state.folder import Folder
-from dist_ms.train.state.manifest import DamagedState, Manifest, Part, type_name
+from dist_ms.train.state.manifest import DamagedState, type_name
+from dist_ms.train.state.reading import SavedState
 
 _log = logging.getLogger("dist_ms")
-_VALUES = "values/"
 
 
 def load(folder: Folder, stateful: Stateful, comm: Comm | None, step: int | None = None) -> dict[str, Any] | None:
@@ -67,88 +66,41 @@ def load(folder: Folder, stateful: Stateful, comm: Comm | None, step: int | None
 class _Read:
     """A state that was read and fits; applying it cannot fail half way but by its objects' own refusal."""
 
-    def __init__(self, path: str, manifest: Manifest, stateful: Stateful, comm: Comm) -> None:
-        self.facts, self._stateful, self._path = manifest.facts, stateful, path
-        self._files = [ArraysFile(path, written) for written in manifest.writers]
-        self._manifest = manifest
-        self._parts: dict[str, list[tuple[int, Part]]] = {}
-        for written in manifest.writers:
-            for part in written.parts:
-                self._parts.setdefault(part.name, []).append((written.rank, part))
+    def __init__(self, state: SavedState, stateful: Stateful, comm: Comm) -> None:
+        self._state, self._stateful = state, stateful
+        self.facts = state.manifest.facts
         self._arrays = {name: self._array(name, tensor, own, comm) for name, tensor, own in stateful.held()}
-        self._values, self._random = self._read_values(comm)
-        self._unused = set(self._parts) - set(self._arrays)
+        same = state.manifest.ranks == comm.size
+        self._values = state.values(comm.rank if same else 0)
+        self._random = self._values.pop("random")
+        if not same and not state.equal_streams():
+            self._random = random_streams.derive(self._random, comm.rank)
 
     def _array(self, name: str, tensor: Tensor, own: bool, comm: Comm) -> np.ndarray:
         """Return the values of a tensor, from whatever parts there are."""
-        parts = self._parts.get(name)
+        parts = self._state.tensors.get(name)
         if not parts:
             raise ValueError(
                 f"For 'load_run', the state must have '{name}', but it has not: it was saved by another program, or "
                 "another version of this one."
             )
         first = parts[0][1]
-        place = place_of(tensor) or (tuple(tensor.shape), 0, math.prod(tensor.shape))
+        shape, start, stop = place_of(tensor) or (tuple(tensor.shape), 0, math.prod(tensor.shape))
         dtype = type_name(np.dtype(tensor.dtype.np))
-        if (first.shape, first.dtype) != (tuple(place[0]), dtype):
+        if (first.shape, first.dtype) != (tuple(shape), dtype):
             raise ValueError(
-                f"For 'load_run', '{name}' must have the shape {tuple(place[0])} and type {dtype} in the state, but "
+                f"For 'load_run', '{name}' must have the shape {tuple(shape)} and type {dtype} in the state, but "
                 f"it has {first.shape} and {first.dtype} there."
             )
-        if own or first.own:
-            return self._own(name, parts, own, comm).reshape(tensor.shape)
-        start, stop = place[1:]
-        found, filled = np.empty(stop - start, np.dtype(tensor.dtype.np)), 0
-        for rank, part in parts:
-            low, high = max(start, part.start), min(stop, part.stop)
-            if low < high or not found.size:
-                values = self._files[rank].read(name)
-                found[low - start : high - start] = values[low - part.start : high - part.start]
-                filled += max(0, high - low)
-        if filled != found.size:
-            raise DamagedState(f"the parts of '{name}' are not its whole")
-        return found.reshape(tensor.shape)
-
-    def _own(self, name: str, parts: list[tuple[int, Part]], own: bool, comm: Comm) -> np.ndarray:
-        ranks = {rank for rank, part in parts if part.own}
-        if not own or comm.rank not in ranks or self._manifest.ranks != comm.size:
+        if not (own or first.own):
+            return self._state.range(name, start, stop).reshape(tensor.shape)
+        ranks = self._state.manifest.ranks
+        if not (own and first.own and ranks == comm.size):
             raise ValueError(
-                f"For 'load_run', the ranks must be {self._manifest.ranks} as when the state was saved, but got "
-                f"{comm.size}: each has its own '{name}' (layerwise_parallel or sliced), of which nobody knows how to "
-                "share it out anew."
+                f"For 'load_run', the ranks must be {ranks} as when the state was saved, but got {comm.size}: each has "
+                f"its own '{name}' (layerwise_parallel or sliced), of which nobody knows how to share it out anew."
             )
-        return self._files[comm.rank].read(name)
-
-    def _read_values(self, comm: Comm) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return this rank's values, and its random streams."""
-        same = self._manifest.ranks == comm.size
-        values = self._values_of(comm.rank if same else 0)
-        streams = values.pop("random")
-        if not same and not self._equal_streams():
-            streams = random_streams.derive(streams, comm.rank)
-        return values, streams
-
-    def _values_of(self, rank: int) -> dict[str, Any]:
-        written = self._manifest.writers[rank]
-        arrays = {
-            p.name: self._files[rank].read(p.name).reshape(p.shape) for p in written.parts if p.name.startswith(_VALUES)
-        }
-        try:
-            found = tree.decode(written.values, arrays)
-        except (ValueError, RecursionError) as error:
-            raise DamagedState(str(error)) from None
-        if not isinstance(found, dict) or not isinstance(found.get("random"), dict):
-            raise DamagedState(f"the values of rank {rank} are missing")
-        return found
-
-    def _equal_streams(self) -> bool:
-        """Whether all ranks drew the same numbers when the state was saved."""
-        found = []
-        for written in self._manifest.writers:
-            sums = [p.crc32 for p in written.parts if p.name.startswith(f"{_VALUES}random/")]
-            values = written.values.get("random") if isinstance(written.values, dict) else None
-            found.append((sums, values))
-        return all(one == found[0] for one in found)
+        return self._state.own(name, comm.rank).reshape(tensor.shape)
 
     def apply(self, comm: Comm) -> None:
         """Give everything its state."""
@@ -159,15 +111,15 @@ class _Read:
             else:
                 tensor.assign_value(from_array(array))
         for number, optimizer in enumerate(self._stateful.served()):
-            load_servers(os.path.join(self._path, f"servers-{number}"), optimizer)
+            load_servers(os.path.join(self._state.path, f"servers-{number}"), optimizer)
         missing = self._stateful.load_values(self._values)
         random_streams.load_state_dict(self._random)
-        unused = sorted(name for name in self._unused if not name.startswith(_VALUES))
+        unused = sorted(set(self._state.tensors) - set(self._arrays))
         if comm.rank == 0 and (missing or unused):
             _log.warning(
                 "The state in %s does not match the run in everything: it has no state of %s, and the run does not "
                 "have %s.",
-                self._path,
+                self._state.path,
                 missing or "nothing",
                 unused[:5] or "nothing",
             )
@@ -180,7 +132,7 @@ def _read(folder: Folder, step: int, stateful: Stateful, comm: Comm) -> tuple[_R
         manifest = folder.manifest(step)
         if comm.rank == 0:
             folder.verify_others(step, manifest)
-        state = _Read(folder.of(step), manifest, stateful, comm)
+        state = _Read(SavedState(folder, step, manifest), stateful, comm)
     except DamagedState as caught:
         damage = str(caught)
     except Exception as caught:

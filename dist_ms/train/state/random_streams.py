@@ -35,13 +35,20 @@ def state_dict() -> dict[str, Any]:
 
 
 def load_state_dict(state: dict[str, Any]) -> None:
-    """Go back to a state that `state_dict` returned."""
-    name, keys, *rest = state["numpy"]
-    np.random.set_state((str(name), np.asarray(keys, np.uint32), *rest))
-    random.setstate(state["python"])
-    default_generator.set_state(from_array(np.asarray(state["generator"], np.uint8)))
-    seed.set_counts(state["counts"])
-    dropout.set_offsets(state["dropout"])
+    """Go back to a state that `state_dict` returned.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    try:
+        name, keys, *rest = state["numpy"]
+        np.random.set_state((str(name), np.asarray(keys, np.uint32), *rest))
+        random.setstate(state["python"])
+        default_generator.set_state(from_array(np.asarray(state["generator"], np.uint8)))
+        seed.set_counts(state["counts"])
+        dropout.set_offsets(dict(state["dropout"]))
+    except (ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
+        raise ValueError(f"For 'load_run', the state of the random streams is damaged: {error}") from error
 
 
 def derive(state: dict[str, Any], rank: int) -> dict[str, Any]:

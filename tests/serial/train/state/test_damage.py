@@ -1,0 +1,140 @@
+"""Damaged states: an error that says what, never a wrong value; nothing outside of the folder is read."""
+
+import json
+import os
+import random
+import shutil
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import nn
+from dist_ms.train.state.folder import Folder
+from dist_ms.train.state.manifest import _crc32
+
+
+def make(folder):
+    net = nn.Dense(3, 2)
+    optimizer = nn.Adam(net.trainable_params())
+    ms.train.save_run(str(folder), step=1, net=net, optimizer=optimizer, extra=[ms.Generator()])
+    return net, optimizer
+
+
+def mutate(path, draw):
+    """Change a file: bytes, its length, its JSON, or its presence."""
+    content = bytearray(path.read_bytes())
+    kind = draw.randrange(6)
+    if kind == 0:
+        content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
+    elif kind == 1:
+        del content[draw.randrange(len(content)) :]
+    elif kind == 2:
+        content[draw.randrange(len(content)) :] += bytes(draw.randrange(256) for _ in range(9))
+    elif kind == 3:
+        content += b"\0" * 8
+    elif kind == 4:
+        path.unlink()
+        return
+    elif path.suffix == ".json":
+        content = bytearray(json.dumps(changed(json.loads(content), draw)).encode())
+    else:
+        content[: draw.randrange(1, 64)] = b""
+    path.chmod(0o600)
+    path.write_bytes(content)
+
+
+def changed(found, draw):
+    """A manifest with one entry replaced, its checksum made right again: what only a look at the entries can tell."""
+    places = []
+
+    def walk(value, depth=0):
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, item in items:
+            places.append((value, key))
+            walk(item, depth + 1)
+
+    walk(found["run"])
+    holder, key = draw.choice(places)
+    strange = [
+        -1,
+        0,
+        1,
+        2**70,
+        1.5,
+        None,
+        True,
+        "",
+        "..",
+        "../../etc/passwd",
+        "/etc/passwd",
+        [],
+        {},
+        [[]],
+        "a\0b",
+        1e308,
+    ]
+    holder[key] = draw.choice(strange)
+    found["crc32"] = _crc32(found["run"])
+    return found
+
+
+def test_mutated_states_raise_or_load_the_same(tmp_path):
+    whole = tmp_path / "whole"
+    net, optimizer = make(whole)
+    wanted = {p.name: p.asnumpy().copy() for p in optimizer.get_parameters()}
+    draw, refused, loaded = random.Random(1), 0, 0
+    for number in range(int(os.environ.get("DIST_MS_TEST_MUTATIONS", "400"))):
+        folder = tmp_path / "mutated"
+        shutil.copytree(whole, folder)
+        mutate(draw.choice(sorted((folder / "step-00000001").iterdir())), draw)
+        for parameter in optimizer.get_parameters():
+            parameter.set_data(ms.Tensor(np.full(parameter.shape, 7, parameter.dtype.np)))
+        try:
+            facts = ms.train.load_run(str(folder), net=net, optimizer=optimizer, extra=[ms.Generator()])
+        except ValueError as error:
+            assert str(error)
+            refused += 1
+        else:
+            assert facts is not None
+            loaded += 1
+            for parameter in optimizer.get_parameters():
+                np.testing.assert_array_equal(parameter.asnumpy(), wanted[parameter.name], err_msg=str(number))
+        shutil.rmtree(folder)
+    assert refused > loaded > 10
+
+
+def test_a_damaged_state_is_passed_over_with_a_warning(tmp_path, caplog):
+    net, optimizer = make(tmp_path)
+    ms.train.save_run(str(tmp_path), step=2, net=net, optimizer=optimizer)
+    (tmp_path / "step-00000002" / "manifest.json").unlink()
+    assert ms.train.load_run(str(tmp_path), net=net)["step"] == 1
+    assert "step 2" in caplog.text and "passed over" in caplog.text
+
+
+def test_all_damaged_is_an_error(tmp_path):
+    net, optimizer = make(tmp_path)
+    next((tmp_path / "step-00000001").glob("*.safetensors")).unlink()
+    with pytest.raises(ValueError, match="all in .* are damaged"):
+        ms.train.load_run(str(tmp_path), net=net, optimizer=optimizer)
+
+
+def test_what_an_earlier_job_left_is_swept(tmp_path):
+    net, _ = make(tmp_path)
+    (tmp_path / ".step-00000009.partial").mkdir()
+    assert Folder(str(tmp_path)).steps() == [1]
+    ms.train.save_run(str(tmp_path), step=2, net=net)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["step-00000001", "step-00000002"]
+
+
+def test_bad_objects(tmp_path):
+    with pytest.raises(TypeError, match="state_dict"):
+        ms.train.save_run(str(tmp_path), step=1, net=3)
+    twice = nn.SequentialCell(nn.Dense(1, 1), nn.Dense(1, 1))
+    twice[1].weight.name = twice[0].weight.name
+    with pytest.raises(ValueError, match="names of their own"):
+        ms.train.save_run(str(tmp_path), step=1, net=twice)
+    with pytest.raises(FileNotFoundError, match="one of"):
+        ms.train.load_run(str(tmp_path), step=3, net=nn.Dense(1, 1))
+    with pytest.raises(OSError):
+        ms.train.save_run("/proc/nowhere", step=1, net=nn.Dense(1, 1))
