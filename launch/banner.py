@@ -51,7 +51,6 @@ class BannerFilter:
 
     Attributes:
         failure: what the first banner told: "rank", and "code" or "signal"; "lost" is whom a rank lost.
-        quiet: nobody needs to be told of it.
     """
 
     def __init__(self, write: Callable[[bytes], object]) -> None:
@@ -61,7 +60,6 @@ class BannerFilter:
         self._block: list[bytes] | None = None  # the lines of a banner so far
         self._closed = False  # the lines about a closed connection go on
         self.failure: dict[str, str] = {}
-        self.quiet = False
 
     def feed(self, data: bytes) -> None:
         """Take what mpirun wrote."""

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from dist_ms.launch.command import Job
 from dist_ms.launch.mpirun import LaunchError
+from dist_ms.launch.stopping import GRACE
 
 
 def positive(text: str) -> int:
@@ -16,6 +17,14 @@ def positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"must be 1 or more, but got {text}")
+    return number
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds, for argparse."""
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
     return number
 
 
@@ -28,7 +37,7 @@ def make_parser() -> argparse.ArgumentParser:
         help="run a script on several ranks",
         usage="dist-ms run -n N [options] (script.py | -m module) [arguments ...]",
         description="Run a Python script on N ranks with this interpreter. The exit code is the "
-        "script's: the first failing rank's.",
+        "script's: the first failing rank's; 75 when the ranks have stopped on request, after a signal.",
     )
     run.add_argument("-n", "--ranks", type=positive, required=True, metavar="N")
     run.add_argument(
@@ -56,6 +65,14 @@ def make_parser() -> argparse.ArgumentParser:
         type=float,
         metavar="SECONDS",
         help="how long a rank waits for others (default: DIST_MS_TIMEOUT, or 600)",
+    )
+    run.add_argument(
+        "--grace",
+        type=seconds,
+        default=GRACE,
+        metavar="SECONDS",
+        help="how long ranks may take to finish their step, save and end after the first SIGINT, SIGTERM or SIGUSR1; "
+        f"0 ends them at once (default {GRACE:g})",
     )
     run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
     run.add_argument(
@@ -125,7 +142,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         mpi_args=shlex.split(options.mpi_args),
         servers=options.servers,
     )
-    return run_job(job, options.mpirun)
+    return run_job(job, options.mpirun, grace=options.grace)
 
 
 if __name__ == "__main__":

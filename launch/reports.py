@@ -17,16 +17,22 @@ from dataclasses import dataclass
 VARIABLE = "DIST_MS_REPORT"  # a path, or STDERR
 STDERR = "stderr"
 _MARK = b"\x1edist-ms "
-_LAST = 15, 14  # a signal and an exit code that ranks end with because another has ended: SIGTERM, and Open MPI's own
+_LAST = (  # how ranks end because another has ended, by SIGTERM and with Open MPI's code, or because all were asked to
+    ("signal", "15"),
+    ("exit", "14"),
+    ("exit", "75"),
+)
 
-# A rank's first program, its last part. mpirun's SIGTERM is for the interpreter, which may still have a word to say;
+# A rank's first program, its last part. Of 75, which is for ranks that stop on request, mpirun need not hear: it would
+# end those that are not as far yet. mpirun's SIGTERM is for the interpreter, which may still have a word to say;
 # the shell's own words ("Killed") go nowhere, and the error output stays open beside it, under a free number.
 WAITING = (
-    'trap : INT HUP TERM; e=3; while [ -e "/proc/$$/fd/$e" ]; do e=$((e + 1)); done; eval "exec $e>&2 2>/dev/null"; '
+    'trap : INT HUP TERM USR1; e=3; while [ -e "/proc/$$/fd/$e" ]; do e=$((e + 1)); done; '
+    'eval "exec $e>&2 2>/dev/null"; '
     'eval "(exec \\"\\$@\\" 2>&$e $e>&-)"; code=$?; if [ $code != 0 ]; then read -r host </proc/sys/kernel/hostname; '
     'line="rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}} host=$host status=$code"; '
     f'case "${VARIABLE}" in {STDERR}) eval "exec >&$e";; ?*) exec >"${VARIABLE}";; *) exec >/dev/null;; esac; '
-    'printf "\\036dist-ms %s\\n" "$line"; fi; exit $code'
+    'printf "\\036dist-ms %s\\n" "$line"; fi; [ $code != 75 ] || exit 0; exit $code'
 )
 
 
@@ -167,7 +173,7 @@ class Reports:
 
     def first(self) -> Report | None:
         """Return the report of the rank that ended the job: the first but for those that only followed another."""
-        following = [(r.cause, r.what) in (("signal", str(_LAST[0])), ("exit", str(_LAST[1]))) for r in self.told]
+        following = [(r.cause, r.what) in _LAST for r in self.told]
         leading = [r for r, follows in zip(self.told, following, strict=True) if not follows]
         return next(iter([*leading, *self.told]), None)
 

@@ -9,7 +9,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,25 +18,26 @@ from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import this_machine
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
 from dist_ms.launch.reports import VARIABLE, Reports
+from dist_ms.launch.stopping import GRACE, SIGNALS, STOPPED, Stopping, Terminal
 from dist_ms.launch.streams import Streams
 
 _TOKEN = "DIST_MS_JOB_TOKEN"
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_PATIENCE = 5.0  # seconds for mpirun to end the ranks before it is killed
-_LAST_PATIENCE = 1.0  # the same when the job is over, and it has not ended by itself
+_PATIENCE = 5.0  # seconds for mpirun to end when nobody reads the output
 _PR_SET_PDEATHSIG = 1
 
 
-def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os.environ) -> int:
+def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os.environ, grace: float = GRACE) -> int:
     """Run a job to its end.
 
     Args:
         job: what to start.
         mpirun: the mpirun to use; default: as `find_mpirun` finds.
         environ: the user's environment.
+        grace: seconds that ranks have to stop after a signal, 0 to end them at once.
 
     Returns:
-        The exit code: the first failing rank's, 128 + the signal's number for a signal.
+        The exit code: the first failing rank's, 128 + the signal's number for a signal, 75 for ranks that
+        stopped on request.
 
     Raises:
         LaunchError: if the job cannot be started.
@@ -63,20 +63,31 @@ def run_job(job: Job, mpirun: str | None = None, environ: Mapping[str, str] = os
     try:
         # Intel MPI's words about failures go to its stdout, which the ranks do not share here.
         silent = launcher.vendor == "intel" and streams is not None
-        code, banners = _supervise(command, env, streams, reports, silent)
+        stopping = Stopping(grace, _say)
+        code, banners = _supervise(command, env, streams, reports, silent, stopping)
     finally:
         if streams is not None:
             streams.close()
         reports.close()
-    if banners.quiet:
-        return code
-    first = reports.first()
+    return _verdict(job, code, banners, reports, stopping)
+
+
+def _verdict(job: Job, code: int, banners: BannerFilter, reports: Reports, stopping: Stopping) -> int:
+    """Say how the job ended, and return its exit code."""
+    first, asked = reports.first(), stopping.first
+    if first is not None and first.code == STOPPED:
+        return STOPPED
+    by_itself = asked is None or not (stopping.killed or first is None or first.cause == "signal")
+    if asked is not None and not by_itself and (code or stopping.killed):  # the user ended the job, not a rank
+        if asked in (signal.SIGTERM, signal.SIGHUP):  # or a batch system did, which should not pass unseen
+            _say(f"dist-ms: got {signal.Signals(asked).name}; the job was stopped.")
+        return 128 + asked
     lost = "lost" in banners.failure and first is not None and first.code == LOST
     if first is not None and not lost:
-        print(first.describe(job.ranks, job.servers), file=sys.stderr, flush=True)
+        _say(first.describe(job.ranks, job.servers))
         return first.code
     if code:
-        print(describe(banners.failure, job.ranks, code, job.servers), file=sys.stderr, flush=True)
+        _say(describe(banners.failure, job.ranks, code, job.servers))
     return code
 
 
@@ -90,11 +101,16 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
 
 
 def _supervise(
-    command: list[str], env: dict[str, str], streams: Streams | None, reports: Reports, silent: bool
+    command: list[str],
+    env: dict[str, str],
+    streams: Streams | None,
+    reports: Reports,
+    silent: bool,
+    stopping: Stopping,
 ) -> tuple[int, BannerFilter]:
     """Run mpirun, pass its output on, and see that it ends when this process is told to."""
-    received: list[int] = []
-    old = {s: signal.signal(s, lambda number, _: received.append(number)) for s in _SIGNALS}
+    old = {s: signal.signal(s, lambda number, _: stopping.received.append(number)) for s in SIGNALS}
+    terminal = Terminal()
     wake, waker = os.pipe()
     os.set_blocking(waker, False)
     old_waker = signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
@@ -115,9 +131,10 @@ def _supervise(
         try:
             if streams is not None:
                 streams.start_input()
-            _pump(process, banners, streams, reports, wake, received)
+            _pump(process, banners, streams, reports, wake, stopping)
         except BrokenPipeError:  # nobody reads the output any more
-            received.append(signal.SIGPIPE)
+            stopping.received.insert(0, signal.SIGPIPE)
+            stopping.killed = True
             process.terminate()
             process.wait(_PATIENCE)
         banners.feed(reports.last())
@@ -130,12 +147,9 @@ def _supervise(
             signal.signal(number, handler)
         os.close(wake)
         os.close(waker)
-    if received:
-        banners.quiet = True  # the user ended the job, not a rank
-        if received[0] in (signal.SIGTERM, signal.SIGHUP):  # or a batch system did, which should not pass unseen
-            print(f"dist-ms: got {signal.Signals(received[0]).name}; the job was stopped.", file=sys.stderr, flush=True)
-        return 128 + received[0], banners
     code = process.returncode
+    if code or stopping.received:
+        terminal.restore()
     if code in (-signal.SIGKILL, -signal.SIGTERM) and "rank" in banners.failure:  # mpirun hung when the job was over
         code = failure_code(banners.failure)
     return (128 - code if code < 0 else code), banners
@@ -147,14 +161,12 @@ def _pump(
     streams: Streams | None,
     reports: Reports,
     wake: int,
-    received: list[int],
+    stopping: Stopping,
 ) -> None:
-    """Pass output on until mpirun has ended; end it when a signal has come.
+    """Pass output on until mpirun has ended; end it when it is time.
 
     Open MPI's mpirun may hang when several ranks on several machines abort at once.
     """
-    told: float | None = None
-    over: float | None = None
     output = process.stderr or process.stdout
     assert output is not None
     errors = output.fileno()
@@ -181,14 +193,12 @@ def _pump(
                 streams.flush(at_once=ended and not ready)
             if ended and not ready:
                 return
-            now = time.monotonic()
-            if over is None and ("rank" in banners.failure or reports.told):
-                over = now
-            if told is None and (received or (over is not None and now - over > _PATIENCE)):
-                told = now
-                process.send_signal(signal.SIGTERM)
-            elif told is not None and now - told > (_PATIENCE if received else _LAST_PATIENCE):
-                process.kill()
+            stopping.act(process, over="rank" in banners.failure or any(r.code != STOPPED for r in reports.told))
+
+
+def _say(line: str) -> None:
+    """Show a line to the user."""
+    print(line, file=sys.stderr, flush=True)
 
 
 def _write_stderr(data: bytes) -> None:

@@ -1,13 +1,16 @@
 """Jobs that are asked to stop: all ranks end after the same step, saved, with the documented code."""
 
 import os
+import pty
 import re
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
 
+from dist_ms.launch.stopping import asked
 from tests.jobs.conftest import command, environment, processes
 
 TRAINING = """
@@ -79,4 +82,110 @@ def test_a_signal_to_one_rank_stops_all_after_one_step(write, tmp_path, number):
     check_saved(out, 2)
     assert code == 75 and time.monotonic() - start < 5
     assert err.count("dist_ms: stopped on request (") == 1 and "[rank" not in err
+    assert processes(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
+def test_the_launcher_hands_a_signal_on_and_says_so(write, tmp_path, number):
+    job = Started(command("dist-ms", 2, write(TRAINING)), tmp_path)
+    job.wait_for_ranks(2)
+    job.process.send_signal(number)
+    code, out, err = job.end()
+    check_saved(out, 2)
+    assert code == 75
+    name = signal.Signals(number).name
+    first, second = err.splitlines()
+    assert first == asked(name, 30)
+    assert re.fullmatch(r"dist_ms: stopped on request \(SIGUSR1\) after step \d+ in epoch \d+\.", second)
+    assert processes(str(tmp_path)) == []
+
+
+def test_servers_follow_their_workers(write, tmp_path):
+    code = TRAINING.replace("init()", "ms.set_ps_context(enable_ps=True)\ninit()", 1)
+    code = code.replace("net = nn.Dense(3, 2)", "net = nn.Dense(3, 2)\nnet.set_param_ps()")
+    job = Started(command("dist-ms", 2, write(code), options=["--servers", "1"]), tmp_path)
+    job.wait_for_ranks(2)
+    job.process.send_signal(signal.SIGTERM)
+    code, out, err = job.end()
+    check_saved(out, 2)
+    assert code == 75 and "stopped on request" in err and processes(str(tmp_path)) == []
+
+
+STUBBORN = TRAINING.replace('print("saved"', 'time.sleep(60); print("saved"')
+
+
+@pytest.mark.parametrize("how", ["again", "grace"])
+def test_ranks_that_do_not_stop_are_ended(write, tmp_path, how):
+    options = ["--grace", "1"] if how == "grace" else []
+    job = Started(command("dist-ms", 2, write(STUBBORN), options=options), tmp_path)
+    job.wait_for_ranks(2)
+    start = time.monotonic()
+    job.process.send_signal(signal.SIGTERM)
+    if how == "again":
+        time.sleep(0.5)
+        job.process.send_signal(signal.SIGTERM)
+    code, out, err = job.end()
+    assert code == 128 + signal.SIGTERM and time.monotonic() - start < 10
+    assert err.splitlines()[-1] == "dist-ms: got SIGTERM; the job was stopped."
+    assert ("have not stopped within 1 s and are ended" in err) == (how == "grace")
+    assert "saved" not in out and processes(str(tmp_path)) == []
+
+
+def test_a_job_that_does_not_listen_ends_at_once(write, tmp_path):
+    job = Started(command("dist-ms", 2, write("import os, time\nprint('pid', os.environ['OMPI_COMM_WORLD_RANK'], "
+                  "os.getpid(), flush=True)\ntime.sleep(60)")), tmp_path)  # fmt: skip
+    job.wait_for_ranks(2)
+    start = time.monotonic()
+    job.process.send_signal(signal.SIGINT)
+    assert job.end()[0] == 130 and time.monotonic() - start < 5
+    assert processes(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("stubborn", [False, True])
+def test_the_terminal_is_left_as_it_was(write, tmp_path, stubborn):
+    import termios
+
+    hide = 'print("\\x1b[?25l", end="", flush=True); import signal, termios; '
+    hide += "signal.signal(signal.SIGTTOU, signal.SIG_IGN); m = termios.tcgetattr(1); "
+    hide += "m[3] &= ~termios.ECHO; termios.tcsetattr(1, termios.TCSANOW, m)"
+    code = (STUBBORN if stubborn else TRAINING).replace("data = ", f"{hide}\ndata = ", 1)
+    script = write(code)
+    terminal, side = pty.openpty()
+    modes = termios.tcgetattr(side)
+    process = subprocess.Popen(
+        command("dist-ms", 2, script), cwd=tmp_path, env=environment(TERM="xterm"),
+        stdin=side, stdout=side, stderr=side, preexec_fn=lambda: (os.setsid(), os.open(os.ttyname(0), os.O_RDWR)),
+    )  # fmt: skip
+    screen = []
+
+    def read():
+        while True:
+            try:
+                data = os.read(terminal, 65536)
+            except OSError:
+                return
+            screen.append(data)
+            if not data:
+                return
+
+    threading.Thread(target=read, daemon=True).start()
+    until = time.monotonic() + 30
+    while b"".join(screen).count(b"pid ") < 2:
+        assert time.monotonic() < until, screen
+        time.sleep(0.05)
+    os.write(terminal, b"\x03")
+    if stubborn:
+        time.sleep(0.5)
+        os.write(terminal, b"\x03")
+    code = process.wait(20)
+    time.sleep(0.1)
+    text = b"".join(screen).decode()
+    assert code == (130 if stubborn else 75), text
+    assert text.count(asked("SIGINT", 30)) == 1
+    assert text.rindex("\x1b[?25h") > text.rindex("\x1b[?25l")
+    assert "Traceback" not in text and "prterun" not in text
+    assert ("stopped on request" in text) != stubborn
+    assert termios.tcgetattr(side) == modes
+    os.close(side)
+    os.close(terminal)
     assert processes(str(tmp_path)) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from dist_ms.communication import World
@@ -17,6 +18,10 @@ def leave_script(world: World) -> None:
     watch(world)
     if world.roles.role == roles.WORKER:
         return
+    try:
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # the launcher asks the workers to stop, and the servers follow
+    except ValueError:
+        pass  # init() was called in another thread than the main one
     if world.roles.role == roles.SERVER:
         serve(world)
     sys.exit(0)
