@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -93,6 +94,7 @@ def make_parser() -> argparse.ArgumentParser:
     plan.add_argument("-n", "--ranks", type=positive, default=1, metavar="N", help="the number of ranks (default 1)")
     plan.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
     plan.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
+    commands.add_parser("ckpt", help="look at the saved states of a run: ls, verify, diff, export")
     commands.add_parser("doctor", help="show what is installed, and run a job of two ranks")
     return parser
 
@@ -103,8 +105,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     Args:
         argv: the arguments; default: those of this process.
     """
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["ckpt"]:  # a program of the package itself, which this floor does not import
+        return subprocess.run([sys.executable, "-m", "dist_ms.train.state", *words[1:]], check=False).returncode
     parser = make_parser()
-    options = parser.parse_args(argv)
+    options = parser.parse_args(words)
     try:
         if options.command == "doctor":
             from dist_ms.launch.doctor import doctor

@@ -4,6 +4,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn
+from dist_ms.launch.main import main as launcher
 from dist_ms.train.state.__main__ import main
 
 
@@ -58,3 +59,8 @@ def test_refusals(folder, tmp_path, capsys):
     ):
         assert main(words) == 2
         assert capsys.readouterr().err.startswith(f"dist-ms ckpt {words[0]}: ")
+
+
+def test_the_launcher_has_it(folder, capfd):
+    assert launcher(["ckpt", "verify", str(folder)]) == 0
+    assert "step 2: whole" in capfd.readouterr().out
