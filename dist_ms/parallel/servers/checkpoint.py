@@ -184,6 +184,18 @@ def _load_locally(parts: Parts, optimizer: Any) -> None:
         _set_numbers(optimizer, weight.name, parts)
 
 
+def saved_by_servers(optimizer: Any) -> list[Parameter]:
+    """The parameters that `save_servers` saves: what servers would hold, and the optimizer's states of these."""
+    weights = served(optimizer)
+    shapes = {weight.name: tuple(weight.shape) for weight in weights}
+    states = [
+        p
+        for p in optimizer.get_parameters()
+        if any(p.name.endswith(f".{name}") and tuple(p.shape) == shape for name, shape in shapes.items())
+    ]
+    return [*weights, *states]
+
+
 def served(optimizer: Any) -> list[Parameter]:
     """The parameters that servers would hold."""
     rows = {row.name: row for row in make_plan(optimizer.parameters, servers=True).rows}

@@ -13,7 +13,7 @@ from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.parallel.plan import make_plan
-from dist_ms.parallel.servers.roles import is_worker
+from dist_ms.parallel.servers.checkpoint import saved_by_servers, served
 
 
 class Stateful:
@@ -89,15 +89,15 @@ class Stateful:
 
     # ---- tensors
     def held(self) -> Iterator[tuple[str, Tensor, bool]]:
-        """Yield name, tensor and whether the values are this rank's own; what servers hold is left out."""
+        """Yield name, tensor and whether the values are this rank's own; what servers save is left out."""
+        served = {id(p) for optimizer in self.served() for p in saved_by_servers(optimizer)}
         for name, tensor in self.tensors.items():
-            by = saved_by(tensor)
-            if by != "server":
-                yield name, tensor, by == "every rank" and place_of(tensor) is None
+            if id(tensor) not in served:
+                yield name, tensor, saved_by(tensor) == "every rank" and place_of(tensor) is None
 
     def served(self) -> list[Optimizer]:
-        """Return the optimizers of which servers hold something."""
-        return [o for o in self.optimizers if any(saved_by(p) == "server" for p in o.parameters)]
+        """Return the optimizers of which servers hold something, or would if there were any."""
+        return [optimizer for optimizer in self.optimizers if served(optimizer)]
 
     # ---- values
     def values(self) -> dict[str, Any]:
@@ -120,10 +120,8 @@ class Stateful:
 
 
 def saved_by(tensor: Tensor) -> str:
-    """Who saves a tensor: "rank 0" for all that have it, "every rank" what is its own, or "server"."""
-    if not isinstance(tensor, Parameter):
-        return "rank 0"
-    return make_plan([tensor], [], servers=is_worker()).rows[0].saved_by
+    """Who saves a tensor: "rank 0" for all that have it, or "every rank" what is its own."""
+    return make_plan([tensor], []).rows[0].saved_by if isinstance(tensor, Parameter) else "rank 0"
 
 
 def place_of(tensor: Tensor) -> tuple[tuple[int, ...], int, int] | None:

@@ -13,6 +13,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.communication import Comm, LocalComm, agree
 from dist_ms.parallel.servers.checkpoint import load_servers
+from dist_ms.parallel.servers.served import hand_over
 from dist_ms.train.state import random_streams
 from dist_ms.train.state.collecting import Stateful, place_of
 from dist_ms.train.state.folder import Folder
@@ -46,6 +47,8 @@ def load(folder: Folder, stateful: Stateful, comm: Comm | None, step: int | None
                 f"{step}."
             )
         steps = [step]
+    for optimizer in stateful.optimizers:
+        hand_over(optimizer)
     damages = []
     for candidate in reversed(steps):
         state, damage = _read(folder, candidate, stateful, comm)

@@ -120,6 +120,7 @@ def facts_of(run: Any, epoch_over: bool) -> dict[str, Any]:
         run: the run's facts.
         epoch_over: whether the current epoch is over, with its evaluation and the callbacks at its end.
     """
+    epoch_over = epoch_over and run["batches_over"]  # a callback that asks to stop may leave batches
     return {
         "step": run["cur_step_num"],
         "epoch": run["cur_epoch_num"] if epoch_over else run["cur_epoch_num"] - 1,

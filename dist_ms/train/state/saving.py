@@ -16,6 +16,7 @@ import dist_ms
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm, LocalComm, agree
 from dist_ms.parallel.servers.checkpoint import save_servers
+from dist_ms.parallel.servers.served import hand_over
 from dist_ms.train.checkpoint import background
 from dist_ms.train.state import files, manifest, random_streams, tree
 from dist_ms.train.state.collecting import Stateful, place_of
@@ -52,6 +53,8 @@ def save(
     comm = comm or LocalComm()
     step = facts["step"]
     _agreeing(comm, background.finish)
+    for optimizer in stateful.optimizers:
+        hand_over(optimizer)
     _agreeing(comm, lambda: folder.begin(step) if comm.rank == 0 else None)
     aside = folder.aside(step)
     _check_shared(aside, comm)
