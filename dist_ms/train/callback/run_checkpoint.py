@@ -22,6 +22,8 @@ class RunCheckpoint(Watching):
     Saved are parameters, buffers, the optimizer's states (slices and what servers hold included), the loss scale,
     step and epoch, the position in the data and the random streams of every rank, and what callbacks have counted.
     `Model.train(resume=directory)` goes on from it as if it had never stopped. Every rank is given the callback.
+    Bits are equal where ranks and their threads are as many as before (`OMP_DYNAMIC=false` keeps threads on a busy
+    machine), and functions of the data draw from `np.random` in worker processes only, or not at all.
 
     Args:
         directory: the folder of the states, which all ranks share; made if missing.
@@ -80,6 +82,8 @@ class RunCheckpoint(Watching):
         self.wait = check_bool(wait, "wait", owner)
         self._saved: int | None = None
         self._last_time, self._alone = 0.0, False
+        self._copies: dict[str, Any] = {}
+        self._writing = False
 
     def introduce(self) -> tuple[Any, Any]:
         """Ranks save together, so all must save at the same steps, to the same folder."""
@@ -113,6 +117,9 @@ class RunCheckpoint(Watching):
         run = run_context.original_args()
         if self._is_due(run["cur_step_num"], ranks_of(run)):
             self._save(run)
+        elif self._writing and not background.running():
+            saving.look()
+            self._writing = False
 
     def on_train_epoch_end(self, run_context: RunContext) -> None:
         """Save if the epoch was the best, or if no number of steps or seconds says when.
@@ -155,6 +162,7 @@ class RunCheckpoint(Watching):
     def __exit__(self, *exc: Any) -> None:
         if self._alone:  # with other ranks, these may be gone
             background.finish()
+        saving.look()
 
     def _is_due(self, step: int, ranks: Ranks) -> bool:
         if self.every_steps is not None and step % self.every_steps == 0:
@@ -166,10 +174,9 @@ class RunCheckpoint(Watching):
     def _save(self, run: Any, best: tuple[str, float] | None = None, epoch_over: bool = False) -> None:
         self._last_time = time.monotonic()
         facts = facts_of(run, epoch_over)
-        saving.save(
-            Folder(self.directory), stateful_of(run), facts, ranks_of(run).comm, self.keep, best, wait=self.wait
-        )
-        self._saved = run["cur_step_num"]
+        folder, comm = Folder(self.directory), ranks_of(run).comm
+        saving.save(folder, stateful_of(run), facts, comm, self.keep, best, wait=self.wait, copies=self._copies)
+        self._saved, self._writing = run["cur_step_num"], not self.wait
 
 
 __all__ = ["RunCheckpoint"]

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import dist_ms
+from dist_ms._ext import busy_cores
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm, LocalComm, agree
 from dist_ms.parallel.servers.checkpoint import save_servers
@@ -24,6 +25,7 @@ from dist_ms.train.state.folder import Folder
 from dist_ms.train.state.manifest import Manifest, Part, Written
 
 _POLL_SECONDS = 0.02
+_REASON = "saving"
 
 
 def save(
@@ -34,6 +36,7 @@ def save(
     keep: int | None,
     best: tuple[str, float] | None = None,
     wait: bool = True,
+    copies: dict[str, np.ndarray] | None = None,
 ) -> None:
     """Save a run; every rank calls it after the same step.
 
@@ -45,6 +48,7 @@ def save(
         keep: how many states to keep, None for all.
         best: the metric's name and its value, if this state is the best so far.
         wait: return when it is on the disk; otherwise the values are copied and written in the background.
+        copies: the copies of the last save, to be written over: memory that is new costs more than the copying.
 
     Raises:
         RuntimeError: if the background save before failed.
@@ -60,9 +64,9 @@ def save(
     _check_shared(aside, comm)
     for number, optimizer in enumerate(stateful.served()):
         save_servers(os.path.join(aside, f"servers-{number}"), optimizer)
-    copies: list = []
-    _agreeing(comm, lambda: copies.append(_copy(stateful, comm)))
-    arrays, parts, values = copies[0]
+    found: list = []
+    _agreeing(comm, lambda: found.append(_copy(stateful, comm, {} if copies is None else copies)))
+    arrays, parts, values = found[0]
     facts = {**_about(), **facts, "ranks": comm.size}
     rank, size = comm.rank, comm.size
 
@@ -80,7 +84,8 @@ def save(
 
     if wait:
         _agreeing(comm, write)
-    else:
+    else:  # the core that writing takes is no reason to give up a thread
+        busy_cores.keep_number(_REASON)
         background.start(folder.of(step), write)
 
 
@@ -91,6 +96,13 @@ def finish(comm: Comm | None) -> None:
         RuntimeError: on every rank, if it failed on any.
     """
     _agreeing(comm or LocalComm(), background.finish)
+    look()
+
+
+def look() -> None:
+    """Look after busy cores again when a background save is over; the thread that trains calls it now and then."""
+    if not background.running():
+        busy_cores.keep_number(_REASON, False)
 
 
 def _agreeing(comm: Comm, job: Any) -> None:
@@ -114,7 +126,9 @@ def _check_shared(aside: str, comm: Comm) -> None:
         )
 
 
-def _copy(stateful: Stateful, comm: Comm) -> tuple[dict[str, np.ndarray], dict[str, Part], Any]:
+def _copy(
+    stateful: Stateful, comm: Comm, copies: dict[str, np.ndarray]
+) -> tuple[dict[str, np.ndarray], dict[str, Part], Any]:
     """Copy this rank's share: its own tensors and slices, and of what all have as many bytes as the others."""
     arrays: dict[str, np.ndarray] = {}
     parts: dict[str, Part] = {}
@@ -127,13 +141,21 @@ def _copy(stateful: Stateful, comm: Comm) -> tuple[dict[str, np.ndarray], dict[s
             load[to] += array.nbytes
             if to != comm.rank:
                 continue
-        arrays[name] = np.array(array, order="C")
+        arrays[name] = copies[name] = _copied(array, copies.get(name))
         parts[name] = files.part_of(name, arrays[name], place, own)
     others: dict[str, np.ndarray] = {}
     values = tree.encode({"random": random_streams.state_dict(), **stateful.values()}, "values", others)
     arrays |= others
     parts |= {name: files.part_of(name, array, None, True) for name, array in others.items()}
     return arrays, parts, values
+
+
+def _copied(array: np.ndarray, into: np.ndarray | None) -> np.ndarray:
+    """Return a copy in C order, in given memory if that fits."""
+    if into is None or (into.shape, into.dtype) != (array.shape, array.dtype):
+        return np.array(array, order="C")
+    np.copyto(into, array)
+    return into
 
 
 def _write(aside: str, rank: int, arrays: dict[str, np.ndarray], parts: dict[str, Part], values: Any) -> None:
