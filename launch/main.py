@@ -21,6 +21,14 @@ def positive(text: str) -> int:
     return number
 
 
+def count(text: str) -> int:
+    """Return an int of 0 or more, for argparse."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
+    return number
+
+
 def seconds(text: str) -> float:
     """Return a number of seconds, for argparse."""
     number = float(text)
@@ -74,6 +82,14 @@ def make_parser() -> argparse.ArgumentParser:
         metavar="SECONDS",
         help="how long ranks may take to finish their step, save and end after the first SIGINT, SIGTERM or SIGUSR1; "
         f"0 ends them at once (default {GRACE:g})",
+    )
+    run.add_argument(
+        "--restarts",
+        type=count,
+        default=0,
+        metavar="N",
+        help="start a failed job again, up to N times, after 1, 2, 4 ... 60 s; ranks find the number of restarts in "
+        "DIST_MS_RESTARTS, and Model.train(resume=...) goes on where the run was (default 0)",
     )
     run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
     run.add_argument(
@@ -147,7 +163,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
         mpi_args=shlex.split(options.mpi_args),
         servers=options.servers,
     )
-    return run_job(job, options.mpirun, grace=options.grace)
+    return run_job(job, options.mpirun, grace=options.grace, restarts=options.restarts)
 
 
 if __name__ == "__main__":

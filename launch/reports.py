@@ -51,6 +51,7 @@ class Report:
         cause: "signal", "exit", "exception", or "missing": it did not come, and the others gave it up.
         what: the signal's number, the exit code, the exception's type, or what the missing rank is doing.
         code: the job's exit code: 128 + the signal's number for a signal.
+        said: the exception's line.
     """
 
     rank: int
@@ -58,6 +59,7 @@ class Report:
     cause: str
     what: str
     code: int
+    said: str = ""
 
     def describe(self, ranks: int, servers: int = 0) -> str:
         """Say it in one line.
@@ -72,13 +74,27 @@ class Report:
             'dist-ms: rank 3 of 4 (server 1 of 2) was ended by signal 9 (SIGKILL) on node2, exit code 137; the job was stopped.'
         """  # noqa: E501
         how = {
-            "signal": "was ended by signal {0.what} ({1}) on {0.host}, exit code {0.code}",
+            "signal": "was ended by {1} on {0.host}, exit code {0.code}",
             "exit": "ended with exit code {0.what} on {0.host}",
             "exception": "ended with an uncaught {0.what} on {0.host}, exit code {0.code}",
             "missing": "did not answer the others: it {0.what} on {0.host}, exit code {0.code}",
         }[self.cause]
-        name = signal.Signals(int(self.what)).name if self.cause == "signal" else ""
+        name = named(int(self.what)) if self.cause == "signal" else ""
         return f"dist-ms: {who(self.rank, ranks, servers)} {how.format(self, name)}; the job was stopped."
+
+
+def named(number: int) -> str:
+    """Name a signal.
+
+    Examples:
+        >>> from dist_ms.launch.reports import named
+        >>> named(9), named(99)
+        ('signal 9 (SIGKILL)', 'signal 99')
+    """
+    try:
+        return f"signal {number} ({signal.Signals(number).name})"
+    except ValueError:
+        return f"signal {number}"
 
 
 def who(rank: int, ranks: int, servers: int = 0) -> str:
@@ -102,14 +118,16 @@ def parse(line: str) -> Report | None:
 
     Args:
         line: name=value words, without the mark. From a rank's first program they end with `status`, the shell's
-            number for how the interpreter ended, from the rank with `code`, `cause` and `what`, which may have spaces.
+            number for how the interpreter ended, from the rank with `code`, `cause`, `what` and perhaps `said`, which
+            may have spaces.
     """
     head, _, what = line.strip().partition(" what=")
+    what, _, said = what.partition(" said=")
     words = dict(word.partition("=")[::2] for word in head.split())
     try:
         rank, host = int(words["rank"]), words["host"]
         if "status" not in words:
-            return Report(rank, host, words["cause"], what, int(words["code"]))
+            return Report(rank, host, words["cause"], what, int(words["code"]), said)
         code = int(words["status"])
     except (KeyError, ValueError):
         return None

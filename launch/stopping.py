@@ -85,6 +85,11 @@ class Stopping:
         process.send_signal(signal.SIGTERM)
 
 
+def say(line: str) -> None:
+    """Show a line to the user."""
+    print(line, file=sys.stderr, flush=True)
+
+
 def asked(name: str, grace: float) -> str:
     """Return what the user is told when ranks were asked to stop.
 

@@ -26,6 +26,7 @@ from dist_ms.communication.rendezvous.control import Control
 from dist_ms.communication.start.launched import launched_rank
 
 _GRACE = 0.5  # seconds for other ranks to print their error
+_LINE = 200  # characters of an exception that the launcher is told
 STOPPED = 75  # EX_TEMPFAIL of sysexits.h: stopped on request, and worth starting again
 _PATIENCE = 3.0  # seconds until a rank that another should have ended does it itself
 
@@ -153,7 +154,8 @@ class Ending:
         if found is not None:
             rank, host, how = found.rank, found.host, f"cause=missing what={found.doing}"
         elif error is not None:
-            how = f"cause=exception what={type(error).__qualname__}"
+            lines = "".join(traceback.format_exception_only(error)).splitlines()
+            how = f"cause=exception what={type(error).__qualname__} said={(lines or [''])[0][:_LINE]}"
         else:
             how = f"cause=exit what={code}"
         rank = self.control.rank if rank is None else rank

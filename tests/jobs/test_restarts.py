@@ -1,0 +1,97 @@
+"""Jobs that fail and are started again."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from dist_ms.launch.restarts import Outcome, with_restarts
+from tests.jobs.conftest import processes
+from tests.jobs.test_interruption import Started, command
+
+FAILS = """
+import os, sys, time
+import numpy as np
+from dist_ms.communication import init, get_rank, get_comm
+init()
+count = int(os.environ["DIST_MS_RESTARTS"])
+print("attempt", count, get_rank(), flush=True)
+if count < {fails}:
+    if get_rank() == get_comm().size - 1:
+        {how}
+    get_comm().all_reduce(np.ones(3))
+"""
+PAUSES = re.compile(r"dist-ms: restart (\d) of 3 in (\d) s")
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("raise ValueError('no such data')", "(ValueError: no such data)"),
+        ("os.kill(os.getpid(), 9)", "was ended by signal 9 (SIGKILL)"),
+        ("os.kill(os.getppid(), 0); sys.exit(3)", "ended with exit code 3"),
+    ],
+)
+def test_a_failed_job_comes_back(run, how, reason):
+    done = run(FAILS.replace("{how}", how).replace("{fails}", "1"), options=["--restarts", "3"])
+    assert done.code == 0, done.err
+    assert sorted(done.out.splitlines()) == [f"attempt {n} {rank}" for n in range(2) for rank in range(2)]
+    assert PAUSES.findall(done.err) == [("1", "1")]
+    assert reason in done.err
+
+
+def test_one_process_comes_back(run):
+    done = run(FAILS.replace("{how}", "sys.exit(3)").replace("{fails}", "2"), options=["--restarts", "3"], ranks=1)
+    assert done.code == 0 and "dist-ms: rank 0 of 1 ended with exit code 3." in done.err
+    assert PAUSES.findall(done.err) == [("1", "1"), ("2", "2")]
+
+
+def test_a_killed_mpirun_leaves_no_rank_behind_and_the_job_comes_back(write, tmp_path):
+    script = write("""
+        import os, time
+        print("pid", os.environ["OMPI_COMM_WORLD_RANK"], os.getpid(), flush=True)
+        time.sleep(0 if os.environ["DIST_MS_RESTARTS"] == "1" else 60)
+    """)
+    job = Started(command("dist-ms", 2, script, options=["--restarts", "1"]), tmp_path)
+    job.wait_for_ranks(2)
+    children = subprocess.run(
+        ["ps", "-o", "pid=,comm=", "--ppid", str(job.process.pid)], capture_output=True, text=True
+    )
+    mpirun = int(re.search(r"(\d+) (mpirun|prterun)", children.stdout)[1])
+    os.kill(mpirun, signal.SIGKILL)
+    code, out, err = job.end()
+    assert code == 0, err
+    assert "dist-ms: mpirun was ended by signal 9 (SIGKILL); the job was stopped." in err
+    assert out.count("pid ") == 4 and "restart 1 of 1 in 1 s." in err
+    assert processes(str(tmp_path)) == []
+
+
+def test_a_signal_ends_the_pause(write, tmp_path):
+    job = Started(command("dist-ms", 1, write("raise SystemExit(3)"), options=["--restarts", "9"]), tmp_path)
+    assert "ended with exit code 3" in job.process.stderr.readline()
+    assert "restart 1 of 9 in 1 s" in job.process.stderr.readline()
+    start = time.monotonic()
+    job.process.send_signal(signal.SIGTERM)
+    code, _, err = job.end()
+    assert code == 75 and err == "dist-ms: got SIGTERM; the job is not started again.\n"
+    assert time.monotonic() - start < 1
+
+
+@pytest.mark.parametrize("end", [Outcome(0), Outcome(75), Outcome(143, asked=True)])
+def test_what_is_no_failure(end):
+    counts = []
+    assert with_restarts(lambda count: counts.append(count) or end, 5) == end.code
+    assert counts == [0]
+
+
+def test_pauses_double_and_chances_end(monkeypatch, capsys):
+    monkeypatch.setattr("dist_ms.launch.restarts._pause", lambda seconds: None)
+    assert with_restarts(lambda count: Outcome(7, "ValueError: bad"), 8) == 7
+    lines = capsys.readouterr().err.splitlines()
+    assert [int(re.search(r"in (\d+) s \(ValueError: bad\)", line)[1]) for line in lines[:-1]] == [
+        1, 2, 4, 8, 16, 32, 60, 60,
+    ]  # fmt: skip
+    assert lines[-1] == "dist-ms: given up after 8 restarts."
