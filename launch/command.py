@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dist_ms.launch.hosts import Host
 from dist_ms.launch.machine import Machine
-from dist_ms.launch.mpirun import MpiRun
+from dist_ms.launch.mpirun import LaunchError, MpiRun
 from dist_ms.launch.reports import waiting
 from dist_ms.launch.streams import opening_streams
 
@@ -40,6 +41,9 @@ class Job:
         timeout: seconds a rank waits for others; None: as the environment says.
         mpi_args: further arguments of mpirun.
         servers: how many of the processes, the last ones, are parameter servers.
+        prefix: whether lines begin with their rank.
+        log_dir: where each rank's output goes as well, or None.
+        hosts: the machines with their numbers of ranks; none: this one, or what mpirun finds itself.
     """
 
     ranks: int
@@ -50,6 +54,14 @@ class Job:
     timeout: float | None = None
     mpi_args: Sequence[str] = field(default_factory=tuple)
     servers: int = 0
+    hosts: tuple[Host, ...] = ()
+    prefix: bool = False
+    log_dir: str | None = None
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one process of this machine, which needs no mpirun."""
+        return self.ranks == 1 and all(host.local for host in self.hosts)
 
 
 def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> dict[str, str]:
@@ -58,7 +70,7 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
     What the user has set stays.
     """
     env = dict(environ)
-    if job.ranks == 1:
+    if job.alone:
         env["DIST_MS_ALONE"] = "1"  # whatever another launcher's variables say
     if job.timeout is not None:
         env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"
@@ -74,8 +86,11 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
 
 def several_machines(job: Job, environ: Mapping[str, str]) -> bool:
     """Whether ranks may be placed on other machines, whose cores are not known here."""
-    named = any(a.split("=")[0] in _HOST_OPTIONS for a in job.mpi_args)
-    return named or any(name in environ for name in _BATCH)
+    if any(a.split("=")[0] in _HOST_OPTIONS for a in job.mpi_args):
+        return True
+    if job.hosts:
+        return not all(host.local for host in job.hosts)
+    return any(name in environ for name in _BATCH)
 
 
 def mpirun_command(
@@ -84,6 +99,7 @@ def mpirun_command(
     machine: Machine,
     environ: Mapping[str, str],
     streams: Sequence[str] | None = None,
+    plain: bool = False,
 ) -> tuple[list[str], dict[str, str]]:
     """Return the argument list of mpirun and its environment.
 
@@ -96,12 +112,13 @@ def mpirun_command(
         machine: where.
         environ: the user's environment.
         streams: what `opening_streams` needs; None: the ranks have the streams mpirun gives them.
+        plain: leave out the rank's first program, which stands around the interpreter.
     """
     env = rank_environment(job, machine, environ)
     program = [job.python, *job.program]
     if streams is not None:
         program = opening_streams(streams, program)
-    else:
+    elif not plain:
         program = waiting(program)
     arguments, settings = {
         "openmpi": _open_mpi,
@@ -109,10 +126,21 @@ def mpirun_command(
         "intel": _intel,
         "unknown": lambda *_: ([], {}),
     }[launcher.vendor](launcher, job, machine, env)
+    if job.prefix and streams is None:
+        arguments = [*arguments, *_prefixing(launcher)]
     for name, value in settings.items():
         env.setdefault(name, value)
     env |= launcher.environment(env)
     return [launcher.path, *arguments, "-n", str(job.ranks), *job.mpi_args, *program], env
+
+
+def _prefixing(launcher: MpiRun) -> list[str]:
+    """Have mpirun label the lines, on several machines; they are not put together there."""
+    if launcher.vendor == "openmpi":
+        return ["--output", "tag"] if launcher.major >= 5 else ["--tag-output"]
+    if launcher.vendor == "unknown":
+        raise LaunchError(f"--prefix must be left out with {launcher.path}, of which it is not known whose it is.")
+    return ["-prepend-rank"]
 
 
 def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
@@ -120,6 +148,8 @@ def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, st
     arguments = ["--allow-run-as-root"] if machine.root else []
     settings = {"OMPI_MCA_osc": "^ucx"}
     if several_machines(job, env):
+        if job.hosts:
+            arguments += ["--host", ",".join(f"{host.name}:{host.slots}" for host in job.hosts)]
         for name in sorted(env):
             if name.startswith(_EXPORTED):
                 arguments += ["-x", name]
@@ -137,6 +167,8 @@ def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, st
 
 def _mpich(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """MPICH's hydra: the cores of each rank are spelled out."""
+    if job.hosts and several_machines(job, env):
+        return ["-hosts", ",".join(f"{host.name}:{host.slots}" for host in job.hosts)], {}
     if several_machines(job, env) or not job.bind or job.ranks > len(machine.cores):
         return [], {}
     sets = ["+".join(map(str, cpus)) for cpus in _shares(job.ranks, machine)]
@@ -145,6 +177,15 @@ def _mpich(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str])
 
 def _intel(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Intel MPI: a mask per rank, in hexadecimal with 0x: one that begins with a digit is refused without."""
+    if job.hosts and several_machines(job, env):
+        each = {host.slots for host in job.hosts[:-1]} or {job.hosts[-1].slots}
+        if len(each) > 1 or job.hosts[-1].slots > max(each):
+            raise LaunchError(
+                "Intel MPI's mpirun takes as many ranks on each machine, but got "
+                f"{', '.join(f'{host.name}:{host.slots}' for host in job.hosts)}: give equal numbers, or a "
+                "--mpi-args='-machinefile FILE'."
+            )
+        return ["-hosts", ",".join(host.name for host in job.hosts), "-ppn", str(max(each))], {}
     if not job.bind or job.ranks > len(machine.cores):
         return [], {"I_MPI_PIN": "0"} if not several_machines(job, env) else {}
     if several_machines(job, env):

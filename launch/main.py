@@ -3,103 +3,42 @@
 from __future__ import annotations
 
 import argparse
-import shlex
+import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib import metadata
+from typing import Any
 
-from dist_ms.launch.command import Job
-from dist_ms.launch.mpirun import LaunchError
-from dist_ms.launch.stopping import GRACE
-
-
-def positive(text: str) -> int:
-    """Return a positive int, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, but got {text}")
-    return number
+from dist_ms.launch.mpirun import LaunchError, find_mpirun
+from dist_ms.launch.run_options import add_run_options, make_job, positive
 
 
-def count(text: str) -> int:
-    """Return an int of 0 or more, for argparse."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
-    return number
+class _Version(argparse.Action):
+    """Prints what is installed."""
 
-
-def seconds(text: str) -> float:
-    """Return a number of seconds, for argparse."""
-    number = float(text)
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
-    return number
+    def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
+        try:
+            mpi = find_mpirun().version
+        except LaunchError:
+            mpi = "no mpirun"
+        print(f"dist-ms {metadata.version('dist_ms')} (Python {sys.version.split()[0]}, {mpi})")
+        parser.exit()
 
 
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
     parser = argparse.ArgumentParser(prog="dist-ms", description="Run dist_ms jobs.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the versions of dist_ms and MPI, and end")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
         "run",
         help="run a script on several ranks",
-        usage="dist-ms run -n N [options] (script.py | -m module) [arguments ...]",
+        usage="dist-ms run [-n N] [options] (script.py | -m module) [arguments ...]",
         description="Run a Python script on N ranks with this interpreter. The exit code is the "
         "script's: the first failing rank's; 75 when the ranks have stopped on request, after a signal.",
     )
-    run.add_argument("-n", "--ranks", type=positive, required=True, metavar="N")
-    run.add_argument(
-        "--servers",
-        type=positive,
-        default=0,
-        metavar="K",
-        help="start K parameter servers besides the N ranks, which are the workers; for scripts "
-        "that call set_ps_context(enable_ps=True)",
-    )
-    run.add_argument(
-        "--bind",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="give each rank cores of its own when there are enough (default)",
-    )
-    run.add_argument(
-        "--threads",
-        type=positive,
-        metavar="T",
-        help="threads per rank (default: OMP_NUM_THREADS, or as many as a rank has cores)",
-    )
-    run.add_argument(
-        "--timeout",
-        type=float,
-        metavar="SECONDS",
-        help="how long a rank waits for others (default: DIST_MS_TIMEOUT, or 600)",
-    )
-    run.add_argument(
-        "--grace",
-        type=seconds,
-        default=GRACE,
-        metavar="SECONDS",
-        help="how long ranks may take to finish their step, save and end after the first SIGINT, SIGTERM or SIGUSR1; "
-        f"0 ends them at once (default {GRACE:g})",
-    )
-    run.add_argument(
-        "--restarts",
-        type=count,
-        default=0,
-        metavar="N",
-        help="start a failed job again, up to N times, after 1, 2, 4 ... 60 s; ranks find the number of restarts in "
-        "DIST_MS_RESTARTS, and Model.train(resume=...) goes on where the run was (default 0)",
-    )
-    run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
-    run.add_argument(
-        "--mpi-args",
-        default="",
-        metavar="ARGS",
-        help='further arguments of mpirun, as one word: --mpi-args="--host a:2,b:2"',
-    )
-    run.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
-    run.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
+    add_run_options(run)
     plan = commands.add_parser(
         "plan",
         help="show what a script's first train step would do with each parameter",
@@ -151,18 +90,12 @@ def _program(parser: argparse.ArgumentParser, options: argparse.Namespace) -> li
 
 def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Carry out `dist-ms run`."""
+    from dist_ms.launch.dry_run import show_command
     from dist_ms.launch.run import run_job
 
-    job = Job(
-        ranks=options.ranks + options.servers,
-        python=sys.executable,
-        program=_program(parser, options),
-        bind=options.bind,
-        threads=options.threads,
-        timeout=options.timeout,
-        mpi_args=shlex.split(options.mpi_args),
-        servers=options.servers,
-    )
+    job = make_job(options, _program(parser, options), os.environ)
+    if options.dry_run:
+        return show_command(job, options.mpirun, os.environ)
     return run_job(job, options.mpirun, grace=options.grace, restarts=options.restarts)
 
 

@@ -11,16 +11,16 @@ from pathlib import Path
 
 from dist_ms.launch.banner import LOST, BannerFilter, describe
 from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
-from dist_ms.launch.left_over import end_left_over
 from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import Machine, this_machine
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
 from dist_ms.launch.reports import VARIABLE, Reports, named
-from dist_ms.launch.restarts import COUNT, Outcome, with_restarts
-from dist_ms.launch.single import run_single
-from dist_ms.launch.stopping import GRACE, STOPPED, Stopping, say
+from dist_ms.launch.running.left_over import end_left_over
+from dist_ms.launch.running.restarts import COUNT, Outcome, with_restarts
+from dist_ms.launch.running.single import run_single
+from dist_ms.launch.running.stopping import GRACE, STOPPED, Stopping, say
+from dist_ms.launch.running.supervision import supervise
 from dist_ms.launch.streams import Streams
-from dist_ms.launch.supervision import supervise
 
 _TOKEN = "DIST_MS_JOB_TOKEN"
 
@@ -50,7 +50,7 @@ def run_job(
     """
     _check(job, environ)
     machine = this_machine()
-    if job.ranks == 1:
+    if job.alone:
         env = rank_environment(job, machine, environ)
         command = [job.python, *job.program]
         if restarts:
@@ -75,7 +75,7 @@ def run_job(
 
 def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str, str], grace: float) -> Outcome:
     """Run a job by mpirun once."""
-    streams = None if several_machines(job, environ) else Streams(job.ranks)
+    streams = None if several_machines(job, environ) else Streams(job.ranks, job.prefix, job.log_dir)
     reports = Reports(pipe=streams is not None)
     environ = {**environ, VARIABLE: reports.path}
     opened = streams.arguments if streams is not None else None
@@ -125,6 +125,9 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
     """Raise if the job cannot work, before any process is started."""
     if environ.get("OMPI_COMM_WORLD_RANK") or environ.get("PMI_RANK"):
         raise LaunchError("this process is a rank of a job already; start jobs outside of jobs.")
+    if job.log_dir is not None and (job.alone or several_machines(job, environ)):
+        where = "one process" if job.alone else "several machines"
+        raise LaunchError(f"--log-dir must be left out for a job of {where}: redirect its output instead.")
     script = job.program[0]
     if script not in ("-m", "-c") and not Path(script).is_file():
         raise LaunchError(f"the script must be a file, but {script!r} is none.")

@@ -14,7 +14,9 @@ import stat
 import threading
 import time
 from collections.abc import Sequence
+from typing import BinaryIO
 
+from dist_ms.launch.labels import Labels
 from dist_ms.launch.reports import WAITING
 
 # A rank's first program: it opens its streams, runs the interpreter and tells how that ended. Rank r's writing ends
@@ -48,14 +50,21 @@ class Streams:
 
     Args:
         ranks: the number of ranks.
+        prefix: whether lines begin with their rank, and equal ones are shown once.
+        log_dir: where each rank's output goes as well, or None.
 
     Attributes:
         readers: the pipes' reading ends.
         terminal: whether the ranks write to a terminal.
     """
 
-    def __init__(self, ranks: int) -> None:
-        self.terminal = os.isatty(1) and os.isatty(2)
+    def __init__(self, ranks: int, prefix: bool = False, log_dir: str | None = None) -> None:
+        self._labels = Labels(ranks, _write_all) if prefix else None
+        self._logs: list[BinaryIO] = []
+        if log_dir is not None:
+            os.makedirs(log_dir, exist_ok=True)
+            self._logs = [open(os.path.join(log_dir, f"rank_{r}.log"), "ab", buffering=0) for r in range(ranks)]
+        self.terminal = os.isatty(1) and os.isatty(2) and not prefix and log_dir is None
         self.readers: list[int] = []
         self._writers: list[int] = []
         self._held: dict[int, bytes] = {}
@@ -112,15 +121,23 @@ class Streams:
         """Copy incomplete lines that have waited long enough."""
         now = time.monotonic()
         for reader, held in self._held.items():
-            if held and (at_once or now - self._since[reader] >= _HOLD):
+            if held and (at_once or (self._labels is None and now - self._since[reader] >= _HOLD)):
                 self._held[reader] = b""
                 self._write(reader, held)
+        if self._labels is not None:
+            self._labels.flush(at_once)
 
     def _write(self, reader: int, data: bytes) -> None:
         """Write to the stream that a pipe stands for."""
-        target = 1 + self.readers.index(reader) % 2
-        while data:
-            data = data[os.write(target, data) :]
+        number = self.readers.index(reader)
+        rank, target = number // 2, 1 + number % 2
+        if self._logs and data:
+            self._logs[rank].write(data)
+        if self._labels is None:
+            _write_all(target, data)
+        else:
+            for line in data.splitlines(keepends=True):
+                self._labels.add(rank, target, line)
 
     def _readable_path(self) -> str:
         """Return the path that rank 0 opens as its stdin.
@@ -149,6 +166,14 @@ class Streams:
         """Close the pipes."""
         for fd in (*self.readers, *self._writers):
             os.close(fd)
+        for log in self._logs:
+            log.close()
+
+
+def _write_all(target: int, data: bytes) -> None:
+    """Write bytes to a descriptor."""
+    while data:
+        data = data[os.write(target, data) :]
 
 
 def _copy_input(writer: int) -> None:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dist_ms.launch.stopping import asked
+from dist_ms.launch.running.stopping import asked
 from tests.jobs.conftest import command, environment, processes
 
 QUICK = 5  # seconds in which a job must end after its ranks have met; most take less than one

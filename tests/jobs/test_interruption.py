@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from dist_ms.launch.stopping import asked
+from dist_ms.launch.running.stopping import asked
 from tests.jobs.conftest import command, environment, processes
 
 TRAINING = """

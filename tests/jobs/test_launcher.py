@@ -156,6 +156,25 @@ def test_output_to_files_leaves_what_follows_intact(write, tmp_path):
     assert (tmp_path / "err.txt").read_text() == "err\nerr\n"
 
 
+def test_labels_and_a_file_per_rank(run, tmp_path):
+    code = """
+    import sys, time
+    from dist_ms.communication import init, get_rank
+    init()
+    print("begin")
+    time.sleep(0.3)
+    print("rank", get_rank())
+    print("bad", file=sys.stderr)
+    """
+    done = run(code, options=["--prefix", "--log-dir", str(tmp_path / "logs")])
+    assert done.code == 0
+    first, *rest = done.out.splitlines()
+    assert first == "[0-1] begin" and sorted(rest) == ["[0] rank 0", "[1] rank 1"]
+    assert done.err == "[0-1] bad\n"
+    for rank in range(2):
+        assert (tmp_path / "logs" / f"rank_{rank}.log").read_text().splitlines() == ["begin", f"rank {rank}", "bad"]
+
+
 def test_a_reader_that_has_seen_enough_ends_the_job(write, tmp_path):
     script = write("import time\nfor i in range(10**6):\n    print(i, flush=True)\n    time.sleep(0.01)")
     process = subprocess.Popen(command("dist-ms", 2, script), stdout=subprocess.PIPE, env=environment(), cwd=tmp_path)

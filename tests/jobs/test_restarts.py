@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dist_ms.launch.restarts import Outcome, with_restarts
+from dist_ms.launch.running.restarts import Outcome, with_restarts
 from tests.jobs.conftest import processes
 from tests.jobs.test_interruption import Started, command
 
@@ -88,7 +88,7 @@ def test_what_is_no_failure(end):
 
 
 def test_pauses_double_and_chances_end(monkeypatch, capsys):
-    monkeypatch.setattr("dist_ms.launch.restarts._pause", lambda seconds: None)
+    monkeypatch.setattr("dist_ms.launch.running.restarts._pause", lambda seconds: None)
     assert with_restarts(lambda count: Outcome(7, "ValueError: bad"), 8) == 7
     lines = capsys.readouterr().err.splitlines()
     assert [int(re.search(r"in (\d+) s \(ValueError: bad\)", line)[1]) for line in lines[:-1]] == [

@@ -94,7 +94,7 @@ def asked(name: str, grace: float) -> str:
     """Return what the user is told when ranks were asked to stop.
 
     Examples:
-        >>> from dist_ms.launch.stopping import asked
+        >>> from dist_ms.launch.running.stopping import asked
         >>> asked("SIGINT", 30.0)
         'dist-ms: got SIGINT; the ranks have 30 s to finish their step and save, and a second signal ends them.'
     """

@@ -10,9 +10,9 @@ import time
 from collections.abc import Mapping, Sequence
 
 from dist_ms.launch.reports import named
-from dist_ms.launch.restarts import Outcome
-from dist_ms.launch.stopping import SIGNALS, STOPPED, Stopping, Terminal, say
-from dist_ms.launch.supervision import die_with_parent
+from dist_ms.launch.running.restarts import Outcome
+from dist_ms.launch.running.stopping import SIGNALS, STOPPED, Stopping, Terminal, say
+from dist_ms.launch.running.supervision import die_with_parent
 
 
 def run_single(command: Sequence[str], env: Mapping[str, str], grace: float) -> Outcome:

@@ -12,7 +12,7 @@ import sys
 from dist_ms.launch.banner import BannerFilter, failure_code
 from dist_ms.launch.mpirun import LaunchError
 from dist_ms.launch.reports import Reports
-from dist_ms.launch.stopping import SIGNALS, STOPPED, Stopping, Terminal
+from dist_ms.launch.running.stopping import SIGNALS, STOPPED, Stopping, Terminal
 from dist_ms.launch.streams import Streams
 
 _PATIENCE = 5.0  # seconds for mpirun to end when nobody reads the output

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dist_ms.launch.stopping import SIGNALS, STOPPED, say
+from dist_ms.launch.running.stopping import SIGNALS, STOPPED, say
 
 COUNT = "DIST_MS_RESTARTS"  # how often the job was started again, for the ranks
 _FIRST, _LONGEST = 1.0, 60.0  # seconds of a pause
@@ -37,7 +37,7 @@ def with_restarts(attempt: Callable[[int], Outcome], restarts: int) -> int:
         restarts: how often it may be started again.
 
     Examples:
-        >>> from dist_ms.launch.restarts import Outcome, with_restarts
+        >>> from dist_ms.launch.running.restarts import Outcome, with_restarts
         >>> with_restarts(lambda count: Outcome(0), 3)
         0
     """

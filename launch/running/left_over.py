@@ -14,7 +14,7 @@ def end_left_over(setting: str) -> int:
         setting: "NAME=value", of one job only.
 
     Examples:
-        >>> from dist_ms.launch.left_over import end_left_over
+        >>> from dist_ms.launch.running.left_over import end_left_over
         >>> end_left_over("DIST_MS_REPORT=/proc/0/fd/none")
         0
     """

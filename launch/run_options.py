@@ -1,0 +1,151 @@
+"""The options of `dist-ms run`, and the job that they describe."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+
+from dist_ms.launch.command import Job
+from dist_ms.launch.hosts import Host, parse_hosts, read_hostfile, share
+from dist_ms.launch.mpirun import LaunchError
+from dist_ms.launch.running.stopping import GRACE
+from dist_ms.launch.schedulers import find_allocation
+
+
+def positive(text: str) -> int:
+    """Return a positive int, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be 1 or more, but got {text}")
+    return number
+
+
+def count(text: str) -> int:
+    """Return an int of 0 or more, for argparse."""
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
+    return number
+
+
+def seconds(text: str) -> float:
+    """Return a number of seconds, for argparse."""
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
+    return number
+
+
+def add_run_options(run: argparse.ArgumentParser) -> None:
+    """Add the options of `dist-ms run` to its parser."""
+    run.add_argument(
+        "-n",
+        "--ranks",
+        type=positive,
+        metavar="N",
+        help="how many ranks (default: as many as --hosts, --hostfile or the allocation of Slurm or PBS has slots)",
+    )
+    run.add_argument(
+        "--servers",
+        type=positive,
+        default=0,
+        metavar="K",
+        help="start K parameter servers besides the N ranks, which are the workers; for scripts "
+        "that call set_ps_context(enable_ps=True)",
+    )
+    where = run.add_mutually_exclusive_group()
+    where.add_argument("--hosts", metavar="A:4,B:4", help="the machines, with how many ranks each may get")
+    where.add_argument("--hostfile", metavar="FILE", help='the machines in a file, a line each: "a slots=4" or "a:4"')
+    run.add_argument(
+        "--bind",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="give each rank cores of its own when there are enough (default)",
+    )
+    run.add_argument(
+        "--threads",
+        type=positive,
+        metavar="T",
+        help="threads per rank (default: OMP_NUM_THREADS, the CPUs per task of a Slurm or PBS job, or as many as a "
+        "rank has cores)",
+    )
+    run.add_argument(
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="how long a rank waits for others (default: DIST_MS_TIMEOUT, or 600)",
+    )
+    run.add_argument(
+        "--grace",
+        type=seconds,
+        default=GRACE,
+        metavar="SECONDS",
+        help="how long ranks may take to finish their step, save and end after the first SIGINT, SIGTERM or SIGUSR1; "
+        f"0 ends them at once (default {GRACE:g})",
+    )
+    run.add_argument(
+        "--restarts",
+        type=count,
+        default=0,
+        metavar="N",
+        help="start a failed job again, up to N times, after 1, 2, 4 ... 60 s; ranks find the number of restarts in "
+        "DIST_MS_RESTARTS, and Model.train(resume=...) goes on where the run was (default 0)",
+    )
+    run.add_argument("--prefix", action="store_true", help="begin each line with its rank; equal ones are shown once")
+    run.add_argument("--log-dir", metavar="DIR", help="write each rank's output to DIR/rank_R.log as well")
+    run.add_argument("--dry-run", action="store_true", help="print the command instead of running it")
+    run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
+    run.add_argument(
+        "--mpi-args",
+        default="",
+        metavar="ARGS",
+        help='further arguments of mpirun, as one word: --mpi-args="--mca btl_tcp_if_include eth0"',
+    )
+    run.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
+    run.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
+
+
+def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mapping[str, str]) -> Job:
+    """Return the job that the options, and the allocation of a batch system, describe.
+
+    Args:
+        options: of `dist-ms run`.
+        program: Python's arguments.
+        environ: the environment.
+
+    Raises:
+        LaunchError: if they contradict each other, or tell no number of ranks.
+    """
+    wanted = None if options.ranks is None else options.ranks + options.servers
+    hosts: tuple[Host, ...] = ()
+    source, threads = "", options.threads
+    if options.hosts is not None:
+        hosts, source = parse_hosts(options.hosts), "--hosts"
+    elif options.hostfile is not None:
+        hosts, source = read_hostfile(options.hostfile), "--hostfile"
+    elif (allocation := find_allocation(environ)) is not None:
+        hosts, source = allocation.hosts_for(wanted), f"the allocation of {allocation.scheduler}"
+        if threads is None and "OMP_NUM_THREADS" not in environ:
+            threads = allocation.threads
+    if wanted is None and not hosts:
+        raise LaunchError("-n must tell the number of ranks where no --hosts, --hostfile, Slurm or PBS job does.")
+    ranks = sum(host.slots for host in hosts) if wanted is None else wanted
+    if ranks <= options.servers:
+        raise LaunchError(
+            f"--servers must leave a slot for a worker, but {source} has {ranks} and it is {options.servers}."
+        )
+    return Job(
+        ranks=ranks,
+        python=sys.executable,
+        program=program,
+        bind=options.bind,
+        threads=threads,
+        timeout=options.timeout,
+        mpi_args=shlex.split(options.mpi_args),
+        servers=options.servers,
+        prefix=options.prefix,
+        log_dir=options.log_dir,
+        hosts=share(hosts, ranks, source) if hosts else (),
+    )

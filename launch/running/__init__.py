@@ -1,0 +1,1 @@
+"""A job while it runs: signals, output, and what follows a failure."""
