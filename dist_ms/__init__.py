@@ -112,6 +112,7 @@ if _typing.TYPE_CHECKING:
         set_algo_parameters,
     )
     from dist_ms.installation import run_check
+    from dist_ms.launch.function import run
     from dist_ms.parallel import Layout, merge_sliced_parameter
     from dist_ms.profiler import Profiler
     from dist_ms.rewrite import Node, NodeType, ScopedValue, SymbolTree

@@ -43,6 +43,7 @@ class Job:
         servers: how many of the processes, the last ones, are parameter servers.
         prefix: whether lines begin with their rank.
         log_dir: where each rank's output goes as well, or None.
+        log_name: how the names of these files begin.
         hosts: the machines with their numbers of ranks; none: this one, or what mpirun finds itself.
     """
 
@@ -57,11 +58,13 @@ class Job:
     hosts: tuple[Host, ...] = ()
     prefix: bool = False
     log_dir: str | None = None
+    log_name: str = "rank"
 
     @property
     def alone(self) -> bool:
         """Whether it is one process of this machine, which needs no mpirun."""
-        return self.ranks == 1 and all(host.local for host in self.hosts)
+        local = all(host.local for host in self.hosts)
+        return self.ranks == 1 and local and not self.prefix and self.log_dir is None
 
 
 def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> dict[str, str]:
@@ -70,7 +73,7 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
     What the user has set stays.
     """
     env = dict(environ)
-    if job.alone:
+    if job.ranks == 1:
         env["DIST_MS_ALONE"] = "1"  # whatever another launcher's variables say
     if job.timeout is not None:
         env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"

@@ -75,7 +75,7 @@ def run_job(
 
 def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str, str], grace: float) -> Outcome:
     """Run a job by mpirun once."""
-    streams = None if several_machines(job, environ) else Streams(job.ranks, job.prefix, job.log_dir)
+    streams = None if several_machines(job, environ) else Streams(job.ranks, job.prefix, job.log_dir, job.log_name)
     reports = Reports(pipe=streams is not None)
     environ = {**environ, VARIABLE: reports.path}
     opened = streams.arguments if streams is not None else None
@@ -125,9 +125,8 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
     """Raise if the job cannot work, before any process is started."""
     if environ.get("OMPI_COMM_WORLD_RANK") or environ.get("PMI_RANK"):
         raise LaunchError("this process is a rank of a job already; start jobs outside of jobs.")
-    if job.log_dir is not None and (job.alone or several_machines(job, environ)):
-        where = "one process" if job.alone else "several machines"
-        raise LaunchError(f"--log-dir must be left out for a job of {where}: redirect its output instead.")
+    if job.log_dir is not None and several_machines(job, environ):
+        raise LaunchError("--log-dir must be left out for a job of several machines: give mpirun's own option for it.")
     script = job.program[0]
     if script not in ("-m", "-c") and not Path(script).is_file():
         raise LaunchError(f"the script must be a file, but {script!r} is none.")

@@ -95,6 +95,7 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--prefix", action="store_true", help="begin each line with its rank; equal ones are shown once")
     run.add_argument("--log-dir", metavar="DIR", help="write each rank's output to DIR/rank_R.log as well")
+    run.add_argument("--log-name", default="rank", metavar="NAME", help="call these files DIR/NAME_R.log")
     run.add_argument("--dry-run", action="store_true", help="print the command instead of running it")
     run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
     run.add_argument(
@@ -147,5 +148,6 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         servers=options.servers,
         prefix=options.prefix,
         log_dir=options.log_dir,
+        log_name=options.log_name,
         hosts=share(hosts, ranks, source) if hosts else (),
     )

@@ -52,18 +52,19 @@ class Streams:
         ranks: the number of ranks.
         prefix: whether lines begin with their rank, and equal ones are shown once.
         log_dir: where each rank's output goes as well, or None.
+        log_name: how the names of these files begin.
 
     Attributes:
         readers: the pipes' reading ends.
         terminal: whether the ranks write to a terminal.
     """
 
-    def __init__(self, ranks: int, prefix: bool = False, log_dir: str | None = None) -> None:
+    def __init__(self, ranks: int, prefix: bool = False, log_dir: str | None = None, log_name: str = "rank") -> None:
         self._labels = Labels(ranks, _write_all) if prefix else None
         self._logs: list[BinaryIO] = []
         if log_dir is not None:
             os.makedirs(log_dir, exist_ok=True)
-            self._logs = [open(os.path.join(log_dir, f"rank_{r}.log"), "ab", buffering=0) for r in range(ranks)]
+            self._logs = [open(os.path.join(log_dir, f"{log_name}_{r}.log"), "ab", buffering=0) for r in range(ranks)]
         self.terminal = os.isatty(1) and os.isatty(2) and not prefix and log_dir is None
         self.readers: list[int] = []
         self._writers: list[int] = []

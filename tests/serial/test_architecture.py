@@ -46,7 +46,7 @@ FLOORS = {
     "scipy": {"common", "autograd", "ops"},
     "profiler": {"common", "ops", "nn"},
     "rewrite": {"common", "ops", "nn"},
-    "compat": {"common", "communication", "autograd", "ops", "nn"},
+    "compat": {"common", "communication", "autograd", "ops", "nn", "launch.msrun"},
     "experimental": {"common", "nn", "_ext"},
     "graph": {"common"},
 }
