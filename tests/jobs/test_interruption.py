@@ -189,3 +189,18 @@ def test_the_terminal_is_left_as_it_was(write, tmp_path, stubborn):
     os.close(side)
     os.close(terminal)
     assert processes(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM])
+def test_ranks_of_two_machines_stop_together(hosts, write, tmp_path, number):
+    words = hosts.mpi_options([1, 1])
+    at = words.index("--host")
+    options = ["--hosts", words[at + 1], "--prefix", "--mpi-args", " ".join(words[:at] + words[at + 2 :])]
+    program = command("dist-ms", 2, write(TRAINING), options=options)
+    job = Started([*hosts.on_first(), *program[:4], *program[6:]], tmp_path)  # as many ranks as there are slots
+    job.wait_for_ranks(2)
+    job.process.send_signal(number)
+    code, out, err = job.end()
+    check_saved(out, 2)
+    assert code == 75 and "stopped on request (SIGUSR1)" in err and processes(str(tmp_path)) == []
+    assert all(re.match(r"\[[^]]*\b[01]\]", line) for line in out.splitlines() if "saved" in line)
