@@ -107,6 +107,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     # data
     "dataset.audio.utils": ("dataset.audio",),
     "dataset.utils": ("dataset.line_reader",),
+    "dataset.text.utils": ("dataset.text",),
     "dataset.vision.utils": ("dataset.vision",),
     "dataset.vision.py_transforms_util": ("dataset.vision.pil_functions",),
     # distribution

@@ -51,7 +51,7 @@ def zip(datasets: tuple) -> Dataset:
 # Sources and transforms that load when they are first used.
 if _typing.TYPE_CHECKING:
     from dist_ms.common.settings import context  # scripts take it from here, too
-    from dist_ms.dataset import audio, dataloader, debug
+    from dist_ms.dataset import audio, dataloader, debug, text
     from dist_ms.dataset.line_reader import LineReader
     from dist_ms.dataset.sources.images.cifar import *
     from dist_ms.dataset.sources.images.class_folders import *
@@ -96,7 +96,7 @@ __all__ = [
     "vision",
     "zip",
     *_refused,
-    *sorted(set(_declared(__name__)) - {"audio", "context", "dataloader", "debug"}),
+    *sorted(set(_declared(__name__)) - {"audio", "context", "dataloader", "debug", "text"}),
 ]
 
 _late_names(__name__)

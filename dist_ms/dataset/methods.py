@@ -369,10 +369,46 @@ def close_pool(self: Dataset) -> None:
     close_processes(self)
 
 
+def build_vocab(
+    self: Dataset,
+    columns: str | list[str] | None = None,
+    freq_range: tuple | None = None,
+    top_k: int | None = None,
+    special_tokens: list[str] | None = None,
+    special_first: bool = True,
+) -> Any:
+    """Return the `text.Vocab` of the words in the rows; see `text.Vocab.from_dataset`.
+
+    Args:
+        columns, freq_range, top_k, special_tokens, special_first: as there.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> ds.NumpySlicesDataset(["b", "a", "b"], ["word"]).build_vocab("word", None, None, None, True).vocab()
+        {'b': 0, 'a': 1}
+    """
+    from dist_ms.dataset.text.vocabulary import Vocab
+
+    return Vocab.from_dataset(self, columns, freq_range, top_k, special_tokens, special_first)
+
+
+def build_sentencepiece_vocab(
+    self: Dataset, columns: list[str], vocab_size: int, character_coverage: float, model_type: Any, params: dict
+) -> Any:
+    """Return the `text.SentencePieceVocab` learnt from the texts in the rows; see its `from_dataset`.
+
+    Args:
+        columns, vocab_size, character_coverage, model_type, params: as there.
+    """
+    from dist_ms.dataset.text.sentencepiece import SentencePieceVocab
+
+    return SentencePieceVocab.from_dataset(self, columns, vocab_size, character_coverage, model_type, params)
+
+
 METHODS = (
     create_tuple_iterator, create_dict_iterator, batch, padded_batch, bucket_batch_by_length, shuffle, map, filter,
     flat_map, repeat, take, skip, zip, concat, project, rename, split, apply, sync_wait, sync_update,
-    save, to_json, device_que, close_pool,
+    save, to_json, device_que, close_pool, build_vocab, build_sentencepiece_vocab,
 )  # fmt: skip
 
 
