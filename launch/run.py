@@ -89,6 +89,9 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
         # Intel MPI's words about failures go to its stdout, which the ranks do not share here.
         silent = launcher.vendor == "intel" and streams is not None
         code, banners = supervise(command, env, streams, reports, silent, stopping)
+        first = reports.first()
+        if streams is not None and first is not None and (text := streams.buried_traceback(first.rank)):
+            say(f"dist-ms: what ended the job, again:\n{text.rstrip()}")
         if streams is not None and code:
             end_left_over(f"{VARIABLE}={reports.path}")
     finally:

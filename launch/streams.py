@@ -60,6 +60,8 @@ class Streams:
     """
 
     def __init__(self, ranks: int, prefix: bool = False, log_dir: str | None = None, log_name: str = "rank") -> None:
+        self._tracebacks: dict[int, bytes] = {}
+        self._last_error = -1
         self._labels = Labels(ranks, _write_all) if prefix else None
         self._logs: list[BinaryIO] = []
         if log_dir is not None:
@@ -134,6 +136,13 @@ class Streams:
         rank, target = number // 2, 1 + number % 2
         if self._logs and data:
             self._logs[rank].write(data)
+        if target == 2 and data:
+            self._last_error = rank
+            begin = data.find(b"[rank %d of" % rank)
+            if rank in self._tracebacks:
+                self._tracebacks[rank] = (self._tracebacks[rank] + data)[:_HOLD_BYTES]
+            elif begin >= 0 and b"] uncaught exception\n" in data[begin : begin + 80]:
+                self._tracebacks[rank] = data[begin:]
         if self._labels is None:
             _write_all(target, data)
         else:
@@ -157,6 +166,14 @@ class Streams:
             return os.devnull
         self._typed = os.pipe()
         return f"/proc/{os.getpid()}/fd/{self._typed[0]}"
+
+    def buried_traceback(self, rank: int) -> str:
+        """Return the traceback of a rank after which others have written errors, "" where it is the last.
+
+        Args:
+            rank: whose.
+        """
+        return "" if self._last_error == rank else self._tracebacks.get(rank, b"").decode(errors="replace")
 
     def start_input(self) -> None:
         """Begin to copy what is typed, where stdin has to be copied."""

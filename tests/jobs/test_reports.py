@@ -136,3 +136,21 @@ def assert_nothing_is_left(folder):
     while processes(str(folder)):
         assert time.monotonic() - start < QUICK, processes(str(folder))
         time.sleep(0.05)
+
+
+def test_the_first_traceback_is_the_last(run):
+    done = run("""
+        import sys, time
+        from dist_ms.communication import init, get_rank
+        init()
+        if get_rank() == 0:
+            time.sleep(0.2)
+            sys.stderr.write("other words\\n" * 3)
+            time.sleep(30)
+        raise ValueError("no such data")
+    """)  # fmt: skip
+    assert done.code == 1
+    assert done.err.count("[rank 1 of 2] uncaught exception") == 2, done.err
+    *_, again = done.err.split("dist-ms: what ended the job, again:\n")
+    assert again.startswith("[rank 1 of 2] uncaught exception\nTraceback")
+    assert again.splitlines()[-2] == "ValueError: no such data" and "other words" not in again
