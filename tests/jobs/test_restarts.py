@@ -95,3 +95,40 @@ def test_pauses_double_and_chances_end(monkeypatch, capsys):
         1, 2, 4, 8, 16, 32, 60, 60,
     ]  # fmt: skip
     assert lines[-1] == "dist-ms: given up after 8 restarts."
+
+
+RESUMES = """
+import os, sys
+import numpy as np
+import dist_ms as ms
+from dist_ms import nn
+from dist_ms.communication import get_group_size, get_rank, init
+init()
+folder, kill = sys.argv[1], sys.argv[2] == "kill" and os.environ["DIST_MS_RESTARTS"] == "0"
+ms.set_seed(1)
+ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+net = nn.SequentialCell(nn.Dense(8, 16), nn.ReLU(), nn.Dropout(p=0.3), nn.Dense(16, 2))
+model = ms.train.Model(net, nn.MSELoss(), nn.Adam(net.trainable_params(), 0.01))
+
+class Kills(ms.train.Callback):
+    def on_train_step_end(self, run_context):
+        if kill and get_rank() == 1 and run_context.original_args().cur_step_num == 33:
+            os.kill(os.getpid(), 9)
+
+x = np.random.RandomState(0).rand(160, 8).astype(np.float32)
+data = ms.dataset.NumpySlicesDataset(
+    (x, 2 * x[:, :2]), shuffle=True, num_shards=get_group_size(), shard_id=get_rank()
+).batch(4)
+save = ms.train.RunCheckpoint(folder, every_steps=5)
+model.train(3, data, callbacks=[save, Kills()], resume=folder)
+if get_rank() == 0:
+    print(b"".join(p.asnumpy().tobytes() for p in net.get_parameters()).hex())
+"""
+
+
+def test_a_job_that_came_back_ends_with_the_bits_of_the_unbroken_one(run):
+    unbroken = run(RESUMES, "whole", "no", options=["--restarts", "1"])
+    broken = run(RESUMES, "killed", "kill", options=["--restarts", "1"])
+    assert (unbroken.code, broken.code) == (0, 0), broken.err
+    assert "restart 1 of 1" in broken.err and "restart" not in unbroken.err
+    assert len(unbroken.out) > 1000 and broken.out == unbroken.out
