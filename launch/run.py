@@ -15,7 +15,6 @@ from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import Machine, this_machine
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
 from dist_ms.launch.reports import VARIABLE, Reports, named
-from dist_ms.launch.running.left_over import end_left_over
 from dist_ms.launch.running.restarts import COUNT, Outcome, with_restarts
 from dist_ms.launch.running.single import run_single
 from dist_ms.launch.running.stopping import GRACE, STOPPED, Stopping, say
@@ -92,8 +91,6 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
         first = reports.first()
         if streams is not None and first is not None and (text := streams.buried_traceback(first.rank)):
             say(f"dist-ms: what ended the job, again:\n{text.rstrip()}")
-        if streams is not None and code:
-            end_left_over(f"{VARIABLE}={reports.path}")
     finally:
         if streams is not None:
             streams.close()

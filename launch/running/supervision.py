@@ -11,7 +11,8 @@ import sys
 
 from dist_ms.launch.banner import BannerFilter, failure_code
 from dist_ms.launch.mpirun import LaunchError
-from dist_ms.launch.reports import Reports
+from dist_ms.launch.reports import VARIABLE, Reports
+from dist_ms.launch.running.left_over import end_left_over
 from dist_ms.launch.running.stopping import SIGNALS, STOPPED, Stopping, Terminal
 from dist_ms.launch.streams import Streams
 
@@ -82,6 +83,8 @@ def supervise(
         os.close(wake)
         os.close(waker)
     code = process.returncode
+    if code and streams is not None:
+        end_left_over(f"{VARIABLE}={reports.path}", process.pid)
     if code or stopping.received:
         terminal.restore()
     if code in (-signal.SIGKILL, -signal.SIGTERM) and "rank" in banners.failure:  # mpirun hung when the job was over

@@ -4,7 +4,9 @@ import os
 import re
 import signal
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +54,8 @@ def test_one_process_comes_back(run):
 def test_a_killed_mpirun_leaves_no_rank_behind_and_the_job_comes_back(write, tmp_path):
     script = write("""
         import os, time
+        from dist_ms.communication import init
+        init()
         print("pid", os.environ["OMPI_COMM_WORLD_RANK"], os.getpid(), flush=True)
         time.sleep(0 if os.environ["DIST_MS_RESTARTS"] == "1" else 60)
     """)
@@ -61,11 +65,14 @@ def test_a_killed_mpirun_leaves_no_rank_behind_and_the_job_comes_back(write, tmp
         ["ps", "-o", "pid=,comm=", "--ppid", str(job.process.pid)], capture_output=True, text=True
     )
     mpirun = int(re.search(r"(\d+) (mpirun|prterun)", children.stdout)[1])
+    maps = "".join(Path(f"/proc/{pid}/maps").read_text() for pid in job.pids.values())
+    used = set(re.findall(r"/dev/shm/(sm_segment\S+)", maps))
     os.kill(mpirun, signal.SIGKILL)
     code, out, err = job.end()
     assert code == 0, err
     assert "dist-ms: mpirun was ended by signal 9 (SIGKILL); the job was stopped." in err
     assert out.count("pid ") == 4 and "restart 1 of 1 in 1 s." in err
+    assert set(os.listdir("/dev/shm")) & used == set() and not os.path.exists(f"{tempfile.gettempdir()}/ompi.{mpirun}")
     assert processes(str(tmp_path)) == []
 
 
