@@ -204,3 +204,19 @@ def test_ranks_of_two_machines_stop_together(hosts, write, tmp_path, number):
     check_saved(out, 2)
     assert code == 75 and "stopped on request (SIGUSR1)" in err and processes(str(tmp_path)) == []
     assert all(re.match(r"\[[^]]*\b[01]\]", line) for line in out.splitlines() if "saved" in line)
+
+
+def test_exit_on_request_and_exception_save_under_the_launcher(write, tmp_path):
+    code = TRAINING.replace(
+        "callbacks=Says()",
+        'callbacks=[ms.train.OnRequestExit(directory="left", save_mindir=False), Says(), ms.train.ModelCheckpoint('
+        '"net", "saved", ms.train.CheckpointConfig(10**6, exception_save=True))]',
+    )
+    job = Started(command("dist-ms", 2, write(code)), tmp_path)
+    job.wait_for_ranks(2)
+    job.process.send_signal(signal.SIGTERM)
+    code, out, err = job.end()
+    check_saved(out, 2)
+    assert code == 75 and f"saved to {tmp_path}/left" in err
+    assert (tmp_path / "left" / "rank_0" / "Net_train.ckpt").stat().st_size > 0
+    assert len(list((tmp_path / "saved").glob("*_breakpoint.ckpt"))) == 1
