@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dist_ms.launch.running.restarts import Outcome, with_restarts
-from tests.jobs.conftest import processes
+from tests.jobs.conftest import environment, processes
 from tests.jobs.test_interruption import Started, command
 
 FAILS = """
@@ -139,3 +139,18 @@ def test_a_job_that_came_back_ends_with_the_bits_of_the_unbroken_one(run):
     assert (unbroken.code, broken.code) == (0, 0), broken.err
     assert "restart 1 of 1" in broken.err and "restart" not in unbroken.err
     assert len(unbroken.out) > 1000 and broken.out == unbroken.out
+
+
+def test_a_job_of_two_machines_comes_back(hosts, write, tmp_path):
+    words = hosts.mpi_options([1, 1])
+    at = words.index("--host")
+    options = ["--restarts", "1", "--hosts", words[at + 1], "--mpi-args", " ".join(words[:at] + words[at + 2 :])]
+    script = write(FAILS.replace("{how}", "raise ValueError('no such data')").replace("{fails}", "1"))
+    program = command("dist-ms", 2, script, options=options)
+    done = subprocess.run(
+        [*hosts.on_first(), *program[:4], *program[6:]], capture_output=True, text=True, env=environment(), timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert "ended with an uncaught ValueError on node2" in done.stderr
+    assert "dist-ms: restart 1 of 1 in 1 s (ValueError: no such data)." in done.stderr
+    assert sorted(line for line in done.stdout.splitlines() if "attempt 1" in line) == ["attempt 1 0", "attempt 1 1"]
