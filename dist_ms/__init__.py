@@ -124,6 +124,8 @@ if _typing.TYPE_CHECKING:
         LossScaleManager,
         Model,
         build_train_network,
+        load_run,
+        save_run,
     )
     from dist_ms.train.callback import *
     from dist_ms.train.metrics import *
