@@ -53,9 +53,15 @@ if _typing.TYPE_CHECKING:
     from dist_ms.common.settings import context  # scripts take it from here, too
     from dist_ms.dataset import audio, dataloader, debug, text
     from dist_ms.dataset.line_reader import LineReader
+    from dist_ms.dataset.sources.images.arrays import *
+    from dist_ms.dataset.sources.images.celeba import *
     from dist_ms.dataset.sources.images.cifar import *
     from dist_ms.dataset.sources.images.class_folders import *
+    from dist_ms.dataset.sources.images.coco import *
+    from dist_ms.dataset.sources.images.flowers import *
     from dist_ms.dataset.sources.images.idx import *
+    from dist_ms.dataset.sources.images.manifest import *
+    from dist_ms.dataset.sources.images.voc import *
     from dist_ms.dataset.sources.records.mind import *
     from dist_ms.dataset.sources.records.schema import *
     from dist_ms.dataset.sources.records.tfrecord import *

@@ -41,11 +41,8 @@ def create_tuple_iterator(
         >>> [int(row[0]) for row in data.create_tuple_iterator(output_numpy=True)]
         [1, 2]
     """
-    source = self
-    if columns is not None:
-        source = project(self, columns)
-        source.position = self.position  # of one pipeline, whatever columns are given
-    return RowIterator(source, num_epochs, output_numpy, do_copy, as_dict=False)
+    source = self if columns is None else _chosen(self, columns)
+    return RowIterator(_shown(source), num_epochs, output_numpy, do_copy, as_dict=False)
 
 
 def create_dict_iterator(
@@ -62,7 +59,21 @@ def create_dict_iterator(
         >>> [int(row["x"]) for row in data.create_dict_iterator(output_numpy=True)]
         [1, 2]
     """
-    return RowIterator(self, num_epochs, output_numpy, do_copy, as_dict=True)
+    return RowIterator(_shown(self), num_epochs, output_numpy, do_copy, as_dict=True)
+
+
+def _chosen(dataset: Dataset, columns: list[str]) -> Dataset:
+    """A pipeline with some of its columns."""
+    source = project(dataset, columns)
+    source.position = dataset.position  # of one pipeline, whatever columns are given
+    return source
+
+
+def _shown(dataset: Dataset) -> Dataset:
+    """A pipeline without columns of metadata, which are seen under another name only, as in MindSpore."""
+    names = dataset.columns if isinstance(getattr(dataset, "columns", None), list) else []
+    shown = [name for name in names if not name.startswith("_meta-")]
+    return dataset if len(shown) == len(names) else _chosen(dataset, shown)
 
 
 def batch(

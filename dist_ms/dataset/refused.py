@@ -7,13 +7,12 @@ _REMEDY = "Read the files in a class with __getitem__ and __len__, and give it t
 # What dist_ms does not do, and the datasets that need it.
 _NEEDS = {
     "has no reader for this data set's files": """
-    CMUArcticDataset Caltech101Dataset Caltech256Dataset CelebADataset CityscapesDataset CocoDataset DIV2KDataset
-    FakeImageDataset FlickrDataset Flowers102Dataset Food101Dataset GTZANDataset KITTIDataset LFWDataset LJSpeechDataset
+    CMUArcticDataset Caltech101Dataset Caltech256Dataset CityscapesDataset DIV2KDataset
+    FakeImageDataset FlickrDataset Food101Dataset GTZANDataset KITTIDataset LFWDataset LJSpeechDataset
     LSUNDataset LibriTTSDataset OmniglotDataset PhotoTourDataset Places365Dataset RenderedSST2Dataset SBDataset
-    SBUDataset STL10Dataset SUN397Dataset SVHNDataset SemeionDataset SpeechCommandsDataset TedliumDataset USPSDataset
-    VOCDataset WIDERFaceDataset YesNoDataset""",
+    SBUDataset SUN397Dataset SpeechCommandsDataset TedliumDataset USPSDataset
+    WIDERFaceDataset YesNoDataset""",
     "copies no files from a cloud's storage": "OBSMindDataset",
-    "reads no manifest files": "ManifestDataset",
     "makes no random or padding rows": "PaddedDataset RandomDataset",
 }
 

@@ -76,10 +76,12 @@ def test_a_freed_block_is_used_again_and_counted():
 
 
 def test_trim_gives_all_back():
+    idle = memory.statistics()["idle"]
     arrays = [np.ones(n) for n in (200, 5000, 10**5, 10**6)]
     del arrays
     assert memory.trim() >= 8 * 10**6
-    assert memory.statistics()["idle"] < 2**20
+    # Blocks smaller than a page go back only when their whole class is idle: what earlier tests left.
+    assert memory.statistics()["idle"] <= idle + 2**16
 
 
 def test_idle_bytes_are_bounded():

@@ -1,0 +1,61 @@
+"""What sources of image files share: a file's bytes, or the image in it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dist_ms.common.checks import check_bool, complaint
+from dist_ms.dataset.sources.folders import file_bytes
+from dist_ms.dataset.sources.indexed import IndexedSource
+
+METADATA = "_meta-filename"
+
+
+class ImageFiles(IndexedSource):
+    """A source of image files; a subclass sets these before it reads.
+
+    Attributes:
+        decode: give images of shape (height, width, 3) instead of the files' bytes.
+        decrypt: a function that returns the bytes of a file with the given name; None: files are read as they are.
+    """
+
+    decode = False
+    decrypt: Callable | None = None
+
+    def set_reading(self, decode: Any, decrypt: Any = None) -> None:
+        """Check and keep how files are read.
+
+        Raises:
+            TypeError: if `decode` is no bool or `decrypt` no function.
+        """
+        owner = type(self).__name__
+        self.decode = check_bool(decode, "decode", owner)
+        if decrypt is not None and not callable(decrypt):
+            raise TypeError(complaint("decrypt", owner, "a function", type(decrypt).__name__))
+        self.decrypt = decrypt
+
+    def picture(self, path: str | Path) -> np.ndarray:
+        """A file's bytes, or the image in it.
+
+        Raises:
+            RuntimeError: if it cannot be read, or holds no image.
+        """
+        owner = type(self).__name__
+        if self.decrypt is not None:
+            data = np.frombuffer(bytearray(self.decrypt(os.fspath(path))), np.uint8)
+        else:
+            data = file_bytes(path, owner)
+        if self.decode:
+            from dist_ms.dataset.vision.decoding import decode
+
+            try:
+                data = decode(data, owner)
+            except Exception as error:
+                error.add_note(f"The file is {os.fspath(path)!r}.")
+                raise
+        return data
