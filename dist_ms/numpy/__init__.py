@@ -4,6 +4,7 @@
 Floor rule: nothing here imports more than `common`, `autograd` and `ops`.
 """
 
+from dist_ms.numpy import fft
 from dist_ms.numpy.creating.creation import *
 from dist_ms.numpy.creating.drawing import *
 from dist_ms.numpy.creating.grids import *

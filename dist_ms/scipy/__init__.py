@@ -1,5 +1,5 @@
-"""MindSpore's part of SciPy: linear algebra and optimisation on tensors."""
+"""MindSpore's part of SciPy: linear algebra, optimisation and cosine transforms, on tensors."""
 
-from dist_ms.scipy import linalg, optimize
+from dist_ms.scipy import fft, linalg, optimize
 
-__all__ = ["linalg", "optimize"]
+__all__ = ["fft", "linalg", "optimize"]
