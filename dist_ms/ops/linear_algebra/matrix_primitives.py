@@ -1,4 +1,7 @@
-"""CholeskyInverse, NuclearNorm and FillDiagonal: functions of matrices as primitives."""
+"""Functions of matrices: exponentials, products with the Q of reflections, and others as primitives.
+
+MindSpore has no CPU kernel of MatrixExp and Ormqr.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ from dist_ms import ops
 from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import linalg as routines
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["CholeskyInverse", "FillDiagonal", "NuclearNorm"]
+__all__ = ["CholeskyInverse", "FillDiagonal", "MatrixExp", "NuclearNorm", "Ormqr", "matrix_exp", "ormqr"]
 
 
 class CholeskyInverse(Primitive):
@@ -122,3 +126,128 @@ class FillDiagonal(Primitive):
         mask = np.ones(dout.shape, bool)
         mask.reshape(-1)[self._diagonal(dout.shape)] = False
         return dout * ops.cast(wrap(mask), dout.dtype)
+
+
+class MatrixExp(Primitive):
+    """The exponential of matrices: `matrix_exp` as a primitive.
+
+    Call:
+        x (Tensor): floats or complex numbers (..., n, n).
+
+    Raises:
+        TypeError: if `x` is no Tensor of such numbers.
+        ValueError: if the matrices are not square.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.MatrixExp()(ms.Tensor([[0.0, 2.0], [0.0, 0.0]])))
+        [[1. 2.]
+         [0. 1.]]
+    """
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        if x.dtype.kind != "c":
+            arguments.floating(x, "x", self.name)
+        if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
+            raise ValueError(complaint("x", self.name, "square matrices", f"shape {x.shape}"))
+        if not x.size:
+            return x.copy()
+        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+        return routines.expm(wide).astype(x.dtype, copy=False)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        # exp of ((A, E), (0, A)) has the derivative of exp in the direction E as its upper right block.
+        a = ops.adjoint(inputs[0])
+        n = a.shape[-1]
+        above, below = ops.concat((a, dout), -1), ops.concat((ops.zeros_like(a), a), -1)
+        return matrix_exp(ops.concat((above, below), -2))[..., :n, n:]
+
+
+_exponential = MatrixExp()
+
+
+def matrix_exp(input: Tensor) -> Tensor:
+    """Return the exponential of matrices, the sum of A^k / k!.
+
+    Args:
+        input: a Tensor of floats or complex numbers (..., n, n).
+
+    Raises:
+        TypeError: if `input` is no Tensor of such numbers.
+        ValueError: if the matrices are not square.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.matrix_exp(ms.Tensor([[0.0, 2.0], [0.0, 0.0]])))
+        [[1. 2.]
+         [0. 1.]]
+    """
+    return _exponential(arguments.tensor(input, "input", "matrix_exp"))
+
+
+def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """Multiply matrices by the Q of `geqrf`'s reflections.
+
+    Args:
+        input: a Tensor of floats (..., q, k), whose columns below the diagonal are the reflections' vectors.
+        tau: their factors, a Tensor of the same dtype (..., min(q, k)) or of fewer.
+        other: the matrices, a Tensor of the same dtype (..., m, n); q is m, or n if `left` is false.
+        left: whether Q is the left factor.
+        transpose: whether Q's adjoint takes its place.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> y, tau = ms.ops.geqrf(x)
+        >>> print(ms.ops.ormqr(y, tau, ms.ops.triu(y)).asnumpy().round(4))
+        [[1. 2.]
+         [3. 4.]]
+    """
+    for name, value in (("input", input), ("tau", tau), ("other", other)):
+        arguments.tensor(value, name, "ormqr")
+    check_bool(left, "left", "ormqr")
+    check_bool(transpose, "transpose", "ormqr")
+    if input.dtype != other.dtype:
+        raise TypeError(complaint("other", "ormqr", f"of the dtype of 'input', {input.dtype}", other.dtype))
+    if len(input.shape) < 2 or len(other.shape) != len(input.shape) or len(tau.shape) != len(input.shape) - 1:
+        found = f"{input.shape}, {tau.shape} and {other.shape}"
+        raise ValueError(
+            f"For 'ormqr', 'input', 'tau' and 'other' must be matrices, vectors and matrices, but got {found}."
+        )
+    rows, columns = input.shape[-2:]
+    if rows != other.shape[-2 if left else -1] or tau.shape[-1] > min(rows, columns):
+        found = f"{input.shape}, {tau.shape} and {other.shape}"
+        raise ValueError(f"For 'ormqr', the shapes of 'input', 'tau' and 'other' must fit, but got {found}.")
+    if columns < rows:  # Reflections that are missing reflect nothing: orgqr's Q becomes square.
+        blank = wrap(np.zeros((*input.shape[:-1], rows - columns), input.array().dtype))
+        input = ops.concat((input, blank), -1)
+    q = ops.orgqr(input[..., :rows], tau)
+    q = ops.adjoint(q) if transpose else q
+    return ops.matmul(q, other) if left else ops.matmul(other, q)
+
+
+class Ormqr(Primitive):
+    """The product with the Q of reflections: `ormqr` as a primitive.
+
+    Args:
+        left: whether Q is the left factor.
+        transpose: whether Q's adjoint takes its place.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[1.0, 0.0], [0.0, 1.0]])
+        >>> print(ms.ops.Ormqr()(x, ms.Tensor([2.0, 0.0]), x))
+        [[-1.  0.]
+         [ 0.  1.]]
+    """
+
+    def __init__(self, left: bool = True, transpose: bool = False) -> None:
+        self.left = check_bool(left, "left", self.name)
+        self.transpose = check_bool(transpose, "transpose", self.name)
+
+    def __call__(self, x: Tensor, tau: Tensor, other: Tensor) -> Tensor:
+        return ormqr(x, tau, other, self.left, self.transpose)
