@@ -91,6 +91,7 @@ if _typing.TYPE_CHECKING:
     from dist_ms import (
         amp,
         dataset,
+        device_context,
         experimental,
         hal,
         interruption,
