@@ -17,7 +17,7 @@ from dist_ms.ops.layout import converted, dense, empty_like, kernel_type, laid_o
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.vjp import formula_gradient
 
-__all__ = ["GeLU", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
+__all__ = ["GeLU", "Gelu", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 
 
 def run(kernel: str, x: np.ndarray, *options: Any) -> np.ndarray:
@@ -190,6 +190,9 @@ class GeLU(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return (_gelu_tanh_grad if self._tanh else _gelu_grad)(dout, inputs[0])
+
+
+Gelu = GeLU
 
 
 class GeLUGrad(Primitive):

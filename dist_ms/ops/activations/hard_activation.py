@@ -16,6 +16,7 @@ __all__ = [
     "hardsigmoid",
     "hardswish",
     "hardtanh",
+    "soft_shrink",
     "softshrink",
     "tanhshrink",
 ]
@@ -269,3 +270,6 @@ def tanhshrink(input: Tensor) -> Tensor:
 
         input = ops.cast(input, float32)
     return input - tanh(input)
+
+
+soft_shrink = softshrink

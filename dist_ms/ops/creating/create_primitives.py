@@ -1,16 +1,31 @@
-"""Zeros, Ones, Fill, Range, LinSpace, Eye: the constructors of tensors as primitives."""
+"""Zeros, Ones, Fill, Range, LinSpace, Eye, Expand: the constructors of tensors as primitives."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from dist_ms import ops
 from dist_ms.common.dtype import Number, to_type
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import integers
 from dist_ms.ops.creating import creation
 from dist_ms.ops.creating.creation import filled, shape_of
 from dist_ms.ops.primitive import Primitive, as_tensor
 
-__all__ = ["Eps", "Eye", "Fill", "FillV2", "LinSpace", "Ones", "OnesLike", "Range", "Zeros", "ZerosLike"]
+__all__ = [
+    "Eps",
+    "Expand",
+    "Eye",
+    "Fill",
+    "FillV2",
+    "Fills",
+    "LinSpace",
+    "Ones",
+    "OnesLike",
+    "Range",
+    "Zeros",
+    "ZerosLike",
+]
 
 
 class Zeros(Primitive):
@@ -148,3 +163,34 @@ class Eps(Primitive):
 
     def __call__(self, x: Tensor) -> Tensor:
         return creation.eps(x)
+
+
+class Fills(Primitive):
+    """A tensor of one number with the shape and dtype of another: `fills` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Fills()(ms.Tensor([1.0, 2.0]), ms.Tensor(3.0)))
+        [3. 3.]
+    """
+
+    def __call__(self, x: Tensor, value: Any) -> Tensor:
+        return creation.fills(x, value)
+
+
+class Expand(Primitive):
+    """A tensor repeated to a larger shape: the older form of `BroadcastTo`.
+
+    Call:
+        input_x (Tensor): the elements.
+        shape: the shape wanted, a Tensor of ints or a tuple; -1 keeps the input's length.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.Expand()(ms.Tensor([1.0, 2.0]), ms.Tensor([2, -1])))
+        [[1. 2.]
+         [1. 2.]]
+    """
+
+    def __call__(self, input_x: Tensor, shape: Any) -> Tensor:
+        return ops.broadcast_to(input_x, integers(shape, "shape", self.name))

@@ -19,6 +19,7 @@ from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
     "Abs",
+    "AccumulateNV2",
     "Add",
     "AddN",
     "MulNoNan",
@@ -28,6 +29,7 @@ __all__ = [
     "Square",
     "SquaredDifference",
     "Sub",
+    "TensorAdd",
     "abs",
     "absolute",
     "accumulate_n",
@@ -428,3 +430,19 @@ def positive(input: Tensor) -> Tensor:
     if not isinstance(input, Tensor):
         raise TypeError(f"For 'positive', 'input' must be a Tensor, but got {type(input).__name__}.")
     return input
+
+
+class AccumulateNV2(Primitive):
+    """The sum of several tensors: `accumulate_n` as a primitive.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.AccumulateNV2()((ms.Tensor([1.0]), ms.Tensor([2.0]))))
+        [3.]
+    """
+
+    def __call__(self, x: tuple | list) -> Tensor:
+        return accumulate_n(x)
+
+
+TensorAdd = Add
