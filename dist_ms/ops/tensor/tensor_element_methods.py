@@ -243,6 +243,17 @@ def unique(
     return tuple(out) if len(out) > 1 else out[0]
 
 
+def ormqr(self: Tensor, input2: Tensor, input3: Tensor, left: bool = True, transpose: bool = False) -> Tensor:
+    """Multiply the matrices `input3` by the Q of reflections; see `dist_ms.ops.ormqr`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([[1.0]]).ormqr(input2=ms.Tensor([2.0]), input3=ms.Tensor([[3.0]])))
+        [[-3.]]
+    """
+    return ops.ormqr(self, input2, input3, left, transpose)
+
+
 for _method in (
     select,
     where,
@@ -258,5 +269,6 @@ for _method in (
     topk,
     searchsorted,
     unique,
+    ormqr,
 ):
     setattr(Tensor, _method.__name__, _method)

@@ -52,7 +52,7 @@ def test_ormqr(rows, columns, left, transpose):
     found = ops.ormqr(y, tau, Tensor(other), left, transpose).asnumpy()
     np.testing.assert_allclose(found, q @ other if left else other @ q, atol=1e-12)
     np.testing.assert_array_equal(ops.Ormqr(left, transpose)(y, tau, Tensor(other)).asnumpy(), found)
-    found = y.ormqr(tau, Tensor(other), left, transpose).asnumpy()
+    found = y.ormqr(input2=tau, input3=Tensor(other), left=left, transpose=transpose).asnumpy()
     np.testing.assert_allclose(found, q @ other if left else other @ q, atol=1e-12)
 
 
