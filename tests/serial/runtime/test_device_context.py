@@ -45,3 +45,9 @@ def test_refused_threads(num, error):
     with pytest.raises(error, match="For 'threads_num', 'num'"):
         device_context.cpu.threads_num(num)
     assert ms.get_context("runtime_num_threads") == before
+
+
+def test_syntax_levels_are_in_the_context():
+    from dist_ms import context
+
+    assert (context.STRICT, context.COMPATIBLE, context.LAX) == (ms.STRICT, ms.COMPATIBLE, ms.LAX) == (0, 1, 2)
