@@ -99,6 +99,7 @@ if _typing.TYPE_CHECKING:
         mint,
         nn,
         numpy,
+        onnx,
         parallel,
         profiler,
         rewrite,

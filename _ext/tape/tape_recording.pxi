@@ -7,7 +7,7 @@ cdef class State:
     cdef object tape
     cdef Py_ssize_t depth
     cdef bint refused, rerunning, rows
-    cdef object written, policy, tapes
+    cdef object written, policy, observer, tapes
     cdef dict places
 
     def __cinit__(self):
@@ -58,6 +58,8 @@ cdef class Recording:
         policy: called with (primitive, inputs) before every operation; returns the inputs to run
             on, or the result if it ran the operation itself: mixed precision casts. None outside
             such regions.
+        observer: called with (primitive, inputs, result) after every operation, where `result` is
+            a tensor or a tuple of them: an export writes down what runs. None outside of it.
         rows: a sweep that runs may give the gradient of any table that was looked up as a
             RowTensor, because who asked for it takes one as the dense gradient it stands for.
         tapes: the tapes in use.
@@ -112,6 +114,14 @@ cdef class Recording:
     @policy.setter
     def policy(self, value):
         current().policy = value
+
+    @property
+    def observer(self):
+        return current().observer
+
+    @observer.setter
+    def observer(self, value):
+        current().observer = value
 
     @property
     def rows(self):

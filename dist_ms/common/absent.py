@@ -8,7 +8,7 @@ _REMEDIES = {
         vm_impl_registry
     """,
     "dist_ms runs no graphs in MindIR form; keep the network's class and save_checkpoint its parameters": """
-        export export_split_mindir load load_mindir save_mindir load_obf_params_into_net obfuscate_ckpt
+        export_split_mindir load load_mindir save_mindir load_obf_params_into_net obfuscate_ckpt
     """,
     "THOR needs an accelerator; use nn.Lamb or nn.AdamWeightDecay": "ConvertModelUtils ConvertNetUtils Conv2dThor",
     "operators are not cut over ranks; train data-parallel, or use nn.model_parallel": """

@@ -26,6 +26,7 @@ from dist_ms.train.checkpoint.entries import entries_of
 from dist_ms.train.checkpoint.file_reading import read_entries
 from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
+from dist_ms.train.model_export import export
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __all__ = [
     "async_ckpt_thread_status",
     "ckpt_to_safetensors",
+    "export",
     "load_checkpoint",
     "load_checkpoint_async",
     "load_param_into_net",

@@ -1,0 +1,16 @@
+"""Networks as files of ONNX: `onnx.export`, MindSpore's name, and what makes the file.
+
+`recording` writes down which operations a network runs (the gate tells its observer), `comparing` lays runs on
+inputs of several sizes side by side, `nodes` has what each Primitive is in ONNX, a file per family.
+"""
+
+import typing as _typing
+
+from dist_ms.common.late_names import late_names as _late_names
+
+if _typing.TYPE_CHECKING:
+    from dist_ms.onnx.entry import export
+
+__all__ = ["export"]
+
+_late_names(__name__)

@@ -1,0 +1,166 @@
+"""`onnx.export`: a network as a file of ONNX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dist_ms.common.checks import check_bool
+from dist_ms.common.tensor import Tensor
+from dist_ms.onnx.library import check_installed
+from dist_ms.parallel.job import data_parallel_comm
+
+__all__ = ["export"]
+
+
+def export(
+    net: Any,
+    *inputs: Any,
+    file_name: str,
+    input_names: list[str] | None = None,
+    output_names: list[str] | None = None,
+    export_params: bool = True,
+    keep_initializers_as_inputs: bool = False,
+    dynamic_axes: dict[str, dict[int, str]] | None = None,
+) -> None:
+    """Write a network to a file of ONNX, with opset 17.
+
+    The network runs on the example inputs, and on others of the same kind, as for inference: what its
+    operations are becomes the file, and what would have to be fixed though it depends on the inputs is
+    refused. The file is written aside, checked, and takes the place of an old one in one step. Parameters
+    keep their names. Above 2 GB they go to a second file, `<file_name>.data`.
+
+    On several ranks all call this; rank 0 writes, and all return, or fail, together.
+
+    Args:
+        net: a Cell.
+        inputs: what to call it with. Lengths that a file is to leave open are None or -1 in
+            `Tensor(shape=[None, 3, 224, 224], dtype=ms.float32)`: the first dimensions are "batch".
+        file_name: the file; '.onnx' is added if it is missing.
+        input_names: names of the inputs; by default those of the parameters of `construct`.
+        output_names: names of the results; by default "output", or "output_0" and so on.
+        export_params: False to leave the parameters' values out: they are inputs then.
+        keep_initializers_as_inputs: True to make inputs of the parameters, too, which then can be replaced.
+        dynamic_axes: names of open dimensions, by input and dimension: {"x": {0: "batch"}}. Those of one name are
+            equal.
+
+    Raises:
+        ImportError: if the package `onnx` is missing.
+        ValueError: if `net` is no Cell, or a name or a dimension does not fit the inputs.
+        TypeError: if an argument has the wrong type.
+        RuntimeError: if an operation has no form in ONNX, the way through the network depends on what the
+            inputs hold, or a setting depends on them in a way that a file cannot hold; the operation and its
+            line are named.
+
+    Examples:
+        >>> import os, tempfile
+        >>> import dist_ms as ms
+        >>> name = os.path.join(tempfile.mkdtemp(), "dense.onnx")
+        >>> x = ms.Tensor(shape=[None, 3], dtype=ms.float32)
+        >>> ms.onnx.export(ms.nn.Dense(3, 2), x, file_name=name)
+        >>> os.path.exists(name)
+        True
+    """
+    write_model(
+        "onnx.export",
+        net,
+        inputs,
+        file_name,
+        input_names,
+        output_names,
+        dynamic_axes,
+        check_bool(export_params, "export_params", "onnx.export"),
+        check_bool(keep_initializers_as_inputs, "keep_initializers_as_inputs", "onnx.export"),
+    )
+
+
+def write_model(
+    owner: str,
+    net: Any,
+    inputs: tuple,
+    file_name: Any,
+    input_names: Any,
+    output_names: Any,
+    dynamic_axes: Any,
+    with_parameters: bool = True,
+    initializers_as_inputs: bool = False,
+    seal: Callable[[bytes], bytes] | None = None,
+) -> None:
+    """Check the arguments of an export, make the model and write it.
+
+    Args:
+        owner: the name used in errors.
+        net, inputs, file_name, input_names, output_names, dynamic_axes: as in `export`.
+        with_parameters: `export_params` there.
+        initializers_as_inputs: `keep_initializers_as_inputs` there.
+        seal: encrypts the file's content.
+    """
+    if not hasattr(net, "parameters_and_names") or not hasattr(net, "construct"):
+        raise ValueError(f"For '{owner}', 'net' must be a Cell, but got {type(net).__name__}.")
+    if not isinstance(file_name, str) or not file_name:
+        raise TypeError(f"For '{owner}', 'file_name' must be a str with the name of a file, but got {file_name!r}.")
+    path = file_name if file_name.endswith(".onnx") else f"{file_name}.onnx"
+    comm = data_parallel_comm()
+    error: Exception | None = None
+    try:
+        check_installed(owner)
+        from dist_ms.onnx.exporting import input_names_of, model_of
+        from dist_ms.onnx.writing import write
+
+        _check_tensors(owner, inputs)
+        names = input_names_of(net, inputs)
+        names = _names(input_names, "input_names", owner, names)
+        results = _names(output_names, "output_names", owner, None)
+        axes = _axes(owner, dynamic_axes, names)
+        model = model_of(owner, net, inputs, names, results, axes, with_parameters, initializers_as_inputs)
+        if comm is None or comm.rank == 0:
+            write(model, path, seal)
+    except Exception as found:
+        error = found
+    if comm is not None:
+        _agree(owner, comm, error)
+    if error is not None:
+        raise error
+
+
+def _agree(owner: str, comm: Any, error: Exception | None) -> None:
+    """Have all ranks fail where one did."""
+    told = comm.gather_objects(None if error is None else f"{type(error).__name__}: {error}")
+    failed = {rank: text for rank, text in enumerate(told) if text is not None}
+    if failed and error is None:
+        rank, text = next(iter(failed.items()))
+        raise RuntimeError(f"For '{owner}', all ranks must be able to export, but rank {rank} raised {text}")
+
+
+def _check_tensors(owner: str, inputs: tuple) -> None:
+    """Refuse inputs of which none is a tensor."""
+    for x in inputs:
+        if hasattr(x, "create_dict_iterator"):
+            raise ValueError(f"For '{owner}', 'inputs' must be Tensors, but got a data set: give one of its batches.")
+        if isinstance(x, Tensor) and len(x.shape) == 1 and x.shape[0] == -2:
+            raise ValueError(f"For '{owner}', the number of dimensions of an input must be known, but it is not.")
+
+
+def _names(given: Any, argument: str, owner: str, default: list[str] | None) -> list[str]:
+    if given is None:
+        return default or []
+    if not isinstance(given, list) or not all(isinstance(n, str) for n in given):
+        raise TypeError(f"For '{owner}', '{argument}' must be a list of str, but got {given!r}.")
+    if len(set(given)) != len(given) or (default is not None and len(given) > len(default)):
+        count = "different" if default is None else f"at most {len(default)} different"
+        raise ValueError(f"For '{owner}', '{argument}' must hold {count} names, but got {given!r}.")
+    return given + (default or [])[len(given) :]
+
+
+def _axes(owner: str, given: Any, names: list[str]) -> dict[str, dict[int, str]]:
+    if given is None:
+        return {}
+    form = "a dict such as {'x': {0: 'batch'}}"
+    if not isinstance(given, dict) or not all(isinstance(v, dict) for v in given.values()):
+        raise TypeError(f"For '{owner}', 'dynamic_axes' must be {form}, but got {given!r}.")
+    for name, axes in given.items():
+        if name not in names:
+            raise ValueError(f"For '{owner}', 'dynamic_axes' must name inputs, which are {names}, but got {name!r}.")
+        if not all(isinstance(a, int) and isinstance(n, str) for a, n in axes.items()):
+            raise TypeError(f"For '{owner}', 'dynamic_axes' must be {form}, but got {given!r}.")
+    return given
