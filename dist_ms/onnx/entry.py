@@ -141,14 +141,14 @@ def _check_tensors(owner: str, inputs: tuple) -> None:
             raise ValueError(f"For '{owner}', the number of dimensions of an input must be known, but it is not.")
 
 
-def _names(given: Any, argument: str, owner: str, default: list[str] | None) -> list[str]:
+def _names(given: Any, name: str, owner: str, default: list[str] | None) -> list[str]:
     if given is None:
         return default or []
     if not isinstance(given, list) or not all(isinstance(n, str) for n in given):
-        raise TypeError(f"For '{owner}', '{argument}' must be a list of str, but got {given!r}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a list of str, but got {given!r}.")
     if len(set(given)) != len(given) or (default is not None and len(given) > len(default)):
         count = "different" if default is None else f"at most {len(default)} different"
-        raise ValueError(f"For '{owner}', '{argument}' must hold {count} names, but got {given!r}.")
+        raise ValueError(f"For '{owner}', '{name}' must hold {count} names, but got {given!r}.")
     return given + (default or [])[len(given) :]
 
 
