@@ -105,13 +105,17 @@ def write_model(
     try:
         check_installed(owner)
         from dist_ms.onnx.exporting import input_names_of, model_of
+        from dist_ms.onnx.recording import named_parameters, tensors
         from dist_ms.onnx.writing import write
 
         _check_tensors(owner, inputs)
-        names = input_names_of(net, inputs)
+        taken = {name for name, _ in named_parameters(net)}
+        names = [f"{name}_input" if name in taken else name for name in input_names_of(net, inputs)]
         names = _names(input_names, "input_names", owner, names)
         results = _names(output_names, "output_names", owner, None)
-        axes = _axes(owner, dynamic_axes, names)
+        ranks = {name: len(t.shape) for name, t in zip(names, tensors(list(inputs)))}
+        axes = _axes(owner, dynamic_axes, ranks)
+        _check_apart(owner, taken, names, results)
         model = model_of(owner, net, inputs, names, results, axes, with_parameters, initializers_as_inputs)
         if comm is None or comm.rank == 0:
             write(model, path, seal)
@@ -141,6 +145,17 @@ def _check_tensors(owner: str, inputs: tuple) -> None:
             raise ValueError(f"For '{owner}', the number of dimensions of an input must be known, but it is not.")
 
 
+def _check_apart(owner: str, taken: set[str], names: list[str], results: list[str]) -> None:
+    """Refuse a name that two things would have."""
+    seen = set(taken)
+    for name in (*names, *results):
+        if name in seen:
+            raise ValueError(
+                f"For '{owner}', inputs, results and parameters must have different names, but got {name!r} twice."
+            )
+        seen.add(name)
+
+
 def _names(given: Any, name: str, owner: str, default: list[str] | None) -> list[str]:
     if given is None:
         return default or []
@@ -152,15 +167,21 @@ def _names(given: Any, name: str, owner: str, default: list[str] | None) -> list
     return given + (default or [])[len(given) :]
 
 
-def _axes(owner: str, given: Any, names: list[str]) -> dict[str, dict[int, str]]:
+def _axes(owner: str, given: Any, ranks: dict[str, int]) -> dict[str, dict[int, str]]:
     if given is None:
         return {}
     form = "a dict such as {'x': {0: 'batch'}}"
     if not isinstance(given, dict) or not all(isinstance(v, dict) for v in given.values()):
         raise TypeError(f"For '{owner}', 'dynamic_axes' must be {form}, but got {given!r}.")
     for name, axes in given.items():
-        if name not in names:
-            raise ValueError(f"For '{owner}', 'dynamic_axes' must name inputs, which are {names}, but got {name!r}.")
+        if name not in ranks:
+            raise ValueError(f"For '{owner}', 'dynamic_axes' must name inputs, among {[*ranks]}, but got {name!r}.")
         if not all(isinstance(a, int) and isinstance(n, str) for a, n in axes.items()):
             raise TypeError(f"For '{owner}', 'dynamic_axes' must be {form}, but got {given!r}.")
+        for axis in axes:
+            if not 0 <= axis < ranks[name]:
+                raise ValueError(
+                    f"For '{owner}', 'dynamic_axes' must name dimensions of {name!r} from 0 to {ranks[name] - 1}, "
+                    f"but got dimension {axis}."
+                )
     return given

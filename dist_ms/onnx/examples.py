@@ -14,7 +14,6 @@ __all__ = ["Axes", "Symbol", "examples", "symbols_of"]
 
 Axes = dict[str, dict[int, str]]
 
-_GROWTH = (0, 1, 3, 7, 12, 18, 25, 33)
 _IMAGE, _IMAGE_STEP = 64, 32  # the least size of open images: networks halve them up to five times
 
 
@@ -44,19 +43,17 @@ def symbols_of(inputs: Sequence[Any], names: Sequence[str], axes: Axes) -> list[
             if called is not None:
                 found.setdefault(called, []).append((i, axis))
     runs = 2 + len(found)
+    prime = next(p for p in range(runs + 1, 2 * runs + 4) if all(p % d for d in range(2, p)))
     symbols = []
     for number, (name, places) in enumerate(found.items()):
         known = [given[i].shape[axis] for i, axis in places if given[i].shape[axis] > 1]
         i, axis = places[0]
-        step = number + 1
-        if known:
-            base = known[0]
-        elif axis >= 2 and given[i].ndim == 4:
-            base, step = _IMAGE, step * _IMAGE_STEP
-        else:
-            base = 2 + 3 * number
-        growth = [g + (number * (r % 2)) for r, g in enumerate(_GROWTH)] if number else _GROWTH
-        symbols.append(Symbol(name, tuple(places), tuple([base + step * growth[r] for r in range(runs)])))
+        base, step = (known[0] if known else 2 + 3 * number), 1
+        if not known and axis >= 2 and given[i].ndim == 4:
+            base, step = _IMAGE, _IMAGE_STEP
+        # The multiples of different numbers modulo a prime: no two dimensions grow alike.
+        sizes = [base + step * (run * (number + 1) % prime) for run in range(runs)]
+        symbols.append(Symbol(name, tuple(places), tuple(sizes)))
     return symbols
 
 

@@ -15,7 +15,7 @@ from dist_ms.onnx.examples import Axes, examples, symbols_of
 from dist_ms.onnx.graph import Graph, Unsupported, element_type
 from dist_ms.onnx.library import onnx
 from dist_ms.onnx.nodes.table import table
-from dist_ms.onnx.recording import Reference, Run, record, tensors
+from dist_ms.onnx.recording import Reference, Run, named_parameters, record, tensors
 
 __all__ = ["OPSET", "input_names_of", "model_of"]
 
@@ -44,8 +44,6 @@ def evaluating(net: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        for cell, training in before:
-            cell.set_train(False) if not training else None
         for cell, training in before:
             cell.training = training
 
@@ -177,15 +175,14 @@ def _assembled(
     names = list(output_names)
     names += ["output" if len(outputs) == 1 else f"output_{i}" for i in range(len(names), len(outputs))]
     for wire, name in zip(outputs, names):
-        graph.nodes.append(helper.make_node("Identity", [wire.name], [name], name=f"to_{name}"))
+        graph.nodes.append(helper.make_node("Identity", [wire.name], [name], name=f"/to_{name}"))
     nodes, needed = _needed(graph.nodes, names)
-    parameters = {p.name if not name else name: p for name, p in net.parameters_and_names()}
     given = [
         _value_info(n, w, {p[1]: s.name for s in symbols for p in s.places if p[0] == i})
         for i, (n, w) in enumerate(zip(input_names, inputs))
     ]
     initializers = [t for name, t in graph.initializers.items() if name in needed]
-    for name, parameter in parameters.items():
+    for name, parameter in named_parameters(net):
         if name not in needed or name in graph.initializers:
             continue
         array = parameter.array()

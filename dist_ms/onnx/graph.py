@@ -57,9 +57,10 @@ class Graph:
             The result's name, or a tuple of them if there are several.
         """
         number = next(self._count)
-        names = [f"{kind}_{number}" if outputs == 1 else f"{kind}_{number}_{i}" for i in range(outputs)]
+        # No parameter has a slash in its name.
+        names = [f"/{kind}_{number}" if outputs == 1 else f"/{kind}_{number}_{i}" for i in range(outputs)]
         given = {k: v for k, v in attributes.items() if v is not None}
-        self.nodes.append(onnx.helper.make_node(kind, list(inputs), names, name=f"{kind}_{number}", **given))
+        self.nodes.append(onnx.helper.make_node(kind, list(inputs), names, name=f"/{kind}_{number}", **given))
         return names[0] if outputs == 1 else tuple(names)
 
     def initializer(self, name: str, array: np.ndarray) -> str:
@@ -77,7 +78,7 @@ class Graph:
         array = np.asarray(value, dtype)
         key = array.shape, array.dtype.str, array.dtype.name, array.tobytes()
         if key not in self._constants:
-            self._constants[key] = self.initializer(f"constant_{len(self._constants)}", array)
+            self._constants[key] = self.initializer(f"/constant_{len(self._constants)}", array)
         return self._constants[key]
 
     # ---- tensors
@@ -100,6 +101,11 @@ class Graph:
                 else:
                     scalar = self.constant(fill)
                 x.name = scalar if x.ndim == 0 else self.node("Expand", scalar, self.lengths(x.shape))
+            elif (steps := arithmetic(x.arrays)) is not None:
+                first, step = steps
+                count = self.number(Varying([len(a) for a in x.arrays]), x.dtype)
+                end = self.node("Add", self.node("Mul", count, self.constant(step)), self.constant(first))
+                x.name = self.node("Range", self.constant(first), end, self.constant(step))
             else:
                 raise Unsupported(
                     "reads a tensor that was computed from the inputs outside of operations (`asnumpy`, `item`, or "
@@ -138,6 +144,8 @@ class Graph:
         Raises:
             Unsupported: if it follows from none in a way that is known.
         """
+        if all(isinstance(v, float) and v.is_integer() for v in x.values):
+            x = Varying([int(v) for v in x.values])
         if x.values not in self._lengths:
             self._lengths[x.values] = self._length(x)
         return self._lengths[x.values]
@@ -180,6 +188,17 @@ def merged_array(x: Any) -> Any:
         if a is not first and not (a.shape == first.shape and a.tobytes() == first.tobytes()):
             return Varying(arrays)
     return first
+
+
+def arithmetic(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:
+    """The first number and the step of integers that are equally far apart, the same in all runs."""
+    longest = max(arrays, key=len) if all(a.ndim == 1 for a in arrays) else np.zeros(0)
+    if len(longest) < 2 or longest.dtype.kind not in "iu":
+        return None
+    expected = longest[0] + np.arange(len(longest), dtype=longest.dtype) * (longest[1] - longest[0])
+    if not all(np.array_equal(a, expected[: len(a)]) for a in arrays):
+        return None
+    return longest[0], longest[1] - longest[0]
 
 
 def tensor_of(array: np.ndarray, name: str) -> Any:

@@ -12,8 +12,9 @@ import numpy as np
 
 from dist_ms.autograd.tape import Tape, recording
 from dist_ms.common.tensor import Tensor
+from dist_ms.onnx.looking import looks_noticed
 
-__all__ = ["Operation", "Reference", "Run", "record", "tensors"]
+__all__ = ["Operation", "Reference", "Run", "named_parameters", "record", "tensors"]
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
@@ -65,6 +66,7 @@ class Run:
         self.outputs: list[Reference] = []
         self._of: dict[int, Reference] = {}  # by the identity of arrays, which `arrays` keeps alive
         self._kept: list[np.ndarray] = []
+        self._following: set[Reference] = set()  # what follows from the inputs
         self._sums: dict[Reference, int] = {}
         self._constants = 0
         for name, parameter in parameters:
@@ -94,10 +96,23 @@ class Run:
         given = tuple([_replaced(x, self.reference) for x in inputs])
         several = type(result) is tuple
         results = tuple([r.array() for r in (result if several else (result,))])
-        number = len(self.operations)
+        number, follows = len(self.operations), self._follow(given)
         for i, array in enumerate(results):
-            self._know(array, Reference("operation", number, i))
-        self.operations.append(Operation(primitive, given, results, several, _user_line()))
+            made = self._know(array, Reference("operation", number, i))
+            if follows:
+                self._following.add(made)
+        self.operations.append(Operation(primitive, given, results, several, user_line(sys._getframe(1))))
+
+    def _follow(self, values: Any) -> bool:
+        """Whether one of the inputs of an operation follows from those of the network."""
+        if isinstance(values, Reference):
+            return values.kind == "input" or values in self._following
+        return type(values) in (tuple, list) and any(map(self._follow, values))
+
+    def depends(self, x: Tensor) -> bool:
+        """Whether a tensor follows from the inputs, as far as operations tell."""
+        found = self._of.get(id(x._data))
+        return found is not None and self._follow(found)
 
     def check_unwritten(self) -> None:
         """Refuse arrays that were written to after they were seen.
@@ -130,9 +145,8 @@ def _replaced(value: Any, reference: Any) -> Any:
     return value
 
 
-def _user_line() -> str:
-    """The innermost line outside of dist_ms that is being run."""
-    frame: Any = sys._getframe(2)
+def user_line(frame: Any) -> str:
+    """The innermost line outside of dist_ms of a frame and those that called it."""
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}, in {frame.f_code.co_name}"
@@ -145,17 +159,25 @@ def record(net: Any, inputs: Sequence[Any]) -> Run:
         net: a Cell, in the mode in which it is to run.
         inputs: its positional inputs; tensors become the model's inputs, the rest stays as it is.
     """
-    run = Run(tensors(list(inputs)), list(net.parameters_and_names()))
+    run = Run(tensors(list(inputs)), named_parameters(net))
     before = recording.observer, recording.tape
     # With a tape nothing is written in place: `x[0] = 1` is an operation, too. No node is made, as nothing is traced.
     recording.observer, recording.tape = run, Tape()
     try:
-        results = net(*inputs)
+        with looks_noticed(run.depends, user_line):
+            results = net(*inputs)
     finally:
         recording.observer, recording.tape = before
     run.check_unwritten()
     run.outputs = [run.reference(x) for x in tensors(results)]
     return run
+
+
+def named_parameters(net: Any) -> list[tuple[str, Tensor]]:
+    """A network's parameters by their names, or by their places if two have one name."""
+    placed = list(net.parameters_and_names())
+    names = [p.name for _, p in placed]
+    return [(p.name, p) for _, p in placed] if len(set(names)) == len(names) else placed
 
 
 def tensors(results: Any) -> list[Tensor]:
