@@ -36,7 +36,7 @@ def export(
         net: a Cell.
         inputs: what to call it with. Lengths that a file is to leave open are None or -1 in
             `Tensor(shape=[None, 3, 224, 224], dtype=ms.float32)`: the first dimensions are "batch".
-        file_name: the file; '.onnx' is added if it is missing.
+        file_name: the file; '.onnx' is added, and its folder made, if it is missing.
         input_names: names of the inputs; by default those of the parameters of `construct`.
         output_names: names of the results; by default "output", or "output_0" and so on.
         export_params: False to leave the parameters' values out: they are inputs then.
@@ -101,30 +101,45 @@ def write_model(
         raise TypeError(f"For '{owner}', 'file_name' must be a str with the name of a file, but got {file_name!r}.")
     path = file_name if file_name.endswith(".onnx") else f"{file_name}.onnx"
     comm = data_parallel_comm()
-    error: Exception | None = None
-    try:
+
+    def make() -> Any:
         check_installed(owner)
         from dist_ms.onnx.exporting import input_names_of, model_of
         from dist_ms.onnx.recording import named_parameters, tensors
-        from dist_ms.onnx.writing import write
 
         _check_tensors(owner, inputs)
         taken = {name for name, _ in named_parameters(net)}
         names = [f"{name}_input" if name in taken else name for name in input_names_of(net, inputs)]
         names = _names(input_names, "input_names", owner, names)
         results = _names(output_names, "output_names", owner, None)
+        _check_apart(owner, taken, names, results)
         ranks = {name: len(t.shape) for name, t in zip(names, tensors(list(inputs)))}
         axes = _axes(owner, dynamic_axes, ranks)
-        _check_apart(owner, taken, names, results)
-        model = model_of(owner, net, inputs, names, results, axes, with_parameters, initializers_as_inputs)
+        return model_of(owner, net, inputs, names, results, axes, with_parameters, initializers_as_inputs)
+
+    def put() -> None:
         if comm is None or comm.rank == 0:
+            from dist_ms.onnx.writing import write
+
             write(model, path, seal)
-    except Exception as found:
-        error = found
+
+    model = _together(owner, comm, make)
+    _together(owner, comm, put)
+
+
+def _together(owner: str, comm: Any, work: Callable[[], Any]) -> Any:
+    """What a piece of work returns; where it fails on one rank it fails on all."""
+    error: Exception | None = None
+    found = None
+    try:
+        found = work()
+    except Exception as raised:
+        error = raised
     if comm is not None:
         _agree(owner, comm, error)
     if error is not None:
         raise error
+    return found
 
 
 def _agree(owner: str, comm: Any, error: Exception | None) -> None:

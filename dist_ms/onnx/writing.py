@@ -25,10 +25,11 @@ def write(model: Any, path: str, seal: Callable[[bytes], bytes] | None = None) -
 
     Raises:
         ValueError: if a model that needs a second file is to be encrypted.
-        FileNotFoundError: if the folder is missing.
+        OSError: if the file cannot be written.
     """
     from dist_ms.train.checkpoint.atomic_file import replacing
 
+    os.makedirs(os.path.dirname(os.path.realpath(path)), mode=0o700, exist_ok=True)
     size = sum(len(t.raw_data) for t in model.graph.initializer)
     if size > MOST_BYTES:
         if seal is not None:

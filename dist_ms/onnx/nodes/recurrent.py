@@ -17,7 +17,6 @@ _KIND = {"lstm": "LSTM", "gru": "GRU", "tanh": "RNN", "relu": "RNN"}
 
 @maps("Recurrence")
 def _recurrence(g: Any, step: Any) -> tuple:
-    """ONNX multiplies by W itself, ours were multiplied before: its W takes each gate as it is."""
     gates, weight, bias, hidden, cell, live = step.inputs[:6]
     if live is not None:
         raise Unsupported("has sequences of several lengths ('seq_length'), which were read outside of operations")
@@ -27,12 +26,10 @@ def _recurrence(g: Any, step: Any) -> tuple:
     if isinstance(width, Varying):
         raise Unsupported("has an open width")
     rows = np.concatenate([np.arange(n * width, (n + 1) * width) for n in order])
-    count = len(rows)
     front = g.constant([0], np.int64)
-    identity = g.constant(np.eye(count)[rows][None], dtype)
-    recurrent = g.node("Unsqueeze", g.node("Gather", g.name(weight), g.constant(rows, np.int64), axis=0), front)
-    own = g.constant(np.zeros(count), dtype)
-    other = own if bias is None else g.node("Gather", g.operand(bias, dtype), g.constant(rows, np.int64), axis=0)
+    x, inner, own = _before(g, gates, rows, dtype)
+    recurrent = g.node("Unsqueeze", _ordered(g, weight, rows), front)
+    other = g.constant(np.zeros(len(rows)), dtype) if bias is None else _ordered(g, bias, rows)
     biases = g.node("Unsqueeze", g.node("Concat", own, other, axis=0), front)
     states = [g.node("Unsqueeze", g.operand(s, dtype), front) for s in (hidden, cell) if s is not None]
     options: dict[str, Any] = {"hidden_size": int(width), "direction": "reverse" if step["_backwards"] else "forward"}
@@ -42,7 +39,24 @@ def _recurrence(g: Any, step: Any) -> tuple:
         options["activations"] = ["Relu"]
     outputs = 3 if kind == "lstm" else 2
     out, *last = g.node(
-        _KIND[kind], g.name(gates), identity, recurrent, biases, "", *states, outputs=outputs, **options
+        _KIND[kind], x, g.node("Unsqueeze", inner, front), recurrent, biases, "", *states, outputs=outputs, **options
     )
     one = g.constant([1], np.int64)
     return g.node("Squeeze", out, one), *[g.node("Squeeze", s, front) for s in last]
+
+
+def _ordered(g: Any, x: Any, rows: np.ndarray) -> str:
+    """The rows of a weight or a bias in the order of ONNX's gates."""
+    return g.node("Gather", g.name(x), g.constant(rows, np.int64), axis=0)
+
+
+def _before(g: Any, gates: Any, rows: np.ndarray, dtype: np.dtype) -> tuple[str, str, str]:
+    """The input, weight and bias of the product with the inputs, which ONNX has in the layer and ours before it."""
+    maker = g.makers.get(gates.reference)
+    if maker is not None and maker.kind == "Dense" and maker.inputs[1].ndim == 2 and maker.inputs[0].dtype == dtype:
+        x, weight, *bias = maker.inputs
+        given = [b for b in bias if b is not None]
+        own = _ordered(g, given[0], rows) if given else g.constant(np.zeros(len(rows)), dtype)
+        return g.name(x), _ordered(g, weight, rows), own
+    # Another product: W takes each gate as it is.
+    return g.name(gates), g.constant(np.eye(len(rows))[rows], dtype), g.constant(np.zeros(len(rows)), dtype)
