@@ -91,6 +91,8 @@ class Graph:
         if not isinstance(x, Wire):
             raise Unsupported(f"has {x!r} where a tensor is expected")
         if not x.name:
+            if x.reference.kind == "operation":
+                raise Unsupported("reads a result of an operation that ONNX does not give")
             value = merged_array(x)
             if not isinstance(value, Varying):
                 x.name = self.constant(value)

@@ -135,6 +135,12 @@ def _softmax(g: Any, step: Any) -> str:
     return g.node(step.kind, g.name(step.inputs[0]), axis=int(axis))
 
 
+@maps("_Gate")
+def _gate(g: Any, step: Any) -> str:
+    a, b = (g.name(x) for x in step.inputs)
+    return g.node("Mul", a, g.node("Sigmoid", b))
+
+
 @maps("GLU")
 def _glu(g: Any, step: Any) -> str:
     a, b = g.node("Split", g.name(step.inputs[0]), outputs=2, axis=int(step["axis"]))

@@ -19,7 +19,6 @@ _BINARY = {
     "Maximum": "Max",
     "Minimum": "Min",
     "Pow": "Pow",
-    "BitwiseAnd": "BitwiseAnd",
 }
 _COMPARING = {
     "Equal": "Equal",
@@ -211,6 +210,67 @@ def _floor_mod(g: Any, step: Any) -> str:
     if dtype.kind in "fV":
         return g.node("Sub", a, g.node("Mul", b, g.node("Floor", g.node("Div", a, b))))
     return to_result(g, g.node("Mod", a, b, fmod=0), dtype, step)
+
+
+@maps("TruncateDiv", "TruncateMod", "Mod")
+def _cut_toward_zero(g: Any, step: Any) -> str:
+    a, b, dtype = operands(g, step)
+    if step.kind != "TruncateDiv":
+        return to_result(g, g.node("Mod", a, b, fmod=1), dtype, step)
+    out = g.node("Div", a, b)
+    if dtype.kind in "fV":
+        out = g.node("Mul", g.node("Sign", out), g.node("Floor", g.node("Abs", out)))
+    return to_result(g, out, dtype, step)
+
+
+@maps("DivNoNan")
+def _divide_or_zero(g: Any, step: Any) -> str:
+    dtype = step.outputs[0].dtype
+    a, b = (g.operand(x, dtype) for x in step.inputs)
+    zero = g.constant(0, dtype)
+    return g.node("Where", g.node("Equal", b, zero), zero, g.node("Div", a, b))
+
+
+@maps("Xlogy")
+def _times_logarithm(g: Any, step: Any) -> str:
+    dtype = step.outputs[0].dtype
+    a, b = (g.operand(x, dtype) for x in step.inputs)
+    zero = g.constant(0, dtype)
+    return g.node("Where", g.node("Equal", a, zero), zero, g.node("Mul", a, g.node("Log", b)))
+
+
+@maps("LogAddExp")
+def _log_sum(g: Any, step: Any) -> str:
+    dtype = step.outputs[0].dtype
+    a, b = (g.operand(x, dtype) for x in step.inputs)
+    distance = g.node("Neg", g.node("Abs", g.node("Sub", a, b)))
+    return g.node("Add", g.node("Max", a, b), g.node("Softplus", distance))
+
+
+@maps("Erfc")
+def _erfc(g: Any, step: Any) -> str:
+    x = step.inputs[0]
+    return g.node("Sub", g.constant(1, x.dtype), g.node("Erf", g.name(x)))
+
+
+@maps("IsFinite")
+def _finite(g: Any, step: Any) -> str:
+    x = g.name(step.inputs[0])
+    return g.node("Not", g.node("Or", g.node("IsNaN", x), g.node("IsInf", x)))
+
+
+@maps("NanToNum")
+def _no_nan(g: Any, step: Any) -> str:
+    x, dtype = step.inputs[0], step.outputs[0].dtype
+    if dtype.name not in ("float16", "float32", "float64"):
+        return g.node("Identity", g.name(x))
+    largest, out = np.finfo(dtype).max, g.name(x)
+    out = g.node("Where", g.node("IsNaN", out), g.constant(step["nan"] or 0, dtype), out)
+    for signs, value, other in (((0, 1), "posinf", largest), ((1, 0), "neginf", -largest)):
+        infinite = g.node("IsInf", out, detect_negative=signs[0], detect_positive=signs[1])
+        given = step[value]
+        out = g.node("Where", infinite, g.constant(other if given is None else given, dtype), out)
+    return out
 
 
 @maps("Clamp")

@@ -240,3 +240,21 @@ def _one_hot(g: Any, step: Any) -> str:
     classes = g.node("Reshape", classes, g.constant(shape, np.int64))
     ids = g.node("Unsqueeze", g.operand(index, np.dtype(np.int64)), g.constant([axis], np.int64))
     return g.node("Where", g.node("Equal", ids, classes), g.operand(on, dtype), g.operand(off, dtype))
+
+
+@maps("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterMul")
+def _scatter(g: Any, step: Any) -> str:
+    x, index, values = step.inputs[:3]
+    ways = {"TensorScatterUpdate": None, "TensorScatterAdd": "add", "TensorScatterMul": "mul"}
+    ids = g.operand(index, np.dtype(np.int64))
+    return g.node("ScatterND", g.name(x), ids, g.operand(values, x.dtype), reduction=ways[step.kind])
+
+
+@maps("TensorScatterElements")
+def _scatter_along(g: Any, step: Any) -> str:
+    x, index, values = step.inputs[:3]
+    ways = {"none": None, "add": "add", "mul": "mul"}
+    if step["reduction"] not in ways:
+        raise Unsupported(f"scatters by {step['reduction']!r}, which ONNX's opset 17 has not")
+    options = {"axis": int(step["axis"]), "reduction": ways[step["reduction"]]}
+    return g.node("ScatterElements", g.name(x), g.name(index), g.name(values), **options)

@@ -18,8 +18,7 @@ _KIND = {"lstm": "LSTM", "gru": "GRU", "tanh": "RNN", "relu": "RNN"}
 @maps("Recurrence")
 def _recurrence(g: Any, step: Any) -> tuple:
     gates, weight, bias, hidden, cell, live = step.inputs[:6]
-    if live is not None:
-        raise Unsupported("has sequences of several lengths ('seq_length'), which were read outside of operations")
+    lengths = "" if live is None else _lengths(g, live)
     kind, dtype = step["_kind"], gates.dtype
     order = _ORDER[kind]
     width = weight.shape[-1]
@@ -39,7 +38,15 @@ def _recurrence(g: Any, step: Any) -> tuple:
         options["activations"] = ["Relu"]
     outputs = 3 if kind == "lstm" else 2
     out, *last = g.node(
-        _KIND[kind], x, g.node("Unsqueeze", inner, front), recurrent, biases, "", *states, outputs=outputs, **options
+        _KIND[kind],
+        x,
+        g.node("Unsqueeze", inner, front),
+        recurrent,
+        biases,
+        lengths,
+        *states,
+        outputs=outputs,
+        **options,
     )
     one = g.constant([1], np.int64)
     return g.node("Squeeze", out, one), *[g.node("Squeeze", s, front) for s in last]
@@ -60,3 +67,24 @@ def _before(g: Any, gates: Any, rows: np.ndarray, dtype: np.dtype) -> tuple[str,
         return g.name(x), _ordered(g, weight, rows), own
     # Another product: W takes each gate as it is.
     return g.name(gates), g.constant(np.eye(len(rows))[rows], dtype), g.constant(np.zeros(len(rows)), dtype)
+
+
+def _lengths(g: Any, live: Any) -> str:
+    """The lengths of the sequences: the tensor that says in all runs which steps count.
+
+    Raises:
+        Unsupported: if there is none.
+    """
+    if isinstance(live, np.ndarray):
+        return g.constant(live.sum(0), np.int32)
+    for wire in g.wires:
+        if (
+            wire.ndim == 1
+            and wire.dtype.kind in "iu"
+            and all(
+                len(a) == now.shape[1] and np.array_equal(np.arange(len(now))[:, None] < a, now)
+                for a, now in zip(wire.arrays, live.values)
+            )
+        ):
+            return g.operand(wire, np.dtype(np.int32))
+    raise Unsupported("has sequences whose lengths ('seq_length') are no tensor of the network: give them as an input")

@@ -152,6 +152,17 @@ def _reverse(g: Any, step: Any) -> str:
     )
 
 
+@maps("ReverseSequence")
+def _reverse_parts(g: Any, step: Any) -> str:
+    x, lengths = step.inputs[:2]
+    along, over = (int(step[a]) % x.ndim for a in ("seq_dim", "batch_dim"))
+    # ONNX has these for the first two dimensions only.
+    order = [along, over, *[i for i in range(x.ndim) if i not in (along, over)]]
+    turned = g.node("Transpose", g.name(x), perm=order)
+    out = g.node("ReverseSequence", turned, g.operand(lengths, np.dtype(np.int64)), time_axis=0, batch_axis=1)
+    return g.node("Transpose", out, perm=[order.index(i) for i in range(x.ndim)])
+
+
 @maps("Tril", "Triu")
 def _triangle(g: Any, step: Any) -> str:
     x = step.inputs[0]

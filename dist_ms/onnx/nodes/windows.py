@@ -78,6 +78,11 @@ def _transposed_convolution(g: Any, step: Any) -> str:
     )
 
 
+@maps("MaxPoolingWithIndices")
+def _maxima(g: Any, step: Any) -> tuple:
+    return _pooling(g, step), ""  # the places are counted otherwise in ONNX
+
+
 @maps("MaxPooling", "AvgPooling")
 def _pooling(g: Any, step: Any) -> str:
     x, pool = step.inputs[0], step["_pool"]

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms import nn
-from tests.serial.onnx.exported import check
+from dist_ms import nn, ops
+from tests.serial.onnx.exported import check, run
+from tests.serial.onnx.test_operations import Of
 
 DRAWS = np.random.RandomState(1)
 
@@ -93,3 +94,36 @@ def test_a_cell_of_an_lstm(tmp_path):
 def test_attention_with_its_weights(tmp_path):
     rows = floats(2, 5, 8)
     check(nn.MultiheadAttention(8, 2, batch_first=True), [rows, rows, rows], tmp_path)
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU, nn.RNN])
+def test_sequences_of_several_lengths(kind, tmp_path):
+    net = kind(8, 6, num_layers=2, batch_first=True, bidirectional=True)
+    check(Of(lambda x, lengths: net(x, None, lengths)), [floats(*ROWS), ms.Tensor([3, 5], ms.int32)], tmp_path)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+def test_padding_of_attention(weights, tmp_path):
+    net = nn.MultiheadAttention(8, 2, batch_first=True)
+    hidden = ms.Tensor([[False, False, True, True, True], [False, False, False, False, True]])
+    function = Of(lambda x, h: net(x, x, x, key_padding_mask=h, need_weights=weights)[0])
+    check(function, [floats(*ROWS), hidden], tmp_path)
+
+
+def test_a_causal_encoder_whose_length_is_open(tmp_path):
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    net, path = nn.TransformerEncoder(layer, 2), tmp_path / "net.onnx"
+
+    def causal(x):
+        length = x.shape[1]
+        return net(x, src_mask=ops.triu(ops.ones((length, length)), 1).astype(ms.bool_))
+
+    ms.export(Of(causal), ms.Tensor(shape=[None, None, 8], dtype=ms.float32), file_name=str(path))
+    given = floats(3, 11, 8)
+    net.set_train(False)
+    np.testing.assert_allclose(run(path, [given.asnumpy()])[0], causal(given).asnumpy(), rtol=1e-5, atol=1e-5)
+
+
+def test_attention_by_blocks(tmp_path):
+    net = nn.Transformer(8, 2, 1, 1, 16, batch_first=True)
+    check(net, [floats(2, 5, 8), floats(2, 4, 8)], tmp_path)

@@ -90,6 +90,20 @@ OPERATIONS = {
     "unfolded": lambda x: ops.unfold(x, (2, 2)),
     "blocks": lambda x: ops.SpaceToDepth(2)(x),
     "sums": lambda x: (ops.addn([x, x]), ops.bias_add(x, FIXED[:, 0, 0]), ops.lerp(x, FIXED, 0.5)),
+    "without nan": lambda x: (
+        ops.nan_to_num(x / 0),
+        ops.DivNoNan()(x, FIXED),
+        ops.isfinite(x / 0),
+        ops.xlogy(x, x * x),
+    ),
+    "toward zero": lambda x: (ops.div(x, 0.3, rounding_mode="trunc"), ops.fmod(x, 2)),
+    "logarithms": lambda x: (ops.logaddexp(x, FIXED), ops.erfc(x)),
+    "gates": lambda x: ops.glu(x),
+    "scattered": lambda x: (
+        ops.tensor_scatter_elements(x, ops.argmax(x, 1, True), x[:, :1], 1),
+        ops.TensorScatterAdd()(x.swapaxes(0, 1), ms.Tensor([[1], [3], [1]]), x.swapaxes(0, 1)[:3]),
+    ),
+    "maxima and places": lambda x: ops.max_pool2d(x, 2, return_indices=True)[0],
     "in numpy's form": lambda x: (ms.numpy.add(x, x), ms.numpy.sum(x, 1), ms.mint.nn.functional.softmax(x, 1)),
     "nothing": lambda x: (ops.dropout(x, 0.5, training=False), ops.stop_gradient(x)),
 }

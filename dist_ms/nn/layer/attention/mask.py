@@ -90,8 +90,7 @@ def attention_mask(
         padding = _with_columns(ops.reshape(padding, (rows, 1, 1, sources)), columns)
         mask = padding if mask is None else _joined(mask, padding)
     if mask is not None and _is_bool(mask):
-        hidden = mask.array()
-        return ops.cast(wrap(np.where(hidden, np.float32(-np.inf), np.float32(0))), dtype)
+        return ops.cast(ops.where(mask, wrap(np.float32(-np.inf)), wrap(np.float32(0))), dtype)
     return mask
 
 
