@@ -188,7 +188,7 @@ class SlidingWindowCmn(AudioOperation):
     """Features (..., time, feature) less their mean over a window of time.
 
     Args:
-        cmn_window: the window's frames.
+        cmn_window: the window's frames; those before the frame, if the window is not centered.
         min_cmn_window: the least frames at the start, if the window is not centered.
         center: whether the frame is in the window's middle, else at its end.
         norm_vars: divide by the window's deviation, too.

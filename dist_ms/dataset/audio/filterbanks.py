@@ -147,4 +147,4 @@ def _triangles(frequencies: np.ndarray, edges: np.ndarray) -> np.ndarray:
     slopes = edges[None] - frequencies[:, None]
     with np.errstate(divide="ignore", invalid="ignore"):
         widths = np.diff(edges)
-        return np.maximum(0, np.minimum(-slopes[:, :-2] / widths[:-1], slopes[:, 2:] / widths[1:]))
+        return np.maximum(0, np.minimum(-slopes[:, :-2] / widths[:-1], slopes[:, 2:] / widths[1:])) + 0.0

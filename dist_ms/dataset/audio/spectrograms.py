@@ -279,7 +279,7 @@ class GriffinLim(AudioOperation):
             angles = numbers.random(audio.shape) + 1j * numbers.random(audio.shape)
         last: np.ndarray | float = 0.0
         for _ in range(self.n_iter):
-            signal = overlapped(magnitudes * angles, window, self.hop_length, length=self.length)
+            signal = overlapped(magnitudes * angles, window, self.hop_length)
             found = fourier(signal, window, self.hop_length)
             angles = found - last * (self.momentum / (1 + self.momentum))
             angles = angles / (np.abs(angles) + 1e-16)
