@@ -101,11 +101,11 @@ def melscale_fbanks(
     Examples:
         >>> from dist_ms.dataset import audio
         >>> print(audio.melscale_fbanks(5, 0.0, 4000.0, 2, 8000).round(4))
-        [[-0.      0.    ]
-         [ 0.6759  0.3241]
-         [ 0.      0.9055]
-         [ 0.      0.4528]
-         [ 0.      0.    ]]
+        [[0.     0.    ]
+         [0.6759 0.3241]
+         [0.     0.9055]
+         [0.     0.4528]
+         [0.     0.    ]]
     """
     owner = "melscale_fbanks"
     positive_int(n_freqs, "n_freqs", owner)

@@ -46,23 +46,20 @@ def overlapped(
     window: np.ndarray,
     hop_length: int,
     center: bool = True,
-    onesided: bool = True,
     length: int = 0,
 ) -> np.ndarray:
-    """The signal of windowed frames' spectra (..., frequency, frame), weighted by the windows.
+    """The signal of windowed frames' spectra (..., frequency, frame), weighted by the windows where they are not 0.
 
     Args:
-        spectra: complex numbers.
+        spectra: complex numbers, without negative frequencies.
         window: of one frame.
         hop_length: samples from a frame to the next one.
         center: whether the first frame's middle is the signal's start.
-        onesided: whether negative frequencies are left out.
         length: of the result; 0 for what the frames hold.
     """
     size, count = window.size, spectra.shape[-1]
     spectra = np.swapaxes(spectra, -1, -2)
-    frames = np.fft.irfft(spectra, size) if onesided else np.fft.ifft(spectra, size).real
-    frames = frames * window
+    frames = np.fft.irfft(spectra, size) * window
     whole = size + hop_length * (count - 1)
     signal = np.zeros((*frames.shape[:-2], whole))
     weight = np.zeros(whole)
@@ -72,11 +69,7 @@ def overlapped(
     start = size // 2 if center else 0
     stop = start + length if length else whole - start
     signal, weight = signal[..., start:stop], weight[start:stop]
-    if weight.size and weight.min() <= 1e-11:
-        raise RuntimeError(
-            "The windows of a spectrogram's frames must overlap, but between some of them there is nothing."
-        )
-    result = signal / weight
+    result = signal / np.where(weight > np.finfo(np.float32).tiny, weight, 1)
     if length > result.shape[-1]:
         result = np.pad(result, [(0, 0)] * (result.ndim - 1) + [(0, length - result.shape[-1])])
     return result

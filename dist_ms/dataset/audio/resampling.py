@@ -26,8 +26,6 @@ def resampled(
         rolloff: the filter's edge, as a part of half the lower rate.
         beta: of Kaiser's window; None for a squared cosine.
     """
-    if orig_freq == new_freq:
-        return audio.astype(np.float64)
     divisor = math.gcd(int(orig_freq), int(new_freq))
     source, target = int(orig_freq) // divisor, int(new_freq) // divisor
     edge = min(source, target) * rolloff
@@ -80,8 +78,14 @@ class Resample(AudioOperation):
         self.rolloff = check_float_range(rolloff, "rolloff", "Resample", 0, 1.0, "(]")
         self.beta = 14.769656459379492 if beta is None else check_number(beta, "beta", "Resample")
 
+    def prepare(self, audio: np.ndarray) -> np.ndarray:
+        """Numbers as in other transforms; an array whose rate stays is not touched."""
+        return audio if self.orig_freq == self.new_freq else super().prepare(audio)
+
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Resample an array."""
+        if self.orig_freq == self.new_freq:
+            return audio
         beta = self.beta if self.resample_method is ResampleMethod.KAISER_WINDOW else None
         return resampled(audio, self.orig_freq, self.new_freq, self.lowpass_filter_width, self.rolloff, beta).astype(
             audio.dtype

@@ -16,7 +16,6 @@ from dist_ms.dataset.audio.operation import (
     as_complex,
     as_pairs,
     float_from_0,
-    floats,
     int_from_0,
     positive_float,
     positive_int,
@@ -204,8 +203,9 @@ class InverseSpectrogram(ComplexOperation):
         window = window_of(self.window, self.win_length, self.n_fft)
         if self.normalized:
             spectra = spectra * np.sqrt((window**2).sum())
-        length = self.length + 2 * self.pad if self.length else 0
-        signal = overlapped(spectra, window, self.hop_length, self.center, self.onesided, length)
+        frames = (spectra.shape[-1] - 1) * self.hop_length
+        length = self.length + 2 * self.pad if self.length else frames
+        signal = overlapped(spectra[..., : self.n_fft // 2 + 1, :], window, self.hop_length, self.center, length)
         if self.pad:
             signal = signal[..., self.pad : -self.pad]
         return np.ascontiguousarray(signal).astype(audio.dtype)
@@ -213,6 +213,8 @@ class InverseSpectrogram(ComplexOperation):
 
 class GriffinLim(AudioOperation):
     """A signal with a given spectrogram (..., frequency, frame), whose angles are found step by step.
+
+    As in MindSpore, several dimensions before the frequencies become one.
 
     Args:
         n_fft: samples of a frame's transform.
@@ -281,7 +283,8 @@ class GriffinLim(AudioOperation):
         for _ in range(self.n_iter):
             signal = overlapped(magnitudes * angles, window, self.hop_length)
             found = fourier(signal, window, self.hop_length)
-            angles = found - last * (self.momentum / (1 + self.momentum))
+            angles = found - last * (self.momentum / (1 + 2 * self.momentum))
             angles = angles / (np.abs(angles) + 1e-16)
             last = found
-        return floats(overlapped(magnitudes * angles, window, self.hop_length, length=self.length).astype(audio.dtype))
+        signal = overlapped(magnitudes * angles, window, self.hop_length, length=self.length).astype(audio.dtype)
+        return signal.reshape(-1, signal.shape[-1]) if signal.ndim > 2 else signal

@@ -41,6 +41,8 @@ def stretched(spectra: np.ndarray, speed: float, advance: np.ndarray) -> np.ndar
 class PhaseVocoder(ComplexOperation):
     """A complex spectrogram (..., frequency, frame, 2) at another speed, with the same pitch.
 
+    As in MindSpore, what comes before the frequencies becomes one dimension at a rate of 1.
+
     Args:
         rate: the speed, above 0.
         phase_advance: how far each frequency's angle turns from a frame to the next, of shape (frequency, 1).
@@ -58,16 +60,21 @@ class PhaseVocoder(ComplexOperation):
         self.rate = positive_float(rate, "rate", "PhaseVocoder")
         self.phase_advance = check_type(phase_advance, "phase_advance", "PhaseVocoder", np.ndarray)
 
+    def prepare(self, audio: np.ndarray) -> np.ndarray:
+        """Require the type of the phases, too."""
+        prepared = super().prepare(audio)
+        if self.phase_advance.dtype != audio.dtype:
+            wanted = f"of the input's type, {audio.dtype}"
+            raise RuntimeError(complaint("phase_advance", "PhaseVocoder", wanted, self.phase_advance.dtype))
+        return prepared
+
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Stretch a spectrogram."""
         if self.phase_advance.shape != (audio.shape[-3], 1):
             wanted = f"of shape ({audio.shape[-3]}, 1)"
             raise RuntimeError(complaint("phase_advance", "PhaseVocoder", wanted, self.phase_advance.shape))
-        if self.phase_advance.dtype != audio.dtype:
-            wanted = f"of the input's type, {audio.dtype}"
-            raise RuntimeError(complaint("phase_advance", "PhaseVocoder", wanted, self.phase_advance.dtype))
         if self.rate == 1:
-            return audio
+            return audio.reshape(-1, *audio.shape[-3:])
         spectra = as_complex(audio.astype(np.float64))
         return as_pairs(stretched(spectra, self.rate, self.phase_advance.astype(np.float64)), audio.dtype)
 
@@ -75,9 +82,11 @@ class PhaseVocoder(ComplexOperation):
 class TimeStretch(ComplexOperation):
     """A complex spectrogram (..., frequency, frame, 2) at another speed, with the same pitch.
 
+    As in MindSpore, what comes before the frequencies becomes one dimension at a rate of 1.
+
     Args:
         hop_length: samples from a frame to the next one; n_freq - 1 if not given.
-        n_freq: the spectrogram's frequencies.
+        n_freq: the spectrogram's frequencies; only the step's default follows from it.
         fixed_rate: the speed, above 0; 1 if not given.
 
     Examples:
@@ -98,13 +107,9 @@ class TimeStretch(ComplexOperation):
 
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Stretch a spectrogram."""
-        if audio.shape[-3] != self.n_freq:
-            raise RuntimeError(
-                complaint("audio", "TimeStretch", f"of n_freq, {self.n_freq}, frequencies", audio.shape[-3])
-            )
         if self.fixed_rate == 1:
-            return audio
-        advance = np.linspace(0, np.pi * self.hop_length, self.n_freq)[:, None]
+            return audio.reshape(-1, *audio.shape[-3:])
+        advance = np.linspace(0, np.pi * self.hop_length, audio.shape[-3])[:, None]
         return as_pairs(stretched(as_complex(audio.astype(np.float64)), self.fixed_rate, advance), audio.dtype)
 
 

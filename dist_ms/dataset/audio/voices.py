@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dist_ms.common.checks import complaint
 from dist_ms.dataset.audio.operation import AudioOperation, positive_float, positive_int, rate
 
 __all__ = ["DetectPitchFrequency"]
@@ -27,6 +28,8 @@ class DetectPitchFrequency(AudioOperation):
         [200. 200. 200.]
     """
 
+    real = False
+
     def __init__(
         self,
         sample_rate: int,
@@ -49,6 +52,9 @@ class DetectPitchFrequency(AudioOperation):
         lowest = int(np.ceil(self.sample_rate / self.freq_high))
         length = audio.shape[-1]
         count = int(np.ceil(length / size))
+        if count + (self.win_length - 1) // 2 < self.win_length:
+            wanted = f"of so many samples that {self.win_length} frames of {size} have a median"
+            raise RuntimeError(complaint("audio", "DetectPitchFrequency", wanted, length))
         signal = np.pad(audio.astype(np.float64), [(0, 0)] * (audio.ndim - 1) + [(0, lags + count * size - length)])
         frames = signal[..., : count * size].reshape(*audio.shape[:-1], count, size)
         likeness = np.empty((*frames.shape[:-1], lags))
@@ -64,4 +70,4 @@ class DetectPitchFrequency(AudioOperation):
         padded = np.concatenate([np.repeat(lag[..., :1], before, -1), lag], -1)
         windows = np.lib.stride_tricks.sliding_window_view(padded, self.win_length, -1)
         median = np.sort(windows, -1)[..., (self.win_length - 1) // 2]
-        return (self.sample_rate / (median + 1e-9)).astype(audio.dtype)
+        return (self.sample_rate / (median + 1e-9)).astype(np.float32)
