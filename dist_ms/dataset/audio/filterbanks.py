@@ -56,11 +56,11 @@ def linear_fbanks(n_freqs: int, f_min: float, f_max: float, n_filter: int, sampl
     Examples:
         >>> from dist_ms.dataset import audio
         >>> print(audio.linear_fbanks(5, 0.0, 4000.0, 2, 8000).round(2))
-        [[-0.    0.  ]
-         [ 0.75  0.  ]
-         [ 0.5   0.5 ]
-         [ 0.    0.75]
-         [ 0.    0.  ]]
+        [[0.   0.  ]
+         [0.75 0.  ]
+         [0.5  0.5 ]
+         [0.   0.75]
+         [0.   0.  ]]
     """
     owner = "linear_fbanks"
     int_from_0(n_freqs, "n_freqs", owner)
