@@ -11,6 +11,7 @@ from typing import Any
 
 from dist_ms._ext.openmp import cpu_quota
 from dist_ms.communication.comm import Comm
+from dist_ms.communication.end import heartbeat
 from dist_ms.communication.end.failure import Ending
 from dist_ms.communication.end.missing import Place
 from dist_ms.communication.local import LocalComm
@@ -123,8 +124,11 @@ def _start_mpi() -> World:
     ranks = tuple(range(control.size))
     comm = MpiComm(work, WORLD_GROUP, ranks, False, control, seconds)
     Ending(control, mpi_process.abort, mpi_process.finalize).install()
-    places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid(), job_token()))
+    control.heartbeat = heartbeat.prepare(control.rank, control.size, launched_local()[1] == control.size)
+    address = None if control.heartbeat is None else control.heartbeat.address
+    places = comm.gather_objects((_machine(), cores.my_cores(), cpu_quota(), os.getpid(), job_token(), address))
     os.environ[VARIABLE] = places[0][4]
+    heartbeat.begin(control.heartbeat, [place[5] for place in places], places[0][4])
     control.places = [Place(place[0], place[3]) for place in places]
     names = list(dict.fromkeys(place[0] for place in places))
     nodes = tuple(names.index(place[0]) for place in places)

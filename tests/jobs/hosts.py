@@ -66,6 +66,15 @@ class Hosts:
             subprocess.run(["ip", "netns", "del", f"{self._prefix}{k}"], capture_output=True, check=False)
         subprocess.run(["ip", "link", "del", self._bridge], capture_output=True, check=False)
 
+    @contextmanager
+    def cut_off(self, k):
+        """Take a machine's cable out, for a while."""
+        _call("link", "set", f"{self._prefix}v{k}", "down")
+        try:
+            yield
+        finally:
+            _call("link", "set", f"{self._prefix}v{k}", "up")
+
     def on_first(self):
         """The words that run a program on the first machine."""
         inside = ["ip", "netns", "exec", f"{self._prefix}1", "unshare", "--uts", "bash", "-c"]

@@ -125,6 +125,9 @@ class Ending:
                 self.control.farewell()
             except KeyboardInterrupt:
                 self._end_job(130)
+            except TimeoutError as error:
+                self._say(f"{error}\n")
+                self._end_job(1, error)
             sys.excepthook, threading.excepthook = self._excepthook, self._threadhook
             self._finalize()
 

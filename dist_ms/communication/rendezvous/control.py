@@ -13,13 +13,17 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dist_ms.communication.end.forked import Owner
-from dist_ms.communication.end.missing import Missing, Place, doing
+from dist_ms.communication.end.heartbeat import silence
+from dist_ms.communication.end.missing import SILENT, Missing, Place, doing, late
 from dist_ms.communication.rendezvous.waiting import wait_until
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
+if TYPE_CHECKING:
+    from dist_ms._ext.heartbeat import Heartbeat
+
+_PACKAGE = str(Path(__file__).resolve().parents[2])
 
 
 def caller() -> str:
@@ -51,6 +55,7 @@ class Control:
         drivers: per group, what drives its operations under way.
         owner: the process that may communicate.
         places: where every rank runs.
+        heartbeat: tells which rank has fallen silent; None where ranks have none.
     """
 
     def __init__(self, channel: Any, rank: int, size: int) -> None:
@@ -64,6 +69,7 @@ class Control:
         self.drivers: list[Callable[[], None]] = []
         self.owner = Owner()
         self.places: list[Place] = []
+        self.heartbeat: Heartbeat | None = None
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
         self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
         self._sending: list[Any] = []
@@ -133,6 +139,25 @@ class Control:
         place = self.places[rank]
         return Missing(rank, place.host, doing(place, self.places[self.rank]))
 
+    def check_heartbeats(self, what: str) -> None:
+        """Raise if a rank of the job has fallen silent.
+
+        Args:
+            what: cannot be done then: the error's first words.
+
+        Raises:
+            TimeoutError: that names the rank.
+        """
+        lost = None if self.heartbeat is None else self.heartbeat.lost
+        if lost is None or lost in self.left or lost in self.failed:
+            return
+        found = self.missing(lost)
+        raise late(
+            f"{what}: rank {lost} of {self.size} has fallen silent for {silence():g} s (DIST_MS_HEARTBEAT): "
+            f"it {found.doing if found.doing != SILENT else 'is stopped or cut off'} (on {found.host}).",
+            found,
+        )
+
     def assemble(self, name: str, members: tuple[int, ...], seconds: float) -> None:
         """Wait until every member asks for the group `name` of the same members.
 
@@ -164,16 +189,21 @@ class Control:
                 )
 
     def farewell(self) -> None:
-        """Tell that this rank has ended, and stay until all have. Uses next to no CPU."""
+        """Tell that this rank has ended, and stay until all have. Uses next to no CPU.
+
+        Raises:
+            TimeoutError: if one has fallen silent instead.
+        """
+        what = f"Rank {self.rank} of {self.size} cannot end with the others"
         self._tell("left", dict(self.counts), self.others)
-        self._await_all(float("inf"), longest=0.02)
+        self._await_all(float("inf"), 0.02, lambda waited: self.check_heartbeats(what))
 
     def fail(self, seconds: float) -> None:
         """Tell that this rank failed; stay a little, so that others who fail can say so."""
         self._tell("failed", None, self.others)
         self._await_all(seconds, longest=0.005)
 
-    def _await_all(self, seconds: float, longest: float) -> None:
+    def _await_all(self, seconds: float, longest: float, listen: Callable[[float], None] | None = None) -> None:
         """Wait until all others have left or failed, and what was told has gone out."""
 
         def complete() -> bool:
@@ -181,4 +211,4 @@ class Control:
             gone = len(self.left.keys() | self.failed) == self.size - 1
             return gone and not self._sending
 
-        wait_until(complete, seconds, longest=longest)
+        wait_until(complete, seconds, listen, longest)

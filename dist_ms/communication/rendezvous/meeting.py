@@ -253,6 +253,11 @@ class MeetingComm(Comm):
 
         def listen(waited: float) -> None:
             control.listen()
+            try:
+                control.check_heartbeats(f"For '{verb}', rank {control.rank} of {control.size} waits at {caller()}")
+            except TimeoutError:
+                self._give_up(keep, "a rank had fallen silent")
+                raise
             for r in needed:
                 if r not in control.left or done():
                     continue

@@ -77,6 +77,7 @@ class ServerClient:
 
         def listen(waited: float) -> None:
             control.listen()
+            control.check_heartbeats(f"[worker {self.worker} of {self.workers}] {what} cannot be done")
             if (rank in control.left or rank in control.failed) and not came():
                 raise RuntimeError(
                     f"[worker {self.worker} of {self.workers}] {what} cannot be done: server {server} (rank {rank}) "

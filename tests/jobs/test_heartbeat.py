@@ -1,0 +1,93 @@
+"""A rank that is stopped or cut off is named in seconds; one that is busy, asleep or kept by a lock is waited for."""
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+from tests.jobs.conftest import command, environment, processes
+
+HEAD = """
+import ctypes, os, signal, sys, time
+import numpy as np
+from dist_ms.communication import get_comm, init
+init()
+comm = get_comm()
+rank = comm.rank
+comm.barrier()
+time.sleep(0.6)  # until each has heard of the one behind it
+open("began", "w").close()
+"""
+
+
+def test_a_stopped_rank_is_named_on_every_other(run):
+    done = run(
+        HEAD + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\ncomm.barrier()\n",
+        ranks=3,
+        DIST_MS_HEARTBEAT="1",
+    )
+    assert done.code == 1 and done.seconds < 10
+    for rank in (0, 2):
+        line = f"rank {rank} of 3 waits at script.py:13: rank 1 of 3 has fallen silent for 1 s (DIST_MS_HEARTBEAT)"
+        assert f"{line}: it is stopped (SIGSTOP)" in done.err
+    assert "dist-ms: rank 1 of 3 did not answer the others: it is stopped (SIGSTOP)" in done.err
+
+
+def test_a_rank_that_is_stopped_at_its_end_is_named(run):
+    done = run(HEAD + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\n", DIST_MS_HEARTBEAT="1")
+    assert done.code == 1 and done.seconds < 10
+    assert "Rank 0 of 2 cannot end with the others: rank 1 of 2 has fallen silent" in done.err
+
+
+def test_a_busy_rank_is_waited_for(run):
+    code = """
+    if rank == 1:
+        ctypes.PyDLL(None).usleep(4_000_000)  # with the interpreter's lock
+    if rank == 0:
+        time.sleep(3)
+    comm.barrier()
+    print("together")
+    """
+    done = run(HEAD + code.replace("\n    ", "\n"), DIST_MS_HEARTBEAT="1")
+    assert done.code == 0 and done.out.count("together") == 2, done.err
+
+
+def test_a_job_that_was_stopped_whole_goes_on(write, tmp_path):
+    script = write(HEAD + "for i in range(40):\n    time.sleep(0.05)\n    comm.barrier()\nprint('together')\n")
+    words = [sys.executable, "-m", "dist_ms.launch", "run", "-n", "2", str(script)]
+    job = subprocess.Popen(
+        words, cwd=tmp_path, env=environment(DIST_MS_HEARTBEAT="1"), stdout=subprocess.PIPE, text=True
+    )
+    while not (tmp_path / "began").exists():
+        time.sleep(0.02)
+    ranks = [p for p in processes(str(script)) if p != job.pid]
+    for number, pause in ((signal.SIGSTOP, 2.5), (signal.SIGCONT, 0)):
+        for process in ranks:
+            os.kill(process, number)
+        time.sleep(pause)
+    out, _ = job.communicate(timeout=30)
+    assert job.returncode == 0 and out.count("together") == 2
+
+
+def test_a_machine_that_is_cut_off_is_named_and_all_ranks_end(write, hosts, tmp_path):
+    script = write(HEAD + "for i in range(4000):\n    time.sleep(0.01)\n    comm.barrier()\n")
+    options = [f"--mpi-args={shlex.join([*hosts.mpi_options((2, 1)), '--bind-to', 'none'])}"]
+    words = [*hosts.on_first(), *command("dist-ms", 3, script, options=options)]
+    env = environment(DIST_MS_HEARTBEAT="2", OMP_NUM_THREADS="1")
+    with open(tmp_path / "err", "wb") as err:
+        job = subprocess.Popen(words, cwd=tmp_path, env=env, stderr=err)
+    while not (tmp_path / "began").exists():
+        time.sleep(0.05)
+    time.sleep(1)
+    began = time.monotonic()
+    with hosts.cut_off(2):
+        code = job.wait(30)
+        seconds = time.monotonic() - began
+        while processes(str(script)):
+            assert time.monotonic() < began + 30
+            time.sleep(0.1)
+    said = (tmp_path / "err").read_text()
+    assert "rank 2 of 3 has fallen silent for 2 s (DIST_MS_HEARTBEAT): it is stopped or cut off (on node2)" in said
+    assert code == 1 and seconds < 15, said
