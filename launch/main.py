@@ -50,8 +50,24 @@ def make_parser() -> argparse.ArgumentParser:
     plan.add_argument("-m", dest="module", action="store_true", help="run a module, as python -m")
     plan.add_argument("program", nargs=argparse.REMAINDER, metavar="script.py", help="what to run")
     commands.add_parser("ckpt", help="look at the saved states of a run: ls, verify, diff, export")
+    top = commands.add_parser(
+        "top",
+        help="show the jobs that run on this machine",
+        description="Show the jobs that 'dist-ms run' has started on this machine, with each rank's step, speed, loss, "
+        "share of the time that it waits for data and for other ranks, CPU and memory.",
+    )
+    top.add_argument("--once", action="store_true", help="show them once; so it is where there is no terminal")
+    top.add_argument("--interval", type=_seconds, default=2.0, metavar="SECONDS", help="between two looks (default 2)")
     commands.add_parser("doctor", help="show what is installed, and run a job of two ranks")
     return parser
+
+
+def _seconds(text: str) -> float:
+    """Return a time between two looks, for argparse."""
+    seconds = float(text)
+    if not 0.1 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"must be 0.1 to 3600 seconds, but got {text}")
+    return seconds
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,6 +86,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             from dist_ms.launch.doctor import doctor
 
             return doctor()
+        if options.command == "top":
+            from dist_ms.launch.monitoring.top import top
+
+            return top(options.interval, options.once)
         if options.command == "plan":
             from dist_ms.launch.plan import show_plan
 
@@ -96,7 +116,7 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     job = make_job(options, _program(parser, options), os.environ)
     if options.dry_run:
         return show_command(job, options.mpirun, os.environ)
-    return run_job(job, options.mpirun, grace=options.grace, restarts=options.restarts)
+    return run_job(job, options.mpirun, grace=options.grace, restarts=options.restarts, closing=options.summary)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 import secrets
 import signal
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -13,6 +14,9 @@ from dist_ms.launch.banner import LOST, BannerFilter, describe
 from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
 from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import Machine, this_machine
+from dist_ms.launch.monitoring.status import VARIABLE as STATUS
+from dist_ms.launch.monitoring.status import StatusFolder
+from dist_ms.launch.monitoring.summary import summary
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
 from dist_ms.launch.reports import VARIABLE, Reports, named
 from dist_ms.launch.running.restarts import COUNT, Outcome, with_restarts
@@ -30,6 +34,7 @@ def run_job(
     environ: Mapping[str, str] = os.environ,
     grace: float = GRACE,
     restarts: int = 0,
+    closing: bool = True,
 ) -> int:
     """Run a job to its end.
 
@@ -39,6 +44,7 @@ def run_job(
         environ: the user's environment.
         grace: seconds that ranks have to stop after a signal, 0 to end them at once.
         restarts: how often the job is started again when it has failed.
+        closing: whether a line at the end says how the training went, if it ended well.
 
     Returns:
         The exit code: the first failing rank's, 128 + the signal's number for a signal, 75 for ranks that
@@ -49,18 +55,46 @@ def run_job(
     """
     _check(job, environ)
     machine = this_machine()
-    if job.alone:
-        env = rank_environment(job, machine, environ)
-        command = [job.python, *job.program]
-        if restarts:
-            return with_restarts(lambda count: run_single(command, {**env, COUNT: str(count)}, grace), restarts)
+    if job.alone and not restarts:
         sys.stdout.flush()
-        os.execve(job.python, command, env)
+        os.execve(job.python, [job.python, *job.program], rank_environment(job, machine, environ))
+    status, began = StatusFolder(job.program, job.ranks, job.servers), time.monotonic()
+    if status.path is not None:
+        environ = {**environ, STATUS: str(status.path)}
+    try:
+        code = _run(job, mpirun, machine, environ, grace, restarts, status)
+        found = status.read() if closing and code in (0, STOPPED) else None  # a failed job's last line says why
+        if found is not None and (line := summary(found, time.monotonic() - began)):
+            say(line)
+    finally:
+        status.remove()
+    return code
+
+
+def _run(
+    job: Job,
+    mpirun: str | None,
+    machine: Machine,
+    environ: Mapping[str, str],
+    grace: float,
+    restarts: int,
+    status: StatusFolder,
+) -> int:
+    """Run a job, again where it failed, and return its exit code."""
+    if job.alone:
+        command, env = [job.python, *job.program], rank_environment(job, machine, environ)
+
+        def single(count: int) -> Outcome:
+            status.begin_attempt(count)
+            return run_single(command, {**env, COUNT: str(count)}, grace)
+
+        return with_restarts(single, restarts)
     launcher = find_mpirun(mpirun, job.python, environ)
     # The ranks' secret, by which they know each other over TCP before they have met.
     environ = {**environ, _TOKEN: environ.get(_TOKEN) or secrets.token_hex(16)}
 
     def attempt(count: int) -> Outcome:
+        status.begin_attempt(count)
         if not restarts:
             return _attempt(job, launcher, machine, environ, grace)
         if count:

@@ -93,6 +93,12 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         help="start a failed job again, up to N times, after 1, 2, 4 ... 60 s; ranks find the number of restarts in "
         "DIST_MS_RESTARTS, and Model.train(resume=...) goes on where the run was (default 0)",
     )
+    run.add_argument(
+        "--summary",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="say at the end how long the training took, how fast it was and what it waited for (default)",
+    )
     run.add_argument("--prefix", action="store_true", help="begin each line with its rank; equal ones are shown once")
     run.add_argument("--log-dir", metavar="DIR", help="write each rank's output to DIR/rank_R.log as well")
     run.add_argument("--log-name", default="rank", metavar="NAME", help="call these files DIR/NAME_R.log")

@@ -53,11 +53,13 @@ class Comm(ABC):
         size: the number of ranks in the group.
         ranks: the world rank of each member.
         one_node: whether all members share a machine's memory.
+        waited: seconds that this process has spent in collectives of all groups, waiting for other ranks above all.
     """
 
     name: str
     rank: int
     size: int
+    waited: float = 0.0
     ranks: tuple[int, ...]
     one_node: bool
 

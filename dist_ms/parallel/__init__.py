@@ -5,6 +5,7 @@ network, and of an optimizer what its attributes say.
 """
 
 from dist_ms.common.settings.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters
+from dist_ms.parallel import status_file  # which begins when ranks have joined
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.errors import DesyncError, PlanMismatchError
@@ -41,5 +42,6 @@ __all__ = [
     "save_servers",
     "set_algo_parameters",
     "set_virtual_shards",
+    "status_file",
     "use_share",
 ]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.hashing import hash_memory
+from dist_ms.common.progress import progress
 from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, World, agreeing, current
@@ -57,6 +58,7 @@ class ReplicaCheck:
             DesyncError: as `Replicas.before_update`.
             RuntimeError: as `Replicas.of`.
         """
+        progress.updating()
         world, mode = current(), get_auto_parallel_context("parallel_mode")
         if mode is not self._mode or world is not self._world:
             self._replicas = Replicas.of(owner, list(weights))

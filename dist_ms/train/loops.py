@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from time import perf_counter
 from typing import Any, NoReturn
 
 import numpy as np
 
 from dist_ms import interruption
+from dist_ms.common.progress import progress
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context, is_set
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import get_group_size
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
+from dist_ms.parallel import status_file
 from dist_ms.train.batches import Batches
 from dist_ms.train.callback import TimeMonitor
 from dist_ms.train.callback.callback import Callback, CallbackList, CallbackParameters, RunContext
+from dist_ms.train.callback.outputs import number_of
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.metrics import Loss, Metric
 from dist_ms.train.metrics.merging import merge_metrics
@@ -92,6 +96,7 @@ class Loops:
                 run.valid_dataset = valid
             context = RunContext(run)
             self.train_network.set_train()
+            status_file.begin(ranks.rank)
             all_callbacks.on_train_begin(context)
             first, done, over = initial_epoch + 1, 0, False
             if resume is not None:
@@ -128,12 +133,14 @@ class Loops:
         if run.batches_over:  # before the run was broken off
             return
         uneven = getattr(self.train_network, "uneven", None) == "exact"
+        asked = perf_counter()
         for count, batch in enumerate(batches.on_all(ranks, uneven), run.step_in_epoch + 1):
             if batch is not None and self.loss_fn is not None and len(batch) != 2:
                 raise ValueError(
                     f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
                     f"label, but got {len(batch)}."
                 )
+            progress.data_seconds += perf_counter() - asked
             run.cur_step_num += 1
             run.step_in_epoch = count
             run.batch_num = max(run.batch_num, count)  # an iterable without a length is counted
@@ -141,6 +148,7 @@ class Loops:
             callbacks.on_train_step_begin(context)
             run.net_outputs = self.train_network(*batch) if batch is not None else self._idle(run)
             self._update_loss_scale(run.net_outputs)
+            _count_step(run, batch)
             callbacks.on_train_step_end(context)
             stop = context.get_stop_requested()
             if ranks.stops_steps:
@@ -151,6 +159,7 @@ class Loops:
             if told.agreed():
                 run.interrupted = True
                 break
+            asked = perf_counter()
         else:
             run.batches_over = True
 
@@ -269,6 +278,19 @@ class Loops:
             dataset_sink_mode=False,
             list_callback=callbacks.callbacks,
         )
+
+
+def _count_step(run: CallbackParameters, batch: Any) -> None:
+    """Tell what is shown of this process from outside."""
+    progress.steps += 1
+    progress.epoch, progress.epochs = run.cur_epoch_num, run.initial_epoch + run.epoch_num
+    progress.batch, progress.batches = run.step_in_epoch, run.batch_num
+    first = batch[0] if batch else None
+    progress.samples += len(first) if isinstance(first, Tensor) and first.ndim else 0
+    if progress.wants_loss:
+        progress.wants_loss = False
+        loss = number_of(run.net_outputs)
+        progress.loss = loss if isinstance(loss, float) else None
 
 
 def _leave(run: CallbackParameters, callbacks: CallbackList, context: RunContext) -> NoReturn:

@@ -55,6 +55,7 @@ class Control:
         drivers: per group, what drives its operations under way.
         owner: the process that may communicate.
         places: where every rank runs.
+        waited: seconds spent in collectives.
         heartbeat: tells which rank has fallen silent; None where ranks have none.
     """
 
@@ -70,6 +71,7 @@ class Control:
         self.owner = Owner()
         self.places: list[Place] = []
         self.heartbeat: Heartbeat | None = None
+        self.waited = 0.0
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
         self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
         self._sending: list[Any] = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,11 @@ class MeetingComm(Comm):
         self._posted = self._told = comm
         control.counts.setdefault(name, 0)
         control.drivers.append(self._drive)
+
+    @property
+    def waited(self) -> float:  # type: ignore[override]
+        """Seconds that this process has spent in collectives of all groups."""
+        return self._control.waited
 
     def share(self, nodes: Sequence[int]) -> None:
         """Open the memory that ranks on a machine share. All ranks come here together.
@@ -163,7 +169,9 @@ class MeetingComm(Comm):
         names: Names | None,
     ) -> None:
         """Drive an exchange to its end, after those begun before it."""
+        began = perf_counter()
         state = 0 if self._queue else exchange.advance(SPIN)
+        self._control.waited += perf_counter() - began
         if state == _DONE:
             return
         if not state:
@@ -271,7 +279,10 @@ class MeetingComm(Comm):
                         f"'{self.name}', at {caller()})."
                     )
 
-        if not wait_until(poll, self._seconds, listen):
+        began = perf_counter()
+        came = wait_until(poll, self._seconds, listen)
+        control.waited += perf_counter() - began
+        if not came:
             self._give_up(keep, f"'{verb}' had timed out")
             raise self._missing(verb, number, peer)
         control.where = None

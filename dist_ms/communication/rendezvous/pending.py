@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import deque
 from collections.abc import Callable
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -120,7 +121,9 @@ class SharedHandle(PostedHandle):
         comm = self._comm
         comm.check_process("all_reduce")
         if comm._queue and comm._queue[0] is self._exchange:
+            began = perf_counter()
             self._exchange.advance(SPIN)
+            comm._control.waited += perf_counter() - began
         comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
         self._check()
 

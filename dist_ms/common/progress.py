@@ -1,0 +1,45 @@
+"""How far this process has trained: numbers that training counts and others show."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+__all__ = ["Progress", "progress"]
+
+
+class Progress:
+    """What has been done.
+
+    Attributes:
+        updates: of optimizers.
+        first, last: when the first and the last update began, by `time.perf_counter`; 0 before.
+        steps: of `Model.train`; the attributes from here on stay as they are in a loop of one's own.
+        samples: rows of its batches.
+        epoch, epochs: the present one, from 1, and how many there are.
+        batch, batches: the present one of the epoch, from 1, and how many there are, 0 where that is not known.
+        data_seconds: how long steps waited for their batches.
+        loss: of a step that ended when somebody wanted it; None before.
+        wants_loss: whether somebody does.
+    """
+
+    __slots__ = (
+        *("batch", "batches", "data_seconds", "epoch", "epochs", "first", "last", "loss", "samples", "steps"),
+        *("updates", "wants_loss"),
+    )
+
+    def __init__(self) -> None:
+        self.updates = self.steps = self.samples = 0
+        self.epoch = self.epochs = self.batch = self.batches = 0
+        self.first = self.last = self.data_seconds = 0.0
+        self.loss: float | None = None
+        self.wants_loss = False
+
+    def updating(self) -> None:
+        """Count an update."""
+        self.updates += 1
+        self.last = now = perf_counter()
+        if not self.first:
+            self.first = now
+
+
+progress = Progress()

@@ -1,0 +1,68 @@
+"""The closing line of a job: how long, how fast, and what it waited for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dist_ms.launch.monitoring.status import JobStatus
+
+_APART = 0.10  # of the time: ranks that wait so differently are told apart
+
+
+def summary(job: JobStatus, seconds: float) -> str:
+    """Say how a job went; "" for one that has trained nothing.
+
+    Args:
+        job: its status at its end.
+        seconds: how long it took in all.
+
+    Examples:
+        >>> from dist_ms.launch.monitoring.status import JobStatus
+        >>> from dist_ms.launch.monitoring.summary import summary
+        >>> record = {"steps": 100, "seconds": 9.9, "updates": 100, "samples": 3200, "data": 0.5, "ranks": 1.0}
+        >>> job = JobStatus(1, ["train.py"], 2, 0, 0.0, 0, [{**record, "rank": 0}, {**record, "rank": 1, "ranks": 4.0}])
+        >>> print(summary(job, 12.0))
+        dist-ms: 12.0 s, 100 steps on 2 ranks, 10 steps/s, 640 samples/s; waited 5 % for data, 25 % for ranks (rank 0 least, 10 %).
+    """  # noqa: E501
+    workers = [record for record in job.records if record.get("updates", 0) > 1]
+    if not workers:
+        return ""
+    steps = max(record["steps"] for record in workers)
+    times = [_training_seconds(record) for record in workers]
+    rate = max(record["updates"] / time for record, time in zip(workers, times, strict=True))
+    samples = sum(record["samples"] for record in workers) / max(times)
+    parts = [
+        f"{seconds:.1f} s",
+        f"{steps} steps on {job.ranks} rank{'s' if job.ranks > 1 else ''}",
+        f"{rate:.3g} steps/s" if rate < 1000 else f"{rate:.0f} steps/s",
+    ]
+    if samples:
+        parts.append(f"{samples:,.0f} samples/s")
+    waits = [f"{_mean(workers, times, 'data'):.0%} for data".replace("%", " %")] if samples else []
+    if job.ranks > 1:
+        waits.append(_for_ranks(workers, times))
+    text = ", ".join(parts) + (f"; waited {', '.join(waits)}" if waits else "")
+    if job.restarts:
+        text += f"; {job.restarts} restart{'s' if job.restarts > 1 else ''}"
+    return f"dist-ms: {text}."
+
+
+def _training_seconds(record: Mapping[str, Any]) -> float:
+    """The seconds of a rank's steps; from the first update to the last there is one step less."""
+    return max(record["seconds"] * record["updates"] / (record["updates"] - 1), 1e-9)
+
+
+def _mean(workers: Sequence[Mapping[str, Any]], times: Sequence[float], name: str) -> float:
+    """The ranks' mean share of the time."""
+    return sum(min(1.0, record[name] / time) for record, time in zip(workers, times, strict=True)) / len(workers)
+
+
+def _for_ranks(workers: Sequence[Mapping[str, Any]], times: Sequence[float]) -> str:
+    """How long ranks waited for each other, and which one the others waited for."""
+    shares = {record["rank"]: min(1.0, record["ranks"] / time) for record, time in zip(workers, times, strict=True)}
+    text = f"{sum(shares.values()) / len(shares):.0%} for ranks".replace("%", " %")
+    slowest = min(shares, key=lambda rank: shares[rank])
+    if max(shares.values()) - shares[slowest] > _APART:
+        text += f" (rank {slowest} least, {shares[slowest]:.0%})".replace("%", " %")
+    return text
