@@ -54,20 +54,20 @@ def with_restarts(attempt: Callable[[int], Outcome], restarts: int) -> int:
         quick = 0 if time.monotonic() - start > _LONG else quick + 1
         pause = min(_LONGEST, _FIRST * 2 ** max(0, quick - 1))
         reason = f" ({outcome.reason})" if outcome.reason else ""
-        say(f"dist-ms: restart {count + 1} of {restarts} in {pause:g} s{reason}.")
-        number = _pause(pause)
+        number = _pause(pause, f"dist-ms: restart {count + 1} of {restarts} in {pause:g} s{reason}.")
         if number is not None:
             say(f"dist-ms: got {signal.Signals(number).name}; the job is not started again.")
             return STOPPED if number != signal.SIGHUP else 128 + number
     return outcome.code
 
 
-def _pause(seconds: float) -> int | None:
-    """Wait; return the signal that came meanwhile."""
+def _pause(seconds: float, why: str) -> int | None:
+    """Say why, and wait; return the signal that came meanwhile."""
     came: list[int] = []
     old = {s: signal.signal(s, lambda number, _: came.append(number)) for s in SIGNALS}
     until = time.monotonic() + seconds
     try:
+        say(why)
         while not came and (left := until - time.monotonic()) > 0:
             time.sleep(min(left, 0.1))
     finally:

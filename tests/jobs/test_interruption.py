@@ -94,8 +94,8 @@ def test_the_launcher_hands_a_signal_on_and_says_so(write, tmp_path, number):
     check_saved(out, 2)
     assert code == 75
     name = signal.Signals(number).name
-    first, second = err.splitlines()
-    assert first == asked(name, 30)
+    first, second, third = err.splitlines()
+    assert first == asked(name, 30) and third.startswith("dist-ms: ") and "steps on 2 ranks" in third
     assert re.fullmatch(r"dist_ms: stopped on request \(SIGUSR1\) after step \d+ in epoch \d+\.", second)
     assert processes(str(tmp_path)) == []
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dist_ms.launch.running.restarts import Outcome, with_restarts
+from dist_ms.launch.running.stopping import say
 from tests.jobs.conftest import environment, processes
 from tests.jobs.test_interruption import Started, command
 
@@ -95,7 +96,7 @@ def test_what_is_no_failure(end):
 
 
 def test_pauses_double_and_chances_end(monkeypatch, capsys):
-    monkeypatch.setattr("dist_ms.launch.running.restarts._pause", lambda seconds: None)
+    monkeypatch.setattr("dist_ms.launch.running.restarts._pause", lambda seconds, why: say(why))
     assert with_restarts(lambda count: Outcome(7, "ValueError: bad"), 8) == 7
     lines = capsys.readouterr().err.splitlines()
     assert [int(re.search(r"in (\d+) s \(ValueError: bad\)", line)[1]) for line in lines[:-1]] == [
