@@ -168,12 +168,15 @@ class Streams:
         return f"/proc/{os.getpid()}/fd/{self._typed[0]}"
 
     def buried_traceback(self, rank: int) -> str:
-        """Return the traceback of a rank after which others have written errors, "" where it is the last.
+        """Return the traceback of a rank after which others have written other errors, "" where there are none.
 
         Args:
             rank: whose.
         """
-        return "" if self._last_error == rank else self._tracebacks.get(rank, b"").decode(errors="replace")
+        mine, last = (self._tracebacks.get(one, b"").rstrip() for one in (rank, self._last_error))
+        if not mine or mine.rpartition(b"\n")[2] == last.rpartition(b"\n")[2]:
+            return ""
+        return mine.decode(errors="replace")
 
     def start_input(self) -> None:
         """Begin to copy what is typed, where stdin has to be copied."""

@@ -7,6 +7,7 @@ import os
 import runpy
 import sys
 
+from dist_ms.common.settings.context import take_any_target_for_cpu
 from dist_ms.compat import install
 
 
@@ -16,8 +17,13 @@ def main() -> None:
     parser.add_argument("script", help="the script, or with -m a module's name")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the script's own arguments")
     parser.add_argument("-m", dest="module", action="store_true", help="`script` is a module")
+    parser.add_argument(
+        "--cpu", action="store_true", help="take the GPU or Ascend that the script asks for to be the CPU"
+    )
     options = parser.parse_args()
     install()
+    if options.cpu:
+        take_any_target_for_cpu()
     sys.argv = [options.script, *options.arguments]
     if options.module:
         sys.path.insert(0, os.getcwd())

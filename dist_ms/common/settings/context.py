@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dist_ms.common.nearest import did_you_mean
+from dist_ms.common.once import warn_once
 from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
@@ -96,15 +97,26 @@ def _target(key: str, value: Any) -> str:
         _refuse(key, "a str", value, error=TypeError)
     if value not in _TARGETS:
         _refuse(key, f"one of {', '.join(repr(t) for t in _TARGETS)}", value)
-    if value != "CPU":
+    if value != "CPU" and not _any_target_is_cpu:
         _refuse(
             key,
             "'CPU'",
             value,
-            ": dist_ms runs on CPUs; take the setting out or say 'CPU'",
+            ": dist_ms runs on CPUs; take the setting out or say 'CPU' (python -m dist_ms.compat --cpu does so)",
             RuntimeError,
         )
-    return value
+    if value != "CPU":
+        warn_once("any target is the CPU", "device_target=%r: this runs on the CPU.", value)
+    return "CPU"
+
+
+_any_target_is_cpu = False
+
+
+def take_any_target_for_cpu() -> None:
+    """Have other devices that a script asks for mean the CPU, for the rest of the process."""
+    global _any_target_is_cpu
+    _any_target_is_cpu = True
 
 
 def _gigabytes(key: str, value: Any) -> Any:

@@ -49,6 +49,19 @@ def test_a_module(tmp_path):
     assert done.stdout == "__main__ ['a'] [3.] [1. 1.]\n", done.stderr
 
 
+def test_a_script_that_asks_for_another_device(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import mindspore as ms\n"
+        "ms.set_context(device_target='Ascend', device_id=3)\n"
+        "ms.set_device('GPU')\n"
+        "print(ms.get_context('device_target'), ms.get_current_device().device_target)\n"
+    )
+    done = run(["-m", "dist_ms.compat", "script.py"], tmp_path)
+    assert "must be 'CPU', but got 'Ascend'" in done.stderr and "compat --cpu" in done.stderr
+    done = run(["-m", "dist_ms.compat", "--cpu", "script.py"], tmp_path)
+    assert done.stdout == "CPU CPU\n" and done.stderr.count("this runs on the CPU") == 1, done.stderr
+
+
 def test_a_script_imports_its_neighbours(tmp_path):
     (tmp_path / "model.py").write_text("from mindspore import nn\nnet = nn.ReLU()\n")
     (tmp_path / "script.py").write_text("from model import net\nprint(net)\n")
