@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, complaint
+from dist_ms.dataset.dataset import Row
 from dist_ms.dataset.sources.folders import file_bytes
 from dist_ms.dataset.sources.indexed import IndexedSource
 
@@ -59,3 +60,40 @@ class ImageFiles(IndexedSource):
                 error.add_note(f"The file is {os.fspath(path)!r}.")
                 raise
         return data
+
+
+class LabelledFiles(ImageFiles):
+    """A source of image files that have a label each; a subclass finds them."""
+
+    _files: list[str | Path]
+    _labels: np.ndarray
+    _kinds = 0  # how many classes there are
+
+    def set_files(self, kinds: list[list[str | Path]], dtype: type) -> None:
+        """Keep the files of each class, the first of which has label 0."""
+        self._files = [path for paths in kinds for path in paths]
+        self._labels = np.repeat(np.arange(len(kinds)), [len(paths) for paths in kinds]).astype(dtype)
+        self._kinds = len(kinds)
+
+    def num_classes(self) -> int | None:
+        """How many classes there are."""
+        return self._kinds or None
+
+    def count(self) -> int:
+        """How many images there are."""
+        return len(self._files)
+
+    def read(self, number: int) -> Row:
+        """An image and its label."""
+        return self.picture(self._files[number]), np.array(self._labels[number])
+
+    def labels(self, column: str) -> np.ndarray:
+        """The labels of all images."""
+        return self._labels if column == "label" else super().labels(column)
+
+
+def no_images(owner: str, folder: Path, wanted: str) -> RuntimeError:
+    """The error of a folder that holds none of a set's images."""
+    return RuntimeError(
+        f"For '{owner}', {str(folder)!r} must hold {wanted}, but there are none: give the folder of the unpacked set."
+    )
