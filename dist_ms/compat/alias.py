@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -18,32 +18,55 @@ class AliasModule(ModuleType):
     Args:
         name: its name.
         doc: what it is.
-        sources: the names of the modules to look into; those that do not exist are left out.
+        sources: the names of the modules to look into; those that do not exist are left out, and the names of those
+            that begin with "~" are not in `__all__`.
         own: names it has itself.
-        children: names of modules below it, imported when they are asked for.
+        children: names of modules below it, imported when they are asked for; before a source's module of that name.
+        special: names with an answer of their own, before any source: a function that makes it.
     """
 
-    def __init__(self, name: str, doc: str, sources: list[str], own: dict[str, Any], children: set[str]) -> None:
+    def __init__(
+        self,
+        name: str,
+        doc: str,
+        sources: list[str],
+        own: dict[str, Any],
+        children: set[str],
+        special: Mapping[str, Callable[[], Any]],
+    ) -> None:
         super().__init__(name, doc)
         self.__dict__.update(own)
         self.__dict__["_children"] = children
-        self.__dict__["_sources"] = [importlib.import_module(s) for s in sources if _exists(s)]
+        self.__dict__["_special"] = special
+        found = {s: importlib.import_module(s.lstrip("~")) for s in sources if _exists(s.lstrip("~"))}
+        self.__dict__["_sources"] = list(found.values())
+        self.__dict__["_listed"] = [module for s, module in found.items() if s[0] != "~"]
         self.__path__: list[str] = []  # modules below it are the finder's to find
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return dir(self)
+        if name in self._special:
+            self.__dict__[name] = self._special[name]()
+            return self.__dict__[name]
+        reason = ""
         if not (name.startswith("__") and name.endswith("__")):
             for source in self._sources:
-                if hasattr(source, name):
-                    self.__dict__[name] = getattr(source, name)
-                    return self.__dict__[name]
+                try:
+                    found = getattr(source, name)
+                except AttributeError as error:
+                    reason = reason or str(error).partition(": ")[2]
+                    continue
+                if name in self._children and isinstance(found, ModuleType):
+                    break
+                self.__dict__[name] = found
+                return found
         if name in self._children:
             return importlib.import_module(f"{self.__name__}.{name}")
-        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'")
+        raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'" + (f": {reason}" if reason else ""))
 
     def __dir__(self) -> list[str]:
-        return sorted({n for s in self._sources for n in getattr(s, "__all__", None) or dir(s) if n[0] != "_"})
+        return sorted({n for s in self._listed for n in getattr(s, "__all__", None) or dir(s) if n[0] != "_"})
 
 
 def _exists(name: str) -> bool:
@@ -62,10 +85,18 @@ class MindSporeFinder(MetaPathFinder, Loader):
         version: the `__version__` that the top module shows.
         table: paths below the package that are answered by other modules, searched in order. The
             packages they lie in become modules of their own too, which dist_ms' own do not hear of.
+        special: per path of the table, names that it answers itself; each with a function that makes what it is.
     """
 
-    def __init__(self, alias: str, package: str, version: str, table: Mapping[str, tuple[str, ...]]) -> None:
-        self.alias, self.package, self.version = alias, package, version
+    def __init__(
+        self,
+        alias: str,
+        package: str,
+        version: str,
+        table: Mapping[str, tuple[str, ...]],
+        special: Mapping[str, Mapping[str, Callable[[], Any]]],
+    ) -> None:
+        self.alias, self.package, self.version, self.special = alias, package, version, special
         above = {path.rsplit(".", n)[0] for path in table for n in range(1, path.count(".") + 1)}
         self.table = {"": ("",), **{path: (path,) for path in above}, **table}
         self._own_specs: dict[str, ModuleSpec | None] = {}
@@ -91,9 +122,10 @@ class MindSporeFinder(MetaPathFinder, Loader):
         return AliasModule(
             spec.name,
             f"{self.package} under the name {spec.name}.",
-            [f"{self.package}.{s}".rstrip(".") for s in self.table[below]],
+            [("~" if s[:1] == "~" else "") + f"{self.package}.{s.lstrip('~')}".rstrip(".") for s in self.table[below]],
             {} if below else {"__version__": self.version},
             children,
+            self.special.get(below, {}),
         )
 
     def exec_module(self, module: ModuleType) -> None:

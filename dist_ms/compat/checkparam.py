@@ -205,3 +205,66 @@ def check_type_name(arg_name: str, arg_type: Any, valid_types: Iterable, prim_na
     if arg_type not in wanted:
         raise TypeError(complaint(arg_name, prim_name, f"one of {[str(t) for t in wanted]}", arg_type))
     return arg_type
+
+
+def _check_input_3d(input_shape: tuple, func_name: str) -> None:
+    """Refuse shapes that have not three dimensions.
+
+    Raises:
+        ValueError: if so.
+    """
+    _check_rank(input_shape, 3, func_name)
+
+
+def _check_input_4d(input_shape: tuple, func_name: str) -> None:
+    """Refuse shapes that have not four dimensions.
+
+    Raises:
+        ValueError: if so.
+    """
+    _check_rank(input_shape, 4, func_name)
+
+
+def _check_input_5d(input_shape: tuple, func_name: str) -> None:
+    """Refuse shapes that have not five dimensions.
+
+    Raises:
+        ValueError: if so.
+    """
+    _check_rank(input_shape, 5, func_name)
+
+
+def _check_rank(shape: tuple, rank: int, owner: str) -> None:
+    if len(shape) != rank:
+        raise ValueError(complaint("input", owner, f"a tensor of {rank} dimensions", f"the shape {tuple(shape)}"))
+
+
+def _repeated(value: Any, count: int, arg_name: str, prim_name: str | None) -> tuple:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,) * count
+    if isinstance(value, (tuple, list)) and len(value) == count:
+        return tuple(value)
+    raise ValueError(complaint(arg_name, prim_name or "twice", f"an int or {count} of them", value))
+
+
+def twice(x: Any, arg_name: str = "x", prim_name: str | None = None) -> tuple:
+    """A pair, made of one int or given as such.
+
+    Raises:
+        ValueError: if it is neither.
+
+    Examples:
+        >>> from dist_ms.compat.checkparam import twice
+        >>> twice(3), twice((1, 2))
+        ((3, 3), (1, 2))
+    """
+    return _repeated(x, 2, arg_name, prim_name)
+
+
+def triple(x: Any, arg_name: str = "x", prim_name: str | None = None) -> tuple:
+    """Three ints, made of one or given as such.
+
+    Raises:
+        ValueError: if it is neither.
+    """
+    return _repeated(x, 3, arg_name, prim_name)

@@ -1,8 +1,8 @@
 """Where MindSpore's module paths lead that dist_ms does not have, or lays out otherwise.
 
 A path in the table becomes a module, visible under `mindspore` only, whose names are looked
-up in the listed dist_ms modules, in their order. A path that is not in the table, nor above one
-that is, leads to the dist_ms module of the same path, the same object.
+up in the listed dist_ms modules, in their order; `import *` leaves out those after "~".
+A path that is not in the table, nor above one that is, leads to the dist_ms module of the same path, the same object.
 """
 
 from __future__ import annotations
@@ -16,12 +16,20 @@ def _below(package: str, names: str, *sources: str) -> dict[str, tuple[str, ...]
     return {f"{package}.{name}": (f"{package}.{name}", *sources) for name in names.split()}
 
 
+# What MindSpore's own files import, so that scripts import it from there as well.
+_IMPORTED = ("~compat.checkparam", "~common.initializer", "~common.jit", "~common.parameter", "~context", "~")
+
 ALIASES: dict[str, tuple[str, ...]] = {
     # common
     **_below("common", "jit_config lazy_inline no_inline jit_context", "common.jit"),
     **_below("common", "recompute", "autograd.recompute"),
     **_below("common", "hook_handle", "nn.cell.hook_handle"),
-    **_below("common", "_utils _decorator sparse_tensor symbol", "common", ""),
+    **_below("common", "_utils _decorator sparse_tensor symbol", "common", "~"),
+    **_below("common", "api dtype initializer parameter seed tensor", "common", "~common.settings.context", "~"),
+    "common.np_dtype": (),
+    "_c_expression": ("common.tensor", "common.tensor.sparse_tensor"),
+    "_c_expression.typing": ("compat.c_typing",),
+    "_c_expression.op_enum": (),
     **_below("graph", "api", "common.api"),
     **_below("graph", "mutable", "common.mutable"),
     **_below("graph", "lazy_inline no_inline jit_config", "common.jit"),
@@ -35,6 +43,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "device_manager": ("common.settings.context",),
     "device_context.ascend": ("runtime.ascend_device",),
     "device_context.ascend.device": ("runtime.ascend_device",),
+    **{f"device_context.ascend.{name}": () for name in ("op_debug", "op_precision", "op_tuning")},
+    **{f"device_context.gpu.{name}": () for name in ("op_precision", "op_tuning")},
     "device_context.cpu": ("runtime.cpu_device",),
     "device_context.cpu.device": ("runtime.cpu_device",),
     "device_context.cpu.op_tuning": ("runtime.thread_count",),
@@ -58,15 +68,19 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "pooling rnn_cells rnns thor_layer timedistributed transformer",
         "nn.layer",
         "nn",
+        *_IMPORTED,
     ),
-    **_below("nn.loss", "loss", "nn.loss"),
+    **_below("nn.loss", "loss", "nn.loss", *_IMPORTED),
+    "nn.cell": ("nn.cell", *_IMPORTED),
     **_below(
         "nn.optim",
         "ada_grad adadelta adafactor adam adamax adasum asgd ftrl lamb lars lazyadam momentum optimizer "
         "proximal_ada_grad rmsprop rprop sgd thor",
         "nn.optim",
+        "~compat.gradient_scaling",
+        *_IMPORTED,
     ),
-    **_below("nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap"),
+    **_below("nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap", "~compat.gradient_scaling", *_IMPORTED),
     "nn.utils": ("common.parameter.postponing",),
     "nn.grad": ("autograd.jacobian",),
     "nn.grad.cell_grad": ("autograd.jacobian",),
@@ -78,6 +92,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "boost.grad_accumulation": ("compat.boost",),
     **_below("ops", "primitive", "ops", "common.jit"),
     "ops.function": ("ops.function", "ops"),
+    "ops.functional": ("ops.functional", "compat.plain_values", "~ops.composite"),
+    "ops.op_info_register": (),
+    "ops.vm_impl_registry": (),
+    "ops._primitive_cache": ("compat.primitive_cache",),
     **_below(
         "ops.function",
         "array_func clip_func debug_func fft_func image_func linalg_func math_func nn_func other_func "
@@ -87,14 +105,17 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below(
         "ops.operations",
         "array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops "
-        "random_ops sparse_ops spectral_ops _inner_ops _grad_ops _scalar_ops _sequence_ops",
+        "random_ops sparse_ops spectral_ops _inner_ops _grad_ops _quant_ops _scalar_ops _sequence_ops",
         "ops.operations",
         "ops",
+        "~compat.plain_values",
     ),
-    **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops"),
+    "ops.composite": ("ops.composite", "~compat.plain_values"),
+    **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops", "~compat.plain_values"),
     "ops.auto_generate": ("ops.auto_generate",),
     "ops.functional_overload": ("ops.functional_overload",),
     # training
+    "train.callback": ("train.callback", "~train"),
     **_below(
         "train.callback",
         "_backup_and_restore _callback _checkpoint _early_stop _history _lambda_callback _loss_monitor "
@@ -111,7 +132,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "train.metrics",
     ),
     **_below("train", "amp loss_scale_manager", "amp", "train"),
-    **_below("train", "dataset_helper data_sink", "train"),
+    **_below("train", "dataset_helper data_sink", "train", "~"),
+    **_below("train", "model serialization", "train", *_IMPORTED),
+    "train.summary.summary_record": ("train.summary.record",),
+    **_below("train.train_thor", "convert_utils dataset_helper model_thor", "train"),
+    "train.train_thor": ("train",),
+    "train.node_strategy_pb2": (),
     # data
     "dataset.audio.utils": ("dataset.audio",),
     "dataset.utils": ("dataset.line_reader",),
@@ -124,4 +150,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "parallel._auto_parallel_context": ("compat.parallel_settings",),
     "parallel._utils": ("compat.parallel_settings",),
     "parallel._ps_context": ("compat.server_roles",),
+    "parallel._cost_model_context": ("compat.cost_model",),
+    **_below("parallel", "algo_parameter_config", "common.settings.search_settings"),
+    **_below("parallel", "auto_parallel checkpoint_transform parameter_broadcast shard strategy", "parallel", "~"),
 }

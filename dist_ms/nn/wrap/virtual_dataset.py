@@ -1,10 +1,33 @@
-"""VirtualDatasetCellTriple: a network of three inputs."""
+"""Networks whose inputs MindSpore splits over devices: here each rank has its own batch."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from dist_ms.nn.cell import Cell
+
+
+class VirtualDatasetCell(Cell):
+    """Passes inputs on; MindSpore marks with it where a batch is split over devices.
+
+    Args:
+        backbone: the network.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms import nn
+        >>> from dist_ms.nn.wrap.virtual_dataset import VirtualDatasetCell
+        >>> print(VirtualDatasetCell(nn.ReLU())(ms.Tensor([-1.0, 1.0])))
+        [0. 1.]
+    """
+
+    def __init__(self, backbone: Cell) -> None:
+        super().__init__(auto_prefix=False)
+        self._backbone = backbone
+
+    def construct(self, *inputs: Any) -> Any:
+        """Return what the network returns."""
+        return self._backbone(*inputs)
 
 
 class VirtualDatasetCellTriple(Cell):
