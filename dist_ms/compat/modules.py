@@ -105,14 +105,15 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below(
         "ops.operations",
         "array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops "
-        "random_ops sparse_ops spectral_ops _inner_ops _grad_ops _quant_ops _scalar_ops _sequence_ops",
+        "random_ops sparse_ops spectral_ops _inner_ops _quant_ops _scalar_ops _sequence_ops",
         "ops.operations",
         "ops",
         "~compat.plain_values",
     ),
+    "ops.operations._grad_ops": ("ops.backward", "ops.operations", "~ops"),
     "ops.composite": ("ops.composite", "~compat.plain_values"),
     **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops", "~compat.plain_values"),
-    "ops.auto_generate": ("ops.auto_generate",),
+    "ops.auto_generate": ("ops.auto_generate", "~ops.backward"),
     "ops.functional_overload": ("ops.functional_overload",),
     # training
     "train.callback": ("train.callback", "~train"),

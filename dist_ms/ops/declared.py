@@ -10,7 +10,8 @@ import os
 
 from dist_ms.common.late_names import names_in
 
-_OTHER_FORMS = "extended"  # of functions that have their names already: `extended_names` finds those
+# Other forms of functions that have their names already, found by `extended_names`; gradients as operations.
+_NOT_SHOWN = ("extended", "backward")
 
 
 @functools.cache
@@ -24,7 +25,7 @@ def declared() -> dict[str, str]:
     """
     found = {}
     for family in os.scandir(os.path.dirname(__file__)):
-        if not family.is_dir() or family.name.startswith("_") or family.name == _OTHER_FORMS:
+        if not family.is_dir() or family.name.startswith("_") or family.name in _NOT_SHOWN:
             continue
         for file in os.listdir(family.path):
             if file.endswith(".py"):
