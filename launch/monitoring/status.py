@@ -6,6 +6,7 @@ What a launcher that was killed left is removed by the next one.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -76,11 +77,7 @@ class StatusFolder:
         self.path: Path | None = None
         self._status = JobStatus(os.getpid(), list(command), ranks, servers, time.time())
         try:
-            parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if not _is_own(parent):
-                return
-            remove_left(parent)
-            self.path = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
+            self.path = _new_folder(parent)
             self.begin_attempt(0)
         except OSError:
             self.remove()
@@ -104,7 +101,24 @@ class StatusFolder:
         """Remove the folder."""
         if self.path is not None:
             shutil.rmtree(self.path, ignore_errors=True)
+            with contextlib.suppress(OSError):  # other jobs are there
+                self.path.parent.rmdir()
         self.path = None
+
+
+def _new_folder(parent: Path) -> Path | None:
+    """Make a folder in the user's; None where that belongs to somebody else."""
+    for last in (False, True):
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_own(parent):
+            return None
+        remove_left(parent)
+        try:
+            return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=parent))
+        except FileNotFoundError:  # another job was the last to end, just now
+            if last:
+                raise
+    return None
 
 
 def read_job(path: Path) -> JobStatus | None:

@@ -79,6 +79,14 @@ class Slurm:
             time.sleep(0.1)
         return facts
 
+    def wait_until_idle(self):
+        """Wait until nothing of any job is left on the node; one that begins before fails at once."""
+        until = time.monotonic() + 15
+        while self.call("sinfo", "-h", "-o", "%T") != "idle":
+            if time.monotonic() > until:
+                raise OSError("Slurm's node did not become idle within 15 s")
+            time.sleep(0.1)
+
 
 def _ports(count):
     sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
@@ -106,11 +114,7 @@ def up():
             slurm.call("munged", f"--socket={folder}/munge.socket", *files, "--force", "--num-threads=2")
             slurm.call("slurmctld", "-c")
             slurm.call("slurmd")
-            until = time.monotonic() + 15
-            while slurm.call("sinfo", "-h", "-o", "%T") != "idle":
-                if time.monotonic() > until:
-                    raise OSError("Slurm's node did not become idle within 15 s")
-                time.sleep(0.1)
+            slurm.wait_until_idle()
             yield slurm
         finally:
             for daemon in ("slurmd", "slurmctld", "munge"):

@@ -46,7 +46,7 @@ def test_the_closing_line_names_what_bounds_a_job(run, tmp_path):
     line = run(TRAIN, "data", "50", **env).err.splitlines()[-1]
     assert int(line.partition("waited ")[2].partition(" % for data")[0]) > 50
     assert run(TRAIN, "none", "50", options=["--no-summary"], **env).err == ""
-    assert not list((tmp_path / "run" / "dist_ms").iterdir())
+    assert not (tmp_path / "run" / "dist_ms").exists()
 
 
 def test_top_shows_a_job_until_it_has_ended(write, tmp_path):
