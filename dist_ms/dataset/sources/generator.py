@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count, islice
+from types import GeneratorType
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,8 @@ class GeneratorDataset(IndexedSource):
     def row(self, item: Any) -> Row:
         """What an item holds for each column."""
         one = len(self.columns) == 1
+        if isinstance(item, GeneratorType):
+            item = tuple(item)
         several = isinstance(item, (tuple, list)) and not (one and isinstance(item, list) and len(item) != 1)
         values = item if several else (item,)
         if len(values) != len(self.columns):

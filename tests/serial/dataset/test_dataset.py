@@ -306,3 +306,18 @@ def test_weights_that_are_refused(args, error):
         ds.WeightedRandomSampler(*args)
     with pytest.raises(RuntimeError, match="at most 1 weights"):
         rows_of(ds.NumpySlicesDataset([1], sampler=ds.WeightedRandomSampler([1, 1])))
+
+
+def test_a_source_may_give_generators_as_rows():
+    rows = [np.arange(2.0), np.ones(3)]
+
+    class Rows:
+        def __getitem__(self, k):
+            return (row * k for row in rows)
+
+        def __len__(self):
+            return 3
+
+    data = ds.GeneratorDataset(Rows(), ["a", "b"], shuffle=False)
+    found = [[column.tolist() for column in row] for row in data.create_tuple_iterator(output_numpy=True)]
+    assert found == [[[0, k], [k] * 3] for k in range(3)]

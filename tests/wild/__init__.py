@@ -1,0 +1,1 @@
+"""Public MindSpore programs, run unedited but for device, epochs and paths."""

@@ -1,0 +1,209 @@
+"""Run the public programs of programs.tsv on dist_ms, and on MindSpore where it is at hand; print and write what came.
+
+    python tests/wild/run.py --repositories FOLDER [--referee MINDSPORE_VENV/bin/python] [--only TEXT] [--table docs/wild.md]
+
+FOLDER has a clone or copy of each repository at OWNER/NAME. A program runs in a copy of its repository, with the edits
+that programs.tsv names: paths of data, and numbers of epochs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from tests.wild.small_data import make
+
+HERE = Path(__file__).resolve().parent
+
+
+class Program(NamedTuple):
+    """A line of programs.tsv.
+
+    Attributes:
+        repository: owner and name.
+        commit: at which it was run.
+        path: of the script.
+        arguments: with {data} for the folder of small data.
+        edits: "OLD => NEW", made in the repository's scripts; separated by " ;; ".
+    """
+
+    repository: str
+    commit: str
+    path: str
+    arguments: str = ""
+    edits: str = ""
+
+
+class Outcome(NamedTuple):
+    """How a program ended.
+
+    Attributes:
+        code: its exit code; None: it had not ended in time.
+        seconds: how long it took.
+        cause: its last error.
+    """
+
+    code: int | None
+    seconds: float
+    cause: str = ""
+
+    def __str__(self) -> str:
+        if self.code is None:
+            return f"not done in {self.seconds:.0f} s"
+        return f"whole, {self.seconds:.0f} s" if self.code == 0 else self.cause
+
+
+def read_programs(path: Path = HERE / "programs.tsv") -> list[Program]:
+    """Read the list.
+
+    Args:
+        path: its file.
+    """
+    lines = path.read_text().splitlines()
+    return [Program(*line.split("\t")) for line in lines if line and not line.startswith("#")]
+
+
+def run(program: Program, python: Sequence[str], repositories: Path, data: Path, limit: float) -> Outcome | None:
+    """Run a program; None where its repository is not at hand.
+
+    Args:
+        program: which.
+        python: the interpreter and what stands before the script.
+        repositories: the folder of them.
+        data: the folder of small data.
+        limit: seconds.
+    """
+    repository = repositories / program.repository
+    if not (repository / program.path).exists():
+        return None
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary, repository.name)
+        shutil.copytree(repository, copy, ignore=shutil.ignore_patterns(".git"), symlinks=True)
+        script = copy / program.path
+        if script.suffix == ".ipynb":
+            script = as_script(script)
+        edits = [edit.split(" => ") for edit in program.edits.format(data=data).split(" ;; ") if edit]
+        for file in copy.rglob("*.py") if edits else ():
+            text = file.read_text(errors="surrogateescape")
+            for old, new in edits:
+                text = text.replace(old, new)
+            file.write_text(text, errors="surrogateescape")
+        words = [*python, script.name, *program.arguments.format(data=data).split()]
+        env = {**os.environ, "MPLBACKEND": "Agg", "GLOG_v": "3", "PYTHONPATH": str(copy)}
+        began = time.monotonic()
+        with open(Path(temporary, "said"), "w+", errors="replace") as said:
+            job = subprocess.Popen(
+                words, cwd=script.parent, env=env, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                code: int | None = job.wait(limit)
+            except subprocess.TimeoutExpired:
+                os.killpg(job.pid, signal.SIGKILL)
+                job.wait()
+                code = None
+            said.seek(0)
+            text = said.read()
+    return Outcome(code, time.monotonic() - began, cause_of(text) if code else "")
+
+
+def as_script(notebook: Path) -> Path:
+    """Write the code of a notebook beside it, without what only a notebook can do, and return its place.
+
+    Args:
+        notebook: its file.
+    """
+    cells = [
+        "".join(cell["source"]) for cell in json.loads(notebook.read_text())["cells"] if cell["cell_type"] == "code"
+    ]
+    lines = [line for cell in cells if not cell.startswith("%%") for line in [*cell.split("\n"), ""]]
+    script = notebook.with_suffix(".py")
+    script.write_text("\n".join("pass" if line.lstrip().startswith(("!", "%")) else line for line in lines))
+    return script
+
+
+def cause_of(text: str) -> str:
+    """Return the last line that names an error.
+
+    Args:
+        text: what a program has written.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    named = [line for line in lines if "Error" in line.partition(":")[0] or line.startswith("SystemExit")]
+    return ([*lines[-1:], *named] or [""])[-1][:200]
+
+
+def table(outcomes: dict[str, dict]) -> str:
+    """Return docs/wild.md.
+
+    Args:
+        outcomes: by the line of programs.tsv.
+    """
+    whole = sum(row["own"].startswith("whole") for row in outcomes.values())
+    both = [row for row in outcomes.values() if row.get("referee")]
+    alike = sum(row["own"].split(",")[0] == row["referee"].split(",")[0] for row in both)
+    head = (HERE / "head.md").read_text().format(tried=len(outcomes), whole=whole, both=len(both), alike=alike)
+    rows = ["| program | dist_ms | MindSpore 2.10 |", "|---|---|---|"]
+    last = ""
+    for line, row in outcomes.items():
+        program = Program(*line.split("\t"))
+        if program.repository != last:
+            rows.append(f"| **{program.repository}** at {program.commit[:7]} | | |")
+            last = program.repository
+        shown = f"{program.path} {program.arguments}".strip()
+        cells = (cell.replace("|", "\\|") for cell in (f"`{shown}`", row["own"], row.get("referee", "")))
+        rows.append(f"| {' | '.join(cells)} |")
+    return head + "\n" + "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    """Run the programs; return 0."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--repositories", type=Path, required=True, metavar="FOLDER")
+    parser.add_argument("--python", default=sys.executable, help="has dist_ms, and what the programs import beside it")
+    parser.add_argument("--referee", metavar="PYTHON", help="has MindSpore; runs those programs too")
+    parser.add_argument("--only", default="", metavar="TEXT", help="programs whose line has it")
+    parser.add_argument("--limit", type=float, default=120, metavar="SECONDS")
+    parser.add_argument("--results", type=Path, help="a JSON file: what it has is not run again")
+    parser.add_argument("--table", type=Path, help="the page to write")
+    options = parser.parse_args()
+    found: dict[str, dict] = {}
+    if options.results is not None and options.results.exists():
+        found = json.loads(options.results.read_text())
+    with tempfile.TemporaryDirectory() as temporary:
+        data = Path(temporary)
+        make(data)
+        pythons = {"own": [options.python, "-m", "dist_ms.compat", "--cpu"]}
+        if options.referee:
+            pythons["referee"] = [options.referee, str(HERE / "on_cpu.py")]
+        for program in read_programs():
+            line = "\t".join(program)
+            for who, python in pythons.items():
+                row = found.setdefault(line, {})
+                if options.only not in line or who in row:
+                    continue
+                outcome = run(program, python, options.repositories, data, options.limit)
+                row[who] = "not at hand" if outcome is None else str(outcome)
+                print(f"{who:8}{program.repository} {program.path}: {row[who]}", flush=True)
+                if options.results is not None:
+                    options.results.write_text(json.dumps(found, indent=1))
+    found = {line: row for line, row in found.items() if row.get("own", "not at hand") != "not at hand"}
+    if options.table is not None:
+        options.table.write_text(table(found))
+    print(f"{sum(row['own'].startswith('whole') for row in found.values())} of {len(found)} ran whole")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
