@@ -1,6 +1,6 @@
 """Run the public programs of programs.tsv on dist_ms, and on MindSpore where it is at hand; print and write what came.
 
-    python tests/wild/run.py --repositories FOLDER [--referee MINDSPORE_VENV/bin/python] [--only TEXT] [--table docs/wild.md]
+    python tests/wild/run.py --repositories FOLDER [--referee PYTHON] [--only TEXT] [--table docs/wild.md]
 
 FOLDER has a clone or copy of each repository at OWNER/NAME. A program runs in a copy of its repository, with the edits
 that programs.tsv names: paths of data, and numbers of epochs.
