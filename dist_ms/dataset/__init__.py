@@ -65,12 +65,14 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.sources.images.idx import *
     from dist_ms.dataset.sources.images.manifest import *
     from dist_ms.dataset.sources.images.outlines import *
+    from dist_ms.dataset.sources.images.pairs import *
     from dist_ms.dataset.sources.images.scenes import *
     from dist_ms.dataset.sources.images.streets import *
     from dist_ms.dataset.sources.images.voc import *
     from dist_ms.dataset.sources.records.mind import *
     from dist_ms.dataset.sources.records.schema import *
     from dist_ms.dataset.sources.records.tfrecord import *
+    from dist_ms.dataset.sources.synthetic import *
     from dist_ms.dataset.sources.text.clue import *
     from dist_ms.dataset.sources.text.delimited import *
     from dist_ms.dataset.sources.text.lines import *

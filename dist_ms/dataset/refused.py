@@ -7,10 +7,9 @@ _REMEDY = "Read the files in a class with __getitem__ and __len__, and give it t
 # What dist_ms does not do, and the datasets that need it.
 _NEEDS = {
     "has no reader for this data set's files": """
-    CMUArcticDataset DIV2KDataset FakeImageDataset GTZANDataset LJSpeechDataset LibriTTSDataset PhotoTourDataset
-    SpeechCommandsDataset TedliumDataset USPSDataset YesNoDataset""",
+    CMUArcticDataset GTZANDataset LJSpeechDataset LibriTTSDataset SpeechCommandsDataset TedliumDataset
+    YesNoDataset""",
     "copies no files from a cloud's storage": "OBSMindDataset",
-    "makes no random or padding rows": "PaddedDataset RandomDataset",
 }
 
 _REFUSED = {name: refused(name, lacks, _REMEDY) for lacks, names in _NEEDS.items() for name in names.split()}

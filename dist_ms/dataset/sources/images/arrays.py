@@ -1,4 +1,4 @@
-"""Images that stand as arrays in files: STL-10, SVHN, Semeion's digits."""
+"""Images that stand as arrays in files: STL-10, SVHN, Semeion's and the post's digits."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from dist_ms.dataset.dataset import Row
+from dist_ms.dataset.shuffles import Shuffle
 from dist_ms.dataset.sources.folders import check_file, check_folder, check_usage
 from dist_ms.dataset.sources.images.matlab import read_matlab
 from dist_ms.dataset.sources.indexed import IndexedSource
+from dist_ms.dataset.sources.text.files import ParsedSource
 
-__all__ = ["STL10Dataset", "SVHNDataset", "SemeionDataset"]
+__all__ = ["STL10Dataset", "SVHNDataset", "SemeionDataset", "USPSDataset"]
 
 
 class _ArraysSource(IndexedSource):
@@ -222,3 +224,73 @@ class SemeionDataset(_ArraysSource):
         found = np.stack(rows)
         self._images = found[:, :256].astype(np.uint8).reshape(-1, 16, 16)
         self._labels = found[:, 256:].argmax(1).astype(np.uint32)
+
+
+class USPSDataset(ParsedSource):
+    """USPS: 16 x 16 grey images of digits on letters (Hull, 1994), in LIBSVM's form.
+
+    Columns are `image` (16, 16, 1) uint8, and `label` uint32, one less than in the file.
+
+    Args:
+        dataset_dir: the folder with the files usps and usps.t.
+        usage: "train", "test" or "all" (the default).
+        shuffle: True or Shuffle.GLOBAL: all rows; Shuffle.FILES: the files; False: nothing.
+        num_samples, num_parallel_workers, num_shards, shard_id, cache: as for TextFileDataset.
+
+    Raises:
+        ValueError: if the folder does not exist, or there is no such part.
+        RuntimeError: if a file is missing, or a line damaged.
+
+    Examples:
+        >>> import pathlib, tempfile
+        >>> import dist_ms.dataset as ds
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / "usps.t").write_text("7 " + " ".join(f"{k}:-1" for k in range(1, 257)))
+        >>> image, label = next(iter(ds.USPSDataset(str(folder), "test")))
+        >>> image.shape, int(label)
+        ((16, 16, 1), 6)
+    """
+
+    def __init__(
+        self,
+        dataset_dir: str,
+        usage: str | None = None,
+        num_samples: int | None = None,
+        num_parallel_workers: int | None = None,
+        shuffle: bool | Shuffle = Shuffle.GLOBAL,
+        num_shards: int | None = None,
+        shard_id: int | None = None,
+        cache: Any = None,
+    ) -> None:
+        owner = "USPSDataset"
+        folder = check_folder(dataset_dir, "dataset_dir", owner)
+        part = check_usage(usage, owner, ("train", "test", "all"))
+        files = [str(folder / name) for kind, name in (("train", "usps"), ("test", "usps.t")) if part in (kind, "all")]
+        missing = [path for path in files if not Path(path).is_file()]
+        if missing:
+            raise RuntimeError(f"For '{owner}', 'dataset_dir' must hold the file {missing[0]!r}, but does not.")
+        super().__init__(
+            ["image", "label"], files, num_samples, num_parallel_workers, shuffle, num_shards, shard_id, cache
+        )
+
+    def parse(self, path: str) -> list[tuple]:
+        """The images of a file, with their labels."""
+        lines = [line for line in Path(path).read_text().splitlines() if line.strip()]
+        images = np.empty((len(lines), 16, 16, 1), np.uint8)
+        labels = np.empty(len(lines), np.uint32)
+        for number, line in enumerate(lines):
+            label, *pairs = line.split()
+            try:
+                # Each is its number, a colon, and a grey value from -1 to 1.
+                values = np.array([pair.split(":")[1] for pair in pairs], np.float32).astype(np.float64)
+                kind = int(label)
+                if len(values) != 256 or not 1 <= kind <= 10 or not np.abs(values).max() <= 1:
+                    raise ValueError(f"there are {len(values)}")
+            except (ValueError, IndexError) as error:
+                raise RuntimeError(
+                    f"For 'USPSDataset', line {number + 1} of {path!r} must have a digit's number from 1 to 10 and 256 "
+                    f"numbered values from -1 to 1, but {error}."
+                ) from None
+            images[number] = ((values + 1) / 2 * 255).astype(np.uint8).reshape(16, 16, 1)
+            labels[number] = kind - 1
+        return list(zip(images, labels, strict=True))
