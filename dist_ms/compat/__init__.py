@@ -16,9 +16,9 @@ import sys
 
 from dist_ms.compat.alias import MindSporeFinder
 from dist_ms.compat.modules import ALIASES, MINDSPORE_VERSION
-from dist_ms.compat.special_names import SPECIAL
+from dist_ms.compat.special_names import REFUSED, SPECIAL
 
-_finder = MindSporeFinder("mindspore", "dist_ms", MINDSPORE_VERSION, ALIASES, SPECIAL)
+_finder = MindSporeFinder("mindspore", "dist_ms", MINDSPORE_VERSION, ALIASES, SPECIAL, REFUSED)
 
 
 def install() -> None:

@@ -23,6 +23,7 @@ class AliasModule(ModuleType):
         own: names it has itself.
         children: names of modules below it, imported when they are asked for; before a source's module of that name.
         special: names with an answer of their own, before any source: a function that makes it.
+        last: names that are answered so where no source has them.
     """
 
     def __init__(
@@ -33,11 +34,13 @@ class AliasModule(ModuleType):
         own: dict[str, Any],
         children: set[str],
         special: Mapping[str, Callable[[], Any]],
+        last: Mapping[str, Callable[[], Any]],
     ) -> None:
         super().__init__(name, doc)
         self.__dict__.update(own)
         self.__dict__["_children"] = children
         self.__dict__["_special"] = special
+        self.__dict__["_last"] = last
         found = {s: importlib.import_module(s.lstrip("~")) for s in sources if _exists(s.lstrip("~"))}
         self.__dict__["_sources"] = list(found.values())
         self.__dict__["_listed"] = [module for s, module in found.items() if s[0] != "~"]
@@ -63,6 +66,9 @@ class AliasModule(ModuleType):
                 return found
         if name in self._children:
             return importlib.import_module(f"{self.__name__}.{name}")
+        if name in self._last:
+            self.__dict__[name] = self._last[name]()
+            return self.__dict__[name]
         raise AttributeError(f"module '{self.__name__}' has no attribute '{name}'" + (f": {reason}" if reason else ""))
 
     def __dir__(self) -> list[str]:
@@ -86,6 +92,7 @@ class MindSporeFinder(MetaPathFinder, Loader):
         table: paths below the package that are answered by other modules, searched in order. The
             packages they lie in become modules of their own too, which dist_ms' own do not hear of.
         special: per path of the table, names that it answers itself; each with a function that makes what it is.
+        last: the same for names that are answered so where no other module has them.
     """
 
     def __init__(
@@ -95,8 +102,10 @@ class MindSporeFinder(MetaPathFinder, Loader):
         version: str,
         table: Mapping[str, tuple[str, ...]],
         special: Mapping[str, Mapping[str, Callable[[], Any]]],
+        last: Mapping[str, Mapping[str, Callable[[], Any]]],
     ) -> None:
-        self.alias, self.package, self.version, self.special = alias, package, version, special
+        self.alias, self.package, self.version = alias, package, version
+        self.special, self.last = special, last
         above = {path.rsplit(".", n)[0] for path in table for n in range(1, path.count(".") + 1)}
         self.table = {"": ("",), **{path: (path,) for path in above}, **table}
         self._own_specs: dict[str, ModuleSpec | None] = {}
@@ -126,6 +135,7 @@ class MindSporeFinder(MetaPathFinder, Loader):
             {} if below else {"__version__": self.version},
             children,
             self.special.get(below, {}),
+            self.last.get(below, {}),
         )
 
     def exec_module(self, module: ModuleType) -> None:

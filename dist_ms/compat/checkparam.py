@@ -237,34 +237,3 @@ def _check_input_5d(input_shape: tuple, func_name: str) -> None:
 def _check_rank(shape: tuple, rank: int, owner: str) -> None:
     if len(shape) != rank:
         raise ValueError(complaint("input", owner, f"a tensor of {rank} dimensions", f"the shape {tuple(shape)}"))
-
-
-def _repeated(value: Any, count: int, arg_name: str, prim_name: str | None) -> tuple:
-    if isinstance(value, int) and not isinstance(value, bool):
-        return (value,) * count
-    if isinstance(value, (tuple, list)) and len(value) == count:
-        return tuple(value)
-    raise ValueError(complaint(arg_name, prim_name or "twice", f"an int or {count} of them", value))
-
-
-def twice(x: Any, arg_name: str = "x", prim_name: str | None = None) -> tuple:
-    """A pair, made of one int or given as such.
-
-    Raises:
-        ValueError: if it is neither.
-
-    Examples:
-        >>> from dist_ms.compat.checkparam import twice
-        >>> twice(3), twice((1, 2))
-        ((3, 3), (1, 2))
-    """
-    return _repeated(x, 2, arg_name, prim_name)
-
-
-def triple(x: Any, arg_name: str = "x", prim_name: str | None = None) -> tuple:
-    """Three ints, made of one or given as such.
-
-    Raises:
-        ValueError: if it is neither.
-    """
-    return _repeated(x, 3, arg_name, prim_name)

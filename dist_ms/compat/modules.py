@@ -17,7 +17,15 @@ def _below(package: str, names: str, *sources: str) -> dict[str, tuple[str, ...]
 
 
 # What MindSpore's own files import, so that scripts import it from there as well.
-_IMPORTED = ("~compat.checkparam", "~common.initializer", "~common.jit", "~common.parameter", "~context", "~")
+_IMPORTED = (
+    "~compat.checkparam",
+    "~compat.inner.sequence_checks",
+    "~common.initializer",
+    "~common.jit",
+    "~common.parameter",
+    "~context",
+    "~",
+)
 
 ALIASES: dict[str, tuple[str, ...]] = {
     # common
@@ -28,13 +36,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below("common", "api dtype initializer parameter seed tensor", "common", "~common.settings.context", "~"),
     "common.np_dtype": (),
     "_c_expression": ("common.tensor", "common.tensor.sparse_tensor"),
-    "_c_expression.typing": ("compat.c_typing",),
+    "_c_expression.typing": ("compat.inner.c_typing",),
     "_c_expression.op_enum": (),
     **_below("graph", "api", "common.api"),
     **_below("graph", "mutable", "common.mutable"),
     **_below("graph", "lazy_inline no_inline jit_config", "common.jit"),
     "graph": ("graph", "common.api"),
-    "_checkparam": ("compat.checkparam",),
+    "_checkparam": ("compat.checkparam", "compat.inner.sequence_checks"),
     "_extends": ("compat.recorded_arguments",),
     "_extends.utils": ("compat.recorded_arguments",),
     "_extends.parse": (),
@@ -77,10 +85,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "ada_grad adadelta adafactor adam adamax adasum asgd ftrl lamb lars lazyadam momentum optimizer "
         "proximal_ada_grad rmsprop rprop sgd thor",
         "nn.optim",
-        "~compat.gradient_scaling",
+        "~compat.inner.gradient_scaling",
         *_IMPORTED,
     ),
-    **_below("nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap", "~compat.gradient_scaling", *_IMPORTED),
+    **_below(
+        "nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap", "~compat.inner.gradient_scaling", *_IMPORTED
+    ),
     "nn.utils": ("common.parameter.postponing",),
     "nn.grad": ("autograd.jacobian",),
     "nn.grad.cell_grad": ("autograd.jacobian",),
@@ -92,10 +102,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "boost.grad_accumulation": ("compat.boost",),
     **_below("ops", "primitive", "ops", "common.jit"),
     "ops.function": ("ops.function", "ops"),
-    "ops.functional": ("ops.functional", "compat.plain_values", "~ops.composite"),
+    "ops.functional": ("ops.functional", "compat.inner.plain_values", "~ops.composite"),
     "ops.op_info_register": (),
     "ops.vm_impl_registry": (),
-    "ops._primitive_cache": ("compat.primitive_cache",),
+    "ops.signature": ("compat.inner.signatures",),
+    "ops._primitive_cache": ("compat.inner.primitive_cache",),
     **_below(
         "ops.function",
         "array_func clip_func debug_func fft_func image_func linalg_func math_func nn_func other_func "
@@ -105,14 +116,24 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below(
         "ops.operations",
         "array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops "
-        "random_ops sparse_ops spectral_ops _inner_ops _quant_ops _scalar_ops _sequence_ops",
+        "random_ops sparse_ops spectral_ops _quant_ops _thor_ops "
+        "_embedding_cache_ops _map_tensor_ops _infer_ops _ocr_ops _rl_inner_ops",
         "ops.operations",
         "ops",
-        "~compat.plain_values",
+        "~compat.inner.plain_values",
+    ),
+    **_below(
+        "ops.operations",
+        "_inner_ops _scalar_ops _sequence_ops",
+        "ops.operations",
+        "ops",
+        "~compat.inner.plain_primitives",
+        "~compat.inner.plain_values",
+        "~communication.management",
     ),
     "ops.operations._grad_ops": ("ops.backward", "ops.operations", "~ops"),
-    "ops.composite": ("ops.composite", "~compat.plain_values"),
-    **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops", "~compat.plain_values"),
+    "ops.composite": ("ops.composite", "~compat.inner.plain_values"),
+    **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops", "~compat.inner.plain_values"),
     "ops.auto_generate": ("ops.auto_generate", "~ops.backward"),
     "ops.functional_overload": ("ops.functional_overload",),
     # training
@@ -144,14 +165,18 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "dataset.utils": ("dataset.line_reader",),
     "dataset.text.utils": ("dataset.text",),
     "dataset.vision.utils": ("dataset.vision",),
+    "dataset.core": (),
+    "dataset.core.validator_helpers": ("compat.inner.number_limits",),
+    "dataset.ds": ("dataset",),
     "dataset.vision.py_transforms_util": ("dataset.vision.pil_functions",),
     # distribution
-    "communication.management": ("communication.management", "communication"),
+    "communication.management": ("communication.management", "communication", "~compat.inner.group_functions"),
+    "communication._comm_helper": ("compat.inner.group_functions", "~communication"),
     "communication.comm_func": ("communication.comm_func", "communication"),
     "parallel._auto_parallel_context": ("compat.parallel_settings",),
     "parallel._utils": ("compat.parallel_settings",),
     "parallel._ps_context": ("compat.server_roles",),
-    "parallel._cost_model_context": ("compat.cost_model",),
+    "parallel._cost_model_context": ("compat.inner.cost_model",),
     **_below("parallel", "algo_parameter_config", "common.settings.search_settings"),
     **_below("parallel", "auto_parallel checkpoint_transform parameter_broadcast shard strategy", "parallel", "~"),
 }

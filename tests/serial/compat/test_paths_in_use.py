@@ -8,7 +8,7 @@ import pytest
 import dist_ms as ms
 import dist_ms.compat
 from dist_ms import nn
-from dist_ms.compat.special_names import SPECIAL
+from dist_ms.compat.special_names import REFUSED, SPECIAL
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,15 @@ common.seed _get_graph_seed get_seed
 device_context.ascend.op_precision precision_mode
 parallel._cost_model_context set_cost_model_context _set_multi_subgraphs
 _c_expression Tensor Cell_ GradOperation_ init_exec_dataset disable_multi_thread typing op_enum
+ops.operations._inner_ops MixedPrecisionCast bit_and string_in PsROIPooling get_rank
+ops.operations._sequence_ops TupleToTensor tuple_lt sequence_len
+ops.operations._scalar_ops ScalarAdd bit_or bool_not
+ops.signature make_sig sig_rw sig_dtype
+dataset.core.validator_helpers INT32_MAX
+dataset.ds GeneratorDataset
+nn.layer.rnn_cells RNNCellBase
+communication._comm_helper GlobalComm Backend _get_rank_helper _is_initialized _get_group_ranks
+communication.management DEFAULT_WORLD_COMM_GROUP _get_group
 _c_expression.typing Float Bool Int UInt type_to_type_id
 version __version__
 """
@@ -62,6 +71,18 @@ def test_names_are_there(line):
 def test_special_names_are_there(path):
     for name in SPECIAL[path]:
         assert taken(path, name) is not None
+
+
+@pytest.mark.parametrize("path", REFUSED)
+def test_refused_names_can_be_imported_and_say_why_when_used(path):
+    for name in REFUSED[path]:
+        found = taken(path, name)
+        try:
+            found()
+        except NotImplementedError as error:
+            assert f"'{name}' is not available: dist_ms " in str(error)
+        except (TypeError, ValueError):
+            pass  # built since: an argument is missing
 
 
 def test_a_refused_name_says_why():
@@ -177,8 +198,8 @@ def test_small_checks_of_layers():
         conv._check_input_3d((1, 2), "Net")
     checks = importlib.import_module("mindspore._checkparam")
     assert checks.triple(2) == (2, 2, 2) and checks.twice([1, 2]) == (1, 2)
-    with pytest.raises(ValueError, match="For 'Net', 'stride' must be an int or 2 of them"):
-        checks.twice("a", "stride", "Net")
+    with pytest.raises(TypeError, match="must be an int or 2 of them, but got 'a'"):
+        checks.twice("a")
 
 
 def test_the_network_in_training_is_a_cell():
@@ -194,3 +215,41 @@ def test_operations_are_made_once():
     with pytest.raises(TypeError, match="'axis' must be an int, but got bool"):
         cached(ms.ops.Concat)(True)
     assert cached(ms.ops.Tile)() is cached(ms.ops.Tile)() and cached(ms.ops.Concat)(axis=1).axis == 1
+
+
+def test_words_of_kernels_types():
+    words = taken("ops.op_info_register", "DataType")
+    assert words.F16_None == ("float16", "") and words.I8_Default == ("int8", "DefaultFormat")
+    with pytest.raises(AttributeError, match="must be a type and a format"):
+        assert words.X
+
+
+def test_ranks_by_their_inner_names():
+    helper = importlib.import_module("mindspore.communication._comm_helper")
+    assert helper._get_rank_helper() == ms.communication.get_rank()
+    assert helper._get_size_helper() == 1 and helper._is_available() and not helper._is_hccl_available()
+    assert not helper._is_nccl_available() and helper._is_mpi_available() in (True, False)
+    assert helper._is_initialized() is ms.communication.GlobalComm.INITED
+    assert helper._get_backend() in ("hccl", "mccl") and helper.Backend("HCCL") == helper.Backend.HCCL
+    with pytest.raises(TypeError, match="'name' must be a str, but got int"):
+        helper.Backend(1)
+    with pytest.raises(ValueError, match="'name' must be 'hccl', 'nccl' or 'mccl', but got 'x'"):
+        helper.Backend("x")
+    assert taken("communication.management", "_get_group")("g") == "g"
+
+
+def test_one_parameter_takes_another_s_values():
+    update = taken("train.serialization", "_update_param")
+    weight = ms.Parameter(ms.Tensor([0.0, 0.0], ms.float32), name="weight")
+    update(weight, ms.Parameter(ms.Tensor([1.0, 2.0], ms.float16), name="other"), False)
+    assert weight.asnumpy().tolist() == [1, 2] and weight.name == "weight"
+    with pytest.raises(RuntimeError, match=r"must have the shape \(2,\)"):
+        update(weight, ms.Parameter(ms.Tensor([1.0]), name="other"), False)
+    with pytest.raises(TypeError, match="'new_param' must be a Parameter, but got int"):
+        update(weight, 1, False)
+
+
+def test_a_signature_keeps_what_it_is_given():
+    sig = importlib.import_module("mindspore.ops.signature")
+    made = sig.make_sig("x", sig.sig_rw.RW_WRITE, dtype=sig.sig_dtype.T1)
+    assert made.name == "x" and made.rw is sig.sig_rw.RW_WRITE and made.dtype is sig.sig_dtype.T1

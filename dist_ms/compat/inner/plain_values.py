@@ -75,7 +75,7 @@ def make_range(*limits: int) -> tuple:
     """The numbers of a range as a tuple.
 
     Examples:
-        >>> from dist_ms.compat.plain_values import make_range
+        >>> from dist_ms.compat.inner.plain_values import make_range
         >>> make_range(1, 7, 2)
         (1, 3, 5)
     """
@@ -101,7 +101,7 @@ def tuple_setitem(elements: tuple, index: int, value: Any) -> tuple:
     """A tuple with one element replaced.
 
     Examples:
-        >>> from dist_ms.compat.plain_values import tuple_setitem
+        >>> from dist_ms.compat.inner.plain_values import tuple_setitem
         >>> tuple_setitem((4, 5), 1, 9)
         (4, 9)
     """
@@ -163,7 +163,7 @@ def reduced_shape(shape: Sequence[int], axis: Sequence[int]) -> tuple:
     """A shape with 1 in place of the reduced axes; no axes are all.
 
     Examples:
-        >>> from dist_ms.compat.plain_values import reduced_shape
+        >>> from dist_ms.compat.inner.plain_values import reduced_shape
         >>> reduced_shape((2, 3), (1,)), reduced_shape((2, 3), ())
         ((2, 1), (1, 1))
     """
@@ -175,7 +175,7 @@ def broadcast_gradient_args(x_shape: Sequence[int], y_shape: Sequence[int]) -> t
     """Along which axes of the broadcast shape the gradient of each operand is added up.
 
     Examples:
-        >>> from dist_ms.compat.plain_values import broadcast_gradient_args
+        >>> from dist_ms.compat.inner.plain_values import broadcast_gradient_args
         >>> broadcast_gradient_args((2, 3), (3,))
         ((), (0,))
     """
@@ -191,7 +191,7 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.plain_values import mixed_precision_cast
+        >>> from dist_ms.compat.inner.plain_values import mixed_precision_cast
         >>> [str(v.dtype) for v in mixed_precision_cast(ms.float16, (ms.Tensor([1.5]), ms.Tensor([1])))]
         ['Float16', 'Int64']
     """
@@ -220,7 +220,7 @@ def stop_gradient_(input: Tensor) -> Tensor:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.plain_values import stop_gradient_
+        >>> from dist_ms.compat.inner.plain_values import stop_gradient_
         >>> print(ms.grad(lambda x: stop_gradient_(x * 2) * x)(ms.Tensor(3.0)))
         6.0
     """
@@ -236,7 +236,7 @@ def add_flags(fn: Any = None, **flags: Any) -> Any:
         flags: names and values.
 
     Examples:
-        >>> from dist_ms.compat.plain_values import add_flags
+        >>> from dist_ms.compat.inner.plain_values import add_flags
         >>> add_flags(lambda x: x, has_effect=True)._func_graph_flags
         {'has_effect': True}
     """

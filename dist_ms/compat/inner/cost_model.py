@@ -56,7 +56,7 @@ def set_cost_model_context(**kwargs: Any) -> None:
         ValueError: if a name is unknown.
 
     Examples:
-        >>> from dist_ms.compat import cost_model
+        >>> from dist_ms.compat.inner import cost_model
         >>> cost_model.set_cost_model_context(costmodel_alpha=2.0)
         >>> cost_model.get_cost_model_context("costmodel_alpha")
         2.0

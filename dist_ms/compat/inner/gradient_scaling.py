@@ -20,7 +20,7 @@ def tensor_grad_scale(scale: Tensor, grad: Tensor) -> Tensor:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.gradient_scaling import grad_scale
+        >>> from dist_ms.compat.inner.gradient_scaling import grad_scale
         >>> print(grad_scale(ms.Tensor(2.0), ms.Tensor([2.0, 4.0])))
         [1. 2.]
     """

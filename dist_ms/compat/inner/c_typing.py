@@ -48,7 +48,7 @@ def type_to_type_id(type: Type) -> int:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.c_typing import type_to_type_id
+        >>> from dist_ms.compat.inner.c_typing import type_to_type_id
         >>> type_to_type_id(ms.float32)
         43
     """

@@ -15,7 +15,7 @@ def _get_cache_prim(cls: type) -> Any:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.primitive_cache import _get_cache_prim
+        >>> from dist_ms.compat.inner.primitive_cache import _get_cache_prim
         >>> _get_cache_prim(ms.ops.ReduceSum)(True) is _get_cache_prim(ms.ops.ReduceSum)(True)
         True
     """
