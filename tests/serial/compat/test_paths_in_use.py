@@ -51,6 +51,13 @@ ops.operations._sequence_ops TupleToTensor tuple_lt sequence_len
 ops.operations._scalar_ops ScalarAdd bit_or bool_not
 ops.signature make_sig sig_rw sig_dtype
 dataset.core.validator_helpers INT32_MAX
+common._utils is_shape_unknown
+common._decorator deprecated
+common.api _function_forbid_reuse jit
+ops.primitive _primexpr prim_attr_register
+ops._utils.utils is_shape_unknown
+train._utils _to_tensor _make_directory
+parallel._utils _get_stage_device_num _device_number_check get_group_size
 dataset.ds GeneratorDataset
 nn.layer.rnn_cells RNNCellBase
 communication._comm_helper GlobalComm Backend _get_rank_helper _is_initialized _get_group_ranks
