@@ -144,7 +144,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "ops.operations._grad_ops": ("ops.backward", "ops.operations", "~ops"),
     "ops.composite": ("ops.composite", "~compat.inner.plain_values"),
     **_below("ops.composite", "base math_ops multitype_ops", "ops.composite", "ops", "~compat.inner.plain_values"),
-    "ops.auto_generate": ("ops.auto_generate", "~ops.backward"),
+    "ops.auto_generate": ("ops.auto_generate", "~ops.backward", "~compat.inner.generated_primitives"),
+    "ops.auto_generate.gen_ops_prim": ("ops.auto_generate", "~ops.backward", "~compat.inner.generated_primitives"),
+    "ops.auto_generate.gen_ops_def": ("ops.auto_generate",),
     "ops.functional_overload": ("ops.functional_overload",),
     # training
     "train.callback": ("train.callback", "~train"),

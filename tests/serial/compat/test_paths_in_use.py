@@ -27,7 +27,10 @@ ops.functional make_range tuple_len mixed_precision_cast relu
 ops.primitive constexpr Primitive
 ops.composite add_flags core GradOperation
 ops add_flags P F C
-ops.auto_generate str_to_enum
+ops.auto_generate str_to_enum AddExt ReluGrad SplitTensor
+ops.auto_generate.gen_ops_prim SumExt ReluGrad
+ops.auto_generate.gen_ops_def chunk
+ops.operations._grad_ops ReluGrad LayerNormGrad Conv2DBackpropFilter
 ops._primitive_cache _get_cache_prim
 train.model ParallelMode Model
 train.serialization Tensor context load_checkpoint
