@@ -21,7 +21,13 @@ _ELSEWHERE = {
     "common.initializer": "_INITIALIZER_ALIAS=common.initializers.base._registry",
     "common.np_dtype": "bfloat16=compat.inner.plain_values.BFLOAT16",
     "common.seed": "_get_graph_seed=compat.inner.plain_values._get_graph_seed",
-    "dataset": "context=context",
+    "dataset": (
+        "context=context Implementation=compat.inner.number_limits.Implementation "
+        "SourceDataset=dataset.sources.indexed.IndexedSource TextBaseDataset=dataset.dataset.Dataset"
+    ),
+    "ops.function.nn_func": (
+        "multi_head_attention_forward=compat.inner.attention_function.multi_head_attention_forward"
+    ),
     "nn.layer.rnn_cells": "RNNCellBase=nn.layer.recurrent.rnn_cells._OneStep",
     "ops.op_info_register": "DataType=compat.inner.number_limits.DataType",
     "nn.layer.conv": "_check_input_3d=compat.checkparam._check_input_3d",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 UINT8_MAX, UINT32_MAX, UINT64_MAX = 255, 4294967295, 18446744073709551615
 INT32_MIN, INT32_MAX = -2147483648, 2147483647
 INT64_MIN, INT64_MAX = -9223372036854775808, 9223372036854775807
@@ -19,6 +21,13 @@ _TYPES = {
     **{f"F{n}": f"float{n}" for n in (16, 32, 64)},
 }
 _FORMATS = {"None": "", "Default": "DefaultFormat", "5HD": "NC1HWC0", "FracZ": "FRACTAL_Z", "FracNZ": "FRACTAL_NZ"}
+
+
+class Implementation(enum.IntEnum):
+    """Which of MindSpore's two implementations a transform has; here there is one."""
+
+    C = 0
+    PY = 1
 
 
 class _Pairs(type):

@@ -14,8 +14,11 @@ from typing import Any
 import ml_dtypes
 
 from dist_ms import ops
+from dist_ms.common import dtype as mstype
 from dist_ms.common.random.seed import operation_seeds
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor
+from dist_ms.common.type_classes import TensorType
 from dist_ms.nn import Cell
 
 __all__ = [
@@ -69,6 +72,7 @@ is_, is_not, tuple_equal, list_equal = operator.is_, operator.is_not, operator.e
 tuple_len = list_len = len
 tuple_getitem = list_getitem = dict_getitem = operator.getitem
 make_slice = slice
+_cast, reshape_ = ops.cast, ops.reshape
 
 
 def make_range(*limits: int) -> tuple:
@@ -226,6 +230,49 @@ def stop_gradient_(input: Tensor) -> Tensor:
     """
     input._node = None
     return input
+
+
+def typeof(x: Any) -> Any:
+    """The type of a value: of a tensor with its elements', of anything else that of its Python type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.compat.inner.plain_values import typeof
+        >>> typeof(ms.Tensor([1.0])), typeof(1)
+        (mindspore.tensor[float32], mindspore.int64)
+    """
+    return TensorType(x.dtype) if isinstance(x, Tensor) else mstype.get_py_obj_dtype(x)
+
+
+def is_tensor_bool_cond(x: Tensor) -> bool:
+    """A tensor of one element as a condition.
+
+    Raises:
+        ValueError: if it has several.
+    """
+    if x.shape not in ((), (1,)):
+        raise ValueError(f"For 'is_tensor_bool_cond', 'x' must be of the shape () or (1,), but got {x.shape}.")
+    return bool(x)
+
+
+def make_row_tensor(indices: Tensor, values: Tensor, dense_shape: tuple) -> RowTensor:
+    """A tensor of which some rows are kept, and the others are zeros."""
+    return RowTensor(indices, values, dense_shape)
+
+
+def row_tensor_get_values(x: RowTensor) -> Tensor:
+    """The rows that are kept."""
+    return x.values
+
+
+def row_tensor_get_indices(x: RowTensor) -> Tensor:
+    """The places of the rows that are kept."""
+    return x.indices
+
+
+def row_tensor_get_dense_shape(x: RowTensor) -> tuple:
+    """The shape with all rows."""
+    return x.dense_shape
 
 
 def add_flags(fn: Any = None, **flags: Any) -> Any:

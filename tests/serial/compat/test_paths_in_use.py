@@ -62,6 +62,8 @@ ops._utils.utils is_shape_unknown
 train._utils _to_tensor _make_directory
 parallel._utils _get_stage_device_num _device_number_check get_group_size
 dataset.ds GeneratorDataset
+dataset SourceDataset TextBaseDataset Implementation BatchDataset
+ops.function.nn_func multi_head_attention_forward
 nn.layer.rnn_cells RNNCellBase
 communication._comm_helper GlobalComm Backend _get_rank_helper _is_initialized _get_group_ranks
 communication.management DEFAULT_WORLD_COMM_GROUP _get_group
