@@ -17,6 +17,7 @@ from dist_ms.train.checkpoint.arguments import (
     async_method,
     check_flag,
     file_to_read,
+    format_of,
     path_to_write,
     seal_of,
     selection,
@@ -152,8 +153,9 @@ def load_checkpoint(
     """Load parameters from a file that dist_ms or MindSpore saved.
 
     Args:
-        ckpt_file_name: the file, ending with '.' + `format`; for safetensors also an
-            `io.BytesIO` with its content.
+        ckpt_file_name: the file, ending with '.' + `format`; of a checkpoint in several files the
+            index, which ends with '.safetensors.index.json'; for safetensors also an `io.BytesIO`
+            with its content.
         net: a network to load the parameters into as well (see `load_param_into_net`).
         strict_load: passed to `load_param_into_net`.
         filter_prefix: leave out names with this prefix, or one of these. Deprecated: use
@@ -166,7 +168,7 @@ def load_checkpoint(
             prefix arguments is given.
         crc_check: compare the content with the checksum in the file, if there is one.
         remove_redundancy: passed to `load_param_into_net`.
-        format: 'ckpt' or 'safetensors'.
+        format: 'ckpt' or 'safetensors'; need not be given if the file's name ends with '.safetensors'.
 
     Returns:
         Name to Parameter, and to str for texts, in the order of the file (safetensors: of the
@@ -187,6 +189,7 @@ def load_checkpoint(
         {'b.w': Parameter (name=b.w, shape=(1,), dtype=Int64, requires_grad=True)}
     """
     owner = "load_checkpoint"
+    format = format_of(ckpt_file_name, format)
     file = file_to_read(owner, ckpt_file_name, format)
     check_flag(remove_redundancy, "remove_redundancy", owner)
     seal = seal_of(owner, "dec", dec_key, dec_mode, crc_check, format)
@@ -239,7 +242,6 @@ def load_checkpoint_async(
     from concurrent.futures import ThreadPoolExecutor
 
     check_string(ckpt_file_name, "ckpt_file_name", "load_checkpoint_async")
-    format = "safetensors" if ckpt_file_name.endswith(".safetensors") else "ckpt"
     pool = ThreadPoolExecutor(1)
     future = pool.submit(
         load_checkpoint,
@@ -251,7 +253,6 @@ def load_checkpoint_async(
         dec_mode,
         specify_prefix,
         choice_func,
-        format=format,
     )
     pool.shutdown(wait=False)
     return future

@@ -10,6 +10,7 @@ from typing import Any
 
 from dist_ms.train.checkpoint.encryption import check_key
 from dist_ms.train.checkpoint.sealed_file import Seal
+from dist_ms.train.checkpoint.shards import INDEX
 
 _FORMATS = ("ckpt", "safetensors")
 _ASYNC_METHODS = {True: "thread", False: None, "thread": "thread", "process": "process"}
@@ -51,12 +52,18 @@ def file_to_read(owner: str, ckpt_file_name: Any, file_format: Any) -> Any:
         return ckpt_file_name
     if not isinstance(ckpt_file_name, str):
         raise TypeError(f"For '{owner}', 'ckpt_file_name' must be a str, but got {type(ckpt_file_name).__name__}.")
-    if not ckpt_file_name.endswith(file_format):
+    if not ckpt_file_name.endswith((file_format, INDEX)):
         raise ValueError(
             f"For '{owner}', 'ckpt_file_name' must end with '.{file_format}', as 'format' says, "
             f"but got '{ckpt_file_name}'."
         )
     return os.path.abspath(ckpt_file_name)
+
+
+def format_of(ckpt_file_name: Any, file_format: Any) -> Any:
+    """Return the format of a file to read: its name tells safetensors where nothing else is said."""
+    named = isinstance(ckpt_file_name, str) and ckpt_file_name.endswith((".safetensors", INDEX))
+    return "safetensors" if named and file_format == "ckpt" else file_format
 
 
 def _check_format(owner: str, file_format: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from dist_ms.train.checkpoint import ckpt_format, safetensors_format
+from dist_ms.train.checkpoint import ckpt_format, safetensors_format, shards
 from dist_ms.train.checkpoint.crc import Checksummed, find_trailer
 from dist_ms.train.checkpoint.encryption import Decrypted, mode_of
 from dist_ms.train.checkpoint.sealed_file import Seal
@@ -26,7 +26,7 @@ def read_entries(
 
     Args:
         owner: the public function, named in errors.
-        file: the path; for safetensors also an `io.BytesIO`.
+        file: the path, of several safetensors files that of their index; for safetensors also an `io.BytesIO`.
         file_format: 'ckpt' or 'safetensors'.
         seal: the key, and whether to check the checksum.
 
@@ -37,6 +37,9 @@ def read_entries(
     if isinstance(file, str) and not os.path.exists(file):
         raise ValueError(f"For '{owner}', the checkpoint file {file} does not exist: check 'ckpt_file_name'.")
     try:
+        if isinstance(file, str) and file.endswith(shards.INDEX):
+            yield from shards.read_entries(file)
+            return
         if file_format == "safetensors":
             yield from safetensors_format.read_entries(file, seal.crc)
             return
