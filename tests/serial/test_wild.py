@@ -1,0 +1,68 @@
+"""The runner of public programs, on programs made here."""
+
+import json
+import sys
+
+import pytest
+
+from tests.wild.run import Outcome, Program, as_script, cause_of, read_programs, run, table
+
+PYTHON = [sys.executable, "-m", "dist_ms.compat", "--cpu"]
+SCRIPT = """
+import sys
+from pathlib import Path
+import mindspore as ms
+from neighbour import VALUE
+ms.set_context(device_target="GPU")
+print(Path("/nowhere/data.txt").read_text(), VALUE)
+assert ms.Tensor([float(sys.argv[1])]).asnumpy()[0] == 3 and sys.argv[2] == "DATA/x"
+"""
+
+
+@pytest.fixture
+def repositories(tmp_path):
+    folder = tmp_path / "repositories" / "someone" / "something" / "examples"
+    folder.mkdir(parents=True)
+    (tmp_path / "data.txt").write_text("7")
+    (folder / "train.py").write_text(SCRIPT.replace("DATA", str(tmp_path)))
+    (folder / "neighbour.py").write_text("VALUE = 1\n")
+    cells = [
+        ("code", ["%matplotlib inline\n", "!pip install x\n", "a = 1"]),
+        ("markdown", ["a = 2"]),
+        ("code", ["print(a)"]),
+    ]
+    cells = [{"cell_type": kind, "source": source} for kind, source in cells]
+    (folder / "book.ipynb").write_text(json.dumps({"cells": cells}))
+    return tmp_path / "repositories"
+
+
+def test_a_program_runs_in_a_copy_with_its_edits(repositories, tmp_path):
+    program = Program("someone/something", "0" * 40, "examples/train.py", "3 {data}/x", "/nowhere => {data}")
+    outcome = run(program, PYTHON, repositories, tmp_path, 60)
+    assert outcome.code == 0 and str(outcome).startswith("whole, ")
+    assert "/nowhere" in (repositories / "someone/something/examples/train.py").read_text()
+    outcome = run(program._replace(edits=""), PYTHON, repositories, tmp_path, 60)
+    assert outcome.code == 1 and str(outcome).startswith("FileNotFoundError: ")
+    assert run(program._replace(path="none.py"), PYTHON, repositories, tmp_path, 60) is None
+    outcome = run(program, [sys.executable, "-c", "import time; time.sleep(60)"], repositories, tmp_path, 0.5)
+    assert outcome.code is None and str(outcome) == "not done in 1 s"
+
+
+def test_a_notebook_becomes_a_script(repositories):
+    script = as_script(repositories / "someone/something/examples/book.ipynb")
+    assert script.read_text().split("\n") == ["pass", "pass", "a = 1", "", "print(a)", ""]
+
+
+def test_the_cause_is_the_last_error():
+    assert cause_of("a\nValueError: one\nKeyError: 'two'\nbye\n") == "KeyError: 'two'"
+    assert cause_of("no such thing\n") == "no such thing" and cause_of("") == ""
+
+
+def test_the_list_and_the_page():
+    programs = read_programs()
+    assert len(programs) == len(set(programs)) > 60
+    assert all(len(program.commit) == 40 and program.path.endswith((".py", ".ipynb")) for program in programs)
+    lines = ["\t".join(programs[0]), "\t".join(programs[1])]
+    page = table({lines[0]: {"own": str(Outcome(0, 2.0)), "referee": "whole, 9 s"}, lines[1]: {"own": "KeyError: a|b"}})
+    assert "1 of 2 programs ran whole. MindSpore 2.10 itself was asked for 1 of them: 1 ended alike." in page
+    assert "KeyError: a\\|b" in page and programs[0].path in page
