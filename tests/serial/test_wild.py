@@ -64,5 +64,5 @@ def test_the_list_and_the_page():
     assert all(len(program.commit) == 40 and program.path.endswith((".py", ".ipynb")) for program in programs)
     lines = ["\t".join(programs[0]), "\t".join(programs[1])]
     page = table({lines[0]: {"own": str(Outcome(0, 2.0)), "referee": "whole, 9 s"}, lines[1]: {"own": "KeyError: a|b"}})
-    assert "1 of 2 programs ran whole. MindSpore 2.10 itself was asked for 1 of them: 1 ended alike." in page
+    assert "1 of 2 programs ran whole. MindSpore 2.10 was asked for 1 of them and ran 1 whole; 0 of these" in page
     assert "KeyError: a\\|b" in page and programs[0].path in page
