@@ -44,7 +44,7 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
         [1. 4.] [ 2. 40.]
     """
     _check_fn("jvp", fn, has_aux)
-    args = _arguments(inputs)
+    args = _apart(_arguments(inputs))
     product = _Product(fn, args, {}, list(args), has_aux)
     tangent = product(v)
     if has_aux:
@@ -72,7 +72,7 @@ def linearize(fn: Callable, inputs: Any) -> tuple[Any, Callable]:
         9.0 6.0 12.0
     """
     _check_fn("linearize", fn, False)
-    args = _arguments(inputs)
+    args = _apart(_arguments(inputs))
     product = _Product(fn, args, {}, list(args), False)
     return product.outputs, product
 
@@ -210,6 +210,7 @@ def _jacobian(name: str, fn: Callable, grad_position: Any, has_aux: bool, rows: 
                 "The element in grad_position must belong to [0, args_num): args_num is "
                 f"{len(args)}, but got {max(positions)}."
             )
+        args = _apart(args)
         inputs = [args[p] for p in positions]
         for p, x in zip(positions, inputs):
             if not isinstance(x, Tensor):
@@ -274,6 +275,17 @@ def _arguments(inputs: Any) -> tuple:
     if not isinstance(inputs, (tuple, list)):
         raise TypeError(f"The inputs type must be a Tensor, tuple or list of Tensors, but got {type(inputs).__name__}.")
     return tuple(inputs)
+
+
+def _apart(args: tuple) -> tuple:
+    """The arguments, with a copy of a tensor for each time but the first: each is an input of its own."""
+    seen: set[int] = set()
+    found = []
+    for x in args:
+        again = isinstance(x, Tensor) and id(x) in seen
+        seen.add(id(x))
+        found.append(x.copy() if again else x)
+    return tuple(found)
 
 
 def _vector(v: Any) -> list:

@@ -32,10 +32,8 @@ def lgamma_array(x: np.ndarray) -> np.ndarray:
 
 
 def digamma_array(x: np.ndarray) -> np.ndarray:
-    """The derivative of log-gamma; NaN at 0, -1, -2 ..."""
-    out = apply(special.psi, x)
-    np.copyto(out, np.nan, where=x == 0)
-    return out
+    """The derivative of log-gamma; infinite at 0, with the sign opposite to that of 0, NaN at -1, -2 ..."""
+    return apply(special.psi, x)
 
 
 def polygamma_array(n: int, x: np.ndarray) -> np.ndarray:

@@ -25,9 +25,13 @@ class _OfTwo(Primitive):
         """The function on arrays of one dtype."""
         raise NotImplementedError
 
+    wide = False  # whether float16 and bfloat16 are refused, as in MindSpore
+
     @quiet
     def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
         a, x = floating(input, "input", self.name, False), floating(other, "other", self.name, False)
+        if self.wide and a.dtype not in (np.float32, np.float64):
+            raise TypeError(f"For '{self.name}', 'input' must be float32 or float64, but got {a.dtype.name}.")
         if a.dtype != x.dtype:
             raise TypeError(
                 f"For '{self.name}', 'input' and 'other' must have the same dtype, "
@@ -63,11 +67,11 @@ class Igamma(_OfTwo):
     P(a, x) = 1 / Gamma(a) * integral from 0 to x of t^(a - 1) exp(-t)
 
     Call:
-        input (Tensor): a, floats above 0.
-        other (Tensor): x, floats from 0, of the same dtype.
+        input (Tensor): a, above 0, float32 or float64.
+        other (Tensor): x, from 0, of the same dtype.
 
     Raises:
-        TypeError: if an input is no Tensor of floats, or their dtypes differ.
+        TypeError: for other dtypes, or if they differ.
 
     Examples:
         >>> import dist_ms as ms
@@ -76,6 +80,7 @@ class Igamma(_OfTwo):
     """
 
     value = staticmethod(values.igamma_array)
+    wide = True
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         a, x = inputs
@@ -89,11 +94,11 @@ class Igammac(_OfTwo):
     """1 - igamma(input, other), precise where that is small.
 
     Call:
-        input (Tensor): a, floats above 0.
-        other (Tensor): x, floats from 0, of the same dtype.
+        input (Tensor): a, above 0, float32 or float64.
+        other (Tensor): x, from 0, of the same dtype.
 
     Raises:
-        TypeError: if an input is no Tensor of floats, or their dtypes differ.
+        TypeError: for other dtypes, or if they differ.
 
     Examples:
         >>> import dist_ms as ms
@@ -102,6 +107,7 @@ class Igammac(_OfTwo):
     """
 
     value = staticmethod(values.igammac_array)
+    wide = True
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return igamma.gradient(inputs, output, ops.neg(dout))

@@ -184,3 +184,22 @@ def test_mixed_directions():
     assert plain(jvp(tangent, X, ONE)) == ([3, 12], [6, 12])
     assert plain(grad(lambda a: vjp(cube, a)[1](ONE)[0])(X)) == [6, 12]
     assert plain(grad(lambda a: linearize(cube, a)[1](ONE))(X)) == [6, 12]
+
+
+def test_one_tensor_given_twice_is_two_inputs():
+    """MindSpore's jvp, jacfwd and jacrev tell them apart; its grad and vjp do not."""
+    x, v, w = Tensor([1.0, 2.0]), Tensor([1.0, 1.0]), Tensor([5.0, 5.0])
+
+    def fn(a, b):
+        return a * a * b
+
+    np.testing.assert_array_equal(jvp(fn, (x, x), (v, w))[1].asnumpy(), [2 + 5, 8 + 20])
+    _, tangent = linearize(fn, (x, x))
+    np.testing.assert_array_equal(tangent((v, w)).asnumpy(), [2 + 5, 8 + 20])
+    for jacobian in (jacfwd, jacrev):
+        first, second = jacobian(fn, grad_position=(0, 1))(x, x)
+        np.testing.assert_array_equal(first.asnumpy(), np.diag([2.0, 8.0]))
+        np.testing.assert_array_equal(second.asnumpy(), np.diag([1.0, 4.0]))
+    # Through both of them, where the product is differentiated itself: of 3 x^2.
+    slope = grad(lambda t: jvp(fn, (t, t), (v, v))[1].sum())
+    np.testing.assert_array_equal(slope(x).asnumpy(), [6, 12])

@@ -45,7 +45,7 @@ class LGamma(Cell):
 
 
 class DiGamma(Cell):
-    """The derivative of log gamma(x), NaN at the negative integers.
+    """The derivative of log gamma(x), -inf at 0 and NaN at the negative integers.
 
     Inputs:
         x (Tensor): float16 or float32.
@@ -64,7 +64,7 @@ class DiGamma(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
-        return ops.digamma(x)
+        return ops.digamma(x + 0.0)  # which has no -0
 
 
 class IGamma(Cell):

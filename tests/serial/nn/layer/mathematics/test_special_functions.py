@@ -68,3 +68,7 @@ def test_jacobian_products():
     assert len(out) == 2 and (product == 3 * x**2 * v + v).all()
     second = ms.grad(lambda x: ops.sum(Vjp(lambda y: y**3)(x, v)[1]))(x)
     assert (second == 6 * x * v).all()
+
+
+def test_digamma_at_zero():
+    np.testing.assert_array_equal(DiGamma()(Tensor([0.0, -0.0, -1.0])).asnumpy(), [-np.inf, -np.inf, np.nan])
