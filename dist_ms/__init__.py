@@ -16,6 +16,7 @@ from dist_ms.autograd.recompute import recompute
 from dist_ms.autograd.saved import register_saved_tensors_hooks, saved_tensors_hooks
 from dist_ms.autograd.tape import no_grad as _no_grad
 from dist_ms.autograd.vmap import vmap
+from dist_ms.collectives.offered import FROM_ABOVE as _FROM_ABOVE
 from dist_ms.common import dtype
 from dist_ms.common.dtype import *
 from dist_ms.common.jit import (
@@ -85,6 +86,7 @@ communication.on_init(_take_role)
 
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
 _offer("dist_ms.ops", collectives.PRIMITIVES)
+_offer("dist_ms.ops", _FROM_ABOVE)
 
 # What loads when it is first used, so that importing dist_ms stays quick.
 if _typing.TYPE_CHECKING:

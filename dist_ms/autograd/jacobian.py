@@ -16,6 +16,7 @@ from dist_ms.autograd.differentiate import Graph, numpy_dtype, zeros_like
 from dist_ms.autograd.grad import check_positions, check_weights, first_output
 from dist_ms.autograd.seeds import check_seed
 from dist_ms.autograd.stacking import stack
+from dist_ms.autograd.tape import alias
 from dist_ms.autograd.tree import map_tensors, tensors
 from dist_ms.common.tensor import Tensor, wrap
 
@@ -278,13 +279,13 @@ def _arguments(inputs: Any) -> tuple:
 
 
 def _apart(args: tuple) -> tuple:
-    """The arguments, with a copy of a tensor for each time but the first: each is an input of its own."""
+    """The arguments, with another name of a tensor for each time but the first: each is an input of its own."""
     seen: set[int] = set()
     found = []
     for x in args:
         again = isinstance(x, Tensor) and id(x) in seen
         seen.add(id(x))
-        found.append(x.copy() if again else x)
+        found.append(alias(x) if again else x)
     return tuple(found)
 
 
