@@ -36,6 +36,7 @@ REASONS = {
     "caches": ("keeps embedding tables whole in memory", "Use nn.Embedding or nn.EmbeddingLookup."),
     "tables": ("has no hash tables as parameters", "Use nn.Embedding."),
     "serving": ("has no kernels for serving language models", "Write them with other operations of ops."),
+    "sparse": ("has no such operation on sparse tensors", "Make them dense, or use COOTensor and CSRTensor."),
     "texts": ("has no kernels for reading texts in pictures", "Use OpenCV or Pillow in the dataset's transforms."),
 }
 
@@ -102,11 +103,25 @@ REFUSED_NAMES: dict[str, dict[str, str]] = {
     "ops.operations.other_ops": {"servers": "Push Pull"},
     "ops.operations.inner_ops": {"ascend_kernel": _OF_ASCEND, "serving": "KVCacheMgr GenerateEodMask"},
     "ops.operations._inner_ops": {
-        "ascend_kernel": f"{_OF_ASCEND} DSDGrad MatmulDDSGrad FFN TopKRouter TopPRouter KMeansCentroids DecodeImage",
-        "graphs": "PartitionedCall CellBackwardHook StackInit StackPush StackPop StackDestroy",
+        "ascend_kernel": f"{_OF_ASCEND} DSDGrad MatmulDDSGrad FFN TopKRouter TopPRouter KMeansCentroids DecodeImage "
+        "ConfusionMulGrad CopyWithSlice Lamb NonZeroWithValue NonZeroWithValueShape SyncBatchNorm",
+        "graphs": """
+            CheckBprop check_bprop GetGrad ErrorOnDynamicShapeInput PartitionedCall CellBackwardHook StackInit StackPush
+            StackPop StackDestroy
+        """,
         "quantisation": "Quant Dequant AntiQuant",
         "gpu": "GpuConvertToDynamicShape",
         "strategies": "ParallelResizeBilinear",
+    },
+    "ops.operations.sparse_ops": {
+        "sparse": """
+            DenseToDenseSetOperation DenseToSparseSetOperation RaggedTensorToSparse RaggedTensorToTensor SetSize
+            SparseCountSparseOutput SparseMatrixOrderingAMD SparseMatrixSoftmax SparseMatrixSparseMatMul SparseSplit
+            Sspaddmm
+        """
+    },
+    "ops.operations._csr_ops": {
+        "sparse": "COO2CSR CSR2COO CSRDiv CSRGather CSRMM CSRMV CSRMul CSRReduceSum",
     },
     "ops.operations._quant_ops": {"quantisation": _QUANTISED},
     "ops.operations._thor_ops": {"thor": _THOR},

@@ -52,6 +52,7 @@ _c_expression Tensor Cell_ GradOperation_ init_exec_dataset disable_multi_thread
 ops.operations._inner_ops MixedPrecisionCast bit_and string_in PsROIPooling get_rank
 ops.operations._sequence_ops TupleToTensor tuple_lt sequence_len
 ops.operations._scalar_ops ScalarAdd bit_or bool_not
+ops.operations.sparse_ops SparseToDenseV2 SparseToDense SparseSlice
 ops.signature make_sig sig_rw sig_dtype
 dataset.core.validator_helpers INT32_MAX
 common._utils is_shape_unknown
