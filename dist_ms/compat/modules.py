@@ -111,6 +111,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "boost.grad_accumulation": ("compat.boost",),
     **_below("ops", "primitive", "ops", "common.jit", "~compat.inner.decorators"),
     **_below("ops", "_utils _utils.utils", "~compat.inner.decorators", "~ops"),
+    "ops": ("ops", "~compat.inner.ascend_operations"),
+    "ops.operations": ("ops.operations", "~compat.inner.ascend_operations"),
     "ops.function": ("ops.function", "ops"),
     "ops.functional": ("ops.functional", "compat.inner.plain_values", "~ops.composite"),
     "ops.op_info_register": (),
@@ -130,6 +132,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "_embedding_cache_ops _map_tensor_ops _infer_ops _ocr_ops _rl_inner_ops _csr_ops",
         "ops.operations",
         "ops",
+        "~compat.inner.ascend_operations",
         "~compat.inner.plain_values",
     ),
     **_below(

@@ -62,8 +62,8 @@ _THOR = """
     DetTriangle LoadIm2Col NewIm2Col ProdForceSeA ThorIm2Col UpdateThorGradient
 """
 _OF_ASCEND = """
-    BasicLSTMCell DynamicGRUV2 DynamicRNN DSDMatmul MatmulDDS FusedWeightScaleApplyMomentum LambApplyOptimizerAssign
-    LambApplyWeightAssign GroupTopk DropoutGenMask DropoutDoMask PsROIPooling PSROIPooling
+    BasicLSTMCell DSDMatmul MatmulDDS FusedWeightScaleApplyMomentum LambApplyOptimizerAssign
+    LambApplyWeightAssign GroupTopk PsROIPooling PSROIPooling
 """
 _SERVING = """
     FlashAttentionScore FusedInferAttentionScore IncreFlashAttention PromptFlashAttention PagedAttention
