@@ -72,6 +72,8 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.sources.records.mind import *
     from dist_ms.dataset.sources.records.schema import *
     from dist_ms.dataset.sources.records.tfrecord import *
+    from dist_ms.dataset.sources.sounds.sentences import *
+    from dist_ms.dataset.sources.sounds.words import *
     from dist_ms.dataset.sources.synthetic import *
     from dist_ms.dataset.sources.text.clue import *
     from dist_ms.dataset.sources.text.delimited import *

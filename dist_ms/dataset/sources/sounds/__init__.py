@@ -1,0 +1,1 @@
+"""Sets of recordings: spoken words and sentences, talks and music."""
