@@ -27,6 +27,7 @@ from dist_ms.train.checkpoint.entries import entries_of
 from dist_ms.train.checkpoint.file_reading import read_entries
 from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
+from dist_ms.train.checkpoint.torch_names import load_torch_checkpoint
 from dist_ms.train.model_export import export
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ __all__ = [
     "load_checkpoint_async",
     "load_param_into_net",
     "load_segmented_checkpoints",
+    "load_torch_checkpoint",
     "safetensors_to_ckpt",
     "save_checkpoint",
 ]
