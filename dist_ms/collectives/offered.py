@@ -10,7 +10,7 @@ FROM_ABOVE = {
     reduce_scatter_tensor reduce_scatter_tensor_uneven scatter_object_list send send_object_list P2POp TCPStore
     """.split(),
     # What a compiler needs an operation for, and is Python's own here.
-    "dist_ms.compat.plain_values": """
+    "dist_ms.compat.inner.plain_values": """
     array_to_scalar bool_and bool_eq bool_not bool_or broadcast_gradient_args dict_getitem dict_setitem in_dict is_
     is_not isconstant list_equal list_getitem list_len list_setitem make_dict make_list make_range make_slice
     make_tuple mixed_precision_cast not_in_dict reduced_shape scalar_add scalar_div scalar_eq scalar_floordiv
