@@ -62,7 +62,7 @@ _THOR = """
     DetTriangle LoadIm2Col NewIm2Col ProdForceSeA ThorIm2Col UpdateThorGradient
 """
 _OF_ASCEND = """
-    BasicLSTMCell DSDMatmul MatmulDDS FusedWeightScaleApplyMomentum LambApplyOptimizerAssign
+    BasicLSTMCell DSDMatmul MatmulDDS LambApplyOptimizerAssign
     LambApplyWeightAssign GroupTopk PsROIPooling PSROIPooling
 """
 _SERVING = """

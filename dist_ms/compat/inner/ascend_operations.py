@@ -1,4 +1,4 @@
-"""Operations that MindSpore has on Ascend only and scripts use: recurrences with their gates, dropout in two steps.
+"""Operations that MindSpore has not on CPUs and scripts use: recurrences with their gates, dropout in two steps.
 
 They are found where dist_ms' own operations have no such name.
 """
@@ -16,7 +16,7 @@ from dist_ms.common.random.seed import generator
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["DropoutDoMask", "DropoutGenMask", "DynamicGRUV2", "DynamicRNN"]
+__all__ = ["DropoutDoMask", "DropoutGenMask", "DynamicGRUV2", "DynamicRNN", "FusedWeightScaleApplyMomentum"]
 
 _BITS = 128  # a mask's length is a multiple of it
 
@@ -258,6 +258,37 @@ class DropoutDoMask(Primitive):
         bits = np.unpackbits(mask.asnumpy(), count=count, bitorder="little").reshape(input_x.shape)
         kept = wrap(bits.astype(input_x.dtype.np))
         return input_x * kept / chance if chance else input_x * kept
+
+
+class FusedWeightScaleApplyMomentum(Primitive):
+    """A step of momentum, of a gradient that is scaled and has its share of weight decay.
+
+    Call:
+        weight_decay, scale (Tensor or float): what the variable and the gradient are multiplied by.
+        variable, accumulation (Parameter): what is changed.
+        learning_rate, gradient, momentum: as in `ApplyMomentum`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.compat.inner.ascend_operations import FusedWeightScaleApplyMomentum
+        >>> weight, speed = ms.Parameter(ms.Tensor([1.0]), name="w"), ms.Parameter(ms.Tensor([0.0]), name="v")
+        >>> _ = FusedWeightScaleApplyMomentum()(0.1, 0.5, weight, speed, 1.0, ms.Tensor([4.0]), 0.9)
+        >>> print(weight.asnumpy().round(3), speed.asnumpy().round(3))
+        [-1.1] [2.1]
+    """
+
+    def __call__(
+        self,
+        weight_decay: Any,
+        scale: Any,
+        variable: Any,
+        accumulation: Any,
+        learning_rate: Any,
+        gradient: Tensor,
+        momentum: Any,
+    ) -> Tensor:
+        step = gradient * scale + variable * weight_decay
+        return ops.ApplyMomentum()(variable, accumulation, learning_rate, step, momentum)
 
 
 def _chance(value: Any, owner: str) -> float:

@@ -5,7 +5,13 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
-from dist_ms.compat.inner.ascend_operations import DropoutDoMask, DropoutGenMask, DynamicGRUV2, DynamicRNN
+from dist_ms.compat.inner.ascend_operations import (
+    DropoutDoMask,
+    DropoutGenMask,
+    DynamicGRUV2,
+    DynamicRNN,
+    FusedWeightScaleApplyMomentum,
+)
 
 T, N, L, H = 4, 2, 3, 5
 rng = np.random.default_rng(7)
@@ -90,3 +96,11 @@ def test_wrong_arguments_are_named():
         DropoutGenMask()((2,), 1.5)
     with pytest.raises(ValueError, match="For 'DropoutDoMask', 'mask' must be of at least 40 bits, but got 8"):
         DropoutDoMask()(ops.ones(40), ms.Tensor([1], ms.uint8), 0.5)
+
+
+def test_a_step_of_momentum():
+    weight, speed = (ms.Parameter(ms.Tensor(v, ms.float32), name=n) for n, v in (("w", [1.0, 2.0]), ("v", [0.5, 0.0])))
+    grad = ms.Tensor([4.0, -2.0], ms.float32)
+    FusedWeightScaleApplyMomentum()(0.1, ms.Tensor(0.5), weight, speed, 0.2, grad, 0.9)
+    wanted = 0.9 * np.array([0.5, 0.0]) + 0.5 * np.array([4, -2]) + 0.1 * np.array([1, 2])
+    assert np.allclose(speed.asnumpy(), wanted) and np.allclose(weight.asnumpy(), [1, 2] - 0.2 * wanted)
