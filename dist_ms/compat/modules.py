@@ -179,7 +179,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "train.node_strategy_pb2": (),
     # data
     "dataset.audio.utils": ("dataset.audio",),
-    "dataset.utils": ("dataset.line_reader",),
+    "dataset.utils": ("dataset.line_reader", "dataset.vision.drawing"),
     "dataset.text.utils": ("dataset.text",),
     "dataset.vision.utils": ("dataset.vision",),
     "dataset.core": (),
