@@ -96,6 +96,7 @@ from dist_ms.ops.tensor import tensor_conversion_methods
 from dist_ms.ops.tensor import tensor_offload_methods
 from dist_ms.ops.tensor import tensor_drawing_methods
 from dist_ms.ops.tensor import tensor_inplace_methods
+from dist_ms.ops.tensor import tensor_window_methods
 from dist_ms.ops.sparse import sparse_methods
 
 # Last, as `vjp` is also the name of a file here.
