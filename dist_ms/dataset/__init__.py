@@ -72,7 +72,9 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.sources.records.mind import *
     from dist_ms.dataset.sources.records.schema import *
     from dist_ms.dataset.sources.records.tfrecord import *
+    from dist_ms.dataset.sources.sounds.music import *
     from dist_ms.dataset.sources.sounds.sentences import *
+    from dist_ms.dataset.sources.sounds.talks import *
     from dist_ms.dataset.sources.sounds.words import *
     from dist_ms.dataset.sources.synthetic import *
     from dist_ms.dataset.sources.text.clue import *

@@ -6,8 +6,6 @@ _REMEDY = "Read the files in a class with __getitem__ and __len__, and give it t
 
 # What dist_ms does not do, and the datasets that need it.
 _NEEDS = {
-    "has no reader for this data set's files": """
-    GTZANDataset TedliumDataset""",
     "copies no files from a cloud's storage": "OBSMindDataset",
 }
 

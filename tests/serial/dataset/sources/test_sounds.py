@@ -132,3 +132,90 @@ def test_libri_tts(tmp_path):
         ds.LibriTTSDataset(str(tmp_path), "train-clean-100")
     with pytest.raises(ValueError, match="usage"):
         ds.LibriTTSDataset(str(tmp_path), "dev")
+
+
+def test_gtzan(tmp_path):
+    for name in (
+        "rock/rock.00000",
+        "blues/blues.00029",
+        "blues/blues.00000",
+        "blues/blues.00012",
+        "blues/x",
+        "folk/folk.00000",
+    ):
+        record(tmp_path / f"{name}.wav", 22050)
+
+    def genres(usage):
+        return [label for (label,) in rows(ds.GTZANDataset(str(tmp_path), usage, shuffle=False), 22050, np.uint32)]
+
+    assert genres(None) == genres("all") == ["blues", "blues", "blues", "rock"]
+    assert genres("train") == ["blues", "rock"]
+    assert genres("valid") == genres("test") == ["blues"]
+    with pytest.raises(ValueError, match="usage"):
+        genres("dev")
+    record(tmp_path / "rock/rock.00000.wav", 16000)
+    with pytest.raises(RuntimeError, match="22050"):
+        genres("train")
+    with pytest.raises(RuntimeError, match="tracks"):
+        ds.GTZANDataset(str(tmp_path / "folk"))
+
+
+def talk(folder, name, texts, order="10", **other):
+    """A talk of two seconds whose samples are their numbers, in the layout of NIST's SPHERE."""
+    fields = {"sample_count": "-i 16000", "sample_n_bytes": "-i 2", "channel_count": "-i 1"}
+    fields |= {"sample_byte_format": f"-s2 {order}", "sample_rate": "-i 8000", "sample_coding": "-s3 pcm"} | other
+    head = "".join(f"{key} {value}\n" for key, value in fields.items())
+    write(folder / "stm" / f"{name}.stm", texts)
+    (folder / "sph").mkdir(exist_ok=True)
+    samples = np.arange(16000).astype(">i2" if order == "10" else "<i2").tobytes()
+    (folder / "sph" / f"{name}.sph").write_bytes(f"NIST_1A\n   1024\n{head}end_head\n".encode().ljust(1024) + samples)
+
+
+@pytest.mark.parametrize("order", ["01", "10"])
+def test_tedlium_gives_parts_of_talks(tmp_path, order):
+    talk(tmp_path / "data", "a", "a 1 me 0.25 0.50006 <o,f0> two  words \na 1 inter 1.5 2 <NA> ignore\n", order)
+    data = ds.TedliumDataset(str(tmp_path), "release3", extensions=".sph", shuffle=False)
+    first, second = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [str(x) for x in first[1:]] == ["8000", "two  words ", "a", "me", "<o,f0>"] and first[1].dtype == np.int32
+    np.testing.assert_array_equal(first[0], np.arange(2000, 4000, dtype=np.float32)[None] / np.float32(32767))
+    assert [str(x) for x in second[2:]] == ["ignore", "a", "inter", "<NA>"] and second[0].shape == (1, 4000)
+
+
+def test_tedlium_orders_sentences_by_digits(tmp_path):
+    for part in ("train", "dev"):
+        for name in "ba":
+            talk(tmp_path / part, name, "".join(f"{name} 1 me 0 0.1 <o> {part} {k}\n" for k in range(11)))
+
+    def said(usage):
+        data = ds.TedliumDataset(str(tmp_path), "release1", usage, shuffle=False)
+        return [f"{row[3]} {row[2]}" for row in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+    digits = [0, 1, 10, *range(2, 10)]
+    assert said("dev") == [f"{name} dev {k}" for k in digits for name in "ab"]
+    talk(tmp_path / "test", "a", "a 1 me 0 0.1 <o> once")
+    assert said(None)[:5] == ["a dev 0", "a once", "a train 0", "b dev 0", "b train 0"]
+
+
+def test_tedlium_refuses_what_it_cannot_read(tmp_path):
+    def first(release="release3", **options):
+        return next(ds.TedliumDataset(str(tmp_path), release, **options).create_tuple_iterator(output_numpy=True))
+
+    with pytest.raises(RuntimeError, match="stm"):
+        first()
+    talk(tmp_path / "data", "a", "a 1 me 1.5 2.5 <o> too long")
+    with pytest.raises(RuntimeError, match="shorter"):
+        first()
+    talk(tmp_path / "data", "a", "a 1 me 0 1 <o> stereo", channel_count="-i 2")
+    with pytest.raises(RuntimeError, match="one channel"):
+        first()
+    talk(tmp_path / "data", "a", "a 1 me 0")
+    with pytest.raises(RuntimeError, match=r"a\.stm"):
+        first()
+    with pytest.raises(ValueError, match="release"):
+        first("release4")
+    with pytest.raises(ValueError, match="usage"):
+        first(usage="train")
+    with pytest.raises(ValueError, match="extensions"):
+        first(extensions="sph")
+    with pytest.raises(TypeError, match="release"):
+        first(3)
