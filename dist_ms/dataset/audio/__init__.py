@@ -17,9 +17,9 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.audio.masking import *
     from dist_ms.dataset.audio.mel import *
     from dist_ms.dataset.audio.modulation import *
-    from dist_ms.dataset.audio.refused import *
     from dist_ms.dataset.audio.resampling import *
     from dist_ms.dataset.audio.spectrograms import *
+    from dist_ms.dataset.audio.speech import *
     from dist_ms.dataset.audio.vocoding import *
     from dist_ms.dataset.audio.voices import *
 
