@@ -12,9 +12,11 @@ _REMEDIES = {
     """,
     "THOR needs an accelerator; use nn.Lamb or nn.AdamWeightDecay": "ConvertModelUtils ConvertNetUtils Conv2dThor",
     "operators are not cut over ranks; train data-parallel, or use nn.model_parallel": """
-        build_searched_strategy get_ckpt_path_with_strategy load_distributed_checkpoint merge_pipeline_strategys
-        rank_list_for_transform restore_group_info_list shard sync_pipeline_shared_parameters
-        transform_checkpoint_by_rank transform_checkpoints unified_safetensors
+        build_searched_strategy get_ckpt_path_with_strategy merge_pipeline_strategys restore_group_info_list shard
+        sync_pipeline_shared_parameters
+    """,
+    "use transform_checkpoints(..., output_format='safetensors'), which puts the ranks' files together": """
+        unified_safetensors
     """,
 }
 _BY_NAME = {name: remedy for remedy, names in _REMEDIES.items() for name in names.split()}

@@ -28,6 +28,12 @@ from dist_ms.train.checkpoint.file_reading import read_entries
 from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
 from dist_ms.train.checkpoint.torch_names import load_torch_checkpoint
+from dist_ms.train.checkpoint.transform import (
+    load_distributed_checkpoint,
+    rank_list_for_transform,
+    transform_checkpoint_by_rank,
+    transform_checkpoints,
+)
 from dist_ms.train.model_export import export
 
 if TYPE_CHECKING:
@@ -39,11 +45,15 @@ __all__ = [
     "export",
     "load_checkpoint",
     "load_checkpoint_async",
+    "load_distributed_checkpoint",
     "load_param_into_net",
     "load_segmented_checkpoints",
     "load_torch_checkpoint",
+    "rank_list_for_transform",
     "safetensors_to_ckpt",
     "save_checkpoint",
+    "transform_checkpoint_by_rank",
+    "transform_checkpoints",
 ]
 
 

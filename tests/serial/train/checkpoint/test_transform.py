@@ -1,0 +1,114 @@
+"""Checkpoints divided by MindSpore's strategy files; MindSpore's own results are beside."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import nn
+
+FIXTURES = Path(__file__).parent / "fixtures"
+OF_4, OF_2 = str(FIXTURES / "strategy_of_4.ckpt"), str(FIXTURES / "strategy_of_2.ckpt")
+SHAPES = {"w": (4, 8), "v": (8, 3), "b": (8,), "o": (8, 4), "free": (3,)}
+WHOLE = {name: np.arange(np.prod(s), dtype=np.float32).reshape(s) for name, s in SHAPES.items()}
+
+
+@pytest.fixture
+def source(tmp_path):
+    (tmp_path / "src" / "rank_0").mkdir(parents=True)
+    ms.save_checkpoint({n: ms.Tensor(a) for n, a in WHOLE.items()}, str(tmp_path / "src/rank_0/net.ckpt"))
+    return tmp_path
+
+
+def values(folder, ending="ckpt"):
+    files = sorted(folder.glob(f"rank_*/*.{ending}"))
+    return [{name: p.asnumpy() for name, p in ms.load_checkpoint(str(file)).items()} for file in files]
+
+
+def test_the_parts_are_mindspore_s_and_come_together_again(source):
+    recorded = np.load(FIXTURES / "divided.npz")
+    steps = [("src", "A", None, OF_4, 4), ("A", "B", OF_4, OF_2, 2), ("B", "W", OF_2, None, 1)]
+    for number, (old, new, before, after, ranks) in enumerate(steps):
+        form = ("ckpt", "safetensors")[number % 2]
+        ms.transform_checkpoints(str(source / old), str(source / new), "x_", before, after, 2, form)
+        found = values(source / new, form)
+        assert len(found) == ranks
+        for rank, parts in enumerate(found):
+            assert parts.keys() == WHOLE.keys()
+            for name, array in parts.items():
+                expected = WHOLE[name] if new == "W" else recorded[f"{new}.{rank}.{name}"]
+                assert array.dtype == np.float32
+                assert np.array_equal(array, expected)
+
+
+def test_one_rank(source):
+    ms.transform_checkpoints(str(source / "src"), str(source / "A"), "x_", None, OF_4)
+    files = {rank: str(source / f"A/rank_{rank}/x_{rank}.ckpt") for rank in ms.rank_list_for_transform(1, OF_4, OF_2)}
+    assert len(files) == 4
+    ms.transform_checkpoint_by_rank(1, files, str(source / "one.ckpt"), OF_4, OF_2)
+    assert np.array_equal(ms.load_checkpoint(str(source / "one.ckpt"))["w"].asnumpy(), WHOLE["w"][:, 4:])
+    del files[3]
+    with pytest.raises(ValueError, match="must hold all parts of 'w'"):
+        ms.transform_checkpoint_by_rank(1, files, str(source / "one.ckpt"), OF_4, OF_2)
+
+
+def test_into_a_whole_network(source):
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.w = ms.Parameter(ms.Tensor(np.zeros((4, 8), np.float32)), name="w")
+
+    ms.transform_checkpoints(str(source / "src"), str(source / "A"), "x_", None, OF_4)
+    files, net = [str(source / f"A/rank_{rank}/x_{rank}.ckpt") for rank in range(4)], Net()
+    assert ms.load_distributed_checkpoint(net, files, None, OF_4) is None
+    assert np.array_equal(net.w.asnumpy(), WHOLE["w"])
+    assert list(ms.load_distributed_checkpoint(net, files, None, OF_4, return_param_dict=True)) == list(WHOLE)
+    with pytest.raises(ValueError, match="a list of 4 files"):
+        ms.load_distributed_checkpoint(net, files[:2], None, OF_4)
+    with pytest.raises(ValueError, match="'predict_strategy' must be None"):
+        ms.load_distributed_checkpoint(net, files, {"w": 1}, OF_4)
+    with pytest.raises(TypeError, match="a list of str"):
+        ms.load_distributed_checkpoint(net)
+
+
+def test_ranks_needed():
+    assert ms.rank_list_for_transform(3, None, OF_4) == [0]
+    assert sorted(ms.rank_list_for_transform(0, OF_2, OF_4)) == [0, 1]
+    with pytest.raises(ValueError, match="a rank below 2"):
+        ms.rank_list_for_transform(2, None, OF_2)
+    with pytest.raises(TypeError, match="'rank_id' must be an int"):
+        ms.rank_list_for_transform("0")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "what"),
+    [
+        (("src", "N", "x", "gone.ckpt"), ValueError, "an existing strategy file"),
+        (("src", "N", "x", 1), TypeError, "must be a str or None"),
+        (("src", "N", 1), TypeError, "ckpt_prefix"),
+        (("gone", "N", "x", OF_4), ValueError, "rank_0, rank_1"),
+        (("src", "N", "x"), ValueError, "both are None"),
+        (("src", "N", "x", OF_4), ValueError, "must hold all parts"),
+        (("src", "N", "x", None, OF_4, 0), ValueError, "process_num"),
+        (("src", "N", "x", None, OF_4, 1, "pt"), ValueError, "output_format"),
+    ],
+)
+def test_wrong_arguments(source, monkeypatch, arguments, error, what):
+    monkeypatch.chdir(source)
+    with pytest.raises(error, match=what):
+        ms.transform_checkpoints(*arguments)
+
+
+def test_damaged_strategies_are_refused(tmp_path):
+    rng, whole = np.random.default_rng(1), Path(OF_4).read_bytes()
+    path = tmp_path / "s.ckpt"
+    for _ in range(300):
+        mutated = bytearray(whole)
+        for place in rng.integers(0, len(mutated), 3):
+            mutated[place] = rng.integers(256)
+        path.write_bytes(bytes(mutated[: rng.integers(1, len(mutated) + 1)]))
+        try:
+            ms.rank_list_for_transform(0, str(path))
+        except ValueError as error:
+            assert "'src_strategy_file'" in str(error)
