@@ -15,9 +15,6 @@ _REMEDIES = {
         build_searched_strategy get_ckpt_path_with_strategy merge_pipeline_strategys restore_group_info_list shard
         sync_pipeline_shared_parameters
     """,
-    "use transform_checkpoints(..., output_format='safetensors'), which puts the ranks' files together": """
-        unified_safetensors
-    """,
 }
 _BY_NAME = {name: remedy for remedy, names in _REMEDIES.items() for name in names.split()}
 

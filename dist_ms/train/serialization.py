@@ -34,6 +34,7 @@ from dist_ms.train.checkpoint.transform import (
     transform_checkpoint_by_rank,
     transform_checkpoints,
 )
+from dist_ms.train.checkpoint.unified import unified_safetensors
 from dist_ms.train.model_export import export
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ __all__ = [
     "save_checkpoint",
     "transform_checkpoint_by_rank",
     "transform_checkpoints",
+    "unified_safetensors",
 ]
 
 

@@ -94,7 +94,7 @@ def transform_checkpoint_by_rank(
     name = check_string(save_checkpoint_file_name, "save_checkpoint_file_name", owner)
     if not name.endswith((".ckpt", ".safetensors")):
         raise ValueError(complaint("save_checkpoint_file_name", owner, "a name that ends with '.ckpt'", f"'{name}'"))
-    whole = _assembled(owner, checkpoint_files_map, source)
+    whole = assembled(owner, checkpoint_files_map, source)
     _write(owner, os.path.abspath(name), whole, target, rank_id)
 
 
@@ -139,7 +139,7 @@ def transform_checkpoints(
     if output_format not in _FORMATS:
         raise ValueError(complaint("output_format", owner, f"one of {list(_FORMATS)}", repr(output_format)))
     source, target = _strategies(owner, src_strategy_file, dst_strategy_file)
-    whole = _assembled(owner, _files_of_ranks(src_checkpoints_dir, "src_checkpoints_dir", owner), source)
+    whole = assembled(owner, files_of_ranks(src_checkpoints_dir, "src_checkpoints_dir", owner), source)
 
     def write(rank: int) -> None:
         folder = os.path.join(os.path.abspath(dst_checkpoints_dir), f"rank_{rank}")
@@ -219,7 +219,7 @@ def load_distributed_checkpoint(
         wanted = f"a list of {_ranks(source)} files, one per rank"
         raise ValueError(complaint("checkpoint_filenames", owner, wanted, len(checkpoint_filenames)))
     seal = seal_of(owner, "dec", dec_key, dec_mode, False, format_of(checkpoint_filenames[0], format))
-    whole = _assembled(owner, dict(enumerate(checkpoint_filenames)), source, seal)
+    whole = assembled(owner, dict(enumerate(checkpoint_filenames)), source, seal)
     loaded: dict[str, Parameter | str] = {}
     for old, value in whole.items():
         name = (name_map or {}).get(old, old)
@@ -249,21 +249,31 @@ def _check_rank(owner: str, rank: Any, target: Divisions) -> None:
         raise ValueError(complaint("rank_id", owner, f"a rank below {_ranks(target)}", rank))
 
 
-def _files_of_ranks(folder: str, name: str, owner: str) -> dict[int, str]:
-    """The last file by name of each sub-folder `rank_<i>`."""
+def files_of_ranks(
+    folder: str, name: str, owner: str, endings: tuple[str, ...] = (".ckpt", ".safetensors")
+) -> dict[int, str]:
+    """The last file by name of each sub-folder `rank_<i>`.
+
+    Raises:
+        ValueError: if there is none.
+    """
     found = {}
     for inside in os.listdir(folder) if os.path.isdir(folder) else ():
         rank, path = inside.removeprefix("rank_"), os.path.join(folder, inside)
         if inside.startswith("rank_") and rank.isdecimal() and os.path.isdir(path):
-            for file in sorted(f for f in os.listdir(path) if f.endswith((".ckpt", ".safetensors"))):
+            for file in sorted(f for f in os.listdir(path) if f.endswith(endings)):
                 found[int(rank)] = os.path.join(path, file)
     if not found:
         raise ValueError(complaint(name, owner, "a folder with checkpoints in rank_0, rank_1 ...", f"'{folder}'"))
     return found
 
 
-def _assembled(owner: str, files: dict[int, str], source: Divisions, seal: Seal | None = None) -> dict[str, Any]:
-    """Every parameter whole, and the texts, from the files of the ranks."""
+def assembled(owner: str, files: dict[int, str], source: Divisions, seal: Seal | None = None) -> dict[str, Any]:
+    """Every parameter whole, and the texts, from the files of the ranks.
+
+    Raises:
+        ValueError: if a file is damaged, or parts are missing.
+    """
     whole: dict[str, Any] = {}
     filled: dict[str, set[tuple]] = {}
     for rank, file in sorted(files.items()):

@@ -1,5 +1,6 @@
 """Checkpoints divided by MindSpore's strategy files; MindSpore's own results are beside."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +113,26 @@ def test_damaged_strategies_are_refused(tmp_path):
             ms.rank_list_for_transform(0, str(path))
         except ValueError as error:
             assert "'src_strategy_file'" in str(error)
+
+
+def test_safetensors_of_all_ranks_as_one(source):
+    ms.transform_checkpoints(str(source / "src"), str(source / "A"), "x_", None, OF_4, output_format="safetensors")
+    ms.unified_safetensors(str(source / "A"), OF_4, str(source / "U"), choice_func=lambda name: name != "b")
+    found = ms.load_checkpoint(str(source / "U" / "part0.safetensors"))
+    assert found.keys() == WHOLE.keys() - {"b"}
+    for name, parameter in found.items():
+        assert np.array_equal(parameter.asnumpy(), WHOLE[name])
+    index = json.loads((source / "U" / "param_name_map.json").read_text())
+    assert index["metadata"] == {"total_size": 364}
+    assert index["weight_map"] == dict.fromkeys(found, "part0.safetensors")
+    ms.unified_safetensors(str(source / "A"), OF_4, str(source / "V"), choice_func=lambda name: f"net.{name}")
+    assert "net.w" in ms.load_checkpoint(str(source / "V" / "part0.safetensors"))
+    for options, error, what in (
+        ({"choice_func": lambda name: "one"}, ValueError, "keeps names apart"),
+        ({"choice_func": lambda name: 1}, TypeError, "a bool or a str"),
+        ({"choice_func": 1}, TypeError, "a function or None"),
+        ({"split_dst_file": (1, 2)}, ValueError, "'split_dst_file'"),
+        ({"file_suffix": "gone"}, ValueError, "rank_0, rank_1"),
+    ):
+        with pytest.raises(error, match=what):
+            ms.unified_safetensors(str(source / "A"), OF_4, str(source / "W"), **options)
