@@ -87,6 +87,23 @@ communication.on_init(_take_role)
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
 _offer("dist_ms.ops", collectives.PRIMITIVES)
 _offer("dist_ms.ops", _FROM_ABOVE)
+# So do checkpoints stand above `parallel`.
+_offer(
+    "dist_ms.parallel",
+    {
+        "dist_ms.train.checkpoint.transform": (
+            "convert_checkpoint_by_rank",
+            "convert_checkpoints",
+            "load_distributed_checkpoint",
+            "rank_list_for_convert",
+            "rank_list_for_transform",
+            "transform_checkpoint_by_rank",
+            "transform_checkpoints",
+        ),
+        "dist_ms.train.checkpoint.unified": ("unified_safetensors",),
+        "dist_ms.train.serialization": ("load_segmented_checkpoints",),
+    },
+)
 
 # What loads when it is first used, so that importing dist_ms stays quick.
 if _typing.TYPE_CHECKING:

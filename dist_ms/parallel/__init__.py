@@ -4,6 +4,7 @@ This floor imports common, communication, _ext and the sink protocol of autograd
 network, and of an optimizer what its attributes say.
 """
 
+from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.common.settings.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters
 from dist_ms.parallel import status_file  # which begins when ranks have joined
 from dist_ms.parallel.agreement import agree_on_plan
@@ -45,3 +46,5 @@ __all__ = [
     "status_file",
     "use_share",
 ]
+
+_late_names(__name__)  # what `train` knows of checkpoints

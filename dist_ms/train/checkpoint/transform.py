@@ -228,6 +228,12 @@ def load_distributed_checkpoint(
     return loaded if return_param_dict else None
 
 
+# MindSpore's other names for the same.
+rank_list_for_convert = rank_list_for_transform
+convert_checkpoint_by_rank = transform_checkpoint_by_rank
+convert_checkpoints = transform_checkpoints
+
+
 def _strategies(owner: str, src: Any, dst: Any) -> tuple[Divisions, Divisions]:
     source, target = read_strategy(src, "src_strategy_file", owner), read_strategy(dst, "dst_strategy_file", owner)
     if source is None and target is None:

@@ -136,3 +136,10 @@ def test_safetensors_of_all_ranks_as_one(source):
     ):
         with pytest.raises(error, match=what):
             ms.unified_safetensors(str(source / "A"), OF_4, str(source / "W"), **options)
+
+
+def test_mindspore_s_paths():
+    assert ms.parallel.convert_checkpoints is ms.transform_checkpoints is ms.parallel.transform_checkpoints
+    assert ms.parallel.unified_safetensors is ms.unified_safetensors
+    assert ms.parallel.load_segmented_checkpoints is ms.load_segmented_checkpoints
+    assert "rank_list_for_convert" in dir(ms.parallel)
