@@ -95,7 +95,18 @@ cdef object in_registries(object self, object name):
             f"The '{type(self).__name__}' object has no attribute '{name}'. If it is set in __init__: call "
             "super().__init__() as the first line there."
         )
-    raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.")
+    raise AttributeError(f"The '{type(self).__name__}' object has no attribute '{name}'.{_PYTORCH.get(name, '')}")
+
+
+# Not methods: networks have children and parameters of these names.
+_PYTORCH = {
+    "eval": " PyTorch's eval() is set_train(False).",
+    "forward": " PyTorch's forward is construct.",
+    "named_parameters": " PyTorch's named_parameters() is parameters_and_names().",
+    "parameters": " PyTorch's parameters() is get_parameters(), or trainable_params() for an optimizer.",
+    "train": " PyTorch's train() is set_train().",
+    "zero_grad": " Gradients are results of value_and_grad: none is left to set to zero.",
+}
 
 
 cdef object found(dict state, str registry, object name):
