@@ -122,3 +122,23 @@ def test_rotary_position_embedding(mode):
         ops.rotary_position_embedding(Tensor(x), Tensor(x), Tensor(x), 2)
     with pytest.raises(TypeError, match="'mode' must be int"):
         ops.rotary_position_embedding(Tensor(x), Tensor(x), Tensor(x), 0.0)
+
+
+@pytest.mark.parametrize("dim, axis", [(None, 1), (0, 0), (-1, -1)])
+def test_log_softmax_in_other_form(dim, axis):
+    wanted = X - np.log(np.exp(X).sum(axis, keepdims=True))
+    same(ops.LogSoftmaxExt()(Tensor(X), dim), wanted, 1e-6)
+    same(ops.LogSoftmaxExt()(Tensor(X), dim, ms.float64), wanted.astype(np.float64), 1e-6)
+
+
+@pytest.mark.parametrize("dim", [None, 0, -1])
+@pytest.mark.parametrize("keep", [False, True])
+def test_quantile(dim, keep):
+    parts = [0.5, 0.25]
+    wanted = np.quantile(X, parts, dim, keepdims=keep).astype(np.float32)
+    same(ops.Quantile(dim, keep)(Tensor(X), Tensor(np.array(parts, np.float32))), wanted, 1e-6)
+    gaps = np.where(X == 4, np.nan, X)
+    wanted = np.nanquantile(gaps, parts, dim, keepdims=keep).astype(np.float32)
+    same(ops.Quantile(dim, keep, True)(Tensor(gaps), Tensor(np.array(parts, np.float32))), wanted, 1e-6)
+    with pytest.raises(TypeError, match="keep_dims"):
+        ops.Quantile(dim, 1)
