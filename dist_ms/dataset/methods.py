@@ -306,6 +306,33 @@ def sync_update(self: Dataset, condition_name: str, num_batch: int | None = None
     waiting_stage(self, condition_name).release(num_batch, data)
 
 
+def is_sync(self: Dataset) -> bool:
+    """Whether the pipeline waits for `sync_update` somewhere.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2])
+        >>> data.is_sync(), data.sync_wait("step").is_sync()
+        (False, True)
+    """
+    return any(isinstance(stage, SyncWaitDataset) for stage in self.stages())
+
+
+def disable_sync(self: Dataset) -> None:
+    """Let all batches pass from now on, without `sync_update`.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False).sync_wait("step")
+        >>> data.disable_sync()
+        >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+        [1, 2]
+    """
+    for stage in self.stages():
+        if isinstance(stage, SyncWaitDataset):
+            stage.disable()
+
+
 def save(self: Dataset, file_name: str, num_files: int = 1, file_type: str = "mindrecord") -> None:
     """Write the rows of an epoch into MindRecord files.
 
@@ -419,7 +446,7 @@ def build_sentencepiece_vocab(
 METHODS = (
     create_tuple_iterator, create_dict_iterator, batch, padded_batch, bucket_batch_by_length, shuffle, map, filter,
     flat_map, repeat, take, skip, zip, concat, project, rename, split, apply, sync_wait, sync_update,
-    save, to_json, device_que, close_pool, build_vocab, build_sentencepiece_vocab,
+    is_sync, disable_sync, save, to_json, device_que, close_pool, build_vocab, build_sentencepiece_vocab,
 )  # fmt: skip
 
 

@@ -31,6 +31,7 @@ class SyncWaitDataset(SameRows):
         self.batch_size = 1  # of the batch stage behind
         self._moved = threading.Condition()
         self._passing = self.batches
+        self.waits = True
 
     def __getstate__(self) -> dict:
         return self.__dict__ | {"_moved": None, "callback": None}  # workers wait for nobody
@@ -52,7 +53,7 @@ class SyncWaitDataset(SameRows):
     def _wait(self, batch: int) -> None:
         seconds = config.get_callback_timeout()
         with self._moved:
-            if not self._moved.wait_for(lambda: self._passing > batch, seconds):
+            if not self._moved.wait_for(lambda: self._passing > batch or not self.waits, seconds):
                 raise RuntimeError(
                     f"For 'sync_wait', sync_update({self.name!r}) must come within {seconds} s, but it did not: call "
                     "it after each step, or allow more with dataset.config.set_callback_timeout."
@@ -64,6 +65,12 @@ class SyncWaitDataset(SameRows):
             self.callback(data)
         with self._moved:
             self._passing += self.batches if num_batch is None else num_batch
+            self._moved.notify_all()
+
+    def disable(self) -> None:
+        """Let all batches pass from now on."""
+        with self._moved:
+            self.waits = False
             self._moved.notify_all()
 
 

@@ -70,3 +70,12 @@ def test_files_that_are_refused(tmp_path):
         ds.LineReader(3)
     with pytest.raises(RuntimeError, match="nowhere"):
         ds.LineReader(str(tmp_path / "nowhere"))
+
+
+def test_waiting_is_told_and_switched_off():
+    data = ds.NumpySlicesDataset(list(range(5)), shuffle=False)
+    assert not data.is_sync()
+    waiting = data.sync_wait("step").batch(1)
+    assert waiting.is_sync() and not data.is_sync()
+    waiting.disable_sync()
+    assert [int(x[0]) for (x,) in waiting.create_tuple_iterator(num_epochs=1, output_numpy=True)] == list(range(5))
