@@ -91,7 +91,7 @@ _offer("dist_ms.ops", _FROM_ABOVE)
 _offer(
     "dist_ms.parallel",
     {
-        "dist_ms.train.checkpoint.transform": (
+        "dist_ms.train.checkpoint.dividing.transform": (
             "convert_checkpoint_by_rank",
             "convert_checkpoints",
             "load_distributed_checkpoint",
@@ -100,7 +100,7 @@ _offer(
             "transform_checkpoint_by_rank",
             "transform_checkpoints",
         ),
-        "dist_ms.train.checkpoint.unified": ("unified_safetensors",),
+        "dist_ms.train.checkpoint.dividing.unified": ("unified_safetensors",),
         "dist_ms.train.serialization": ("load_segmented_checkpoints",),
     },
 )

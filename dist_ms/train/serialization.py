@@ -23,18 +23,18 @@ from dist_ms.train.checkpoint.arguments import (
     selection,
 )
 from dist_ms.train.checkpoint.convert import ckpt_to_safetensors, safetensors_to_ckpt
-from dist_ms.train.checkpoint.entries import entries_of
-from dist_ms.train.checkpoint.file_reading import read_entries
-from dist_ms.train.checkpoint.load_into_net import load_param_into_net
-from dist_ms.train.checkpoint.sealed_file import Seal, write_file
-from dist_ms.train.checkpoint.torch_names import load_torch_checkpoint
-from dist_ms.train.checkpoint.transform import (
+from dist_ms.train.checkpoint.dividing.transform import (
     load_distributed_checkpoint,
     rank_list_for_transform,
     transform_checkpoint_by_rank,
     transform_checkpoints,
 )
-from dist_ms.train.checkpoint.unified import unified_safetensors
+from dist_ms.train.checkpoint.dividing.unified import unified_safetensors
+from dist_ms.train.checkpoint.entries import entries_of
+from dist_ms.train.checkpoint.file_reading import read_entries
+from dist_ms.train.checkpoint.load_into_net import load_param_into_net
+from dist_ms.train.checkpoint.sealed_file import Seal, write_file
+from dist_ms.train.checkpoint.torch_names import load_torch_checkpoint
 from dist_ms.train.model_export import export
 
 if TYPE_CHECKING:

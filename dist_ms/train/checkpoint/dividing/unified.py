@@ -11,9 +11,9 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, complaint
 from dist_ms.train.checkpoint import safetensors_format
+from dist_ms.train.checkpoint.dividing.strategy import read_strategy
+from dist_ms.train.checkpoint.dividing.transform import assembled, files_of_ranks
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
-from dist_ms.train.checkpoint.strategy import read_strategy
-from dist_ms.train.checkpoint.transform import assembled, files_of_ranks
 
 _FILE, _INDEX = "part0.safetensors", "param_name_map.json"
 

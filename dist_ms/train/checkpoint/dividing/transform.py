@@ -14,10 +14,10 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.checkpoint import ckpt_format, safetensors_format
 from dist_ms.train.checkpoint.arguments import format_of, seal_of
+from dist_ms.train.checkpoint.dividing.strategy import Division, read_strategy
 from dist_ms.train.checkpoint.file_reading import read_entries
 from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
-from dist_ms.train.checkpoint.strategy import Division, read_strategy
 
 Divisions = dict[str, Division] | None
 _FORMATS = ("ckpt", "safetensors")

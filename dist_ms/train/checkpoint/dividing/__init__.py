@@ -1,0 +1,1 @@
+"""Checkpoints divided among ranks, by the strategy files of MindSpore: put together, and divided anew."""
