@@ -28,6 +28,7 @@ class Dataset:
         inputs: the stages this one reads from.
         workers: how many workers the stage asks for; None for the configured number.
         depth: how many stages lie before this one.
+        to_send: the iteration whose rows `send` takes.
     """
 
     runs_python = False  # the stage calls functions of the user, or reads files: workers pay
@@ -45,9 +46,10 @@ class Dataset:
         self.workers: int | None = None
         self.depth = 1 + max((d.depth for d in inputs), default=-1)
         self.position = Position()
+        self.to_send: Iterator | None = None
 
     def __getstate__(self) -> dict:
-        return self.__dict__ | {"_made_of": ((), {})}  # the fields hold what it was made of
+        return self.__dict__ | {"_made_of": ((), {}), "to_send": None}  # the fields hold what it was made of
 
     # ---- what a stage defines
     def keys(self, epoch: int) -> Iterator[Key]:
@@ -139,6 +141,27 @@ class Dataset:
             {}
         """
         return self.inputs[0].get_class_indexing() if self.inputs else {}
+
+    @property
+    def input_indexs(self) -> Any:
+        """What was assigned to it here or at an earlier stage, () if nothing was.
+
+        MindSpore tells a device by it which column is which input of the network. Here columns are given in their own
+        order, which `project` changes.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset([1, 2])
+            >>> data.input_indexs = 10
+            >>> data.batch(2).input_indexs
+            10
+        """
+        chosen = (stage.__dict__["input_indexs"] for stage in self.stages() if "input_indexs" in stage.__dict__)
+        return next(chosen, ())
+
+    @input_indexs.setter
+    def input_indexs(self, value: Any) -> None:
+        self.__dict__["input_indexs"] = value
 
     @property
     def dataset_size(self) -> int:

@@ -10,6 +10,7 @@ from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.execution.iterators import RowIterator
 from dist_ms.dataset.execution.processes import close_pool as close_processes
+from dist_ms.dataset.row_messages import recv, send
 from dist_ms.dataset.serialization import serialize
 from dist_ms.dataset.stages import ordering, selecting
 from dist_ms.dataset.stages.batching import BatchDataset
@@ -379,6 +380,17 @@ def to_json(self: Dataset, filename: str = "") -> str:
     return json.dumps(serialize(self, filename))
 
 
+def get_sync_notifiers(self: Dataset) -> dict[str, Callable]:
+    """What `sync_update` calls: for the name of each condition of the pipeline, the function that lets batches pass.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> list(ds.NumpySlicesDataset([1, 2]).sync_wait("loss").batch(2).get_sync_notifiers())
+        ['loss']
+    """
+    return {stage.name: stage.release for stage in self.stages() if isinstance(stage, SyncWaitDataset)}
+
+
 def device_que(
     self: Dataset, send_epoch_end: bool = True, create_data_info_queue: bool = False, queue_name: str = ""
 ) -> Dataset:
@@ -446,7 +458,8 @@ def build_sentencepiece_vocab(
 METHODS = (
     create_tuple_iterator, create_dict_iterator, batch, padded_batch, bucket_batch_by_length, shuffle, map, filter,
     flat_map, repeat, take, skip, zip, concat, project, rename, split, apply, sync_wait, sync_update,
-    is_sync, disable_sync, save, to_json, device_que, close_pool, build_vocab, build_sentencepiece_vocab,
+    is_sync, disable_sync, get_sync_notifiers, save, to_json, device_que, close_pool, build_vocab,
+    build_sentencepiece_vocab, send, recv,
 )  # fmt: skip
 
 

@@ -109,3 +109,20 @@ def test_a_position_is_the_same_on_all_ranks(together):
     again = Numbers(48, num_shards=1, shard_id=0).batch(5)
     again.load_state_dict(state)
     assert sorted(epoch(again) + [x for part in of_all(given) for x in part]) == list(range(48))
+
+
+def test_a_rank_sends_its_rows_to_others(together):
+    """As in MindSpore's documentation: rank 0 to all others, then each of them to rank 0; also tensors of one's own."""
+    others = [rank for rank in range(together.size) if rank]
+    data = ds.NumpySlicesDataset({"x": [together.rank, 10], "y": np.ones((2, 3), bool)}, shuffle=False)
+    if together.rank == 0:
+        data.send(dst=others)
+        found = data.recv(src=others)
+        assert [int(x) for x in found[::2]] == others and all(y.dtype == ms.bool_ for y in found[1::2])
+        for half in (data.recv(src=rank) for rank in others):
+            assert half.dtype == ms.bfloat16 and half.shape == (2, 0)
+    else:
+        x, y = data.recv()
+        assert int(x) == 0 and y.asnumpy().all() and y.shape == (3,)
+        data.send()
+        data.send(ms.Tensor(np.zeros((2, 0)), ms.bfloat16))
