@@ -15,7 +15,7 @@ import time
 import weakref
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,12 +24,26 @@ from dist_ms.communication import current
 from dist_ms.dataset.draws import without_randomness
 from dist_ms.dataset.execution.segments import Placed, placed, written
 
-__all__ = ["DatasetCache"]
+__all__ = ["CacheStatistics", "DatasetCache"]
 
 _ENTRY = struct.Struct("<QQ")  # of a row: where it lies, and how long it is; 0, 0 where it was not kept yet
 _HEAD = 4096  # bytes before the entries: how many there are, and where the rows end
 _WAIT = 10.0  # seconds that a rank waits for the first one of its machine to make the memory
 _made: Counter = Counter()  # caches of each session, in the order in which all ranks make them
+
+
+class CacheStatistics(NamedTuple):
+    """How full a cache is.
+
+    Attributes:
+        avg_cache_sz: bytes of a row, on average.
+        num_mem_cached: rows in memory.
+        num_disk_cached: 0: no rows are written to disk.
+    """
+
+    avg_cache_sz: int
+    num_mem_cached: int
+    num_disk_cached: int
 
 
 class DatasetCache:
@@ -110,6 +124,28 @@ class DatasetCache:
             row = make()
         self._keep(memory, number, row)
         return row
+
+    def get_stat(self) -> CacheStatistics:
+        """How full the cache is.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> cache = ds.DatasetCache(1)
+            >>> data = ds.NumpySlicesDataset([1, 2], shuffle=False).map(lambda x: x * 2, cache=cache)
+            >>> _ = list(data)
+            >>> cache.get_stat().num_mem_cached
+            2
+        """
+        if self._place is None:
+            return CacheStatistics(0, 0, 0)
+        with self._lock, open("/proc/{}/fd/{}".format(*self._place), "rb") as file:
+            beginning = os.pread(file.fileno(), _ENTRY.size, 0)
+            if not beginning:
+                return CacheStatistics(0, 0, 0)
+            (count, _) = _ENTRY.unpack(beginning)
+            entries = os.pread(file.fileno(), _ENTRY.size * count, _HEAD)
+        sizes = [length for _, length in _ENTRY.iter_unpack(entries) if length]
+        return CacheStatistics(sum(sizes) // max(len(sizes), 1), len(sizes), 0)
 
     def _opened(self, count: int) -> mmap.mmap:
         """The memory, laid out for so many rows by the first who opens it."""

@@ -33,6 +33,7 @@ __all__ = [
     "SubsetSampler",
     "WeightedRandomSampler",
     "as_sampler",
+    "sampler_of",
 ]
 
 _STRETCH, _MANY = 10**6, 10**8  # rows that are shuffled among themselves; more than which are shuffled so
@@ -440,3 +441,15 @@ class DistributedSampler(BuiltinSampler):
         below = None if self.child is None else self.child.places(source, rows, epoch)[1]
         places, order = self.sampling.places(source, rows if below is None else len(below), epoch, start, self._offset)
         return places, order if below is None else below[order]
+
+
+def sampler_of(sampling: Sampling) -> BuiltinSampler:
+    """The sampler that chooses a source's rows so; of a shard of the job only where that was named."""
+    if sampling.sampler is not None:
+        return sampling.sampler
+    if sampling.num_shards is not None:
+        shuffle = sampling.shuffle is not False
+        return DistributedSampler(sampling.num_shards, sampling.shard_id, shuffle, sampling.num_samples)
+    if sampling.shuffle is False:
+        return SequentialSampler(num_samples=sampling.num_samples)
+    return RandomSampler(num_samples=sampling.num_samples)

@@ -8,8 +8,9 @@ __all__ = ["Shuffle"]
 class Shuffle(StrEnum):
     """Among which rows an order is drawn.
 
-    GLOBAL: all rows. FILES: the files keep their rows' order, and only the files are shuffled. INFILE: the rows of each
-    file among themselves. PARTIAL: rows within stretches of a million; ADAPTIVE: so above a hundred million rows only.
+    FALSE: none, the rows keep their order. GLOBAL: all rows. FILES: the files keep their rows' order, and only the
+    files are shuffled. INFILE: the rows of each file among themselves. PARTIAL: rows within stretches of a million;
+    ADAPTIVE: so above a hundred million rows only.
 
     Examples:
         >>> import dist_ms.dataset as ds
@@ -17,6 +18,7 @@ class Shuffle(StrEnum):
         'files'
     """
 
+    FALSE = "false"
     GLOBAL = "global"
     FILES = "files"
     INFILE = "infile"

@@ -23,7 +23,7 @@ def check_shuffle(shuffle: Any, owner: str) -> Shuffle | None:
     """
     if shuffle is None or shuffle is True:
         return Shuffle.GLOBAL
-    if shuffle is False:
+    if shuffle is False or shuffle is Shuffle.FALSE:
         return None
     if not isinstance(shuffle, Shuffle):
         raise TypeError(f"For '{owner}', 'shuffle' must be a bool or a Shuffle, but got {shuffle!r}.")

@@ -111,16 +111,15 @@ class GeneratorDataset(IndexedSource):
             self._size = sum(1 for _ in self.keys(0))
         return self._size
 
-    def use_sampler(self, new_sampler: Any) -> None:
-        """Read the rows that another sampler chooses.
+    def choose_by(self, sampler: Any) -> None:
+        """Read the rows that this sampler chooses.
 
         Raises:
-            TypeError: if it is no sampler and no iterable.
             ValueError: if the source has no `__getitem__` and `__len__`.
         """
         if not self.numbered:
-            raise ValueError("For 'GeneratorDataset', 'use_sampler' needs a source with __getitem__ and __len__.")
-        super().use_sampler(new_sampler)
+            raise ValueError("For 'GeneratorDataset', a sampler needs a source with __getitem__ and __len__.")
+        super().choose_by(sampler)
 
     def source_rows(self) -> int | None:
         """Rows that all ranks together use up for one each."""

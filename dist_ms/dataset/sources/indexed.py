@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int
+from dist_ms.common.checks import check_positive_int, complaint
 from dist_ms.dataset.cache import check_cache
 from dist_ms.dataset.dataset import Dataset, Key, Row
-from dist_ms.dataset.samplers import as_sampler
+from dist_ms.dataset.samplers import BuiltinSampler, as_sampler, sampler_of
 from dist_ms.dataset.sharding import Sampling
+from dist_ms.dataset.shuffles import Shuffle
 
 
 class IndexedSource(Dataset):
@@ -103,10 +104,43 @@ class IndexedSource(Dataset):
             >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
             [6, 7]
         """
-        self.sampling = Sampling(None, None, None, None, as_sampler(new_sampler))
+        sampler = as_sampler(new_sampler)
+        replaced = self.sampling.sampler
+        if replaced is not None and replaced.child is not None and sampler.child is None:
+            sampler.add_child(replaced.child)
+        self.choose_by(sampler)
+
+    def add_sampler(self, new_sampler: Any) -> None:
+        """Read the rows that a sampler chooses among those which have been chosen so far.
+
+        Args:
+            new_sampler: a sampler without a child, or an iterable of places.
+
+        Raises:
+            TypeError: if it is neither.
+            RuntimeError: if it has a child already, or either of the two shuffles within stretches.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset([5, 6, 7, 8], sampler=ds.SubsetSampler([3, 1, 0]))
+            >>> data.add_sampler(ds.SequentialSampler(1))
+            >>> [int(x) for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+            [6, 5]
+        """
+        sampler, below = as_sampler(new_sampler), sampler_of(self.sampling)
+        for name, either in (("new_sampler", sampler), ("sampler", below)):
+            found = getattr(either, "shuffle", Shuffle.GLOBAL)
+            if found is not Shuffle.GLOBAL:
+                raise RuntimeError(complaint(f"{name}.shuffle", "add_sampler", "Shuffle.GLOBAL", found))
+        sampler.add_child(below)
+        self.choose_by(sampler)
+
+    def choose_by(self, sampler: BuiltinSampler) -> None:
+        """Read the rows that this sampler chooses, whatever chose them before."""
+        self.sampling = Sampling(None, None, None, None, sampler)
         args, options = self._made_of
         chosen = ("num_samples", "shuffle", "num_shards", "shard_id")
-        self._made_of = args, {k: v for k, v in options.items() if k not in chosen} | {"sampler": new_sampler}
+        self._made_of = args, {k: v for k, v in options.items() if k not in chosen} | {"sampler": sampler}
 
     def source_rows(self) -> int | None:
         """Rows that all ranks together use up for one each."""

@@ -277,6 +277,36 @@ def test_a_source_takes_another_sampler():
         ds.GeneratorDataset(lambda: iter([1, 2]), "x").use_sampler([0])
 
 
+def test_a_sampler_chooses_among_what_was_chosen():
+    """The numbers are MindSpore's."""
+    for options, sampler, wanted in (
+        ({"shuffle": False}, ds.DistributedSampler(3, 1, shuffle=False), [1, 4, 7, 0]),
+        ({"shuffle": False, "num_samples": 5}, ds.SequentialSampler(2), [2, 3, 4]),
+        ({"shuffle": False, "num_shards": 2, "shard_id": 1}, ds.SubsetSampler([3, 0]), [7, 1]),
+    ):
+        data = ds.NumpySlicesDataset(list(range(10)), **options)
+        data.add_sampler(sampler)
+        assert rows_of(data) == wanted and len(data) == len(wanted)
+    whole, part = (ds.NumpySlicesDataset(list(range(10))) for _ in range(2))
+    part.add_sampler(ds.SequentialSampler(6))
+    for _ in range(3):
+        assert rows_of(part) == rows_of(whole)[6:]
+
+
+def test_another_sampler_keeps_the_child_of_the_one_before():
+    sampler = ds.SequentialSampler(2)
+    sampler.add_child(ds.SubsetSampler([9, 8, 7, 6, 5]))
+    data = ds.NumpySlicesDataset(list(range(10)), sampler=sampler)
+    assert rows_of(data) == [7, 6, 5]
+    data.use_sampler(ds.SequentialSampler(1, 2))
+    assert rows_of(data) == [8, 7]
+    with pytest.raises(RuntimeError, match="there is one already"):
+        data.add_sampler(sampler)
+    within = ds.NumpySlicesDataset([1, 2], sampler=ds.RandomSampler(shuffle=ds.Shuffle.PARTIAL))
+    with pytest.raises(RuntimeError, match=r"'sampler.shuffle' must be Shuffle.GLOBAL, but got partial"):
+        within.add_sampler(ds.SequentialSampler())
+
+
 def test_counting_a_generators_rows_does_not_use_them_up():
     data = ds.GeneratorDataset((i * i for i in range(3)), "x")
     assert data.get_dataset_size() == 3 and rows_of(data) == [0, 1, 4]

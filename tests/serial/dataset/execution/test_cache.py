@@ -104,3 +104,11 @@ def test_memory_goes_with_the_cache():
 def test_what_is_refused(make, error):
     with pytest.raises(error):
         make()
+
+
+def test_how_full_it_is():
+    cache = ds.DatasetCache(9)
+    assert cache.get_stat() == (0, 0, 0)
+    list(ds.NumpySlicesDataset(np.zeros((3, 1000)), shuffle=False).map(np.negative, cache=cache))
+    found = cache.get_stat()
+    assert 8000 < found.avg_cache_sz < 9000 and found.num_mem_cached == 3 and found.num_disk_cached == 0

@@ -57,6 +57,7 @@ def test_shards_of_lines_are_stretches(put):
     data = ds.TextFileDataset(files, shuffle=ds.Shuffle.FILES)
     orders = {tuple(rows(data)) for _ in range(20)}
     assert orders == {("p1", "r1", "p2", "r2", "p3"), ("r1", "p1", "r2", "p2", "p3")}
+    assert rows(ds.TextFileDataset(files, shuffle=ds.Shuffle.FALSE)) == rows(ds.TextFileDataset(files, shuffle=False))
 
 
 def test_csv(put):
