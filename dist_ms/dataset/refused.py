@@ -6,7 +6,7 @@ _REMEDY = "Read the files in a class with __getitem__ and __len__, and give it t
 
 # What dist_ms does not do, and the datasets that need it.
 _NEEDS = {
-    "copies no files from a cloud's storage": "OBSMindDataset",
+    "copies no files from a cloud's storage": "OBSMindDataset sync_wait_for_dataset",
 }
 
 _REFUSED = {name: refused(name, lacks, _REMEDY) for lacks, names in _NEEDS.items() for name in names.split()}

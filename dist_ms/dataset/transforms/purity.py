@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 
-def not_random(func: Callable) -> Callable:
+def not_random(function: Callable) -> Callable:
     """Mark a function, or a class of transforms, as one without random numbers.
 
     Examples:
@@ -13,5 +13,5 @@ def not_random(func: Callable) -> Callable:
         >>> transforms.not_random(lambda x: x + 1).random
         False
     """
-    func.random = False
-    return func
+    function.random = False
+    return function

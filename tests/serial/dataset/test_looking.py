@@ -79,3 +79,9 @@ def test_waiting_is_told_and_switched_off():
     assert waiting.is_sync() and not data.is_sync()
     waiting.disable_sync()
     assert [int(x[0]) for (x,) in waiting.create_tuple_iterator(num_epochs=1, output_numpy=True)] == list(range(5))
+
+
+def test_settings_have_mindspores_other_path():
+    from dist_ms.dataset.core import config
+
+    assert config.set_prefetch_size is ds.config.set_prefetch_size and set(ds.config.__all__) <= set(dir(config))

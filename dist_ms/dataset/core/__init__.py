@@ -1,0 +1,1 @@
+"""MindSpore's path to the settings of data pipelines, which `dist_ms.dataset.config` holds."""
