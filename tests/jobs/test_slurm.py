@@ -71,6 +71,7 @@ def test_the_warning_saves_and_requeueing_resumes(slurm, write, tmp_path, script
     assert facts["Restarts"] == "1", out.read_text()
     assert "stopped on request (SIGUSR1) after step" in out.read_text() and "finished" not in out.read_text()
     slurm.wait_until_idle()
+    time.sleep(2)  # slurmd refuses a start in the second in which it revoked the job's last credential
     slurm.call("scontrol", "update", f"jobid={job}", "StartTime=now")  # Slurm waits two minutes before it requeues
     slurm.wait(job, "COMPLETED")
     text = out.read_text()
