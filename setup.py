@@ -10,6 +10,8 @@ import copy
 import importlib.util
 import os
 import platform
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -140,6 +142,16 @@ class BuildKernels(build_ext):
             module = generated[ext.sources[0]]
             ext.sources, ext.language = module.sources, module.language
         super().build_extensions()
+        if not (self.inplace or self.editable_mode):
+            self.bring_openmp()
+
+    def bring_openmp(self):
+        """Lay GCC's OpenMP library beside the kernels, for machines that have no compiler."""
+        command = [self.compiler.compiler_so[0], "-print-file-name=libgomp.so.1"]
+        found = Path(subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip())
+        target = Path(self.build_lib, "dist_ms", "_ext", "libgomp.so.1")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(found.resolve(), target)
 
     def build_extension(self, ext):
         # Variants share a C file, so each needs an object folder of its own.

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SONAME = "libgomp.so.1"
+BROUGHT = Path(__file__).with_name(SONAME)  # by a wheel, for systems without one
 # How often a thread that waits asks before it sleeps: 0.1 to 0.5 ms, by CPU. That covers what lies between two kernels
 # of a step. The library's own 300,000 are 5 to 14 ms, in which threads take from each other the cores they wait for.
 SPINS = "10000"
@@ -92,12 +93,19 @@ def _added(settings: Mapping[str, str]) -> Iterator[None]:
 
 
 def load() -> None:
-    """Load the OpenMP library with these settings; where something has loaded it before, nothing changes.
+    """Load the OpenMP library with these settings: the system's, else the one that a wheel brings.
 
-    Where it is not on the system's path, the first kernel loads it as it is.
+    Where something has loaded it before, nothing changes.
+
+    Raises:
+        ImportError: There is none.
     """
     with _added(defaults(os.environ, len(os.sched_getaffinity(0)), cpu_quota())):
         try:
             ctypes.CDLL(SONAME)
-        except OSError:
-            return
+        except OSError as error:
+            if not BROUGHT.exists():
+                raise ImportError(
+                    f"OpenMP could not be loaded ({error}); install GCC's library, as by 'apt-get install libgomp1'."
+                ) from error
+            ctypes.CDLL(str(BROUGHT), mode=ctypes.RTLD_GLOBAL)  # who needs the library by its soname finds this one

@@ -1,11 +1,14 @@
 """What the OpenMP library is told before it is loaded."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from dist_ms._ext import openmp
 from dist_ms._ext.openmp import cpu_quota, defaults
 
 SHOW = (
@@ -84,3 +87,24 @@ def test_settings_reach_the_library_and_leave_no_trace():
     assert done.returncode == 0, done.stderr
     assert "GOMP_SPINCOUNT = '10000'" in done.stderr
     assert done.stdout.split()[1:] == ["[None,", "None]"]
+
+
+def test_a_library_that_is_nowhere(monkeypatch, tmp_path):
+    monkeypatch.setattr(openmp, "SONAME", "libgomp_nowhere.so.1")
+    monkeypatch.setattr(openmp, "BROUGHT", tmp_path / "libgomp_nowhere.so.1")
+    with pytest.raises(ImportError, match="apt-get install libgomp1"):
+        openmp.load()
+
+
+def test_the_wheels_own_library_is_found_by_its_name(tmp_path):
+    """A process whose loader knows no libgomp, but that a wheel has brought one."""
+    mapped = (line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines())
+    shutil.copy(next(path for path in mapped if "/libgomp.so.1" in path), tmp_path / "libgomp.so.1")
+    shutil.copy(openmp.__file__, tmp_path / "openmp.py")
+    program = (
+        "import ctypes, openmp\nopenmp.SONAME = 'libgomp_nowhere.so.1'\nopenmp.load()\n"
+        "ctypes.CDLL('libgomp.so.1').omp_get_max_threads()\n"
+        "print([line.split()[-1] for line in open('/proc/self/maps') if 'libgomp' in line][0])\n"
+    )
+    told = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert told.stdout.strip() == str(tmp_path / "libgomp.so.1"), told.stderr
