@@ -23,7 +23,7 @@ SPEC.loader.exec_module(coverage)
         (dataset, "OBSMindDataset"),
         (vision, "DecodeVideo"),
         (boost, "AutoBoost"),
-        (ms.train, "SummaryCollector"),
+        (ms.train, "SummaryLandscape"),
         (nn, "thor"),
         (nn, "OptTFTWrapper"),
         (nn, "AdaSumByGradWrapCell"),

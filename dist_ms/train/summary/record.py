@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
+from dist_ms.common.checks import check_bool, check_int, check_positive_int, check_string, check_type, complaint
 from dist_ms.common.summary_values import close_keeper, open_keeper
 from dist_ms.common.tensor import Tensor
 
@@ -20,7 +20,21 @@ __all__ = ["SummaryRecord"]
 _BUCKETS = 30
 # Files of one process that are made within a second need names of their own.
 _NUMBERS = itertools.count()
+_FRAME = 16  # bytes around an event: its length, and two checksums
 PLUGINS = ("scalar", "tensor", "histogram", "image")
+
+
+def _exports(options: dict | None) -> str:
+    """Check `export_options`, and name the folder of what is exported; "" for none."""
+    if options is None:
+        return ""
+    form = check_type(options, "export_options", "SummaryRecord", dict).get("tensor_format")
+    if form is not None and form != "npy":
+        raise ValueError(complaint("export_options", "SummaryRecord", "{'tensor_format': 'npy'}", options))
+    unknown = sorted(set(options) - {"tensor_format"})
+    if unknown:
+        raise TypeError(complaint("export_options", "SummaryRecord", "{'tensor_format': 'npy'}", options))
+    return time.strftime("export_%Y%m%d_%H%M%S") if form else ""
 
 
 class SummaryRecord:
@@ -33,9 +47,11 @@ class SummaryRecord:
         file_prefix, file_suffix: how the file's name begins and ends.
         num_process: accepted; the files are written by one thread.
         network: must be None: no graphs are written.
-        max_file_size: must be None: files have no limit.
+        max_file_size: bytes that a file may have: what would make it larger is left out, with a warning; None for no
+            limit.
         raise_exception: whether a failure to write raises; if not, it is a warning.
-        export_options: must be None: tensors are written as histograms only.
+        export_options: ``{"tensor_format": "npy"}`` to have what the plugin "tensor" is given in files of NumPy, too:
+            `export_TIME/tensor/NAME_STEP.npy` in the folder.
 
     Raises:
         TypeError: if an argument has the wrong type.
@@ -64,9 +80,12 @@ class SummaryRecord:
         raise_exception: bool = False,
         export_options: dict | None = None,
     ) -> None:
-        for name, value in (("network", network), ("max_file_size", max_file_size), ("export_options", export_options)):
-            if value is not None:
-                raise ValueError(complaint(name, "SummaryRecord", "None", value, "dist_ms writes TensorBoard's events"))
+        if network is not None:
+            raise ValueError(complaint("network", "SummaryRecord", "None", network, "no graphs are written"))
+        if max_file_size is not None:
+            check_positive_int(max_file_size, "max_file_size", "SummaryRecord")
+        self._limit, self._size, self._full = max_file_size, 0, False
+        self._exports = _exports(export_options)
         self._prefix = check_string(file_prefix, "file_prefix", "SummaryRecord")
         self._log_dir = os.path.realpath(check_type(log_dir, "log_dir", "SummaryRecord", str))
         self._suffix = check_string(file_suffix, "file_suffix", "SummaryRecord")
@@ -164,14 +183,34 @@ class SummaryRecord:
             content = summary.scalar(name, array)
         elif plugin == "image":
             content = summary.image(name, array, dataformats="NCHW")
+        elif plugin == "text":
+            content = summary.text(name, str(array))
         else:
+            if plugin == "tensor" and self._exports:
+                self._export(name, array, step)
             finite = array[np.isfinite(array)].astype(np.float64)
             if not finite.size:
                 message = f"'{name}' has no finite values at step {step}: no histogram."
                 warnings.warn(message, RuntimeWarning, stacklevel=3)
                 return
             content = summary.histogram(name, finite, _BUCKETS)
-        self._opened().write_event(Event(wall_time=time.time(), step=step, summary=content))
+        event = Event(wall_time=time.time(), step=step, summary=content)
+        if self._has_room(event.ByteSize() + _FRAME):
+            self._opened().write_event(event)
+
+    def _has_room(self, size: int) -> bool:
+        """Whether a file may grow by some bytes; once it may not, nothing more is written."""
+        self._size += size
+        if self._limit is not None and self._size > self._limit and not self._full:
+            self._full = True
+            message = f"For 'SummaryRecord', the file has reached 'max_file_size', {self._limit} bytes: it ends here."
+            warnings.warn(message, RuntimeWarning, stacklevel=5)
+        return not self._full
+
+    def _export(self, name: str, array: np.ndarray, step: int) -> None:
+        folder = os.path.join(self._log_dir, self._exports, "tensor")
+        os.makedirs(folder, exist_ok=True)
+        np.save(os.path.join(folder, f"{name.replace('/', '_')}_{step}.npy"), array)
 
     def _opened(self) -> Any:
         """The event file, made when it is first needed. `tensorboardX.SummaryWriter` has no flush that waits."""

@@ -52,7 +52,7 @@ def events(folder):
         event = dict(fields(event))
         if 5 in event:
             value = dict(fields(dict(fields(event[5]))[1]))
-            found.append((event[2], value.pop(1).decode(), value))
+            found.append((event.get(2, 0), value.pop(1).decode(), value))
     return found
 
 
