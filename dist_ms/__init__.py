@@ -87,7 +87,7 @@ communication.on_init(_take_role)
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
 _offer("dist_ms.ops", collectives.PRIMITIVES)
 _offer("dist_ms.ops", _FROM_ABOVE)
-# So do checkpoints stand above `parallel`.
+# So do networks and checkpoints stand above `parallel`.
 _offer(
     "dist_ms.parallel",
     {
@@ -100,6 +100,7 @@ _offer(
             "transform_checkpoint_by_rank",
             "transform_checkpoints",
         ),
+        "dist_ms.nn.wrap.auto_parallel": ("AutoParallel", "shard"),
         "dist_ms.train.checkpoint.dividing.unified": ("unified_safetensors",),
         "dist_ms.train.serialization": ("load_segmented_checkpoints",),
     },
@@ -116,6 +117,7 @@ if _typing.TYPE_CHECKING:
         interruption,
         mindrecord,
         mint,
+        multiprocessing,
         nn,
         numpy,
         onnx,
@@ -127,17 +129,23 @@ if _typing.TYPE_CHECKING:
         train,
     )
     from dist_ms.allocator import ms_memory_recycle
+    from dist_ms.common.quantised import QuantDtype
     from dist_ms.common.settings.search_settings import (
         get_algo_parameters,
         reset_algo_parameters,
         set_algo_parameters,
     )
+    from dist_ms.common.tensor.swapping import swap_tensors
     from dist_ms.installation import run_check
     from dist_ms.launch.function import run
+    from dist_ms.nn.wrap.auto_parallel import shard
+    from dist_ms.nn.wrap.declared_shapes import enable_dynamic
     from dist_ms.parallel import Layout, merge_sliced_parameter
+    from dist_ms.parallel.plain_settings import parameter_broadcast, sync_pipeline_shared_parameters
     from dist_ms.profiler import Profiler
     from dist_ms.rewrite import Node, NodeType, ScopedValue, SymbolTree
     from dist_ms.runtime import *
+    from dist_ms.runtime.without_device import *
     from dist_ms.train import (
         DatasetHelper,
         DynamicLossScaleManager,
@@ -150,7 +158,9 @@ if _typing.TYPE_CHECKING:
     )
     from dist_ms.train.callback import *
     from dist_ms.train.metrics import *
+    from dist_ms.train.refused import *
     from dist_ms.train.serialization import *
+    from dist_ms.train.sinking import *
     from dist_ms.train.summary import *
 
 _late_names(__name__)

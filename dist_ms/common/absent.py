@@ -7,14 +7,7 @@ _REMEDIES = {
         AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomOpBuilder TBERegOp get_vm_impl_fn op_info_register
         vm_impl_registry
     """,
-    "dist_ms runs no graphs in MindIR form; keep the network's class and save_checkpoint its parameters": """
-        export_split_mindir load load_mindir save_mindir load_obf_params_into_net obfuscate_ckpt
-    """,
     "THOR needs an accelerator; use nn.Lamb or nn.AdamWeightDecay": "ConvertModelUtils ConvertNetUtils Conv2dThor",
-    "operators are not cut over ranks; train data-parallel, or use nn.model_parallel": """
-        build_searched_strategy get_ckpt_path_with_strategy merge_pipeline_strategys restore_group_info_list shard
-        sync_pipeline_shared_parameters
-    """,
 }
 _BY_NAME = {name: remedy for remedy, names in _REMEDIES.items() for name in names.split()}
 

@@ -12,6 +12,8 @@ from dist_ms.nn.optim import *
 from dist_ms.nn.wrap import *
 
 if _typing.TYPE_CHECKING:
+    from dist_ms.common.parameter.postponing import no_init_parameters
+
     # MindSpore's metrics have their names here too. They are of the floor `train`.
     from dist_ms.train.metrics import *
 

@@ -44,7 +44,7 @@ FLOORS = {
     "graph": {"common"},
 }
 # MindSpore's doors to functions that live a floor above; nn's is to metrics, which load when used.
-DOORS = {"communication/comm_func.py", "ops/communication.py", "nn/__init__.py"}
+DOORS = {"communication/comm_func.py", "ops/communication.py", "nn/__init__.py", "parallel/nn.py"}
 PLAN_FLAGS = ("layerwise_parallel", "is_param_ps", "sliced")
 # Besides the plan: where a flag is stored, set or asked for by MindSpore's own API.
 FLAG_READERS = {

@@ -100,9 +100,7 @@ def test_an_operation_has_one_owner():
 @pytest.mark.parametrize(
     "module, name, remedy",
     [
-        ("dist_ms", "load_mindir", "save_checkpoint"),
         ("dist_ms", "ConvertModelUtils", "nn.Lamb"),
-        ("dist_ms", "merge_pipeline_strategys", "data-parallel"),
         ("dist_ms.ops", "TBERegOp", "ops.Custom"),
         ("dist_ms.ops", "op_info_register", "ops.Primitive"),
     ],

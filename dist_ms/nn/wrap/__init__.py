@@ -10,6 +10,7 @@ from dist_ms.nn.wrap.loss_scale import (
 )
 from dist_ms.nn.wrap.micro_batches import GradAccumulationCell, MicroBatchInterleaved, PipelineCell
 from dist_ms.nn.wrap.parameter_update import ParameterUpdate
+from dist_ms.nn.wrap.refused import PipelineGradReducer
 from dist_ms.nn.wrap.time_distributed import TimeDistributed
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 from dist_ms.nn.wrap.virtual_dataset import VirtualDatasetCellTriple
@@ -23,6 +24,7 @@ __all__ = [
     "MicroBatchInterleaved",
     "ParameterUpdate",
     "PipelineCell",
+    "PipelineGradReducer",
     "TimeDistributed",
     "TrainOneStepCell",
     "TrainOneStepWithLossScaleCell",

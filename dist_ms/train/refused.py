@@ -1,0 +1,37 @@
+"""Functions of MindSpore on files that dist_ms does not have; using one raises an error."""
+
+from dist_ms.common.refusing import refused
+
+__all__ = [
+    "build_searched_strategy",
+    "export_split_mindir",
+    "get_ckpt_path_with_strategy",
+    "load",
+    "load_mindir",
+    "load_obf_params_into_net",
+    "merge_pipeline_strategys",
+    "obfuscate_ckpt",
+    "restore_group_info_list",
+    "save_mindir",
+]
+
+_STRATEGIES = (
+    "does not cut operators over ranks, so there are no files of strategies",
+    "Train data-parallel, or use nn.model_parallel.",
+)
+_GRAPHS = (
+    "has no networks in MindIR form",
+    "Keep the network's class, and use save_checkpoint and load_checkpoint, or export to ONNX.",
+)
+_OBFUSCATION = ("does not obfuscate weights", "Encrypt the checkpoint: save_checkpoint takes 'enc_key'.")
+
+build_searched_strategy = refused("build_searched_strategy", *_STRATEGIES)
+get_ckpt_path_with_strategy = refused("get_ckpt_path_with_strategy", *_STRATEGIES)
+merge_pipeline_strategys = refused("merge_pipeline_strategys", *_STRATEGIES)
+restore_group_info_list = refused("restore_group_info_list", *_STRATEGIES)
+export_split_mindir = refused("export_split_mindir", *_GRAPHS)
+load = refused("load", *_GRAPHS)
+load_mindir = refused("load_mindir", *_GRAPHS)
+save_mindir = refused("save_mindir", *_GRAPHS)
+load_obf_params_into_net = refused("load_obf_params_into_net", *_OBFUSCATION)
+obfuscate_ckpt = refused("obfuscate_ckpt", *_OBFUSCATION)
