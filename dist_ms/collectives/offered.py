@@ -9,6 +9,17 @@ FROM_ABOVE = {
     irecv is_available is_initialized isend new_group recv recv_object_list reduce reduce_scatter
     reduce_scatter_tensor reduce_scatter_tensor_uneven scatter_object_list send send_object_list P2POp TCPStore
     """.split(),
+    "dist_ms.ops.communication": ["set_comm_ops_inplace"],
+    # What MindSpore has on other devices only.
+    "dist_ms.compat.inner.ascend_operations": """
+    DropoutDoMask DropoutGenMask DynamicGRUV2 DynamicRNN FusedWeightScaleApplyMomentum
+    """.split(),
+    "dist_ms.compat.inner.graph_operations": """
+    DtypeToEnum PyFunc Reusing SliceGetItem TensorToTuple UpdateState augassign_add augassign_div augassign_floordiv
+    augassign_mod augassign_mul augassign_sub hastype hyper_add is_dynamic_sequence_element_unknown
+    is_sequence_shape_unknown is_sequence_value_unknown is_tensor_bool_cond recompute_block switch_layer tail
+    tensor_operator_registry typeof
+    """.split(),
     # What a compiler needs an operation for, and is Python's own here.
     "dist_ms.compat.inner.plain_values": """
     array_to_scalar bool_and bool_eq bool_not bool_or broadcast_gradient_args dict_getitem dict_setitem in_dict is_

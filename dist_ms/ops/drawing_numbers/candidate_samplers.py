@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integer, number, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, integral, number, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.drawing import generator_of
 from dist_ms.ops.drawing_numbers.random_engines import MinimalStandard, PhiloxSequence, mixed_seed
@@ -20,6 +20,7 @@ from dist_ms.ops.primitive import Primitive
 
 __all__ = [
     "Cauchy",
+    "ComputeAccidentalHits",
     "LogNormalReverse",
     "LogUniformCandidateSampler",
     "ParameterizedTruncatedNormal",
@@ -388,3 +389,46 @@ class UniformCandidateSampler(Primitive):
             self.seed,
             self.remove_accidental_hits,
         )
+
+
+class ComputeAccidentalHits(Primitive):
+    """Where sampled classes are true ones.
+
+    Args:
+        num_true: how many true classes each row has.
+
+    Call:
+        true_classes (Tensor): (N, num_true), integers.
+        sampled_candidates (Tensor): (S,), integers.
+
+    Returns:
+        tuple: the rows of the hits (int32), their places among the samples (the samples' type), and for each the
+        smallest float32, to be added to the sample's score.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> hits = ms.ops.ComputeAccidentalHits()(ms.Tensor([[1], [0], [3]]), ms.Tensor([3, 1, 5]))
+        >>> print(hits[0], hits[1])
+        [0 2] [1 0]
+    """
+
+    def __init__(self, num_true: int = 1) -> None:
+        self.num_true = integer(num_true, "num_true", self.name)
+        if num_true < 1:
+            raise ValueError(f"For '{self.name}', 'num_true' must be positive, but got {num_true}.")
+
+    def __call__(self, true_classes: Tensor, sampled_candidates: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        given = (("true_classes", true_classes), ("sampled_candidates", sampled_candidates))
+        true, sampled = (integral(tensor(value, name, self.name).array(), name, self.name) for name, value in given)
+        if true.ndim != 2 or true.shape[1] != self.num_true or sampled.ndim != 1:
+            raise ValueError(
+                f"For '{self.name}', 'true_classes' must be (N, {self.num_true}) and 'sampled_candidates' (S,), but "
+                f"got {true.shape} and {sampled.shape}."
+            )
+        rows, _, places = np.nonzero(true[:, :, None] == sampled)
+        weights = np.full(len(rows), np.finfo(np.float32).min, np.float32)
+        return wrap(rows.astype(np.int32)), wrap(places.astype(sampled.dtype)), wrap(weights)

@@ -5,9 +5,6 @@ from dist_ms.common.refusing import refused
 __all__ = [
     "ApplyRotaryPosEmb",
     "BasicLSTMCell",
-    "DtypeToEnum",
-    "DynamicGRUV2",
-    "DynamicRNN",
     "GeSwitch",
     "GetNext",
     "GroupTopk",
@@ -19,22 +16,11 @@ __all__ = [
     "Pull",
     "Push",
     "PyExecute",
-    "PyFunc",
     "ReshapeAndCache",
     "Reshard",
-    "Reusing",
-    "SliceGetItem",
-    "TensorToTuple",
-    "UpdateState",
     "all_gather_matmul",
     "all_to_all_v_c",
     "array_reduce",
-    "augassign_add",
-    "augassign_div",
-    "augassign_floordiv",
-    "augassign_mod",
-    "augassign_mul",
-    "augassign_sub",
     "distribute",
     "embed",
     "env_get",
@@ -44,13 +30,7 @@ __all__ = [
     "environ_set",
     "fused_infer_attention_score",
     "geswitch",
-    "hastype",
-    "hyper_add",
     "incre_flash_attention",
-    "is_dynamic_sequence_element_unknown",
-    "is_sequence_shape_unknown",
-    "is_sequence_value_unknown",
-    "is_tensor_bool_cond",
     "iter_converter",
     "lightning_indexer",
     "make_map_parameter",
@@ -67,18 +47,12 @@ __all__ = [
     "nsa_compress_attention",
     "nsa_select_attention",
     "prompt_flash_attention",
-    "recompute_block",
     "ref_to_embed",
     "reshard",
     "ring_attention_update",
     "rotated_iou",
-    "set_comm_ops_inplace",
     "sparse_flash_attention",
     "speed_fusion_attention",
-    "switch_layer",
-    "tail",
-    "tensor_operator_registry",
-    "typeof",
     "zip_operation",
 ]
 
@@ -105,14 +79,6 @@ _QUEUE = (
 _UNCUT = (
     "does not cut an operation over devices",
     "Train data-parallel, or use nn.model_parallel.",
-)
-_NUMBERS = (
-    "takes the options of operations as texts and has no numbers for them",
-    "Pass the text.",
-)
-_NEW_TENSORS = (
-    "gives the results of collectives in new tensors or in those it is passed, as each says",
-    "Leave the call out.",
 )
 _KERNELS = (
     "has no compiler of kernels for Ascend",
@@ -143,24 +109,11 @@ speed_fusion_attention = refused("speed_fusion_attention", *_ASCEND)
 all_gather_matmul = refused("all_gather_matmul", *_ASCEND)
 matmul_reduce_scatter = refused("matmul_reduce_scatter", *_ASCEND)
 all_to_all_v_c = refused("all_to_all_v_c", *_ASCEND)
-DynamicGRUV2 = refused("DynamicGRUV2", *_RECURRENT)
-DynamicRNN = refused("DynamicRNN", *_RECURRENT)
 GeSwitch = refused("GeSwitch", *_COMPILED)
 J = refused("J", *_COMPILED)
 Merge = refused("Merge", *_COMPILED)
 PyExecute = refused("PyExecute", *_COMPILED)
-PyFunc = refused("PyFunc", *_COMPILED)
-Reusing = refused("Reusing", *_COMPILED)
-SliceGetItem = refused("SliceGetItem", *_COMPILED)
-TensorToTuple = refused("TensorToTuple", *_COMPILED)
-UpdateState = refused("UpdateState", *_COMPILED)
 array_reduce = refused("array_reduce", *_COMPILED)
-augassign_add = refused("augassign_add", *_COMPILED)
-augassign_div = refused("augassign_div", *_COMPILED)
-augassign_floordiv = refused("augassign_floordiv", *_COMPILED)
-augassign_mod = refused("augassign_mod", *_COMPILED)
-augassign_mul = refused("augassign_mul", *_COMPILED)
-augassign_sub = refused("augassign_sub", *_COMPILED)
 embed = refused("embed", *_COMPILED)
 env_get = refused("env_get", *_COMPILED)
 environ_add = refused("environ_add", *_COMPILED)
@@ -168,23 +121,12 @@ environ_create = refused("environ_create", *_COMPILED)
 environ_get = refused("environ_get", *_COMPILED)
 environ_set = refused("environ_set", *_COMPILED)
 geswitch = refused("geswitch", *_COMPILED)
-hastype = refused("hastype", *_COMPILED)
-hyper_add = refused("hyper_add", *_COMPILED)
-is_dynamic_sequence_element_unknown = refused("is_dynamic_sequence_element_unknown", *_COMPILED)
-is_sequence_shape_unknown = refused("is_sequence_shape_unknown", *_COMPILED)
-is_sequence_value_unknown = refused("is_sequence_value_unknown", *_COMPILED)
-is_tensor_bool_cond = refused("is_tensor_bool_cond", *_COMPILED)
 iter_converter = refused("iter_converter", *_COMPILED)
 make_map_parameter = refused("make_map_parameter", *_COMPILED)
 merge = refused("merge", *_COMPILED)
 ms_hasnext = refused("ms_hasnext", *_COMPILED)
 ms_next = refused("ms_next", *_COMPILED)
-recompute_block = refused("recompute_block", *_COMPILED)
 ref_to_embed = refused("ref_to_embed", *_COMPILED)
-switch_layer = refused("switch_layer", *_COMPILED)
-tail = refused("tail", *_COMPILED)
-tensor_operator_registry = refused("tensor_operator_registry", *_COMPILED)
-typeof = refused("typeof", *_COMPILED)
 zip_operation = refused("zip_operation", *_COMPILED)
 MapCacheIdx = refused("MapCacheIdx", *_TABLES)
 Pull = refused("Pull", *_TABLES)
@@ -193,6 +135,4 @@ GetNext = refused("GetNext", *_QUEUE)
 Reshard = refused("Reshard", *_UNCUT)
 distribute = refused("distribute", *_UNCUT)
 reshard = refused("reshard", *_UNCUT)
-DtypeToEnum = refused("DtypeToEnum", *_NUMBERS)
-set_comm_ops_inplace = refused("set_comm_ops_inplace", *_NEW_TENSORS)
 ms_kernel = refused("ms_kernel", *_KERNELS)

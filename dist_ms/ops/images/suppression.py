@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_float_range
-from dist_ms.ops.arguments import floating, integer, number, scalar
+from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import floating, integer, number, scalar, tensor
 from dist_ms.ops.primitive import Undifferentiable
 
-__all__ = ["CombinedNonMaxSuppression", "NMSWithMask"]
+__all__ = ["CombinedNonMaxSuppression", "NMSWithMask", "NonMaxSuppressionV3"]
 
 
 def overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -147,3 +148,57 @@ def _kept(boxes: np.ndarray, scores: np.ndarray, most: int, close: float, least:
         if not kept or (overlap(corners[i], corners[kept]) <= close).all():
             kept.append(i)
     return kept
+
+
+class NonMaxSuppressionV3(Undifferentiable):
+    """The best boxes that overlap none of the better ones by too much.
+
+    Call:
+        boxes (Tensor): (N, 4), two opposite corners of each, floats.
+        scores (Tensor): (N,).
+        max_output_size (Tensor or int): how many boxes at most.
+        iou_threshold (Tensor or float): the largest intersection over union that stays, in [0, 1].
+        score_threshold (Tensor or float): boxes of at most this score are left out.
+
+    Returns:
+        Tensor int32, the numbers of the boxes, best first.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if shapes do not fit, or a number is out of range.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> boxes = ms.Tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [5.0, 5.0, 6.0, 6.0]])
+        >>> print(ms.ops.NonMaxSuppressionV3()(boxes, ms.Tensor([0.5, 0.9, 0.7]), 3, 0.5, 0.0))
+        [1 2]
+    """
+
+    def __call__(
+        self, boxes: Tensor, scores: Tensor, max_output_size: Any, iou_threshold: Any, score_threshold: Any
+    ) -> Tensor:
+        corners, marks = (
+            tensor(x, name, self.name).array().astype(np.float32) for x, name in ((boxes, "boxes"), (scores, "scores"))
+        )
+        if corners.ndim != 2 or corners.shape[1] != 4 or marks.shape != corners.shape[:1]:
+            raise ValueError(
+                f"For '{self.name}', 'boxes' must be (N, 4) and 'scores' (N,), but got {corners.shape} and "
+                f"{marks.shape}."
+            )
+        most, limit, least = (
+            float(x.array().reshape(())) if isinstance(x, Tensor) else float(x)
+            for x in (max_output_size, iou_threshold, score_threshold)
+        )
+        if most < 0 or not 0 <= limit <= 1:
+            raise ValueError(
+                f"For '{self.name}', 'max_output_size' must be 0 or more and 'iou_threshold' in [0, 1], but got "
+                f"{most:g} and {limit:g}."
+            )
+        sides = corners.reshape(-1, 2, 2)
+        corners = np.concatenate([sides.min(1), sides.max(1)], 1)
+        waiting = np.argsort(-marks, kind="stable")
+        waiting, chosen = waiting[marks[waiting] > least], []
+        while len(waiting) and len(chosen) < most:
+            chosen.append(waiting[0])
+            waiting = waiting[1:][overlap(corners[waiting[0]], corners[waiting[1:]]) <= limit]
+        return wrap(np.array(chosen, np.int32))

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dist_ms import ops
+from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
     "BatchToSpaceND",
+    "BatchToSpaceNDV2",
     "DepthToSpace",
     "SpaceToBatchND",
     "SpaceToDepth",
@@ -217,3 +221,49 @@ class BatchToSpaceND(Primitive):
         )
         cut = [slice(a, size - b) for (a, b), size in zip(pairs, whole)]
         return out[(slice(None),) * (1 + len(middle)) + tuple(cut)]
+
+
+class BatchToSpaceNDV2(Primitive):
+    """Parts of the batch put into blocks of the first dimensions after it.
+
+    Call:
+        input_x (Tensor): (N, ...), where the product of `block_shape` divides N.
+        block_shape (Tensor): M numbers of 1 or more, integers.
+        crops (Tensor): (M, 2), how many elements are cut at each end of the M dimensions after the first.
+
+    Returns:
+        Tensor (N / product, sizes of M dimensions times block_shape less crops, ...).
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if the shapes do not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.ops.arange(4.0).reshape(4, 1, 1, 1)
+        >>> blocks, crops = ms.Tensor([2, 2]), ms.Tensor([[0, 0], [0, 0]])
+        >>> print(ms.ops.BatchToSpaceNDV2()(x, blocks, crops).reshape(2, 2))
+        [[0. 1.]
+         [2. 3.]]
+    """
+
+    def __call__(self, input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
+        shape = tensor(input_x, "input_x", self.name).shape
+        blocks, pairs = (np.asarray(v.array() if isinstance(v, Tensor) else v) for v in (block_shape, crops))
+        for name, value in (("block_shape", blocks), ("crops", pairs)):
+            if value.dtype.kind not in "iu":
+                raise TypeError(complaint(name, self.name, "of integers", value.dtype))
+        m, total = len(blocks), int(blocks.prod())
+        fits = blocks.ndim == 1 and m < len(shape) and pairs.shape == (m, 2) and blocks.min(initial=1) > 0
+        whole = [size * int(b) for size, b in zip(shape[1:], blocks)] if fits else []
+        if not fits or shape[0] % total or pairs.min(initial=0) < 0 or any(pairs.sum(1) >= whole):
+            raise ValueError(
+                f"For '{self.name}', 'block_shape' {blocks.tolist()} must divide the batch and 'crops' "
+                f"{pairs.tolist()} leave something, but got shape {shape}."
+            )
+        n, rest = shape[0] // total, range(2 * m + 1, m + len(shape))
+        parts = ops.reshape(input_x, (*blocks.tolist(), n, *shape[1:]))
+        order = (m, *[k for i in range(m) for k in (m + 1 + i, i)], *rest)
+        out = ops.reshape(ops.transpose(parts, order), (n, *whole, *shape[m + 1 :]))
+        cut = [slice(int(a), size - int(b)) for (a, b), size in zip(pairs, whole)]
+        return out[(slice(None), *cut)]
