@@ -87,6 +87,16 @@ communication.on_init(_take_role)
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
 _offer("dist_ms.ops", collectives.PRIMITIVES)
 _offer("dist_ms.ops", _FROM_ABOVE)
+# So do layers in PyTorch's form stand above `nn`.
+_offer(
+    "dist_ms.nn",
+    {
+        "dist_ms.mint.nn.other_names": (
+            *("AvgPool1dExt", "AvgPool2dExt", "AvgPool3dExt", "EmbeddingExt", "L1LossExt", "LogSoftmaxExt"),
+            "MaxPool2dExt",
+        ),
+    },
+)
 # So do networks and checkpoints stand above `parallel`.
 _offer(
     "dist_ms.parallel",
@@ -135,6 +145,7 @@ if _typing.TYPE_CHECKING:
         reset_algo_parameters,
         set_algo_parameters,
     )
+    from dist_ms.common.tensor.storage import UntypedStorage
     from dist_ms.common.tensor.swapping import swap_tensors
     from dist_ms.installation import run_check
     from dist_ms.launch.function import run

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from dist_ms.common.checks import complaint
 from dist_ms.runtime import (
     Event,
@@ -11,15 +14,7 @@ from dist_ms.runtime import (
     current_stream,
     default_stream,
     empty_cache,
-    max_memory_allocated,
-    max_memory_reserved,
-    memory_allocated,
-    memory_reserved,
-    memory_stats,
-    memory_summary,
-    reset_max_memory_allocated,
-    reset_max_memory_reserved,
-    reset_peak_memory_stats,
+    memory,
     set_cur_stream,
     synchronize,
 )
@@ -70,6 +65,37 @@ def _device(device_id: int, device_target: str | None, owner: str) -> None:
     _target(device_target, owner)
     if device_id != 0:
         raise ValueError(complaint("device_id", owner, "0, as there is one device", device_id))
+
+
+def _of_device(function: Callable[[], Any]) -> Callable[..., Any]:
+    """A function of `ms.runtime` that is told of which kind of device, which is the CPU."""
+
+    def asked(device_target: str | None = None) -> Any:
+        _target(device_target, asked.__name__)
+        return function()
+
+    asked.__name__ = asked.__qualname__ = function.__name__
+    asked.__doc__ = f"""{(function.__doc__ or "").split(chr(10))[0]}
+
+    Args:
+        device_target: None or "CPU".
+
+    Raises:
+        TypeError: if `device_target` is no str.
+        ValueError: if it is not "CPU".
+    """
+    return asked
+
+
+max_memory_allocated = _of_device(memory.max_memory_allocated)
+max_memory_reserved = _of_device(memory.max_memory_reserved)
+memory_allocated = _of_device(memory.memory_allocated)
+memory_reserved = _of_device(memory.memory_reserved)
+memory_stats = _of_device(memory.memory_stats)
+memory_summary = _of_device(memory.memory_summary)
+reset_max_memory_allocated = _of_device(memory.reset_max_memory_allocated)
+reset_max_memory_reserved = _of_device(memory.reset_max_memory_reserved)
+reset_peak_memory_stats = _of_device(memory.reset_peak_memory_stats)
 
 
 def is_available(device_target: str) -> bool:

@@ -109,6 +109,7 @@ from dist_ms.ops import (
 from dist_ms.ops.extended.arithmetic import *
 from dist_ms.ops.extended.convolution import conv2d
 from dist_ms.ops.extended.creation import *
+from dist_ms.ops.extended.device_forms import *
 from dist_ms.ops.extended.drawing import *
 from dist_ms.ops.extended.indexing import *
 from dist_ms.ops.extended.products import *

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
@@ -62,11 +62,23 @@ __all__ = [
 BFLOAT16 = ml_dtypes.bfloat16
 CELLS_COMPILED: dict = {}  # no network is compiled, so it stays empty; scripts clear it
 
-scalar_add, scalar_sub, scalar_mul, scalar_div = operator.add, operator.sub, operator.mul, operator.truediv
-scalar_floordiv, scalar_mod, scalar_pow, scalar_log = operator.floordiv, operator.mod, operator.pow, math.log
-scalar_eq, scalar_ne, scalar_lt, scalar_le = operator.eq, operator.ne, operator.lt, operator.le
-scalar_gt, scalar_ge, scalar_max, scalar_min = operator.gt, operator.ge, max, min
-scalar_uadd, scalar_usub = operator.pos, operator.neg
+
+def _of_one(function: Callable) -> Callable:
+    """A function of a number, by MindSpore's name for it."""
+    return lambda x: function(x)
+
+
+def _of_two(function: Callable) -> Callable:
+    """A function of two numbers, by MindSpore's names for them."""
+    return lambda x, y: function(x, y)
+
+
+scalar_add, scalar_sub, scalar_mul = map(_of_two, (operator.add, operator.sub, operator.mul))
+scalar_div, scalar_floordiv, scalar_mod = map(_of_two, (operator.truediv, operator.floordiv, operator.mod))
+scalar_eq, scalar_ne, scalar_lt = map(_of_two, (operator.eq, operator.ne, operator.lt))
+scalar_le, scalar_gt, scalar_ge = map(_of_two, (operator.le, operator.gt, operator.ge))
+scalar_pow, scalar_max, scalar_min = map(_of_two, (operator.pow, max, min))
+scalar_uadd, scalar_usub, scalar_log = map(_of_one, (operator.pos, operator.neg, math.log))
 bool_not, bool_eq, string_eq, string_concat = operator.not_, operator.eq, operator.eq, operator.add
 is_, is_not, tuple_equal, list_equal = operator.is_, operator.is_not, operator.eq, operator.eq
 tuple_len = list_len = len
@@ -158,9 +170,9 @@ def bool_or(x: bool, y: bool) -> bool:
     return x or y
 
 
-def shape_mul(shape: Sequence[int]) -> int:
+def shape_mul(input_data: Sequence[int]) -> int:
     """The number of elements of a shape."""
-    return math.prod(shape)
+    return math.prod(input_data)
 
 
 def reduced_shape(shape: Sequence[int], axis: Sequence[int]) -> tuple:
@@ -190,7 +202,7 @@ def broadcast_gradient_args(x_shape: Sequence[int], y_shape: Sequence[int]) -> t
     return tuple(tuple(i for i in range(rank) if missing[i][k] or one[i][k]) for k in (0, 1))  # type: ignore[return-value]
 
 
-def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
+def mixed_precision_cast(dst_dtype: Any, x: Any) -> Any:
     """Tensors of a float type in another float type, also those in a tuple or list; anything else as it is.
 
     Examples:
@@ -200,8 +212,8 @@ def mixed_precision_cast(dst_type: Any, x: Any) -> Any:
         ['Float16', 'Int64']
     """
     if isinstance(x, (tuple, list)):
-        return type(x)(mixed_precision_cast(dst_type, v) for v in x)
-    return ops.cast(x, dst_type) if isinstance(x, Tensor) and x.dtype.is_floating_point else x
+        return type(x)(mixed_precision_cast(dst_dtype, v) for v in x)
+    return ops.cast(x, dst_dtype) if isinstance(x, Tensor) and x.dtype.is_floating_point else x
 
 
 def array_to_scalar(x: Tensor) -> Any:

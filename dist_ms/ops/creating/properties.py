@@ -57,7 +57,9 @@ def shape(input_x: Tensor) -> tuple[int, ...]:
     return tensor(input_x, "input_x", "shape").shape
 
 
-shape_ = shape
+def shape_(x: Tensor) -> tuple[int, ...]:
+    """The lengths of a tensor: `shape`, with another name for its argument."""
+    return shape(x)
 
 
 def dyn_shape(input_x: Tensor) -> Tensor:
@@ -191,34 +193,36 @@ def is_floating_point(input: Tensor) -> bool:
     return numpy_dtype(tensor(input, "input", "is_floating_point")).kind in "fV"
 
 
-def scalar_to_tensor(x: Any, dtype: Number = float32) -> Tensor:
+def scalar_to_tensor(input_x: Any, dtype: Number = float32) -> Tensor:
     """Make a Tensor without dimensions of a number.
 
     Args:
-        x: a Python number or bool.
+        input_x: a Python number or bool.
         dtype: element type.
 
     Returns:
         Tensor.
 
     Raises:
-        TypeError: if `x` is no number.
+        TypeError: if `input_x` is no number.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.scalar_to_tensor(1, ms.int32))
         1
     """
-    if not isinstance(x, (bool, int, float)):
-        raise TypeError(f"For 'scalar_to_tensor', 'x' must be a bool, int or float, but got {type(x).__name__}.")
-    return Tensor(x, dtype)
+    if not isinstance(input_x, (bool, int, float)):
+        raise TypeError(
+            f"For 'scalar_to_tensor', 'input_x' must be a bool, int or float, but got {type(input_x).__name__}."
+        )
+    return Tensor(input_x, dtype)
 
 
-def scalar_to_array(x: Any) -> Tensor:
+def scalar_to_array(input_x: Any) -> Tensor:
     """Make a Tensor without dimensions of a number: int64 of an int, float32 of a float.
 
     Args:
-        x: a Python number or bool.
+        input_x: a Python number or bool.
 
     Returns:
         Tensor.
@@ -228,9 +232,11 @@ def scalar_to_array(x: Any) -> Tensor:
         >>> print(ms.ops.scalar_to_array(1.5))
         1.5
     """
-    if not isinstance(x, (bool, int, float)):
-        raise TypeError(f"For 'scalar_to_array', 'x' must be a bool, int or float, but got {type(x).__name__}.")
-    return Tensor(x)
+    if not isinstance(input_x, (bool, int, float)):
+        raise TypeError(
+            f"For 'scalar_to_array', 'input_x' must be a bool, int or float, but got {type(input_x).__name__}."
+        )
+    return Tensor(input_x)
 
 
 def tuple_to_array(input_x: tuple) -> Tensor:

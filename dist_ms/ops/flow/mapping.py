@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.autograd.custom import call_with_bprop
 from dist_ms.common.dtype import Number, Type, from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.primitive import Primitive
@@ -170,11 +171,13 @@ class Map(HyperMap):
 
 
 class Morph(Primitive):
-    """A function as an operation; gradients flow through what it does.
+    """A function as an operation, with a gradient of its own or that of what it does.
 
     Args:
         fn: the function.
         infer_shape, infer_dtype: functions, which MindSpore's compiler calls; not called here.
+        bprop_fn: the function's gradient: takes its arguments, its result and the result's gradient, and returns the
+            gradients of the arguments. None: gradients flow through what `fn` does.
 
     Raises:
         TypeError: if an argument is no function.
@@ -186,14 +189,22 @@ class Morph(Primitive):
         [2.]
     """
 
-    def __init__(self, fn: Callable, infer_shape: Callable, infer_dtype: Callable) -> None:
+    def __init__(
+        self, fn: Callable, infer_shape: Callable, infer_dtype: Callable, bprop_fn: Callable | None = None
+    ) -> None:
         for name, value in (("fn", fn), ("infer_shape", infer_shape), ("infer_dtype", infer_dtype)):
             if not callable(value):
                 raise TypeError(f"For '{self.name}', '{name}' must be a function, but got {type(value).__name__}.")
-        self.fn, self.infer_shape, self.infer_dtype = fn, infer_shape, infer_dtype
+        if bprop_fn is not None and not callable(bprop_fn):
+            raise TypeError(f"For '{self.name}', 'bprop_fn' must be a function, but got {type(bprop_fn).__name__}.")
+        self.fn, self.infer_shape, self.infer_dtype, self.bprop = fn, infer_shape, infer_dtype, bprop_fn
+
+    def construct(self, *args: Any) -> Any:
+        """What `fn` returns, outside any gradient."""
+        return self.fn(*args)
 
     def __call__(self, *args: Any) -> Any:
-        return self.fn(*args)
+        return self.fn(*args) if self.bprop is None else call_with_bprop(self, self.construct, args, {})
 
 
 def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:

@@ -148,6 +148,7 @@ class ResizeNearestNeighbor(ResizeNearestNeighborV2):
     Args:
         size: the new height and width.
         align_corners: whether the corner elements coincide.
+        half_pixel_centers: whether elements are squares, whose centers are compared.
 
     Examples:
         >>> import dist_ms as ms
@@ -155,8 +156,8 @@ class ResizeNearestNeighbor(ResizeNearestNeighborV2):
         [[[[1. 2.]]]]
     """
 
-    def __init__(self, size: Any, align_corners: bool = False) -> None:
-        super().__init__(align_corners)
+    def __init__(self, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> None:
+        super().__init__(align_corners, half_pixel_centers)
         if not isinstance(size, (tuple, list)):
             raise TypeError(f"For '{self.name}', 'size' must be a tuple or a list, but got {type(size).__name__}.")
         self.size = integers(size, "size", self.name)

@@ -142,7 +142,15 @@ def slice(input_x: Tensor, begin: Any, size: Any) -> Tensor:
     return _slice_op(input_x, begin, size)
 
 
-tensor_slice = slice
+def tensor_slice(input: Tensor, begin: Any, size: Any) -> Tensor:
+    """A part of a tensor: `slice`, with another name for its argument.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.tensor_slice(ms.Tensor([1, 2, 3]), (1,), (2,)))
+        [2 3]
+    """
+    return slice(input, begin, size)
 
 
 def strided_slice(

@@ -69,7 +69,7 @@ def fill_diagonal(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor
     return where(Tensor(mask), Tensor(np.asarray(value, self.dtype.np)), self)
 
 
-def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
+def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
     """Fill the tensor with equally likely integers from [from_, to), and return it.
 
     Args:
@@ -87,13 +87,13 @@ def random_(self: Tensor, from_: int = 0, to: int | None = None, *, generator: A
     """
     from dist_ms.ops.tensor.tensor_inplace_methods import become
 
-    d = self.array().dtype
+    d = input.array().dtype
     if to is None:
         to = 2 ** (np.finfo(d).nmant + 1) + 1 if d.kind == "f" else 2 if d.kind == "b" else int(np.iinfo(d).max)
     if not from_ < to:
         raise ValueError(f"For 'random_', 'from_' must be below 'to', but got {from_} and {to}.")
     source = source_for("random_", generator.seed() if generator is not None else None)
-    return become(self, wrap(source.integers(int(from_), int(to), self.shape).astype(d, copy=False)), "random_")
+    return become(input, wrap(source.integers(int(from_), int(to), input.shape).astype(d, copy=False)), "random_")
 
 
 def resize(self: Tensor, *new_shape: Any) -> Tensor:

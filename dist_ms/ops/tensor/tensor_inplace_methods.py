@@ -148,7 +148,7 @@ def fill_(self: Tensor, value: Any) -> Tensor:
     return become(self, ops.full_like(self, value), "fill_")
 
 
-def zero_(self: Tensor) -> Tensor:
+def zero_(input: Tensor) -> Tensor:
     """Give every element the value 0, and return the tensor.
 
     Examples:
@@ -156,7 +156,7 @@ def zero_(self: Tensor) -> Tensor:
         >>> print(ms.Tensor([1.0, 2.0]).zero_())
         [0. 0.]
     """
-    return become(self, ops.zeros_like(self), "zero_")
+    return become(input, ops.zeros_like(input), "zero_")
 
 
 def index_copy_(self: Tensor, dim: int, index: Tensor, tensor: Tensor) -> Tensor:

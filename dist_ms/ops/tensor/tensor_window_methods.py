@@ -90,7 +90,7 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return become(self, self.fill_diagonal(fill_value, wrap), "fill_diagonal_")
 
 
-def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Put elements at places counted over the whole tensor, and return the tensor.
 
     Args:
@@ -111,19 +111,19 @@ def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) 
     places = tensor(index, "index", "put_").array()
     if places.dtype not in (np.int32, np.int64):
         raise TypeError(f"For 'put_', 'index' must be int32 or int64, but got {index.dtype}.")
-    if tensor(source, "source", "put_").dtype != self.dtype:
-        raise TypeError(f"For 'put_', 'source' must have the dtype {self.dtype}, but got {source.dtype}.")
+    if tensor(source, "source", "put_").dtype != input.dtype:
+        raise TypeError(f"For 'put_', 'source' must have the dtype {input.dtype}, but got {source.dtype}.")
     if not isinstance(accumulate, bool):
         raise TypeError(f"For 'put_', 'accumulate' must be bool, but got {type(accumulate).__name__}.")
-    size = self.size
+    size = input.size
     if places.size != source.size:
         raise ValueError(f"For 'put_', 'source' must have {places.size} elements, but got {source.size}.")
     if places.size and not -size <= places.min() <= places.max() < size:
         raise ValueError(f"For 'put_', 'index' must be in [-{size}, {size}), but got {places}.")
-    flat = ops.reshape(self, (size,))
+    flat = ops.reshape(input, (size,))
     at = (Tensor(places.ravel() % max(size, 1)),)
     changed = flat.index_put(at, ops.reshape(source, (source.size,)), accumulate)
-    return become(self, ops.reshape(changed, self.shape), "put_")
+    return become(input, ops.reshape(changed, input.shape), "put_")
 
 
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> None:

@@ -45,8 +45,8 @@ class ScopedValue:
         self.conv
     """
 
-    def __init__(self, type: ValueType, scope: str = "", value: Any = None) -> None:
-        self.type, self.scope, self.value = type, scope, value
+    def __init__(self, arg_type: ValueType, scope: str = "", value: Any = None) -> None:
+        self.type, self.scope, self.value = arg_type, scope, value
 
     @classmethod
     def create_variable_value(cls, value: Any) -> ScopedValue:
