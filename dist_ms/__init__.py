@@ -173,6 +173,7 @@ if _typing.TYPE_CHECKING:
     from dist_ms.train.serialization import *
     from dist_ms.train.sinking import *
     from dist_ms.train.summary import *
+    from dist_ms.train.thor import *
 
 _late_names(__name__)
 _late_names("dist_ms.communication")  # which does not know this floor

@@ -7,7 +7,6 @@ _REMEDIES = {
         AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomOpBuilder TBERegOp get_vm_impl_fn op_info_register
         vm_impl_registry
     """,
-    "THOR needs an accelerator; use nn.Lamb or nn.AdamWeightDecay": "ConvertModelUtils ConvertNetUtils Conv2dThor",
 }
 _BY_NAME = {name: remedy for remedy, names in _REMEDIES.items() for name in names.split()}
 

@@ -175,8 +175,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below("train", "model serialization", "train", *_IMPORTED),
     "train._utils": ("compat.inner.training_values", *_IMPORTED),
     "train.summary.summary_record": ("train.summary.record",),
-    **_below("train.train_thor", "convert_utils dataset_helper model_thor", "train"),
-    "train.train_thor": ("train",),
+    **_below("train.train_thor", "convert_utils dataset_helper model_thor", "train", "train.thor"),
+    "train.train_thor": ("train", "train.thor"),
     "train.node_strategy_pb2": (),
     # data
     "dataset.audio.utils": ("dataset.audio",),

@@ -24,7 +24,6 @@ SPEC.loader.exec_module(coverage)
         (vision, "DecodeVideo"),
         (boost, "AutoBoost"),
         (ms.train, "SummaryLandscape"),
-        (nn, "thor"),
         (nn, "OptTFTWrapper"),
         (nn, "AdaSumByGradWrapCell"),
         (nn, "GraphCell"),

@@ -100,7 +100,6 @@ def test_an_operation_has_one_owner():
 @pytest.mark.parametrize(
     "module, name, remedy",
     [
-        ("dist_ms", "ConvertModelUtils", "nn.Lamb"),
         ("dist_ms.ops", "TBERegOp", "ops.Custom"),
         ("dist_ms.ops", "op_info_register", "ops.Primitive"),
     ],

@@ -7,18 +7,23 @@ Computation", 2021. While `thor` is true, a call stores the covariance of its in
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import complaint
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
+from dist_ms.nn.layer.conv import Conv2d
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.embedding import Embedding, EmbeddingLookup
+from dist_ms.ops.convolutions.geometry import mode_padding
+from dist_ms.ops.convolutions.windows import same_padding, windows
 
-__all__ = ["DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
+__all__ = ["Conv2dThor", "DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
 
 
 class _Collected:
@@ -193,3 +198,93 @@ class EmbeddingLookupThor(_Collected, EmbeddingLookup):
             return rows
         self._count(indices)
         return self._watch(rows)
+
+
+class Conv2dThor(_Collected, Conv2d):
+    """A convolution for Thor; see `Conv2d`, with weights of sigma 0.01 and biases of 0.
+
+    Further parameters are `matrix_a` (k, k) and `matrix_g` (out_channels, out_channels), which are not trained; k is
+    the number of elements of a filter. A call stores the mean over images of the sum over windows of their elements'
+    products (Grosse and Martens, "A Kronecker-factored Approximate Fisher Matrix for Convolution Layers", 2016),
+    and its gradient those of the output's gradients, over the number of windows.
+
+    Args:
+        in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, has_bias, weight_init, bias_init:
+            as in `Conv2d`.
+        group: 1.
+
+    Inputs:
+        x (Tensor): (N, C, H, W).
+
+    Outputs:
+        Tensor (N, out_channels, H', W').
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a number is out of range, or `group` is not 1.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> layer = ms.nn.Conv2dThor(3, 4, 3)
+        >>> layer(ms.ops.ones((2, 3, 8, 8))).shape, layer.matrix_a.shape
+        ((2, 4, 8, 8), (27, 27))
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        pad_mode: str = "same",
+        padding: Any = 0,
+        dilation: Any = 1,
+        group: int = 1,
+        has_bias: bool = False,
+        weight_init: Any = "normal",
+        bias_init: Any = "zeros",
+    ) -> None:
+        super().__init__(
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            pad_mode,
+            padding,
+            dilation,
+            group,
+            has_bias,
+            weight_init,
+            bias_init,
+        )
+        if group != 1:
+            raise ValueError(complaint("group", "Conv2dThor", "1", group))
+        self._make_matrices(np.eye(in_channels * math.prod(self.kernel_size)), np.eye(out_channels))
+
+    def _store_inputs(self, x: Tensor) -> None:
+        """The products of the elements of windows."""
+        pads = mode_padding(self.pad_mode, self.padding, 2, "padding", "Conv2dThor")
+        if pads is None:
+            pads = same_padding(x.shape[2:], self.kernel_size, self.stride, self.dilation)
+        view = windows(x.asnumpy(), self.kernel_size, self.stride, pads, self.dilation)
+        rows = np.moveaxis(view, 1, 3).reshape(-1, self.matrix_a.shape[0])
+        self.matrix_a = Tensor((rows.T @ rows / x.shape[0]).astype(np.float32))
+
+    def save_gradient(self, dout: Tensor) -> Tensor:
+        """Store the mean over images and windows of the products of the gradients, times the images."""
+        rows = np.moveaxis(dout.asnumpy(), 1, 3).reshape(-1, self.out_channels)
+        self.matrix_g = Tensor((rows.T @ rows / len(rows)).astype(np.float32))
+        return dout
+
+    def construct(self, x: Tensor) -> Tensor:
+        if not self.thor:
+            return super().construct(x)
+        self._store_inputs(x)
+        return self._watch(super().construct(x))
+
+    def extend_repr(self) -> str:
+        return (
+            f"input_channels={self.in_channels}, output_channels={self.out_channels}, kernel_size={self.kernel_size}, "
+            f"stride={self.stride}, pad_mode={self.pad_mode}, padding={self.padding}, dilation={self.dilation}, "
+            f"group={self.group}, has_bias={self.has_bias}, bias_init={self.bias_init}"
+        )

@@ -34,41 +34,6 @@ class OptTFTWrapper(Optimizer):
         raise ValueError("For 'OptTFTWrapper', the device must be Ascend, but got CPU: use the optimizer itself.")
 
 
-def thor(
-    net: Any,
-    learning_rate: Any,
-    damping: Any,
-    momentum: float,
-    weight_decay: float = 0.0,
-    loss_scale: float = 1.0,
-    batch_size: int = 32,
-    use_nesterov: bool = False,
-    decay_filter: Any = None,
-    split_indices: Any = None,
-    enable_clip_grad: bool = False,
-    frequency: int = 100,
-) -> NoReturn:
-    """MindSpore's second-order optimizer for Ascend and GPU: not on CPUs.
-
-    Args:
-        net: the network, and then MindSpore's arguments of `thor`.
-
-    Raises:
-        NotImplementedError: always: MindSpore has it on Ascend and GPU only. `nn.Lamb` and
-            `nn.AdamWeightDecay` serve the same large batches.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.thor(ms.nn.Dense(2, 1), ms.Tensor([0.1]), ms.Tensor([0.1]), 0.9)
-        Traceback (most recent call last):
-        ...
-        NotImplementedError: For 'thor', the device must be Ascend or GPU, but got CPU: use 'Lamb' or 'AdamWeightDecay'.
-    """
-    raise NotImplementedError(
-        "For 'thor', the device must be Ascend or GPU, but got CPU: use 'Lamb' or 'AdamWeightDecay'."
-    )
-
-
 class _AdaSum(Cell):
     """What both AdaSum cells say."""
 

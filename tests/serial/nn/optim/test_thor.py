@@ -1,0 +1,90 @@
+"""THOR: its steps against the formula, what it does to a network, and that it learns."""
+
+import numpy as np
+import pytest
+
+import dist_ms as ms
+from dist_ms import Tensor, nn, ops
+
+F = np.float32
+RNG = np.random.default_rng(0)
+
+
+def trained(net, steps=3, batch=4, **options):
+    x, y = RNG.normal(size=(batch, 3)).astype(F), RNG.normal(size=(batch, 2)).astype(F)
+    options = {"momentum": 0.0, "batch_size": batch, "frequency": 2, **options}
+    optimizer = nn.thor(net, Tensor([0.1] * steps), Tensor([0.04] * steps), **options)
+    step = nn.TrainOneStepCell(nn.WithLossCell(net, nn.MSELoss()), optimizer)
+    return x, y, step
+
+
+def test_a_step_is_the_formula():
+    net = nn.DenseThor(3, 2, has_bias=False)
+    x, y, step = trained(net)
+    w = net.weight.asnumpy().copy()
+    dout = (x @ w.T - y) * 2 / y.size
+    a, g = x.T @ x / 3, dout.T @ dout / 4 * 16
+    wanted = np.linalg.inv(g + 0.2 * np.eye(2)) @ (dout.T @ x) @ np.linalg.inv(a + 0.2 * np.eye(3))
+    step(Tensor(x), Tensor(y))
+    assert np.allclose(net.weight.asnumpy(), w - 0.1 * wanted, atol=1e-6)
+    assert net.thor is False  # the next step uses the same inverses
+    step(Tensor(x), Tensor(y))
+    assert net.thor is True
+
+
+def test_decay_and_clipping():
+    for options in ({"weight_decay": 0.1, "decay_filter": lambda p: "bias" not in p.name}, {"enable_clip_grad": True}):
+        net = nn.DenseThor(3, 2)
+        x, y, step = trained(net, **options)
+        before, first = net.weight.asnumpy().copy(), step(Tensor(x), Tensor(y))
+        assert np.abs(net.weight.asnumpy() - before).sum() > 0 and first > step(Tensor(x), Tensor(y))
+        if "enable_clip_grad" in options:
+            assert np.linalg.norm(net.weight.asnumpy() - before) <= 0.2 + 1e-6
+
+
+def test_a_network_is_converted_and_learns():
+    ms.set_seed(3)
+    net = nn.SequentialCell(nn.Conv2d(1, 2, 3), nn.Flatten(), nn.Dense(8, 2, activation="relu"), nn.Dense(2, 2))
+    shapes = {p.name: p.shape for p in net.trainable_params()}
+    x = Tensor(np.random.default_rng(1).normal(size=(6, 1, 2, 2)).astype(F))
+    y = Tensor(np.array([0, 1] * 3, np.int32))
+    before = net(x).asnumpy()
+    ms.ConvertNetUtils().convert_to_thor_net(net)
+    assert [type(cell).__name__ for cell in net] == ["Conv2dThor", "Flatten", "DenseThor", "DenseThor"]
+    assert {p.name: p.shape for p in net.trainable_params()} == shapes
+    assert {"0.matrix_a", "2.matrix_g"} <= {p.name for p in net.get_parameters()}
+    assert np.allclose(net(x).asnumpy(), before, atol=1e-6)
+    loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
+    optimizer = nn.thor(net, Tensor([0.05] * 20), Tensor([0.3] * 20), 0.9, batch_size=6, frequency=5)
+    model = ms.Model(net, loss, optimizer)
+    thorough = ms.ConvertModelUtils.convert_to_thor_model(model, net, loss, optimizer)
+    assert type(thorough).__name__ == "ModelThor"
+    assert ms.ConvertModelUtils.convert_to_thor_model(model, net, loss, nn.SGD(net.trainable_params())) is model
+    first = float(loss(net(x), y).asnumpy())
+    data = ms.dataset.NumpySlicesDataset((x.asnumpy(), y.asnumpy()), shuffle=False).batch(6)
+    thorough.train(20, data)
+    assert float(loss(net(x), y).asnumpy()) < 0.9 * first
+
+
+def test_what_a_convolution_collects():
+    layer, x = nn.Conv2dThor(2, 3, 2, pad_mode="valid"), RNG.normal(size=(2, 2, 3, 3)).astype(F)
+    ms.grad(lambda x: ops.sum(layer(x)))(Tensor(x))
+    rows = np.stack([x[:, :, i : i + 2, j : j + 2].reshape(2, -1) for i in range(2) for j in range(2)]).reshape(8, -1)
+    assert np.allclose(layer.matrix_a.asnumpy(), rows.T @ rows / 2, atol=1e-5)
+    assert np.allclose(layer.matrix_g.asnumpy(), np.ones((3, 3)))
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        ({"momentum": -1.0}, ValueError),
+        ({"frequency": 1}, ValueError),
+        ({"use_nesterov": 1}, TypeError),
+        ({"learning_rate": 0.1}, TypeError),
+        ({"net": 1}, TypeError),
+    ],
+)
+def test_refused(options, error):
+    given = {"net": nn.DenseThor(2, 1), "learning_rate": Tensor([0.1]), "damping": Tensor([0.1]), "momentum": 0.9}
+    with pytest.raises(error):
+        nn.thor(**{**given, **options})
