@@ -139,7 +139,7 @@ if _typing.TYPE_CHECKING:
         train,
     )
     from dist_ms.allocator import ms_memory_recycle
-    from dist_ms.common.quantised import QuantDtype
+    from dist_ms.common.quantised import *
     from dist_ms.common.settings.search_settings import (
         get_algo_parameters,
         reset_algo_parameters,

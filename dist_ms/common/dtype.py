@@ -14,6 +14,7 @@ from dist_ms.common.type_classes import (
     Bool,
     Complex,
     Float,
+    Float8,
     Int,
     Kind,
     Number,
@@ -27,6 +28,7 @@ __all__ = [
     *("int8", "byte", "int16", "short", "int32", "intc", "int64", "intp", "long"),
     *("uint8", "ubyte", "uint16", "ushort", "uint32", "uintc", "uint64", "uintp"),
     *("float16", "half", "float32", "single", "float64", "double", "bfloat16"),
+    *("float8_e4m3fn", "float8_e5m2"),
     *("complex64", "cfloat", "complex128", "cdouble"),
     *("list_", "tuple_", "type_none", "tensor_type"),
     *("dtype_to_nptype", "dtype_to_pytype", "pytype_to_dtype", "get_py_obj_dtype"),
@@ -45,6 +47,8 @@ float16 = Float("Float16", np.float16)
 float32 = Float("Float32", np.float32)
 float64 = Float("Float64", np.float64)
 bfloat16 = BFloat("BFloat16", ml_dtypes.bfloat16)
+float8_e4m3fn = Float8("Float8E4M3FN", ml_dtypes.float8_e4m3fn)
+float8_e5m2 = Float8("Float8E5M2", ml_dtypes.float8_e5m2)
 complex64 = Complex("Complex64", np.complex64)
 complex128 = Complex("Complex128", np.complex128)
 
@@ -71,9 +75,10 @@ complex_type = (complex64, complex128)
 number_type = (*int_type, *uint_type, *float_type, *complex_type)
 signed_type = (*int_type, *float_type, *complex_type)
 all_types = (bool_, *number_type)
+float8_type = (float8_e4m3fn, float8_e5m2)  # which are stored and cast, and no family of MindSpore has
 
 _FROM_NUMPY = Number.by_numpy
-_FROM_NAME = {str(t).lower(): t for t in all_types}
+_FROM_NAME = {str(t).lower(): t for t in all_types} | {t.np.name: t for t in float8_type}
 _FROM_PYTHON = {bool: bool_, int: int64, float: float32, complex: complex128}
 _OF_OBJECTS: dict[Any, Type] = {
     bool: bool_,

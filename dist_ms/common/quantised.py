@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["QuantDtype"]
+from dist_ms.common.refusing import refused
+
+__all__ = ["QuantDtype", "hifloat8", "qint4x2"]
 
 _UNSIGNED = 100  # MindSpore's number of UINT1
 
@@ -31,3 +33,11 @@ class _Widths(enum.Enum):
 
 
 QuantDtype = _Widths("QuantDtype", _MEMBERS, module=__name__)  # type: ignore[call-arg]
+
+_NO_NUMBERS = (
+    "has no numbers of this type, which Ascend devices alone have",
+    "Use float8_e4m3fn, float8_e5m2 or int8.",
+)
+
+hifloat8 = refused("hifloat8", *_NO_NUMBERS)
+qint4x2 = refused("qint4x2", *_NO_NUMBERS)

@@ -123,6 +123,15 @@ class BFloat(Number):
     __slots__ = ()
 
 
+class Float8(Float):
+    """A floating-point type of 8 bits: for storing and casting, not for computing."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "mindspore." + self.np.name
+
+
 class Complex(Number):
     """A complex type."""
 

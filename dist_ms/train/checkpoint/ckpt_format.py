@@ -23,7 +23,7 @@ LONGEST_NAME = 1024  # of a Parameter
 _MESSAGE_LIMIT = (2 << 30) - 1
 _MOST_DIMENSIONS = 64
 _TEXT = "str"
-_TYPES = {str(t): t.np for t in mstype.all_types}
+_TYPES = {str(t): t.np for t in (*mstype.all_types, *mstype.float8_type)}
 
 _RECORD_KEY = 0x0A  # Checkpoint.value
 _TAG_KEY = b"\x0a"  # Value.tag

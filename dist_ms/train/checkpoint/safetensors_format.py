@@ -32,6 +32,8 @@ _TYPES = {
     mstype.bfloat16: "BF16",
     mstype.float32: "F32",
     mstype.float64: "F64",
+    mstype.float8_e4m3fn: "F8_E4M3",
+    mstype.float8_e5m2: "F8_E5M2",
 }
 _METADATA = "__metadata__"
 _TEXT_PREFIX = "dist_ms.text."
@@ -112,20 +114,34 @@ def read_entries(file: Any, crc_check: bool = False) -> Iterator[tuple[str, np.n
     try:
         if isinstance(file, str):
             with safe_open(file, framework="np") as content:
-                yield from _entries(content.keys(), content.get_tensor, content.metadata(), crc_check)
+                yield from _entries(content.keys(), _reader(content, file), content.metadata(), crc_check)
         else:
             yield from _entries_in_memory(file.getvalue(), crc_check)
     except (SafetensorError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"the content cannot be parsed as safetensors: {error}") from None
 
 
-def _entries_in_memory(data: bytes, crc_check: bool) -> Iterator[tuple[str, np.ndarray | str]]:
-    """Like `read_entries`, from the content of a file."""
+def _reader(content: Any, path: str) -> Callable[[str], np.ndarray]:
+    """What reads a tensor of an open file, also of types that NumPy has from ml_dtypes only."""
+    whole: list[Callable[[str], np.ndarray]] = []
+
+    def tensor_of(name: str) -> np.ndarray:
+        try:
+            return content.get_tensor(name)
+        except AttributeError:
+            if not whole:
+                with open(path, "rb") as file:
+                    whole.append(_tensors_of(file.read()))
+            return whole[0](name)
+
+    return tensor_of
+
+
+def _tensors_of(data: bytes) -> Callable[[str], np.ndarray]:
+    """What gives a tensor of the content of a file."""
     from safetensors import deserialize
 
     tensors = dict(deserialize(data))
-    length = int.from_bytes(data[:8], "little")
-    metadata = json.loads(data[8 : 8 + length]).get(_METADATA)
     types = {text: dtype.np for dtype, text in _TYPES.items()}
 
     def tensor_of(name: str) -> np.ndarray:
@@ -135,7 +151,16 @@ def _entries_in_memory(data: bytes, crc_check: bool) -> Iterator[tuple[str, np.n
         array = np.frombuffer(bytearray(tensor["data"]), types[tensor["dtype"]])
         return array.reshape(tensor["shape"])
 
-    yield from _entries(tensors, tensor_of, metadata, crc_check)
+    return tensor_of
+
+
+def _entries_in_memory(data: bytes, crc_check: bool) -> Iterator[tuple[str, np.ndarray | str]]:
+    """Like `read_entries`, from the content of a file."""
+    tensor_of = _tensors_of(data)
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    names = [name for name in header if name != _METADATA]
+    yield from _entries(names, tensor_of, header.get(_METADATA), crc_check)
 
 
 def _entries(
