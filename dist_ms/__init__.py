@@ -168,6 +168,7 @@ if _typing.TYPE_CHECKING:
         save_run,
     )
     from dist_ms.train.callback import *
+    from dist_ms.train.flops import flops_collection
     from dist_ms.train.metrics import *
     from dist_ms.train.refused import *
     from dist_ms.train.serialization import *

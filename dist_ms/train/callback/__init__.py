@@ -15,6 +15,8 @@ from dist_ms.train.callback.progress_bar import ProgressBar
 from dist_ms.train.callback.reduce_lr_on_plateau import ReduceLROnPlateau
 from dist_ms.train.callback.run_checkpoint import RunCheckpoint
 from dist_ms.train.callback.time_monitor import TimeMonitor
+from dist_ms.train.fault_tolerance import TrainFaultTolerance
+from dist_ms.train.flops_collector import FlopsUtilizationCollector
 
 # The names by which MindSpore's own tests know these.
 _CallbackManager = CallbackList
@@ -26,6 +28,7 @@ __all__ = [
     "Callback",
     "CheckpointConfig",
     "EarlyStopping",
+    "FlopsUtilizationCollector",
     "History",
     "LambdaCallback",
     "LearningRateScheduler",
@@ -37,4 +40,5 @@ __all__ = [
     "RunCheckpoint",
     "RunContext",
     "TimeMonitor",
+    "TrainFaultTolerance",
 ]
