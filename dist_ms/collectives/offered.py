@@ -10,11 +10,15 @@ FROM_ABOVE = {
     reduce_scatter_tensor reduce_scatter_tensor_uneven scatter_object_list send send_object_list P2POp TCPStore
     """.split(),
     "dist_ms.ops.communication": ["set_comm_ops_inplace"],
+    "dist_ms.mint.distributed.in_one": """
+    all_gather_matmul all_to_all_v_c gather_into_tensor matmul_reduce_scatter scatter_tensor
+    """.split(),
     # What MindSpore has on other devices only.
     "dist_ms.compat.inner.ascend_operations": """
     DropoutDoMask DropoutGenMask DynamicGRUV2 DynamicRNN FusedWeightScaleApplyMomentum
     """.split(),
     "dist_ms.compat.inner.graph_operations": """
+    make_row_tensor_inner make_sparse_tensor row_tensor_add
     DtypeToEnum PyFunc Reusing SliceGetItem TensorToTuple UpdateState augassign_add augassign_div augassign_floordiv
     augassign_mod augassign_mul augassign_sub hastype hyper_add is_dynamic_sequence_element_unknown
     is_sequence_shape_unknown is_sequence_value_unknown is_tensor_bool_cond recompute_block switch_layer tail

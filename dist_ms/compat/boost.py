@@ -10,8 +10,8 @@ from dist_ms.common.tensor import Tensor
 _REFUSED = {
     name: refused(name, "has none of MindSpore's boost modes", "Train with Model or nn.TrainOneStepCell.")
     for name in """
-    AutoBoost BoostTrainOneStepCell BoostTrainOneStepWithLossScaleCell DimReduce FreezeOpt GradientFreeze
-    GroupLossScaleManager LessBN OptimizerProcess ParameterProcess
+    AdaSum AutoBoost BoostTrainOneStepCell BoostTrainOneStepWithLossScaleCell DimReduce FreezeOpt GradientFreeze
+    GroupLossScaleManager LessBN OptimizerProcess ParameterProcess freeze_cell
     """.split()
 }
 globals().update(_REFUSED)

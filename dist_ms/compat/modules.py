@@ -30,6 +30,7 @@ _IMPORTED = (
 
 ALIASES: dict[str, tuple[str, ...]] = {
     # common
+    "common": ("common", "~"),
     **_below("common", "jit_config lazy_inline no_inline jit_context", "common.jit"),
     **_below("common", "recompute", "autograd.recompute"),
     **_below("common", "hook_handle", "nn.cell.hook_handle"),
@@ -170,7 +171,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "train.metrics",
     ),
     **_below("train", "amp loss_scale_manager", "amp", "train"),
-    "train": ("train", "~parallel", "~train.refused"),
+    "train": ("train", "~parallel", "~train.refused", "~train.sinking", "~train.thor"),
+    "safeguard": ("train.refused",),
     **_below("train", "dataset_helper data_sink", "train", "~train.sinking", "~"),
     **_below("train", "model serialization", "train", *_IMPORTED),
     "train._utils": ("compat.inner.training_values", *_IMPORTED),
@@ -191,6 +193,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "communication.management": ("communication.management", "communication", "~compat.inner.group_functions"),
     "communication._comm_helper": ("compat.inner.group_functions", "~communication"),
     "communication.comm_func": ("communication.comm_func", "communication"),
+    "parallel": ("parallel", "~train.refused", "~parallel.plain_settings", "~"),
     "parallel.checkpoint_convert": ("train.checkpoint.dividing.transform",),
     "parallel.checkpoint_transform": ("train.checkpoint.dividing.transform", "parallel"),
     "parallel.transform_safetensors": ("train.checkpoint.dividing.unified",),

@@ -93,7 +93,7 @@ from dist_ms.ops.tensor import tensor_reduction_methods
 from dist_ms.ops.tensor import tensor_shape_methods
 from dist_ms.ops.tensor import tensor_element_methods
 from dist_ms.ops.tensor import tensor_conversion_methods
-from dist_ms.ops.tensor import tensor_offload_methods, tensor_storage_methods
+from dist_ms.ops.tensor import tensor_named_methods, tensor_offload_methods, tensor_storage_methods
 from dist_ms.ops.tensor import tensor_drawing_methods
 from dist_ms.ops.tensor import tensor_inplace_methods
 from dist_ms.ops.tensor import tensor_window_methods

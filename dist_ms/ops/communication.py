@@ -5,6 +5,7 @@ from __future__ import annotations
 from dist_ms.mint.distributed import *  # noqa: F403
 from dist_ms.mint.distributed import P2POp as P2POp
 from dist_ms.mint.distributed import TCPStore as TCPStore
+from dist_ms.mint.distributed.in_one import *  # noqa: F403
 
 
 def set_comm_ops_inplace(is_enable: bool, func_list: list | None = None) -> None:

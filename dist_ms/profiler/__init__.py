@@ -6,6 +6,7 @@
 `trace.json` opens in Perfetto or chrome://tracing; `operators.csv` sums up by operation.
 """
 
+from dist_ms.common.refusing import refused as _refused
 from dist_ms.profiler.marks import mstx
 from dist_ms.profiler.options import (
     AicoreMetrics,
@@ -20,6 +21,8 @@ from dist_ms.profiler.scheduling import ProfilerAction, schedule
 
 __all__ = [
     "AicoreMetrics",
+    "DynamicProfilerMonitor",
+    "EnvProfiler",
     "ExportType",
     "HostSystem",
     "Profiler",
@@ -32,3 +35,7 @@ __all__ = [
     "schedule",
     "tensorboard_trace_handler",
 ]
+
+_FROM_OUTSIDE = ("is not told from outside what to record", "Call profile() or Profiler in the program.")
+DynamicProfilerMonitor = _refused("DynamicProfilerMonitor", *_FROM_OUTSIDE)
+EnvProfiler = _refused("EnvProfiler", *_FROM_OUTSIDE)

@@ -13,6 +13,7 @@ __all__ = [
     "obfuscate_ckpt",
     "restore_group_info_list",
     "save_mindir",
+    "set_op_strategy_config",
 ]
 
 _STRATEGIES = (
@@ -29,6 +30,7 @@ build_searched_strategy = refused("build_searched_strategy", *_STRATEGIES)
 get_ckpt_path_with_strategy = refused("get_ckpt_path_with_strategy", *_STRATEGIES)
 merge_pipeline_strategys = refused("merge_pipeline_strategys", *_STRATEGIES)
 restore_group_info_list = refused("restore_group_info_list", *_STRATEGIES)
+set_op_strategy_config = refused("set_op_strategy_config", *_STRATEGIES)
 export_split_mindir = refused("export_split_mindir", *_GRAPHS)
 load = refused("load", *_GRAPHS)
 load_mindir = refused("load_mindir", *_GRAPHS)

@@ -11,6 +11,7 @@ from dist_ms.autograd.recompute import recompute
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_callable, check_type, complaint
 from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor.sparse_tensor import RowTensor, SparseTensor
 from dist_ms.common.type_classes import Kind, Number, TensorType, Type
 from dist_ms.ops.primitive import Primitive
 
@@ -33,7 +34,10 @@ __all__ = [
     "is_sequence_shape_unknown",
     "is_sequence_value_unknown",
     "is_tensor_bool_cond",
+    "make_row_tensor_inner",
+    "make_sparse_tensor",
     "recompute_block",
+    "row_tensor_add",
     "switch_layer",
     "tail",
     "tensor_operator_registry",
@@ -147,6 +151,29 @@ def is_dynamic_sequence_element_unknown(x: Sequence) -> NoReturn:
         TypeError: for a sequence with a length, as in MindSpore.
     """
     raise TypeError(complaint("x", "is_dynamic_sequence_element_unknown", "a sequence of unknown length", x))
+
+
+def make_row_tensor_inner(indices: Tensor, values: Tensor, dense_shape: tuple) -> RowTensor:
+    """A RowTensor of rows and their numbers.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> rows = ms.ops.make_row_tensor_inner(ms.Tensor([0]), ms.Tensor([[1.0, 2.0]]), (3, 2))
+        >>> print(ms.ops.row_tensor_add(rows, ms.ops.ones((3, 2)))[0])
+        [2. 3.]
+    """
+    return RowTensor(indices, values, dense_shape)
+
+
+def make_sparse_tensor(indices: Tensor, values: Tensor, dense_shape: tuple) -> SparseTensor:
+    """A SparseTensor of elements and their places."""
+    return SparseTensor(indices, values, dense_shape)
+
+
+def row_tensor_add(x1: RowTensor, x2: Tensor) -> Tensor:
+    """The sum of rows and a tensor."""
+    check_type(x1, "x1", "row_tensor_add", RowTensor)
+    return ops.tensor_scatter_add(x2, ops.expand_dims(x1.indices, -1), x1.values)
 
 
 def switch_layer(index: Any, layers: Sequence[Callable]) -> Callable:

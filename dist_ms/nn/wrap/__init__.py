@@ -10,7 +10,7 @@ from dist_ms.nn.wrap.loss_scale import (
 )
 from dist_ms.nn.wrap.micro_batches import GradAccumulationCell, MicroBatchInterleaved, PipelineCell
 from dist_ms.nn.wrap.parameter_update import ParameterUpdate
-from dist_ms.nn.wrap.refused import PipelineGradReducer
+from dist_ms.nn.wrap.refused import GetNextSingleOp, PipelineGradReducer
 from dist_ms.nn.wrap.time_distributed import TimeDistributed
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 from dist_ms.nn.wrap.virtual_dataset import VirtualDatasetCellTriple
@@ -20,6 +20,7 @@ __all__ = [
     "DynamicLossScaleUpdateCell",
     "FixedLossScaleUpdateCell",
     "ForwardValueAndGrad",
+    "GetNextSingleOp",
     "GradAccumulationCell",
     "MicroBatchInterleaved",
     "ParameterUpdate",

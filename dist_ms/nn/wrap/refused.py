@@ -1,8 +1,12 @@
-"""The cell of MindSpore that has no meaning where networks are not divided into stages; making one raises an error."""
+"""Cells of MindSpore for devices and stages, of which there are none; making one raises an error."""
 
 from dist_ms.common.refusing import refused
 
-__all__ = ["PipelineGradReducer"]
+__all__ = ["GetNextSingleOp", "PipelineGradReducer"]
+
+GetNextSingleOp = refused(
+    "GetNextSingleOp", "has no queue of data on a device", "Iterate over the dataset, or call Model.train."
+)
 
 PipelineGradReducer = refused(
     "PipelineGradReducer",

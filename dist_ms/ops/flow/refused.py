@@ -18,8 +18,6 @@ __all__ = [
     "PyExecute",
     "ReshapeAndCache",
     "Reshard",
-    "all_gather_matmul",
-    "all_to_all_v_c",
     "array_reduce",
     "distribute",
     "embed",
@@ -34,7 +32,6 @@ __all__ = [
     "iter_converter",
     "lightning_indexer",
     "make_map_parameter",
-    "matmul_reduce_scatter",
     "merge",
     "moe_distribute_combine",
     "moe_distribute_dispatch",
@@ -106,9 +103,6 @@ ring_attention_update = refused("ring_attention_update", *_ASCEND)
 rotated_iou = refused("rotated_iou", *_ASCEND)
 sparse_flash_attention = refused("sparse_flash_attention", *_ASCEND)
 speed_fusion_attention = refused("speed_fusion_attention", *_ASCEND)
-all_gather_matmul = refused("all_gather_matmul", *_ASCEND)
-matmul_reduce_scatter = refused("matmul_reduce_scatter", *_ASCEND)
-all_to_all_v_c = refused("all_to_all_v_c", *_ASCEND)
 GeSwitch = refused("GeSwitch", *_COMPILED)
 J = refused("J", *_COMPILED)
 Merge = refused("Merge", *_COMPILED)

@@ -188,15 +188,15 @@ def repeat_interleave(
     return ops.repeat_interleave(self, repeats, either("repeat_interleave", ("dim", dim), ("axis", axis), None))
 
 
-def flip(self: Tensor, *dims: Any) -> Tensor:
-    """Reverse the order along dimensions; see `dist_ms.ops.flip`.
+def flip(self: Tensor, *numbers: Any, dims: Any = None) -> Tensor:
+    """Reverse the order along dimensions, given as `dims` or one by one; see `dist_ms.ops.flip`.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.Tensor([1, 2, 3]).flip((0,)))
         [3 2 1]
     """
-    return ops.flip(self, _one_sequence("flip", dims, "dims"))
+    return ops.flip(self, _one_sequence("flip", numbers, "dims") if dims is None else dims)
 
 
 def diagonal(

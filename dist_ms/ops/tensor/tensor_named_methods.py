@@ -1,0 +1,69 @@
+"""Tensor's methods whose arguments have other names than those of the functions of ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dist_ms import ops
+from dist_ms.common.checks import check_bool
+from dist_ms.common.tensor import Tensor
+
+
+def approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
+    """Tell where elements differ from another tensor's by less than a tolerance; see `ops.approximate_equal`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1.0, 2.0]).approximate_equal(other=ms.Tensor([1.0, 2.5])))
+        [ True False]
+    """
+    return ops.approximate_equal(self, other, tolerance)
+
+
+def float_power(self: Tensor, other: Any) -> Tensor:
+    """Return the elements to a power, as floats; see `ops.float_power`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([2]).float_power(other=3))
+        [8.]
+    """
+    return ops.float_power(self, other)
+
+
+def qr(self: Tensor, some: bool = True) -> tuple[Tensor, Tensor]:
+    """Return the QR decomposition of matrices; see `ops.qr`.
+
+    Args:
+        some: whether Q has as many columns as the matrix has, where it has more rows; else Q is square.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.ops.ones((3, 2)).qr(some=False)[0].shape
+        (3, 3)
+    """
+    return ops.qr(self, "reduced" if check_bool(some, "some", "qr") else "complete")
+
+
+def bernoulli(self: Tensor, p: Any = None, seed: int | None = None, *, generator: Any = None) -> Tensor:
+    """Draw 0 or 1 for each element, by its own chance or that of `p`; see `ops.bernoulli`.
+
+    Args:
+        p: the chance of 1, a float or a Tensor; None for the elements.
+        seed: decides, as in `ops.bernoulli`.
+        generator: a Generator whose numbers are used, or None.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([0.0, 1.0]).bernoulli())
+        [0. 1.]
+    """
+    if generator is not None:
+        from dist_ms.ops.extended.drawing import bernoulli as drawn
+
+        return drawn(self if p is None else ops.zeros_like(self) + p, generator=generator)
+    return ops.bernoulli(self, self if p is None else p, seed)
+
+
+for _method in (approximate_equal, bernoulli, float_power, qr):
+    setattr(Tensor, _method.__name__, _method)
