@@ -16,7 +16,6 @@ __all__ = [
     "Pull",
     "Push",
     "PyExecute",
-    "ReshapeAndCache",
     "Reshard",
     "array_reduce",
     "distribute",
@@ -28,25 +27,20 @@ __all__ = [
     "environ_set",
     "fused_infer_attention_score",
     "geswitch",
-    "incre_flash_attention",
     "iter_converter",
     "lightning_indexer",
     "make_map_parameter",
     "merge",
     "moe_distribute_combine",
     "moe_distribute_dispatch",
-    "moe_init_routing_v2",
     "ms_hasnext",
     "ms_kernel",
     "ms_next",
-    "multi_scale_deformable_attn_function",
     "nsa_compress",
     "nsa_compress_attention",
     "nsa_select_attention",
-    "prompt_flash_attention",
     "ref_to_embed",
     "reshard",
-    "ring_attention_update",
     "rotated_iou",
     "sparse_flash_attention",
     "speed_fusion_attention",
@@ -87,19 +81,13 @@ BasicLSTMCell = refused("BasicLSTMCell", *_ASCEND)
 GroupTopk = refused("GroupTopk", *_ASCEND)
 PagedAttention = refused("PagedAttention", *_ASCEND)
 PagedAttentionMask = refused("PagedAttentionMask", *_ASCEND)
-ReshapeAndCache = refused("ReshapeAndCache", *_ASCEND)
 fused_infer_attention_score = refused("fused_infer_attention_score", *_ASCEND)
-incre_flash_attention = refused("incre_flash_attention", *_ASCEND)
 lightning_indexer = refused("lightning_indexer", *_ASCEND)
 moe_distribute_combine = refused("moe_distribute_combine", *_ASCEND)
 moe_distribute_dispatch = refused("moe_distribute_dispatch", *_ASCEND)
-moe_init_routing_v2 = refused("moe_init_routing_v2", *_ASCEND)
-multi_scale_deformable_attn_function = refused("multi_scale_deformable_attn_function", *_ASCEND)
 nsa_compress = refused("nsa_compress", *_ASCEND)
 nsa_compress_attention = refused("nsa_compress_attention", *_ASCEND)
 nsa_select_attention = refused("nsa_select_attention", *_ASCEND)
-prompt_flash_attention = refused("prompt_flash_attention", *_ASCEND)
-ring_attention_update = refused("ring_attention_update", *_ASCEND)
 rotated_iou = refused("rotated_iou", *_ASCEND)
 sparse_flash_attention = refused("sparse_flash_attention", *_ASCEND)
 speed_fusion_attention = refused("speed_fusion_attention", *_ASCEND)
