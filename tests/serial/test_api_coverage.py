@@ -23,7 +23,6 @@ SPEC.loader.exec_module(coverage)
         (dataset, "OBSMindDataset"),
         (vision, "DecodeVideo"),
         (boost, "AutoBoost"),
-        (ms.train, "SummaryLandscape"),
         (nn, "OptTFTWrapper"),
         (nn, "AdaSumByGradWrapCell"),
         (nn, "GraphCell"),

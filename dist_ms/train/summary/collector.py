@@ -14,6 +14,7 @@ from dist_ms.common.once import warn_once
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.callback.callback import Callback, RunContext
 from dist_ms.train.callback.outputs import number_of
+from dist_ms.train.summary.landscape import keep_weights, landscape_options
 from dist_ms.train.summary.record import SummaryRecord
 
 __all__ = ["SummaryCollector"]
@@ -43,7 +44,9 @@ class SummaryCollector(Callback):
         collect_specified_data: what is collected. `collect_metric` (the loss), `collect_input_data` (the first input,
             if it is images), `collect_train_lineage` and `collect_eval_lineage` are bools; `histogram_regular` is a
             regular expression for the names of weights, None for the first five. `collect_graph` and
-            `collect_dataset_graph` change nothing: no graphs are written. `collect_landscape` must be None.
+            `collect_dataset_graph` change nothing: no graphs are written. `collect_landscape` is a dict:
+            `intervals`, lists of 3 steps or more whose weights are kept for `SummaryLandscape`, `unit` ("step" or
+            "epoch"), `landscape_size`, `num_samples` and `create_landscape`.
         keep_default_action: whether what `collect_specified_data` does not name is collected.
         custom_lineage_data: texts and numbers to write at the start, by name.
         collect_tensor_freq: steps between two records of what `ops.TensorSummary` is given; None is `collect_freq`.
@@ -90,6 +93,7 @@ class SummaryCollector(Callback):
         check_type(num_process, "num_process", owner, int)
         default = check_bool(keep_default_action, "keep_default_action", owner)
         self._collects, self._weights_named = _wanted(collect_specified_data, default)
+        self._landscape = landscape_options((collect_specified_data or {}).get("collect_landscape"), owner)
         self._custom = _lineage(custom_lineage_data)
         self._options: dict[str, Any] = {"max_file_size": max_file_size, "export_options": export_options}
         SummaryRecord(self._folder, **self._options).close()  # so that it refuses what it does now, not in the run
@@ -134,6 +138,7 @@ class SummaryCollector(Callback):
         if run.mode != "train":
             return
         step = run.cur_step_num
+        self._keep(run, "step", step)
         if self._first is None:
             self._first = step
         due, tensors = (step == self._first or not step % every for every in (self._every, self._tensors_every))
@@ -143,6 +148,20 @@ class SummaryCollector(Callback):
         if due:
             self._add_values(record, run)
         record.record(step, plugin_filter=lambda plugin: tensors if plugin == "tensor" else due)
+
+    def epoch_end(self, run_context: RunContext) -> None:
+        """Keep the weights of an epoch that a landscape needs.
+
+        Args:
+            run_context: the run.
+        """
+        run = run_context.original_args()
+        if run.mode == "train":
+            self._keep(run, "epoch", run.cur_epoch_num)
+
+    def _keep(self, run: Any, unit: str, number: int) -> None:
+        if self._landscape is not None and self._landscape["unit"] == unit and run.ranks.rank == 0:
+            keep_weights(self._folder, run.network, number, self._landscape)
 
     def _add_values(self, record: SummaryRecord, run: Any) -> None:
         if "collect_input_data" in self._collects and (images := _images(run.train_dataset_element)) is not None:
@@ -192,10 +211,6 @@ def _wanted(specified: dict[str, Any] | None, default: bool) -> tuple[set[str], 
         raise ValueError(complaint("collect_specified_data", "SummaryCollector", f"a dict of {names}", unknown))
     for name in _SWITCHES:
         check_bool(given.get(name, True), name, "SummaryCollector")
-    if check_type(given.get("collect_landscape"), "collect_landscape", "SummaryCollector", (dict, type(None))):
-        raise ValueError(
-            complaint("collect_landscape", "SummaryCollector", "None", given["collect_landscape"], "none are drawn")
-        )
     expression = given.get("histogram_regular")
     check_type(expression, "histogram_regular", "SummaryCollector", (str, type(None)))
     for name in ("collect_graph", "collect_dataset_graph"):
