@@ -26,7 +26,7 @@ SPEC.loader.exec_module(coverage)
         (nn, "OptTFTWrapper"),
         (nn, "AdaSumByGradWrapCell"),
         (nn, "GraphCell"),
-        (nn.Cell, "shard"),
+        (nn.Cell, "offload"),
         (ops, "NPUGetFloatStatus"),
         (runtime, "MemPool"),
         (runtime, "use_mem_pool"),

@@ -114,6 +114,15 @@ class ParameterFlags:
             )
         self._name = value or f"{_GENERATED}{next(_generated_numbers)}"
 
+    def add_pipeline_stage(self, stage: int) -> None:
+        """Say which stage of a pipeline uses the parameter, of which there is one.
+
+        Raises:
+            TypeError: if it is no int of 0 or more.
+        """
+        if isinstance(stage, bool) or not isinstance(stage, int) or stage < 0:
+            raise TypeError(complaint("stage", "add_pipeline_stage", "an int of 0 or more", stage))
+
     @property
     def param_info(self) -> ParameterFlags:
         """The object that holds the flags: the parameter itself."""

@@ -195,15 +195,21 @@ class CellCompiler:
             "offload", "it moves activations of an accelerator to the CPU, where they are; 'recompute()' saves memory"
         )
 
-    def shard(
-        self, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None
-    ) -> NoReturn:
-        """Not available: operations are not cut over ranks.
+    def shard(self, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None) -> Any:
+        """Return the cell, of which nothing can be cut over ranks; see `ms.shard`.
 
         Raises:
-            RuntimeError: always.
+            TypeError: if an argument has the wrong type.
+            NotImplementedError: if something is to be cut.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> print(ms.nn.ReLU().shard(((1,),))(ms.Tensor([-1.0])))
+            [0.]
         """
-        raise self._cell_refusal("shard", "dist_ms is data-parallel: operations are not cut over ranks")
+        from dist_ms.nn.wrap.auto_parallel import shard
+
+        return shard(self, in_strategy, out_strategy, parameter_plan)  # type: ignore[arg-type]
 
     def _cell_refusal(self, method: str, reason: str) -> RuntimeError:
         return RuntimeError(f"For '{self.cls_name}', '{method}' is not supported by dist_ms on CPUs: {reason}.")

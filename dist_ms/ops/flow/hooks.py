@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms.autograd import hooks
 from dist_ms.autograd.fit import fit
 from dist_ms.autograd.tape import stop_gradient
+from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.primitive import Primitive
 
@@ -17,6 +18,15 @@ __all__ = ["HookBackward", "InsertGradientOf", "StopGradient"]
 
 Tensor.register_hook = hooks.register_hook
 Tensor.hooks = hooks.hooks
+
+
+def _hook_of_parameter(self: Parameter, hook_fn: Callable[[Tensor], Tensor | None]) -> hooks.TensorHookHandle:
+    """Call `hook_fn(grad)` when the parameter's gradient is complete; see `Tensor.register_hook`."""
+    return hooks.register_hook(self, hook_fn)
+
+
+_hook_of_parameter.__name__ = "register_hook"
+Parameter.register_hook = _hook_of_parameter  # type: ignore[method-assign]
 
 
 class HookBackward(Primitive):

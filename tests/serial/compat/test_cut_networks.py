@@ -48,7 +48,9 @@ def test_auto_parallel_runs_the_network(net, mode):
         (lambda n: parallel_nn.GradAccumulation(1, 1), TypeError),
         (lambda n: parallel_nn.Pipeline(n, 0), ValueError),
         (lambda n: ms.shard(n, ((2, 1),)), NotImplementedError),
+        (lambda n: n.shard(((2, 1),)), NotImplementedError),
         (lambda n: ms.shard(n, [1]), TypeError),
+        (lambda n: n.weight.add_pipeline_stage("a"), TypeError),
         (lambda n: ms.parameter_broadcast(n, {"weight": [1]}), NotImplementedError),
         (lambda n: ms.set_dump(1), ValueError),
         (lambda n: ms.enable_dynamic(), ValueError),
@@ -72,7 +74,7 @@ def test_a_network_in_parts(net):
     whole = with_loss(x, y).asnumpy()
     for parts in (parallel_nn.MicroBatchInterleaved, parallel_nn.GradAccumulation, parallel_nn.Pipeline):
         assert np.allclose(parts(with_loss, 2)(x, y).asnumpy(), 2 * whole)
-    assert ms.shard(net, ((1, 1),)) is net
+    assert ms.shard(net, ((1, 1),)) is net.shard(((1, 1),), parameter_plan={"weight": (1, 1)}) is net
 
 
 def test_quantised_widths():
@@ -101,6 +103,11 @@ def test_tensors_change_places(net):
 
 
 def test_what_changes_nothing(net):
+    assert net.weight.add_pipeline_stage(0) is None
+    handle = net.weight.register_hook(hook_fn=lambda grad: grad * 2)
+    gradient = ms.grad(lambda: net(Tensor(np.ones((1, 2), np.float32))).sum(), None, (net.weight,))
+    assert gradient()[0].asnumpy().tolist() == [[2, 2]]
+    handle.remove()
     assert ms.mindio_preload("a.ckpt") is False and ms.set_mindio_server_info(1) is None
     assert ms.sync_pipeline_shared_parameters(net) is None and ms.parameter_broadcast(net, {}) is None
     with nn.no_init_parameters():

@@ -213,7 +213,6 @@ def test_run_construct():
     "call, match",
     [
         (lambda net: net.offload(), "'offload' is not supported .*'recompute\\(\\)' saves memory"),
-        (lambda net: net.shard(((1,),)), "'shard' is not supported .* data-parallel"),
         (lambda net: net.set_boost("less_bn"), "'set_boost' is not supported .* Ascend"),
         (lambda net: net.get_func_graph_proto(), "'get_func_graph_proto' is not supported .* no compiled graph"),
     ],
