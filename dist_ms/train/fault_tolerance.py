@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.checks import check_callable, check_type, complaint
+from dist_ms.common.settings.environment import value_of
 from dist_ms.nn.optim import Optimizer
 from dist_ms.train.callback.callback import Callback, RunContext
 from dist_ms.train.serialization import save_checkpoint
@@ -47,9 +48,10 @@ class TrainFaultTolerance(Callback):
         check_type(ckpt_save_path, "ckpt_save_path", owner, (str, type(None)))
         if save is not None:
             check_callable(save, "ckpt_save_fn", owner)
-        on = set(re.findall(r"(\w+):1", os.environ.get("MS_ENABLE_TFT", "")))
+        switch = value_of("MS_ENABLE_TFT")
+        on = set(re.findall(r"(\w+):1", switch))
         if not on & set(_FAILURES):
-            raise ValueError(complaint("MS_ENABLE_TFT", owner, "'{TTP:1}'", os.environ.get("MS_ENABLE_TFT")))
+            raise ValueError(complaint("MS_ENABLE_TFT", owner, "'{TTP:1}'", repr(switch)))
         if on - {"TTP"}:
             raise ValueError(complaint("MS_ENABLE_TFT", owner, "'{TTP:1}' on CPUs", sorted(on)))
         self.save_path, self._save = ckpt_save_path, save

@@ -32,6 +32,7 @@ OTHERS = {
     "GLOG_v": "2",
     "LOCAL_RANK": "",
     "MPI_LOCALRANKID": "",
+    "MS_ENABLE_TFT": "",
     "MS_ROLE": "",
     "MS_SERVER_NUM": "0",
     "OMPI_COMM_WORLD_LOCAL_RANK": "",

@@ -93,7 +93,7 @@ def test_the_switch(monkeypatch):
     monkeypatch.delenv("MS_ENABLE_TFT", raising=False)
     with pytest.raises(ValueError, match="'ckpt_save_path' must be a path"):
         ms.TrainFaultTolerance()
-    for value, found in ((None, "None"), ("{UCE:1}", "UCE")):
+    for value, found in ((None, "''"), ("{UCE:1}", "UCE")):
         if value:
             monkeypatch.setenv("MS_ENABLE_TFT", value)
         with pytest.raises(ValueError, match=f"'MS_ENABLE_TFT' must be .*{found}"):
