@@ -14,7 +14,9 @@ GROUP = "mccl_world_group"
 @pytest.fixture
 def place():
     mint.distributed.init_process_group()
-    return ms.communication.get_rank(), ms.communication.get_group_size()
+    ms.reset_auto_parallel_context()
+    yield ms.communication.get_rank(), ms.communication.get_group_size()
+    ms.reset_auto_parallel_context()
 
 
 def test_collectives(place):

@@ -147,7 +147,7 @@ RULES = [
     (lambda: nn.SGD([A], 0.1, 0.9, -1.0), ValueError, "dampening"),
     (lambda: nn.OptTFTWrapper(3), TypeError, "opt"),
     (lambda: nn.OptTFTWrapper(nn.SGD([A])), ValueError, "Ascend"),
-    (lambda: nn.thor(nn.ReLU(), Tensor([0.1]), Tensor([0.1]), 0.9), NotImplementedError, "Ascend or GPU"),
+    (lambda: nn.thor(nn.ReLU(), Tensor([0.1]), Tensor([0.1]), 0.9), ValueError, "must not be empty"),
     (lambda: nn.AdaSumByGradWrapCell(nn.SGD([A])), RuntimeError, "Ascend or GPU"),
     (lambda: nn.AdaSumByDeltaWeightWrapCell(3), TypeError, "optimizer"),
 ]
