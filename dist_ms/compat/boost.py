@@ -11,7 +11,7 @@ _REFUSED = {
     name: refused(name, "has none of MindSpore's boost modes", "Train with Model or nn.TrainOneStepCell.")
     for name in """
     AdaSum AutoBoost BoostTrainOneStepCell BoostTrainOneStepWithLossScaleCell DimReduce FreezeOpt GradientFreeze
-    GroupLossScaleManager LessBN OptimizerProcess ParameterProcess freeze_cell
+    CommonHeadLastFN GroupLossScaleManager LessBN OptimizerProcess ParameterProcess freeze_cell
     """.split()
 }
 globals().update(_REFUSED)

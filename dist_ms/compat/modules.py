@@ -109,7 +109,16 @@ ALIASES: dict[str, tuple[str, ...]] = {
     # operations
     "nn": ("nn", "train.metrics"),
     "boost": ("compat.boost",),
-    "boost.grad_accumulation": ("compat.boost",),
+    **_below(
+        "boost",
+        "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze group_loss_scale_manager "
+        "less_batch_normalization",
+        "compat.boost",
+    ),
+    # devices
+    "tools": ("runtime.without_device",),
+    "utils": ("compat.inner.dlpack",),
+    "utils.dlpack": ("compat.inner.dlpack",),
     **_below("ops", "primitive", "ops", "common.jit", "~compat.inner.decorators"),
     **_below("ops", "_utils _utils.utils", "~compat.inner.decorators", "~ops"),
     "ops": ("ops", "~compat.inner.ascend_operations"),

@@ -69,6 +69,7 @@ _SERVING = """
     FlashAttentionScore FusedInferAttentionScore IncreFlashAttention PromptFlashAttention PagedAttention
     PagedAttentionMask ReshapeAndCache ApplyRotaryPosEmb KVCacheMgr KvScaleCache
 """
+_DETECTION = "stress_detect sdc_detect_start sdc_detect_stop get_sdc_detect_result"
 _CACHES = "CacheSwapTable DynamicAssign MapCacheIdx PadAndShift UpdateCache"
 
 # path: {reason: names}
@@ -142,6 +143,11 @@ REFUSED_NAMES: dict[str, dict[str, str]] = {
         """
     },
     "ops.operations._rl_inner_ops": {"gpu": "CudnnGRU", "ascend_kernel": "GRUV2 LSTMV2"},
+    "tools": {"ascend": _DETECTION},
+    "utils": {
+        "ascend": f"{_DETECTION} ExitByRequest RSCPluginHandle TFTCommValue comm_exec_order_check "
+        "runtime_execution_order_check"
+    },
     "train.node_strategy_pb2": {"strategies": "ParallelStrategyMap ParallelLayouts ParallelGroupMap"},
     "train.serialization": {"checkpoints": "_get_merged_param_data _save_graph _exec_save"},
     "_c_expression.op_enum": {"numbers": "str_to_enum"},

@@ -73,6 +73,8 @@ def _generator(seed):
     [
         *("nn.GetNextSingleOp", "nn.PipelineGradReducer", "experimental.MapParameter", "boost.AdaSum"),
         *("boost.freeze_cell", "profiler.EnvProfiler", "profiler.DynamicProfilerMonitor", "safeguard.obfuscate_ckpt"),
+        *("boost.adasum.AdaSum", "boost.less_batch_normalization.CommonHeadLastFN", "tools.stress_detect"),
+        *("utils.sdc_detect_start", "utils.ExitByRequest"),
         *("parallel.set_op_strategy_config", "train.restore_group_info_list", "common.hifloat8"),
     ],
 )
@@ -94,9 +96,13 @@ def installed():
 def test_paths(installed):
     from mindspore.common import DeviceCtx, QuantDtype, saved_tensors_hooks
     from mindspore.parallel import sync_pipeline_shared_parameters
+    from mindspore.tools import set_dump
     from mindspore.train import ConvertModelUtils, connect_network_with_dataset
     from mindspore.train.train_thor import ConvertNetUtils
+    from mindspore.utils import to_dlpack
+    from mindspore.utils.dlpack import from_dlpack
 
+    assert set_dump is ms.set_dump and from_dlpack(to_dlpack(Tensor([1.0]))).asnumpy().tolist() == [1]
     assert QuantDtype is ms.QuantDtype and DeviceCtx is ms.DeviceCtx and saved_tensors_hooks is ms.saved_tensors_hooks
     assert sync_pipeline_shared_parameters is ms.sync_pipeline_shared_parameters
     assert ConvertModelUtils is ms.ConvertModelUtils and ConvertNetUtils is ms.ConvertNetUtils
