@@ -29,6 +29,8 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced, PyObject **
                     part[0] = <PyObject *> value._part
                 x = x.array() if value.held is None else value.held
                 value.reached = True  # a result may be a view of it
+            elif not arrays and type(x) is cnp.ndarray:
+                raise primitive.array_given()
             arrays.append(x)
         return primitive.forward(*arrays)
     args[0] = <PyObject *> primitive
@@ -42,6 +44,8 @@ cdef object forward_of(object primitive, tuple inputs, bint *traced, PyObject **
                     part[0] = <PyObject *> value._part
                 x = x.array() if value.held is None else value.held
                 value.reached = True  # a result may be a view of it
+            elif i == 0 and type(x) is cnp.ndarray:  # our own gradients give arrays in later places
+                raise primitive.array_given()
             Py_INCREF(x)
             args[i + 1] = <PyObject *> x
             held = i + 1

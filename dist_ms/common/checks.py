@@ -272,11 +272,18 @@ def check_float_range(value: Any, name: str, owner: str | None, low: float, high
     return _check_bounds(check_float(value, name, owner), name, owner, low, high, bounds, "a float")
 
 
+# Whose choices MindSpore calls a wrong type where they are no string; of the others every wrong choice is a wrong value.
+_TYPED_CHOICES = frozenset(
+    "GridSampler2D binary_cross_entropy binary_cross_entropy_with_logits nll_loss smooth_l1_loss AvgPool1d AvgPool2d "
+    "AvgPool3d MaxPool1d MaxPool2d MaxPool3d LRN CTCLoss ctc_loss BCEWithLogitsLoss conv1d".split()
+)
+
+
 def check_string(value: Any, name: str, owner: str | None = None, choices: Sequence[str] | None = None) -> str:
     """Require a string, and one of `choices` when they are given.
 
     Raises:
-        TypeError: without `choices`, for something that is no string.
+        TypeError: for something that is no string, without `choices` and where MindSpore raises it.
         ValueError: for anything that is not among the choices.
 
     Examples:
@@ -291,7 +298,8 @@ def check_string(value: Any, name: str, owner: str | None = None, choices: Seque
             raise TypeError(complaint(name, owner, "a str", _typed(value)))
     elif not isinstance(value, str) or value not in choices:
         wanted = "one of " + ", ".join(repr(c) for c in choices)
-        raise ValueError(complaint(name, owner, wanted, repr(value)))
+        kind = TypeError if owner in _TYPED_CHOICES and not isinstance(value, str) else ValueError
+        raise kind(complaint(name, owner, wanted, repr(value)))
     return value
 
 

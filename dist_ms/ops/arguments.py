@@ -7,11 +7,33 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import holds_floats
-from dist_ms.common.dtype import from_numpy
+from dist_ms.common.dtype import Number, from_numpy
 from dist_ms.common.tensor import Tensor
 
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
 _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
+
+# Where MindSpore reads an attribute of what should be a tensor before it looks at the type.
+_READ_FIRST = frozenset(
+    "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss NLLLoss adjoint argmax argmin cond cov "
+    "fractional_max_pool2d fractional_max_pool3d grid_sample group_norm hinge_embedding_loss inner lp_pool1d lp_pool2d "
+    "matrix_norm max_unpool1d nll_loss norm vector_norm zeros_like cosine_similarity repeat_interleave "
+    "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d".split()
+)
+# Where it reads one of None only.
+_NONE_READ_FIRST = frozenset("CTCLoss CrossEntropyLoss DiceLoss FocalLoss MultiClassDiceLoss".split())
+# Where it looks at shapes before types.
+_SHAPE_FIRST = frozenset(("Padding", "Stack"))
+# Where a wrong type is a wrong value to it.
+_ANY_WRONG_VALUE = frozenset(("MirrorPad", "gelu", "pad", "searchsorted"))
+
+
+def no_tensor(value: Any, name: str, owner: str) -> Exception:
+    """The error to raise where a Tensor is missing: a TypeError but where MindSpore raises another."""
+    text = f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}."
+    if (owner in _READ_FIRST and not isinstance(value, np.ndarray)) or (value is None and owner in _NONE_READ_FIRST):
+        return AttributeError(text)
+    return ValueError(text) if owner in _SHAPE_FIRST else TypeError(text)
 
 
 def array(value: Any, name: str, owner: str) -> np.ndarray:
@@ -22,7 +44,7 @@ def array(value: Any, name: str, owner: str) -> np.ndarray:
     """
     if isinstance(value, np.ndarray):
         return value
-    raise TypeError(f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}.")
+    raise no_tensor(value, name, owner)
 
 
 def tensor(value: Any, name: str, owner: str) -> Tensor:
@@ -33,7 +55,7 @@ def tensor(value: Any, name: str, owner: str) -> Tensor:
     """
     if isinstance(value, Tensor):
         return value
-    raise TypeError(f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}.")
+    raise no_tensor(value, name, owner)
 
 
 def floating(value: Any, name: str, owner: str, complex_too: bool = True) -> np.ndarray:
@@ -230,8 +252,11 @@ def one_of(value: Any, name: str, owner: str, allowed: tuple) -> Any:
     """Return `value` if it is one of the allowed ones.
 
     Raises:
+        TypeError: for something else than a str where all allowed ones are strings, but for some owners.
         ValueError: otherwise.
     """
-    if value in allowed:
+    if isinstance(value, (str, int, float, Number, type(None))) and value in allowed:
         return value
-    raise ValueError(f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}.")
+    text = f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}."
+    words = not isinstance(value, str) and all(isinstance(a, (str, type(None))) for a in allowed)
+    raise TypeError(text) if words and owner not in _ANY_WRONG_VALUE else ValueError(text)

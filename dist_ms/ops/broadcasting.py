@@ -87,9 +87,9 @@ class Binary(BinaryGate, Primitive):
     def operands(self, input: Any, other: Any) -> tuple:
         """Bring operands into form of which one is neither a Tensor nor a plain number, or none is a Tensor."""
         if not isinstance(input, Tensor):
-            input = operand(input, "input", self.name, other)
+            input = operand(input, "input", self.name)
         if not isinstance(other, Tensor):
-            other = operand(other, "other", self.name, input)
+            other = operand(other, "other", self.name)
             if not isinstance(input, Tensor) and not isinstance(other, Tensor):
                 input = Tensor(input)
         return input, other
@@ -99,16 +99,21 @@ class Binary(BinaryGate, Primitive):
         return mismatch(self.name, input, other, error)
 
 
-def operand(value: Any, name: str, owner: str, other: Any) -> Any:
-    """Bring a binary operation's operand that is no Tensor into form: a Python number or a Tensor.
+def operand(value: Any, name: str, owner: str) -> Any:
+    """Bring a binary operation's operand that is no Tensor into form: a Python number.
 
     Raises:
-        TypeError: if it is neither a number nor a list, tuple or array of them.
+        TypeError: if it is no number.
     """
     if isinstance(value, (bool, int, float, complex)) and not isinstance(value, np.generic):
         return value
     if isinstance(value, np.generic):
         return value.item()
+    raise TypeError(f"For '{owner}', '{name}' must be a Tensor or a number, but got {type(value).__name__}.")
+
+
+def sequence_operand(value: Any, other: Any) -> Any:
+    """The Tensor of a list, tuple or array beside a Python operator's tensor; anything else as it is."""
     if isinstance(value, _ndarray):
         return Tensor(value)
     if isinstance(value, (list, tuple)):
@@ -117,7 +122,7 @@ def operand(value: Any, name: str, owner: str, other: Any) -> Any:
             d = other.array().dtype
             array = array.astype(scalar_type(d, array.flat[0].item()), copy=False)
         return wrap(array)
-    raise TypeError(f"For '{owner}', '{name}' must be a Tensor or a number, but got {type(value).__name__}.")
+    return value
 
 
 def mismatch(name: str, input: Any, other: Any, error: ValueError) -> ValueError:

@@ -72,6 +72,11 @@ class Primitive(Gate):
         """Return one gradient (Tensor or None) per input."""
         raise RuntimeError(f"For '{self.name}', the gradient is not defined: the operation is not differentiable.")
 
+    def array_given(self) -> TypeError:
+        """The error to raise for a NumPy array as the first input, which MindSpore refuses, too."""
+        name = next(iter(inspect.signature(self.forward).parameters))
+        return TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got ndarray; make a Tensor of it.")
+
     def arguments(self, args: tuple, kwargs: dict) -> tuple:
         """Put keyword arguments in their places, by the names of `forward`'s parameters."""
         try:

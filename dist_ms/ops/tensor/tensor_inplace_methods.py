@@ -15,7 +15,7 @@ from dist_ms import ops
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.broadcasting import promote_types
+from dist_ms.ops.broadcasting import promote_types, sequence_operand
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.picking.indexing import rebind, writable
 
@@ -91,6 +91,11 @@ Tensor.scatter_ = _in_place("scatter", lambda self, *args, **kwargs: self.scatte
 Tensor.scatter_add_ = _in_place("scatter_add", lambda self, *args, **kwargs: self.scatter_add(*args, **kwargs))
 
 
+def _of_list(value: Any, self: Tensor) -> Any:
+    """A list or tuple as a tensor."""
+    return sequence_operand(value, self) if isinstance(value, (list, tuple)) else value
+
+
 def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     """Return the tensor plus alpha * other.
 
@@ -99,7 +104,7 @@ def add(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ms.Tensor([1.0]).add(2, alpha=3))
         [7.]
     """
-    return _plus(self, other, alpha=alpha)
+    return _plus(self, _of_list(other, self), alpha=alpha)
 
 
 def sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Tensor:
@@ -110,7 +115,7 @@ def sub(self: Tensor, other: Any = None, *, alpha: Any = 1, y: Any = None) -> Te
         >>> print(ms.Tensor([1.0]).sub(2, alpha=3))
         [-5.]
     """
-    return ops.subtract(self, other if y is None else y, alpha=alpha)
+    return ops.subtract(self, _of_list(other if y is None else y, self), alpha=alpha)
 
 
 def remainder(self: Tensor, other: Any = None, *, divisor: Any = None) -> Tensor:

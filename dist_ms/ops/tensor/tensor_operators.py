@@ -9,17 +9,23 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.broadcasting import sequence_operand
 
-_OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray, list, tuple)
+_OPERANDS = (Tensor, bool, int, float, complex, np.generic)
+_SEQUENCES = (np.ndarray, list, tuple)
 
 
 def _binary(operation: Callable) -> tuple[Callable, Callable]:
     """A binary operator's method, and the one for the tensor on the right."""
 
     def method(self: Tensor, other: Any) -> Any:
+        if isinstance(other, _SEQUENCES):
+            other = sequence_operand(other, self)
         return operation(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
     def reflected(self: Tensor, other: Any) -> Any:
+        if isinstance(other, _SEQUENCES):
+            other = sequence_operand(other, self)
         return operation(other, self) if isinstance(other, _OPERANDS) else NotImplemented
 
     return method, reflected
@@ -28,12 +34,16 @@ def _binary(operation: Callable) -> tuple[Callable, Callable]:
 def _equal(self: Tensor, other: Any) -> Any:
     if isinstance(other, (list, tuple)):
         return False
+    if isinstance(other, np.ndarray):
+        other = Tensor(other)
     return ops.equal(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
 
 def _not_equal(self: Tensor, other: Any) -> Any:
     if isinstance(other, (list, tuple)):
         return True
+    if isinstance(other, np.ndarray):
+        other = Tensor(other)
     return ops.not_equal(self, other) if isinstance(other, _OPERANDS) else NotImplemented
 
 

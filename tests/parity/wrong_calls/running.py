@@ -15,6 +15,7 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -104,7 +105,9 @@ def outcome(row: dict[str, Any], names: Namespace) -> dict[str, Any]:
         return {"error": None, "text": told(run())[:200]}
     except Exception as error:
         found = next(k for k in type(error).__mro__ if getattr(builtins, k.__name__, None) is k)
-        return {"error": found.__name__, "text": " ".join(str(error).split())[:300]}
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{at.filename.rpartition('site-packages')[2]}:{at.lineno}"
+        return {"error": found.__name__, "text": " ".join(str(error).split())[:300], "at": where}
 
 
 def main() -> None:

@@ -37,9 +37,10 @@ def test_bool_is_no_number():
 
 def test_operands_that_are_not_tensors():
     assert ops.add(1, 2).asnumpy() == 3
-    equal(ops.add([1, 2], tensor([3, 4])), [4, 6])
+    equal([1, 2] + tensor([3, 4]), [4, 6])
+    equal(tensor([3, 4]).add([1, 2]), [4, 6])
     equal(tensor([1.0, 2.0]) + np.float64(1), [2, 3])
-    for bad in (None, "a", {}, object()):
+    for bad in (None, "a", {}, object(), [1.0], (1.0,), np.ones(1)):
         with pytest.raises(TypeError, match="For 'Add', 'other' must be a Tensor or a number"):
             ops.add(tensor([1.0]), bad)
     with pytest.raises(TypeError, match="For 'Add', 'input'"):
