@@ -272,7 +272,7 @@ def check_float_range(value: Any, name: str, owner: str | None, low: float, high
     return _check_bounds(check_float(value, name, owner), name, owner, low, high, bounds, "a float")
 
 
-# Whose choices MindSpore calls a wrong type where they are no string; of the others every wrong choice is a wrong value.
+# Whose choices MindSpore calls a wrong type where they are no string; of the others any wrong choice is a wrong value.
 _TYPED_CHOICES = frozenset(
     "GridSampler2D binary_cross_entropy binary_cross_entropy_with_logits nll_loss smooth_l1_loss AvgPool1d AvgPool2d "
     "AvgPool3d MaxPool1d MaxPool2d MaxPool3d LRN CTCLoss ctc_loss BCEWithLogitsLoss conv1d".split()
