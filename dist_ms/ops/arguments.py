@@ -15,9 +15,9 @@ _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
 
 # Where MindSpore reads an attribute of what should be a tensor before it looks at the type.
 _READ_FIRST = frozenset(
-    "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss NLLLoss adjoint argmax argmin cond cov "
+    "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss adjoint argmax argmin cond cov "
     "fractional_max_pool2d fractional_max_pool3d grid_sample group_norm hinge_embedding_loss inner lp_pool1d lp_pool2d "
-    "matrix_norm max_unpool1d nll_loss norm vector_norm zeros_like cosine_similarity repeat_interleave "
+    "matrix_norm max_unpool1d nll_loss norm vector_norm repeat_interleave "
     "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d".split()
 )
 # Where it reads one of None only.
@@ -26,6 +26,19 @@ _NONE_READ_FIRST = frozenset("CTCLoss CrossEntropyLoss DiceLoss FocalLoss MultiC
 _SHAPE_FIRST = frozenset(("Padding", "Stack"))
 # Where a wrong type is a wrong value to it.
 _ANY_WRONG_VALUE = frozenset(("MirrorPad", "gelu", "pad", "searchsorted"))
+# Integers that MindSpore does not take out of a tensor.
+_PLAIN_INTS = frozenset(
+    "CumSum.axis Cummin.axis CumulativeLogsumexp.axis Flatten.end_dim Gather.axis Median.axis ReduceMin.axis "
+    "ReverseSequence.batch_dim ReverseSequence.seq_dim Softmax.axis Sort.axis Transpose.input_perm Unstack.axis "
+    "bernoulli.seed bincount.minlength chunk.axis diag_embed.dim1 diag_embed.offset dsplit.indices_or_sections "
+    "fft2.dim fftn.dim flatten.end_dim gumbel_softmax.dim hfft2.s hsplit.indices_or_sections ifft2.dim ihfftn.s "
+    "kaiser_window.window_length laplace.shape matrix_norm.axis matrix_power.n max.axis median.axis min.axis "
+    "movedim.destination movedim.source mvlgamma.p narrow.axis narrow.length norm.dim normal.seed randn_like.seed "
+    "repeat_elements.rep repeat_interleave.axis sequence_mask.maxlen softmax.axis split.axis "
+    "split.split_size_or_sections standard_laplace.seed standard_normal.seed std.axis "
+    "tensor_split.indices_or_sections tril_indices.col tril_indices.row uniform_candidate_sampler.num_true "
+    "var.axis var.ddof vsplit.indices_or_sections".split()
+)
 
 
 def no_tensor(value: Any, name: str, owner: str) -> Exception:
@@ -33,7 +46,7 @@ def no_tensor(value: Any, name: str, owner: str) -> Exception:
     text = f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}."
     if (owner in _READ_FIRST and not isinstance(value, np.ndarray)) or (value is None and owner in _NONE_READ_FIRST):
         return AttributeError(text)
-    return ValueError(text) if owner in _SHAPE_FIRST else TypeError(text)
+    return ValueError(text) if owner in _SHAPE_FIRST and not isinstance(value, np.ndarray) else TypeError(text)
 
 
 def array(value: Any, name: str, owner: str) -> np.ndarray:
@@ -152,7 +165,7 @@ def integer(value: Any, name: str, owner: str) -> int:
         return value
     if isinstance(value, np.integer) or (isinstance(value, int) and not isinstance(value, bool)):
         return int(value)
-    if isinstance(value, (Tensor, np.ndarray)):
+    if isinstance(value, (Tensor, np.ndarray)) and f"{owner}.{name}" not in _PLAIN_INTS:
         plain = value.asnumpy() if isinstance(value, Tensor) else value
         if plain.size == 1 and plain.dtype.kind in "iu":
             return int(plain.reshape(()))
@@ -165,7 +178,7 @@ def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
     Raises:
         TypeError: if there is anything but integers.
     """
-    if isinstance(value, (Tensor, np.ndarray)):
+    if isinstance(value, (Tensor, np.ndarray)) and f"{owner}.{name}" not in _PLAIN_INTS:
         value = value.tolist()
     if isinstance(value, (tuple, list)):
         return tuple([integer(v, name, owner) for v in value])
@@ -230,13 +243,24 @@ def boolean(value: Any, name: str, owner: str) -> bool:
     raise TypeError(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
 
 
-def number(value: Any, name: str, owner: str) -> float:
-    """Return `value` if it is a real Python or NumPy number.
+def data_type(value: Any, name: str, owner: str) -> Number:
+    """Return `value` if it is a dtype such as dist_ms.float32.
 
     Raises:
         TypeError: otherwise.
     """
-    if isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool):
+    if isinstance(value, Number):
+        return value
+    raise TypeError(f"For '{owner}', '{name}' must be a dtype such as dist_ms.float32, but got {value!r}.")
+
+
+def number(value: Any, name: str, owner: str, bool_too: bool = False) -> float:
+    """Return `value` if it is a real Python or NumPy number, or with `bool_too` a bool.
+
+    Raises:
+        TypeError: otherwise.
+    """
+    if isinstance(value, (int, float, np.integer, np.floating)) and (bool_too or not isinstance(value, bool)):
         return value
     raise TypeError(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
 

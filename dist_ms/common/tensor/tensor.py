@@ -293,7 +293,7 @@ class Tensor(_Base):
         """Cast the values to another type, in this tensor itself, and return the type.
 
         Raises:
-            TypeError: if `dtype` is no dist_ms type.
+            RuntimeError: if `dtype` is no dist_ms type.
 
         Examples:
             >>> import dist_ms as ms
@@ -301,7 +301,7 @@ class Tensor(_Base):
             mindspore.int32
         """
         if not isinstance(dtype, mstype.Number):
-            raise TypeError(f"For 'set_dtype', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}.")
+            raise RuntimeError(f"For 'set_dtype', 'dtype' must be a type such as dist_ms.float32, but got {dtype!r}.")
         if self._data is None:
             self._dtype = dtype.np
         else:

@@ -249,7 +249,8 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Number | None = None) ->
 @quiet
 def _like(name: str, input: Tensor, value: Any, dtype: Any) -> np.ndarray:
     """A constant array with a tensor's shape and memory order."""
-    d = numpy_dtype(tensor(input, "input", name)) if dtype is None else _dtype(name, dtype, float32)
+    tensor(input, "input", name)
+    d = numpy_dtype(input) if dtype is None else _dtype(name, dtype, float32)
     out = np.empty(input.shape, d) if input._data is None else np.empty_like(input._data, d)
     filling.fill(out, np.asarray(scalar(value)).astype(d))
     return out

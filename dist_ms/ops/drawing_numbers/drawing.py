@@ -13,7 +13,7 @@ import numpy as np
 from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, number, tensor
+from dist_ms.ops.arguments import data_type, integer, number, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.random_engines import MersenneTwister
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, source_of
@@ -375,7 +375,7 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
         raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
     start = integer(offset, "offset", "randperm") or integer(seed, "seed", "randperm")
     order = FreeSource() if start == -1 else MersenneTwister(start)
-    return wrap(order.permutation(n).astype(dtype.np, copy=False))
+    return wrap(order.permutation(n).astype(data_type(dtype, "dtype", "randperm").np, copy=False))
 
 
 def shuffle(x: Tensor, seed: int | None = None) -> Tensor:

@@ -11,7 +11,7 @@ from dist_ms._ext import small
 from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
-from dist_ms.ops.arguments import array
+from dist_ms.ops.arguments import array, number
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.kernels import pointwise as kernels
 from dist_ms.ops.pointwise import apply, select
@@ -407,7 +407,7 @@ def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ms.ops.subtract(ms.Tensor([5.0, 6.0]), ms.Tensor([1.0, 2.0]), alpha=2))
         [3. 2.]
     """
-    return sub(input, other if alpha == 1 else mul(other, alpha))
+    return sub(input, other if number(alpha, "alpha", "subtract", True) == 1 else mul(other, alpha))
 
 
 def positive(input: Tensor) -> Tensor:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, number, tensor
+from dist_ms.ops.arguments import array, boolean, number, tensor
 from dist_ms.ops.broadcasting import Binary, promote
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Undifferentiable, quiet
@@ -324,7 +325,7 @@ class IsClose(_Comparison):
 
     def __init__(self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> None:
         self.rtol, self.atol = number(rtol, "rtol", self.name), number(atol, "atol", self.name)
-        self.equal_nan = equal_nan
+        self.equal_nan = boolean(equal_nan, "equal_nan", self.name)
 
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
@@ -353,7 +354,7 @@ class ApproximateEqual(_Comparison):
     """
 
     def __init__(self, tolerance: float = 1e-05) -> None:
-        self.tolerance = tolerance
+        self.tolerance = check_float(tolerance, "tolerance", self.name)
 
     @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:

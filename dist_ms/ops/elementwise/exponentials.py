@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
+from dist_ms.common.checks import check_float
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import floating
@@ -336,4 +337,4 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
         >>> print(ms.ops.logit(ms.Tensor([0.5, 1.0]), eps=0.5))
         [0. 0.]
     """
-    return Logit(-1.0 if eps is None else eps)(input)
+    return Logit(-1.0 if eps is None else check_float(eps, "eps", "logit"))(input)

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import real
+from dist_ms.ops.arguments import number, real
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, sub
@@ -337,4 +337,7 @@ def nan_to_num(
         >>> print(ms.ops.nan_to_num(ms.Tensor([float("nan"), 1.0]), nan=5.0))
         [5. 1.]
     """
+    for name, value in (("nan", nan), ("posinf", posinf), ("neginf", neginf)):
+        if value is not None:
+            number(value, name, "nan_to_num", True)
     return NanToNum(nan, posinf, neginf)(input)

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import tensor
 
 __all__ = [
     "add",
@@ -143,7 +144,7 @@ def item(input: Tensor) -> Any:
         >>> ms.mint.item(ms.Tensor([2.0]))
         2.0
     """
-    return input.item()
+    return tensor(input, "input", "item").item()
 
 
 def sqrt(input: Tensor) -> Tensor:

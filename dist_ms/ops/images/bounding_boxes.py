@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_float
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, one_dtype, tensor
 from dist_ms.ops.primitive import Primitive
@@ -33,7 +34,9 @@ def _boxes(value: Any, name: str, owner: str) -> Tensor:
 def _four(value: Any, name: str, owner: str) -> tuple[float, ...]:
     """A float for each coordinate; a single one counts for all."""
     value = (float(value),) * 4 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-    if not isinstance(value, (tuple, list)) or len(value) != 4 or not all(isinstance(v, (int, float)) for v in value):
+    if not isinstance(value, (tuple, list)) or not all(isinstance(v, float) for v in value):
+        raise TypeError(f"For '{owner}', '{name}' must be 4 floats, but got {value!r}.")
+    if len(value) != 4:
         raise ValueError(f"For '{owner}', '{name}' must be 4 floats, but got {value!r}.")
     return tuple([float(v) for v in value])
 
@@ -118,7 +121,7 @@ def bounding_box_decode(
     sizes = integers(max_shape, "max_shape", owner)
     if len(sizes) != 2:
         raise ValueError(f"For '{owner}', 'max_shape' must be a height and a width, but got {max_shape!r}.")
-    if not isinstance(wh_ratio_clip, float) or wh_ratio_clip <= 0:
+    if check_float(wh_ratio_clip, "wh_ratio_clip", owner) <= 0:
         raise ValueError(f"For '{owner}', 'wh_ratio_clip' must be a positive float, but got {wh_ratio_clip!r}.")
     four = enumerate(zip(_four(means, "means", owner), _four(stds, "stds", owner)))
     dx, dy, dw, dh = (deltas[:, i] * s + m for i, (m, s) in four)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_float
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -395,6 +396,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1)
         >>> print(ms.ops.trapz(ms.Tensor([1.0, 2.0, 3.0])))
         4.0
     """
+    check_float(dx, "dx", "trapz")
     axis = one_axis(dim, "dim", "trapz", tensor(y, "y", "trapz").ndim)
     lead = (slice(None),) * axis
     pairs = add(y[(*lead, slice(1, None))], y[(*lead, slice(None, -1))])

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import one_dtype, tensor
+from dist_ms.ops.arguments import number, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul
 from dist_ms.ops.linear_algebra.matmul import bmm, mm, mv, outer
 from dist_ms.ops.shaping.reshaping import reshape
@@ -57,6 +57,8 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     """
     one_dtype("addmv", "iufV", mat=mat, vec=vec)
     one_dtype("addmv", "iufV", input=input)
+    number(beta, "beta", "addmv", True)
+    number(alpha, "alpha", "addmv", True)
     return _plus(input, mv(mat, vec), beta, alpha)
 
 

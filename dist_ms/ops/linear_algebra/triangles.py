@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import Number, bool_, int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, integer, one_axis, tensor
+from dist_ms.ops.arguments import array, data_type, integer, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import triangles
 from dist_ms.ops.layout import contiguous
@@ -145,6 +145,12 @@ def triu(input: Tensor, diagonal: int = 0) -> Tensor:
     return Triu(diagonal)(input)
 
 
+def _not_negative(owner: str, row: int, col: int) -> None:
+    """Require sizes of a matrix."""
+    if row < 0 or col < 0:
+        raise ValueError(f"For '{owner}', 'row' and 'col' must not be negative, but got {row} and {col}.")
+
+
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) -> Tensor:
     """List the places of a matrix's lower triangle, rows above columns.
 
@@ -164,6 +170,8 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
          [0 0 1]]
     """
     row, col = integer(row, "row", "tril_indices"), integer(col, "col", "tril_indices")
+    dtype = data_type(dtype, "dtype", "tril_indices")
+    _not_negative("tril_indices", row, col)
     return wrap(np.stack(np.tril_indices(row, offset, col)).astype(dtype.np))
 
 
@@ -186,6 +194,8 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
          [0 1 1]]
     """
     row, col = integer(row, "row", "triu_indices"), integer(col, "col", "triu_indices")
+    dtype = data_type(dtype, "dtype", "triu_indices")
+    _not_negative("triu_indices", row, col)
     return wrap(np.stack(np.triu_indices(row, offset, col)).astype(dtype.np))
 
 

@@ -9,7 +9,17 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, floating, integer, integral, one_axis, one_dtype, one_of, tensor
+from dist_ms.ops.arguments import (
+    array,
+    boolean,
+    floating,
+    integer,
+    integral,
+    one_axis,
+    one_dtype,
+    one_of,
+    tensor,
+)
 from dist_ms.ops.primitive import Primitive, Undifferentiable, quiet
 
 __all__ = [
@@ -258,6 +268,7 @@ class CheckValid(Undifferentiable):
     """
 
     def forward(self, bboxes: np.ndarray, img_metas: np.ndarray) -> np.ndarray:
+        array(bboxes, "bboxes", self.name), array(img_metas, "img_metas", self.name)
         if bboxes.ndim != 2 or bboxes.shape[1] != 4 or img_metas.shape != (3,):
             raise ValueError(
                 f"For '{self.name}', 'bboxes' must have the shape (number, 4) and 'img_metas' (3,), "

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.arguments import array, boolean, tensor
 from dist_ms.ops.broadcasting import number_array, promote, reduce_to
 from dist_ms.ops.kernels import masked as kernels
 from dist_ms.ops.picking.indexing import GetItem, SetItem
@@ -372,6 +372,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False) -> Any:
         [[1]
          [2]]
     """
+    boolean(as_tuple, "as_tuple", "nonzero")
     places = _nonzero(input)
     return ops.unstack(places, 1) if as_tuple else places
 

@@ -21,7 +21,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.rank_part import RankPart
 from dist_ms.common.tensor.scaled import pending, readable, scaled
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.ops.arguments import array
+from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import add, mul, square
 from dist_ms.ops.elementwise.division import true_divide
@@ -108,7 +108,7 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
         [3. 4.]
     """
     several = x if isinstance(x, (tuple, list)) else [x]
-    norms = [vector_norm(t, norm_type) for t in several]
+    norms = [vector_norm(tensor(t, "x", "clip_by_norm"), norm_type) for t in several]
     part = parts_of("clip_by_norm", norms)
     if part is None or (part.kind == "own" and not isinstance(x, (tuple, list))):
         total = vector_norm(ops.stack(norms), norm_type)

@@ -268,7 +268,7 @@ def nanmedian(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Te
         >>> print(ms.ops.nanmedian(ms.Tensor([3.0, float("nan"), 2.0]))[0])
         2.0
     """
-    return Median(False, axis, keepdims, True)(input)
+    return Median(False, axis, boolean(keepdims, "keepdims", "nanmedian"), True)(input)
 
 
 class _NumberSum(Reduction):

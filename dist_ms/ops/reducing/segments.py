@@ -205,7 +205,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
             "For 'bincount', 'input' must have 1 dimension and no negative number, and 'minlength' not be "
             f"negative, but got {input} and {minlength}."
         )
-    if weights is not None and weights.shape != input.shape:
+    if weights is not None and tensor(weights, "weights", "bincount").shape != input.shape:
         raise ValueError(f"For 'bincount', 'weights' must have the shape {input.shape}, but got {weights.shape}.")
     weighing = None if weights is None else weights.array().astype(np.float64)
     return wrap(np.bincount(numbers, weighing, minlength).astype(np.float32))

@@ -431,6 +431,7 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
         >>> print(ms.ops.bucketize(ms.Tensor([1.0, 3.0, 6.0]), [2.0, 4.0]))
         [0 1 2]
     """
+    boolean(right, "right", "bucketize")
     if isinstance(boundaries, Tensor):
         boundaries = boundaries.array().ravel().tolist()
     if not isinstance(boundaries, (list, tuple)):

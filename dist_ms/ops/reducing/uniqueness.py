@@ -105,6 +105,7 @@ def unique_consecutive(
         >>> print(values, counts)
         [1 2 1] [2 1 1]
     """
+    boolean(return_inverse, "return_inverse", "unique_consecutive")
     boolean(return_counts, "return_counts", "unique_consecutive")
     values, places, counts = UniqueConsecutive(dim=dim)(input)
     out = (values, *([places] if return_inverse else []), *([counts] if return_counts else []))

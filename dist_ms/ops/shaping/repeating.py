@@ -234,6 +234,8 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     vectors = [reshape(v, (1,)) if v.ndim == 0 else v for v in sequence(inputs, "inputs", "meshgrid")]
     if any(v.ndim != 1 for v in vectors):
         raise ValueError(f"For 'meshgrid', 'inputs' must have 1 dimension, but got {[v.ndim for v in vectors]}.")
+    if any(v.dtype != vectors[0].dtype for v in vectors):
+        raise ValueError(f"For 'meshgrid', 'inputs' must have one dtype, but got {[v.dtype for v in vectors]}.")
     order = list(range(len(vectors)))
     if indexing == "xy" and len(order) > 1:
         order[0], order[1] = 1, 0

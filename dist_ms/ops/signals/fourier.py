@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, integer, integers, many_axes, one_of, tensor
+from dist_ms.ops.arguments import array, data_type, integer, integers, many_axes, one_of, tensor
 from dist_ms.ops.kernels import fft as fft_of_arrays
 from dist_ms.ops.primitive import Primitive
 
@@ -309,7 +310,8 @@ def _frequencies(name: str, function: Callable, n: Any, d: Any, dtype: Any) -> T
     """The frequencies of the coefficients of a transform."""
     if integer(n, "n", name) < 1:
         raise ValueError(f"For '{name}', 'n' must be positive, but got {n}.")
-    return wrap(function(n, d).astype((float32 if dtype is None else dtype).np))
+    check_float(d, "d", name)
+    return wrap(function(n, d).astype((float32 if dtype is None else data_type(dtype, "dtype", name)).np))
 
 
 def fftfreq(n: int, d: float = 1.0, dtype: Number | None = None) -> Tensor:

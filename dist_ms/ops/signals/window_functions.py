@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, float64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer
@@ -112,6 +113,7 @@ def hamming_window(
         >>> print(ms.ops.hamming_window(3, periodic=False, alpha=0.5, beta=0.5))
         [0. 1. 0.]
     """
+    check_float(alpha, "alpha", "hamming_window"), check_float(beta, "beta", "hamming_window")
     return _window("hamming_window", window_length, periodic, dtype, lambda t: alpha - beta * np.cos(2 * np.pi * t))
 
 

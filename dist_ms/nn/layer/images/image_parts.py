@@ -8,6 +8,7 @@ from dist_ms import ops
 from dist_ms.common.checks import check_float_range, check_string, check_type, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import tensor
 
 __all__ = ["CentralCrop", "ImageGradients", "Unfold"]
 
@@ -70,7 +71,7 @@ class ImageGradients(Cell):
     """
 
     def construct(self, images: Tensor) -> tuple:
-        if images.ndim != 4:
+        if tensor(images, "images", "ImageGradients").ndim != 4:
             raise ValueError(f"For 'ImageGradients', 'images' must have 4 dimensions, but got shape {images.shape}.")
         dy = ops.concat((images[:, :, 1:] - images[:, :, :-1], images[:, :, :1] * 0), 2)
         dx = ops.concat((images[..., 1:] - images[..., :-1], images[..., :1] * 0), 3)

@@ -6,13 +6,14 @@ from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.special_functions.incomplete_gamma import igamma
 
 __all__ = ["DiGamma", "IGamma", "LBeta", "LGamma"]
 
 
 def _check_dtype(value: Tensor, name: str, owner: str, allowed: tuple) -> None:
-    if value.dtype not in allowed:
+    if tensor(value, name, owner).dtype not in allowed:
         raise TypeError(
             f"For '{owner}', the dtype of '{name}' must be one of {[str(d) for d in allowed]}, but got {value.dtype}."
         )

@@ -113,7 +113,7 @@ def test_errors():
         (TypeError, (x, grid, "nearest", "zeros", 1)),
         (TypeError, (x, ops.cast(grid, ms.float64))),
         (TypeError, (ops.cast(x, ms.int32), grid)),
-        (TypeError, (1, grid)),
+        (AttributeError, (1, grid)),
         (ValueError, (x, Tensor(np.ones((2, 3, 2, 2), F)))),
         (ValueError, (x, Tensor(np.ones((1, 3, 2, 3), F)))),
         (ValueError, (x[0], grid)),

@@ -31,9 +31,11 @@ def test_concat_and_stack():
 @pytest.mark.parametrize("name", ["cat", "stack"])
 def test_join_errors(name):
     fn, x = getattr(ops, name), ms.Tensor(A)
-    for bad in (x, 3, (x, 3), None):
+    for bad in (x, 3, None):
         with pytest.raises(TypeError, match="For '(Concat|Stack)'"):
             fn(bad)
+    with pytest.raises(ValueError if name == "stack" else TypeError, match="For '(Concat|Stack)'"):
+        fn((x, 3))
     for bad, axis in (((), 0), ((x, ms.Tensor(C)), 0), ((x,), 5)):
         with pytest.raises(ValueError, match="For '(Concat|Stack)'"):
             fn(bad, axis)
