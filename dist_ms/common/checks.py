@@ -29,6 +29,8 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import of_type, of_value
+
 _INTS: tuple[Any, ...] = (int, np.integer)
 _FLOATS: tuple[Any, ...] = (float, np.floating)
 
@@ -83,7 +85,7 @@ def check_type(value: Any, name: str, owner: str | None, types: type | Sequence[
     """
     types = (types,) if isinstance(types, type) else tuple(types)
     if (isinstance(value, bool) and bool not in types and object not in types) or not isinstance(value, types):
-        raise TypeError(complaint(name, owner, _type_names(types), _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, _type_names(types), _typed(value)))
     return value
 
 
@@ -94,7 +96,7 @@ def check_bool(value: Any, name: str, owner: str | None = None) -> bool:
         TypeError: for anything else, 0 and 1 included.
     """
     if not isinstance(value, bool):
-        raise TypeError(complaint(name, owner, "a bool", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "a bool", _typed(value)))
     return value
 
 
@@ -113,7 +115,7 @@ def check_int(value: Any, name: str, owner: str | None = None) -> int:
         TypeError: for another type, a bool included.
     """
     if not _is_int(value):
-        raise TypeError(complaint(name, owner, "an int", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "an int", _typed(value)))
     return value
 
 
@@ -132,9 +134,9 @@ def check_positive_int(value: Any, name: str, owner: str | None = None) -> int:
         ValueError: For 'Conv2d', 'stride' must be a positive int, but got -1.
     """
     if not _is_int(value):
-        raise TypeError(complaint(name, owner, "a positive int", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "a positive int", _typed(value)))
     if value <= 0:
-        raise ValueError(complaint(name, owner, "a positive int", value))
+        raise of_value(name, owner)(complaint(name, owner, "a positive int", value))
     return value
 
 
@@ -146,7 +148,7 @@ def check_non_negative_int(value: Any, name: str, owner: str | None = None) -> i
         ValueError: below 0.
     """
     if not _is_int(value):
-        raise TypeError(complaint(name, owner, "an int of 0 or more", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "an int of 0 or more", _typed(value)))
     if value < 0:
         raise ValueError(complaint(name, owner, "an int of 0 or more", value))
     return value
@@ -189,7 +191,7 @@ def check_number(value: Any, name: str, owner: str | None = None) -> float:
         TypeError: for another type, a bool included.
     """
     if not _is_number(value):
-        raise TypeError(complaint(name, owner, "an int or float", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "an int or float", _typed(value)))
     return value
 
 
@@ -234,7 +236,7 @@ def check_float(value: Any, name: str, owner: str | None = None) -> float:
         TypeError: for another type.
     """
     if not isinstance(value, _FLOATS):
-        raise TypeError(complaint(name, owner, "a float", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "a float", _typed(value)))
     return value
 
 
@@ -295,7 +297,7 @@ def check_string(value: Any, name: str, owner: str | None = None, choices: Seque
     """
     if choices is None:
         if not isinstance(value, str):
-            raise TypeError(complaint(name, owner, "a str", _typed(value)))
+            raise of_type(name, owner)(complaint(name, owner, "a str", _typed(value)))
     elif not isinstance(value, str) or value not in choices:
         wanted = "one of " + ", ".join(repr(c) for c in choices)
         kind = TypeError if owner in _TYPED_CHOICES and not isinstance(value, str) else ValueError
@@ -310,7 +312,7 @@ def check_callable(value: Any, name: str, owner: str | None = None) -> Any:
         TypeError: otherwise.
     """
     if not callable(value):
-        raise TypeError(complaint(name, owner, "callable", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "callable", _typed(value)))
     return value
 
 
@@ -328,7 +330,7 @@ def check_shape(value: Any, name: str, owner: str | None = None) -> tuple[int, .
     """
     lengths = (value,) if _is_int(value) else value
     if not isinstance(lengths, (tuple, list)) or not all(_is_int(n) for n in lengths):
-        raise TypeError(complaint(name, owner, "an int or a tuple or list of ints", repr(value)))
+        raise of_type(name, owner)(complaint(name, owner, "an int or a tuple or list of ints", repr(value)))
     if any(n < 0 for n in lengths):
         raise ValueError(complaint(name, owner, "a shape without negative lengths", value))
     return tuple(int(n) for n in lengths)
@@ -341,7 +343,7 @@ def check_elements(value: Any, name: str, owner: str | None, types: type | Seque
         TypeError: for another container or element.
     """
     if not isinstance(value, (tuple, list)):
-        raise TypeError(complaint(name, owner, "a tuple or list", _typed(value)))
+        raise of_type(name, owner)(complaint(name, owner, "a tuple or list", _typed(value)))
     for i, element in enumerate(value):
         check_type(element, f"{name}[{i}]", owner, types)
     return value

@@ -137,7 +137,7 @@ def to_type(dtype: Any) -> Number:
         return _FROM_NAME[dtype.lower()]
     try:
         return from_numpy(np.dtype(dtype))
-    except TypeError:
+    except (TypeError, ValueError):
         raise TypeError(f"The dtype must be a dist_ms dtype such as dist_ms.float32, but got {dtype!r}.") from None
 
 

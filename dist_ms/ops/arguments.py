@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms._ext.tape import holds_floats
 from dist_ms.common.dtype import Number, from_numpy
+from dist_ms.common.error_classes import of_type, of_value
 from dist_ms.common.tensor import Tensor
 
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
@@ -15,9 +16,9 @@ _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
 
 # Where MindSpore reads an attribute of what should be a tensor before it looks at the type.
 _READ_FIRST = frozenset(
-    "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss adjoint argmax argmin cond cov "
-    "fractional_max_pool2d fractional_max_pool3d grid_sample group_norm hinge_embedding_loss inner lp_pool1d lp_pool2d "
-    "matrix_norm max_unpool1d nll_loss norm vector_norm repeat_interleave "
+    "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss adjoint argmax argmin cond cov lp_pool2d "
+    "fractional_max_pool2d fractional_max_pool3d grid_sample group_norm.input hinge_embedding_loss inner lp_pool1d "
+    "matrix_norm max_unpool1d.indices nll_loss.input nll_loss.target norm unique vector_norm repeat_interleave "
     "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d".split()
 )
 # Where it reads one of None only.
@@ -28,7 +29,8 @@ _SHAPE_FIRST = frozenset(("Padding", "Stack"))
 _ANY_WRONG_VALUE = frozenset(("MirrorPad", "gelu", "pad", "searchsorted"))
 # Integers that MindSpore does not take out of a tensor.
 _PLAIN_INTS = frozenset(
-    "CumSum.axis Cummin.axis CumulativeLogsumexp.axis Flatten.end_dim Gather.axis Median.axis ReduceMin.axis "
+    "argmax.dim CumSum.axis Cummin.axis CumulativeLogsumexp.axis Flatten.end_dim Gather.axis Median.axis "
+    "ReduceMin.axis "
     "ReverseSequence.batch_dim ReverseSequence.seq_dim Softmax.axis Sort.axis Transpose.input_perm Unstack.axis "
     "bernoulli.seed bincount.minlength chunk.axis diag_embed.dim1 diag_embed.offset dsplit.indices_or_sections "
     "fft2.dim fftn.dim flatten.end_dim gumbel_softmax.dim hfft2.s hsplit.indices_or_sections ifft2.dim ihfftn.s "
@@ -44,7 +46,8 @@ _PLAIN_INTS = frozenset(
 def no_tensor(value: Any, name: str, owner: str) -> Exception:
     """The error to raise where a Tensor is missing: a TypeError but where MindSpore raises another."""
     text = f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}."
-    if (owner in _READ_FIRST and not isinstance(value, np.ndarray)) or (value is None and owner in _NONE_READ_FIRST):
+    first = owner in _READ_FIRST or f"{owner}.{name}" in _READ_FIRST
+    if (first and not isinstance(value, np.ndarray)) or (value is None and owner in _NONE_READ_FIRST):
         return AttributeError(text)
     return ValueError(text) if owner in _SHAPE_FIRST and not isinstance(value, np.ndarray) else TypeError(text)
 
@@ -169,7 +172,7 @@ def integer(value: Any, name: str, owner: str) -> int:
         plain = value.asnumpy() if isinstance(value, Tensor) else value
         if plain.size == 1 and plain.dtype.kind in "iu":
             return int(plain.reshape(()))
-    raise TypeError(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
+    raise of_type(name, owner)(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
 
 
 def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
@@ -184,7 +187,7 @@ def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
         return tuple([integer(v, name, owner) for v in value])
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return (int(value),)
-    raise TypeError(
+    raise of_type(name, owner)(
         f"For '{owner}', '{name}' must be an int, or a tuple or list of ints, but got {type(value).__name__}."
     )
 
@@ -201,7 +204,7 @@ def one_axis(axis: Any, name: str, owner: str, ndim: int) -> int:
         return axis if axis >= 0 else axis + ndim
     if ndim == 0 and axis in (0, -1):
         return 0
-    raise ValueError(f"For '{owner}', '{name}' must be in the range [{-ndim}, {ndim}), but got {axis}.")
+    raise of_value(name, owner)(f"For '{owner}', '{name}' must be in the range [{-ndim}, {ndim}), but got {axis}.")
 
 
 def many_axes(axes: Any, name: str, owner: str, ndim: int) -> tuple[int, ...]:
@@ -240,7 +243,7 @@ def boolean(value: Any, name: str, owner: str) -> bool:
     """
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise TypeError(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
+    raise of_type(name, owner)(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
 
 
 def data_type(value: Any, name: str, owner: str) -> Number:
@@ -262,7 +265,7 @@ def number(value: Any, name: str, owner: str, bool_too: bool = False) -> float:
     """
     if isinstance(value, (int, float, np.integer, np.floating)) and (bool_too or not isinstance(value, bool)):
         return value
-    raise TypeError(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
+    raise of_type(name, owner)(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
 
 
 def scalar(value: Any) -> Any:

@@ -8,6 +8,7 @@ from dist_ms import ops
 from dist_ms.common.checks import check_number, check_string, check_type, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import tensor
 
 __all__ = [
     "ConstantPad1d",
@@ -77,7 +78,7 @@ class _PadNd(Cell):
         self.value = None
 
     def construct(self, x: Tensor) -> Tensor:
-        return ops.pad(x, self.padding, self._mode, self.value)
+        return ops.pad(tensor(x, "x", self.cls_name), self.padding, self._mode, self.value)
 
 
 class _ConstantPadNd(_PadNd):

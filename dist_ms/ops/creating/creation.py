@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
@@ -386,6 +387,8 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
     for argument, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor):
             floating(value.array(), argument, "logspace", complex_too=False)
+        else:
+            check_float(value, argument, "logspace")
     steps = integer(steps, "steps", "logspace")
     if steps < 1:
         raise ValueError(f"For 'logspace', 'steps' must be at least 1, but got {steps}.")

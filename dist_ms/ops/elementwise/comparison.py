@@ -60,9 +60,10 @@ class _Comparison(Binary):
     """A question about two operands."""
 
     differentiable = False
+    compares_numbers = False  # whether both may be numbers, as in MindSpore
 
     def __call__(self, input: Any, other: Any) -> Tensor:
-        if not isinstance(input, Tensor) and not isinstance(other, Tensor):
+        if not self.compares_numbers and not isinstance(input, Tensor) and not isinstance(other, Tensor):
             raise TypeError(
                 f"For '{self.name}', 'input' or 'other' must be a Tensor, "
                 f"but got {type(input).__name__} and {type(other).__name__}."
@@ -110,6 +111,8 @@ class NotEqual(_Comparison):
         [ True False]
     """
 
+    compares_numbers = True
+
     def forward(self, input: Any, other: Any) -> np.ndarray:
         return apply(np.not_equal, *promote(input, other))
 
@@ -149,6 +152,8 @@ class LessEqual(_Order):
         [ True False]
     """
 
+    compares_numbers = True
+
     compare = staticmethod(np.less_equal)
 
 
@@ -168,6 +173,8 @@ class Greater(_Order):
         [False  True]
     """
 
+    compares_numbers = True
+
     compare = staticmethod(np.greater)
 
 
@@ -186,6 +193,8 @@ class GreaterEqual(_Order):
         >>> print(ms.ops.greater_equal(ms.Tensor([1, 2]), 2))
         [False  True]
     """
+
+    compares_numbers = True
 
     compare = staticmethod(np.greater_equal)
 

@@ -49,9 +49,9 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
         floating(tensor(x, name, "cdist").array(), name, "cdist", complex_too=False)
     if number(p, "p", "cdist") < 0:
         raise ValueError(f"For 'cdist', 'p' must not be negative, but got {p}.")
-    if x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-1]:
+    if x1.ndim < 2 or x1.ndim != x2.ndim or x1.shape[-1] != x2.shape[-1]:
         raise ValueError(
-            f"For 'cdist', 'x1' and 'x2' must be matrices with rows of one length, "
+            f"For 'cdist', 'x1' and 'x2' must be matrices, equally many, with rows of one length, "
             f"but got the shapes {x1.shape} and {x2.shape}."
         )
     if p in (1, 2) and x1.shape[:-2] == x2.shape[:-2] and x1.dtype == x2.dtype:

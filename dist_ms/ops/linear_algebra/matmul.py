@@ -391,7 +391,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     """Multiply each element of one vector by each of another.
 
     Args:
-        input: (m,).
+        input: (m,); of more dimensions it counts as flat.
         vec2: (n,).
 
     Returns:
@@ -399,7 +399,6 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
 
     Raises:
         TypeError: if an input is no Tensor.
-        ValueError: if an input is no vector.
 
     Examples:
         >>> import dist_ms as ms
@@ -407,11 +406,8 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
         [[3 4]
          [6 8]]
     """
-    if tensor(input, "input", "outer").ndim != 1 or tensor(vec2, "vec2", "outer").ndim != 1:
-        raise ValueError(
-            f"For 'outer', 'input' and 'vec2' must have 1 dimension, but got {input.ndim} and {vec2.ndim}."
-        )
-    if input.dtype == vec2.dtype and input.size * vec2.size >= SMALL and numpy_dtype(input).type in _PLAIN:
+    flat = tensor(input, "input", "outer").ndim == tensor(vec2, "vec2", "outer").ndim == 1
+    if flat and input.dtype == vec2.dtype and input.size * vec2.size >= SMALL and numpy_dtype(input).type in _PLAIN:
         return ger(input, vec2)
     return mul(reshape(input, (-1, 1)), vec2)
 

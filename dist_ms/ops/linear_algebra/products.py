@@ -344,7 +344,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 
 
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-    """Subtract each element along a dimension from the next one, `n` times.
+    """Subtract each element along a dimension from the next one, `n` times; the result is shorter by `n`.
 
     Args:
         x: a Tensor with at least one dimension.
@@ -352,9 +352,6 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, a
         axis: the dimension.
         prepend: values to put before, with all dimensions.
         append: values to put behind, likewise.
-
-    Returns:
-        Tensor, shorter by `n`.
 
     Raises:
         ValueError: if `axis` is out of range, or `n` negative.

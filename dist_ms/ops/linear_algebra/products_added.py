@@ -34,7 +34,7 @@ def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1, alpha: An
         >>> print(ms.ops.addmm(ms.Tensor([[1.0]]), x, x.T, beta=10))
         [[15.]]
     """
-    return _plus(input, mm(mat1, mat2), beta, alpha)
+    return _plus("addmm", input, mm(mat1, mat2), beta, alpha)
 
 
 def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -57,9 +57,7 @@ def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any 
     """
     one_dtype("addmv", "iufV", mat=mat, vec=vec)
     one_dtype("addmv", "iufV", input=input)
-    number(beta, "beta", "addmv", True)
-    number(alpha, "alpha", "addmv", True)
-    return _plus(input, mv(mat, vec), beta, alpha)
+    return _plus("addmv", input, mv(mat, vec), beta, alpha)
 
 
 def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -82,7 +80,7 @@ def addr(x: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1
     """
     one_dtype("addr", "iufV", vec1=vec1, vec2=vec2)
     one_dtype("addr", "iufV", x=x)
-    return _plus(x, outer(vec1, vec2), beta, alpha)
+    return _plus("addr", x, outer(vec1, vec2), beta, alpha)
 
 
 def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -109,7 +107,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
          [7. 7.]]
     """
     if tensor(batch1, "batch1", "addbmm").ndim == tensor(batch2, "batch2", "addbmm").ndim == 2:
-        return _plus(input, ops.ReduceSum()(mm(batch1, batch2), 0), beta, alpha)
+        return _plus("addbmm", input, ops.ReduceSum()(mm(batch1, batch2), 0), beta, alpha)
     if batch1.ndim != 3 or batch2.ndim != 3:
         raise ValueError(
             f"For 'addbmm', 'batch1' and 'batch2' must have 3 dimensions, but got {batch1.ndim} and {batch2.ndim}."
@@ -118,7 +116,7 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
     if batch2.shape[:2] != (b, k):
         raise ValueError(f"For 'addbmm', 'batch2' must have the shape ({b}, {k}, n), but got {batch2.shape}.")
     wide = reshape(swapaxes(batch1, 0, 1), (m, b * k))
-    return _plus(input, mm(wide, reshape(batch2, (b * k, batch2.shape[2]))), beta, alpha)
+    return _plus("addbmm", input, mm(wide, reshape(batch2, (b * k, batch2.shape[2]))), beta, alpha)
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha: Any = 1) -> Tensor:
@@ -142,9 +140,10 @@ def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, beta: Any = 1, alpha:
           [3. 3.]]]
     """
     one_dtype("baddbmm", input=input, batch1=batch1, batch2=batch2)
-    return _plus(input, bmm(batch1, batch2), beta, alpha)
+    return _plus("baddbmm", input, bmm(batch1, batch2), beta, alpha)
 
 
-def _plus(input: Tensor, out: Tensor, beta: Any, alpha: Any) -> Tensor:
+def _plus(owner: str, input: Tensor, out: Tensor, beta: Any, alpha: Any) -> Tensor:
     """beta * input + alpha * out."""
+    number(beta, "beta", owner, True), number(alpha, "alpha", owner, True)
     return add(input if beta == 1 else mul(input, beta), out if alpha == 1 else mul(out, alpha))

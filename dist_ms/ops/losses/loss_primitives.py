@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_int, check_number, check_string, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.losses.cross_entropy import nll_loss
 from dist_ms.ops.losses.loss import binary_cross_entropy, binary_cross_entropy_with_logits, kl_div, smooth_l1_loss
 from dist_ms.ops.losses.margin_loss import (
@@ -165,6 +166,8 @@ class NLLLoss(_Reduced):
         self.ignore_index = check_int(ignore_index, "ignore_index", "NLLLoss")
 
     def __call__(self, logits: Tensor, labels: Tensor, weight: Tensor) -> tuple:
+        for name, value in (("logits", logits), ("labels", labels)):
+            tensor(value, name, self.name)
         loss = nll_loss(logits, labels, weight, self.ignore_index, self.reduction)
         ids, vector = labels.array(), weight.array()
         return loss, wrap(np.asarray(vector[ids[ids != self.ignore_index]].sum(), vector.dtype))

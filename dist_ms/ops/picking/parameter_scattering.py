@@ -8,7 +8,8 @@ import numpy as np
 
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integral, tensor
+from dist_ms.ops.arguments import boolean, integral, tensor
+from dist_ms.ops.broadcasting import promote_types
 from dist_ms.ops.creating.assignment import overwrite
 from dist_ms.ops.picking.nd_indexing import check_updates, nd_index
 from dist_ms.ops.primitive import Primitive, quiet
@@ -66,13 +67,15 @@ class ParameterScatter(Primitive):
     rows_of_indices = False
 
     def __init__(self, use_locking: bool = False) -> None:
-        self.use_locking = use_locking
+        self.use_locking = boolean(use_locking, "use_locking", self.name)
 
     @quiet
     def __call__(self, input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         old = tensor(input_x, "input_x", self.name).array()
         places = integral(tensor(indices, "indices", self.name).array(), "indices", self.name)
         values = tensor(updates, "updates", self.name).array()
+        if values.dtype != old.dtype and promote_types(values.dtype, old.dtype) == old.dtype:
+            values = values.astype(old.dtype)
         if values.dtype != old.dtype:
             raise TypeError(
                 f"For '{self.name}', 'updates' must have the dtype of 'input_x', {from_numpy(old.dtype)}, "

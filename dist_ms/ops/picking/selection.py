@@ -312,7 +312,8 @@ def _mask(name: str, mask: Tensor) -> np.ndarray:
     """The array of a mask, checked."""
     bools = tensor(mask, "mask", name).array()
     if bools.dtype.kind != "b":
-        raise TypeError(f"For '{name}', the dtype of 'mask' must be Bool, but got {mask.dtype}.")
+        wrong = RuntimeError if name == "masked_select" else TypeError
+        raise wrong(f"For '{name}', the dtype of 'mask' must be Bool, but got {mask.dtype}.")
     return bools
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_float, check_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -113,8 +114,9 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
         >>> print(ms.ops.vector_norm(ms.Tensor([3.0, -4.0])), ms.ops.vector_norm(ms.Tensor([3.0, -4.0]), 1))
         5.0 7.0
     """
-    if isinstance(ord, str) or not isinstance(ord, (int, float)):
-        raise ValueError(f"For 'vector_norm', 'ord' must be a number, but got {ord!r}.")
+    if not isinstance(ord, (int, float)):
+        wrong = ValueError if isinstance(ord, str) else TypeError
+        raise wrong(f"For 'vector_norm', 'ord' must be a number, but got {ord!r}.")
     x = tensor(x, "x", "vector_norm") if dtype is None else ops.cast(x, dtype)
     return VectorNorm(ord, boolean(keepdims, "keepdims", "vector_norm"))(x, () if axis is None else axis)
 
@@ -311,6 +313,9 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
         [[0.6 0.8]
          [0.3 0.4]]
     """
+    check_float(maxnorm, "maxnorm", "renorm")
+    if check_int(p, "p", "renorm") <= 0:
+        raise ValueError(f"For 'renorm', 'p' must be positive, but got {p}.")
     axes = many_axes(axis, "axis", "renorm", tensor(input, "input", "renorm").ndim)
     size = vector_norm(input, p, tuple([i for i in range(input.ndim) if i not in axes]), True)
     scale = true_divide(maxnorm, add(size, 1e-7))

@@ -201,6 +201,7 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
         >>> print(ms.ops.repeat_elements(ms.Tensor([1, 2]), 2))
         [1 1 2 2]
     """
+    tensor(x, "x", "repeat_elements")
     if integer(rep, "rep", "repeat_elements") < 1:
         raise ValueError(f"For 'repeat_elements', 'rep' must be positive, but got {rep}.")
     return repeat_interleave(x, rep, axis)

@@ -203,7 +203,8 @@ def scalar_cast(input_x: Any, input_y: Number) -> Any:
         int, float or bool.
 
     Raises:
-        TypeError: if `input_x` is no number, or `input_y` no dtype.
+        TypeError: if `input_x` is no number.
+        ValueError: if `input_y` is no dtype.
 
     Examples:
         >>> import dist_ms as ms
@@ -213,5 +214,5 @@ def scalar_cast(input_x: Any, input_y: Number) -> Any:
     if not isinstance(input_x, (bool, int, float)):
         raise TypeError(f"For 'scalar_cast', 'input_x' must be a number, but got {type(input_x).__name__}.")
     if not isinstance(input_y, Number):
-        raise TypeError(f"For 'scalar_cast', 'input_y' must be a dtype, but got {input_y!r}.")
+        raise ValueError(f"For 'scalar_cast', 'input_y' must be a dtype, but got {input_y!r}.")
     return np.asarray(input_x).astype(input_y.np).item()

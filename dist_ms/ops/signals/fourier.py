@@ -136,6 +136,10 @@ class ToReal(Primitive):
 def _prepared(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, norm: Any) -> tuple:
     """The tensor as floats, the lengths (None as given) and dimensions of a transform, and the scale."""
     data = tensor(x, "input", name).array()
+    if name.endswith(("2", "n")):
+        for what, value in (("s", sizes), ("dim", dims)):
+            if value is not None and not isinstance(value, (tuple, list)):
+                raise TypeError(f"For '{name}', '{what}' must be a tuple of ints, but got {type(value).__name__}.")
     if data.dtype.kind in "biu":
         x = ops.cast(x, float32)
     if sizes is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integers, number
@@ -23,6 +24,7 @@ def cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
     """
     from dist_ms.ops.drawing_numbers.candidate_samplers import Cauchy
 
+    check_float(median, "median", "Cauchy"), check_float(sigma, "sigma", "Cauchy")
     return Cauchy(list(self.shape), median, sigma)()
 
 
@@ -36,6 +38,7 @@ def log_normal(self: Tensor, mean: float = 1.0, std: float = 2.0) -> Tensor:
     """
     from dist_ms.ops.drawing_numbers.candidate_samplers import LogNormalReverse
 
+    check_float(mean, "mean", "LogNormalReverse"), check_float(std, "std", "LogNormalReverse")
     return LogNormalReverse(mean, std)(self)
 
 

@@ -122,7 +122,6 @@ def test_named_products():
     same(ops.baddbmm(ms.Tensor(np.ones((2, 4))), ms.Tensor(c), ms.Tensor(d), beta=2), 2 + c @ d)
     for fn in (
         lambda: ops.mv(w, w),
-        lambda: ops.outer(x, w),
         lambda: ops.ger(x, w),
         lambda: ops.inner(x, w[:2]),
         lambda: ops.dot(w, w),
