@@ -14,10 +14,12 @@ _FOR_TYPES: dict[type[Exception], str] = {
         "Tensor.sum_to_size.size"
     ),
     RuntimeError: "uniform.shape",
+    KeyError: "IOU.mode",
 }
 _FOR_VALUES: dict[type[Exception], str] = {
     RuntimeError: "renorm.axis index_fill.axis CumulativeLogsumexp.axis rot90.dims",
     TypeError: "BatchNorm.eps",
+    KeyError: "IOU.mode",
 }
 
 

@@ -18,7 +18,7 @@ _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
 _READ_FIRST = frozenset(
     "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss adjoint argmax argmin cond cov lp_pool2d "
     "fractional_max_pool2d fractional_max_pool3d grid_sample group_norm.input hinge_embedding_loss inner lp_pool1d "
-    "matrix_norm max_unpool1d.indices nll_loss.input nll_loss.target norm unique vector_norm repeat_interleave "
+    "matrix_norm max_unpool1d.indices nll_loss.input nll_loss.target norm Unique vector_norm repeat_interleave "
     "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d".split()
 )
 # Where it reads one of None only.
@@ -286,4 +286,5 @@ def one_of(value: Any, name: str, owner: str, allowed: tuple) -> Any:
         return value
     text = f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}."
     words = not isinstance(value, str) and all(isinstance(a, (str, type(None))) for a in allowed)
-    raise TypeError(text) if words and owner not in _ANY_WRONG_VALUE else ValueError(text)
+    kind = of_type(name, owner) if words and owner not in _ANY_WRONG_VALUE else of_value(name, owner)
+    raise kind(text)

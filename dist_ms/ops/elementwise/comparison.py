@@ -367,6 +367,10 @@ class ApproximateEqual(_Comparison):
 
     @quiet
     def forward(self, x: Any, y: Any) -> np.ndarray:
+        if np.shape(x) != np.shape(y):
+            raise RuntimeError(
+                f"For '{self.name}', 'y' must have the shape {np.shape(x)} of 'x', but got {np.shape(y)}."
+            )
         return np.abs(np.subtract(*promote(x, y))) < self.tolerance
 
 

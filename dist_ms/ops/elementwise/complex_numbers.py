@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating
 from dist_ms.ops.broadcasting import promote, reduce_to
@@ -186,7 +187,14 @@ class Polar(Primitive):
     """
 
     def forward(self, abs: np.ndarray, angle: np.ndarray) -> np.ndarray:
-        r, a = promote(floating(abs, "abs", self.name, False), floating(angle, "angle", self.name, False))
+        r, a = floating(abs, "abs", self.name, False), floating(angle, "angle", self.name, False)
+        if r.dtype != a.dtype:
+            raise TypeError(
+                f"For '{self.name}', 'angle' must have the dtype of 'abs', {from_numpy(r.dtype)}, "
+                f"but got {from_numpy(a.dtype)}."
+            )
+        if r.shape != a.shape:
+            raise ValueError(f"For '{self.name}', 'angle' must have the shape {r.shape} of 'abs', but got {a.shape}.")
         out = np.empty(np.broadcast_shapes(r.shape, a.shape), np.complex128 if r.dtype == np.float64 else np.complex64)
         out.real, out.imag = r * np.cos(a), r * np.sin(a)
         return out

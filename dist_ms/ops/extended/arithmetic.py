@@ -39,6 +39,12 @@ def _scaled(name: str, other: Any, alpha: Any) -> Any:
     """alpha times `other`; alpha must be a number."""
     if isinstance(alpha, Tensor) or not isinstance(alpha, (int, float)):
         raise TypeError(f"For '{name}', 'alpha' must be a number, but got {type(alpha).__name__}.")
+    kinds = "b" if isinstance(alpha, bool) else "fVc" if isinstance(alpha, float) else "biufVc"
+    if isinstance(other, Tensor) and other._element.kind not in kinds:
+        raise TypeError(
+            f"For '{name}', 'alpha' must be a number of the kind of 'other', whose dtype is {other.dtype}, "
+            f"but got {alpha!r}."
+        )
     if alpha == 1 and not isinstance(alpha, bool):
         return other
     return ops.mul(other, alpha) if isinstance(other, Tensor) else other * alpha

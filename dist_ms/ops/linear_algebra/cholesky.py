@@ -140,6 +140,11 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
          [1.]]
     """
     one_dtype("cholesky_solve", "fV", input=input, input2=input2)
+    if input.ndim not in (2, 3) or input.ndim != input2.ndim:
+        raise ValueError(
+            "For 'cholesky_solve', 'input' and 'input2' must both have 2 or 3 dimensions, "
+            f"but got the shapes {input.shape} and {input2.shape}."
+        )
     low = _lower("cholesky_solve", input2, upper)
     return ops.matrix_solve(ops.adjoint(low), ops.matrix_solve(low, input))
 

@@ -318,6 +318,11 @@ def bmm(input_x: Tensor, mat2: Tensor) -> Tensor:
         >>> ms.ops.bmm(a, a).shape
         (3, 2, 2)
     """
+    if tensor(input_x, "input_x", "bmm").shape[:-2] != tensor(mat2, "mat2", "bmm").shape[:-2]:
+        raise ValueError(
+            f"For 'bmm', 'mat2' must have the batch dimensions of 'input_x', {input_x.shape[:-2]}, "
+            f"but got the shape {mat2.shape}."
+        )
     return _batch_matmul(input_x, mat2)
 
 

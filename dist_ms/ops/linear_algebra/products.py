@@ -176,7 +176,9 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
     """
-    shape = np.broadcast_shapes(tensor(input, "input", "cross").shape, tensor(other, "other", "cross").shape)
+    if tensor(input, "input", "cross").ndim != tensor(other, "other", "cross").ndim:
+        raise ValueError(f"For 'cross', 'other' must have {input.ndim} dimensions, but got the shape {other.shape}.")
+    shape = np.broadcast_shapes(input.shape, other.shape)
     if dim is None or dim == -65530:  # MindSpore's mark for "not given"
         if 3 not in shape:
             raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")
@@ -347,8 +349,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, a
     """Subtract each element along a dimension from the next one, `n` times; the result is shorter by `n`.
 
     Args:
-        x: a Tensor with at least one dimension.
-        n: how often.
+        x: a Tensor with at least one dimension; n: how often.
         axis: the dimension.
         prepend: values to put before, with all dimensions.
         append: values to put behind, likewise.

@@ -447,8 +447,11 @@ def cov(
     x = mul(reshape(input, (1, input.size)) if input.ndim < 2 else input, 1.0)
     d = from_numpy(numpy_dtype(x))
     weight = ops.ones((x.shape[1],), d)
-    for extra in (fweights, aweights):
+    for name, extra, kinds in (("fweights", fweights, "iu"), ("aweights", aweights, "fV")):
         if extra is not None:
+            if numpy_dtype(tensor(extra, name, "cov")).kind not in kinds:
+                wanted = "an integer" if name == "fweights" else "a float"
+                raise TypeError(f"For 'cov', the dtype of '{name}' must be {wanted} type, but got {extra.dtype}.")
             weight = mul(weight, ops.cast(extra, d))
     total = ops.sum(weight)
     mean = true_divide(ops.sum(mul(x, weight), 1, True), total)

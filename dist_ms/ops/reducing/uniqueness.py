@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, one_axis
+from dist_ms.ops.arguments import array, boolean, one_axis, tensor
 from dist_ms.ops.kernels import unique as kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -127,7 +127,7 @@ def unique_with_pad(x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
         >>> print(ms.ops.unique_with_pad(ms.Tensor([3, 1, 3]), 0)[0])
         [3 1 0]
     """
-    values, places = unique(x)
+    values, places = unique(tensor(x, "x", "unique_with_pad"))
     return ops.concat([values, ops.full((x.size - values.size,), ops.arguments.scalar(pad_num), dtype=x.dtype)]), places
 
 

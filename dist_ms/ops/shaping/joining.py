@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import wanted
+from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
@@ -121,8 +122,11 @@ class Stack(Primitive):
     def forward(self, *tensors: np.ndarray) -> np.ndarray:
         if any(t.shape != tensors[0].shape for t in tensors):
             raise ValueError(f"For '{self.name}', 'tensors' must have one shape, but got {[t.shape for t in tensors]}.")
+        if any(t.dtype != tensors[0].dtype for t in tensors):
+            found = [str(from_numpy(t.dtype)) for t in tensors]
+            raise TypeError(f"For '{self.name}', 'tensors' must have one dtype, but got {found}; cast them first.")
         axis = one_axis(self.axis, "axis", self.name, tensors[0].ndim + 1)
-        return _stacked(_same_type(tensors), axis)
+        return _stacked(list(tensors), axis)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.axis, "axis", self.name, len(inputs[0].shape) + 1)

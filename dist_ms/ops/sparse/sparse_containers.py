@@ -242,8 +242,8 @@ def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
     owner = "dense_to_sparse_coo"
     if not isinstance(tensor, Tensor):
         raise TypeError(f"For '{owner}', 'tensor' must be a Tensor, but got {type(tensor).__name__}.")
-    if not tensor.ndim:
-        raise ValueError(f"For '{owner}', 'tensor' must have a dimension, but got shape ().")
+    if tensor.ndim != 2:
+        raise ValueError(f"For '{owner}', 'tensor' must have 2 dimensions, but got the shape {tensor.shape}.")
     places = wrap(np.argwhere(tensor.array() != 0).astype(np.int32))
     return COOTensor(places, ops.gather_nd(tensor, places), tensor.shape)
 

@@ -309,6 +309,10 @@ class Gcd(Binary):
     differentiable = False
     combine = staticmethod(np.gcd)
 
+    def operands(self, input: Any, other: Any) -> tuple:
+        """Refuse numbers."""
+        return tensor(input, "input", self.name), tensor(other, "other", self.name)
+
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
         return self.combine(integral(x, "input", self.name), y)
@@ -330,11 +334,16 @@ class Lcm(Gcd):
         [12]
     """
 
+    operands = Binary.operands
     combine = staticmethod(np.lcm)
 
 
 class _CopySign(Binary):
     """The absolute value of the first operand with the sign of the second."""
+
+    def operands(self, input: Any, other: Any) -> tuple:
+        """Refuse a number as the first operand."""
+        return super().operands(tensor(input, "input", self.name), other)
 
     @quiet
     def forward(self, x: Any, other: Any) -> np.ndarray:
