@@ -49,6 +49,8 @@ class _Formula(LearningRateSchedule):
 
     def construct(self, global_step: Tensor) -> Tensor:
         """The learning rate of a step, a float32 Tensor of the step's shape."""
+        if isinstance(global_step, str):
+            raise TypeError(f"For '{type(self).__name__}', 'global_step' must be a Tensor, but got {global_step!r}.")
         steps = global_step.asnumpy() if isinstance(global_step, Tensor) else np.asarray(global_step)
         rates = [self._at(float(s)) for s in steps.reshape(-1)]
         return Tensor(np.array(rates, np.float32).reshape(steps.shape))

@@ -29,17 +29,17 @@ _SHAPE_FIRST = frozenset(("Padding", "Stack"))
 _ANY_WRONG_VALUE = frozenset(("MirrorPad", "gelu", "pad", "searchsorted"))
 # Integers that MindSpore does not take out of a tensor.
 _PLAIN_INTS = frozenset(
-    "argmax.dim CumSum.axis Cummin.axis CumulativeLogsumexp.axis Flatten.end_dim Gather.axis Median.axis "
-    "ReduceMin.axis "
+    "CumSum.axis Cummin.axis CumulativeLogsumexp.axis Flatten.end_dim Gather.axis Median.axis ReduceMin.axis "
     "ReverseSequence.batch_dim ReverseSequence.seq_dim Softmax.axis Sort.axis Transpose.input_perm Unstack.axis "
-    "bernoulli.seed bincount.minlength chunk.axis diag_embed.dim1 diag_embed.offset dsplit.indices_or_sections "
-    "fft2.dim fftn.dim flatten.end_dim gumbel_softmax.dim hfft2.s hsplit.indices_or_sections ifft2.dim ihfftn.s "
-    "kaiser_window.window_length laplace.shape matrix_norm.axis matrix_power.n max.axis median.axis min.axis "
-    "movedim.destination movedim.source mvlgamma.p narrow.axis narrow.length norm.dim normal.seed randn_like.seed "
-    "repeat_elements.rep repeat_interleave.axis sequence_mask.maxlen softmax.axis split.axis "
-    "split.split_size_or_sections standard_laplace.seed standard_normal.seed std.axis "
-    "tensor_split.indices_or_sections tril_indices.col tril_indices.row uniform_candidate_sampler.num_true "
-    "var.axis var.ddof vsplit.indices_or_sections".split()
+    "argmax.dim bernoulli.seed bincount.minlength chunk.axis diag_embed.dim1 diag_embed.offset "
+    "dsplit.indices_or_sections fft2.dim fftn.dim flatten.end_dim gumbel_softmax.dim hfft2.s "
+    "hsplit.indices_or_sections ifft2.dim ihfftn.s kaiser_window.window_length laplace.shape matrix_norm.axis "
+    "matrix_power.n max.axis median.axis min.axis movedim.destination movedim.source mvlgamma.p narrow.axis "
+    "narrow.length norm.dim normal.seed randn_like.seed repeat_elements.rep repeat_interleave.axis "
+    "sequence_mask.maxlen softmax.axis split.axis split.split_size_or_sections standard_laplace.seed "
+    "standard_normal.seed std.axis tensor_split.indices_or_sections tril_indices.col tril_indices.row "
+    "triu_indices.col triu_indices.row uniform_candidate_sampler.num_true var.axis var.ddof "
+    "vsplit.indices_or_sections".split()
 )
 
 

@@ -20,6 +20,8 @@ _MODES = {"zeros": "constant", "reflect": "reflect", "replicate": "replicate", "
 
 def _each(value: Any, rank: int) -> tuple[int, ...]:
     """One number for each spatial dimension."""
+    if not isinstance(value, (int, tuple, list)):
+        raise ValueError(f"For 'Convolution', the sizes must be an int, a tuple or a list, but got {value!r}.")
     return (value,) * rank if isinstance(value, int) else tuple(value)
 
 

@@ -70,6 +70,7 @@ class _MaxPoolNd(_PoolNd):
         self.return_indices = check_bool(return_indices, "return_indices", self.cls_name)
         plain = padding in (0, (0,) * self._rank) and dilation in (1, (1,) * self._rank)
         is_pad = isinstance(pad_mode, str) and pad_mode.upper() == "PAD"
+        check_type(pad_mode, "pad_mode", self.cls_name, str)
         if not is_pad and not (plain and not return_indices and not ceil_mode):
             raise ValueError(
                 f"For '{self.cls_name}', 'padding', 'dilation', 'return_indices' and 'ceil_mode' need "

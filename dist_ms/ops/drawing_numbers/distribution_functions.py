@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integers, tensor
+from dist_ms.ops.arguments import data_type, integers, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.drawing import generator_of, parameter_array
 from dist_ms.ops.drawing_numbers.random_sources import source_of
@@ -87,7 +87,8 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
     """
     r = tensor(rate, "rate", "random_poisson").array()
     size = integers(shape, "shape", "random_poisson")
-    return wrap(source_of("random_poisson", seed).poisson(r, size).astype(dtype.np))
+    d = data_type(dtype, "dtype", "random_poisson").np
+    return wrap(source_of("random_poisson", seed).poisson(r, size).astype(d))
 
 
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -> Tensor:

@@ -157,7 +157,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         >>> bool((x >= 1).all()), bool((x < 2).all())
         (True, True)
     """
-    if dtype.np.kind in "iu":
+    if data_type(dtype, "dtype", "uniform").np.kind in "iu":
         low, high = (v.array() if isinstance(v, Tensor) else np.asarray(v) for v in (minval, maxval))
         if (low >= high).any():
             raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
@@ -254,7 +254,7 @@ def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: N
     """
     d = _int_dtype("randint", dtype)
     if not isinstance(size, (tuple, list)):
-        raise TypeError(f"For 'randint', 'size' must be a tuple, but got {type(size).__name__}.")
+        raise ValueError(f"For 'randint', 'size' must be a tuple, but got {type(size).__name__}.")
     return wrap(_integers("randint", low, high, size, seed, d))
 
 
@@ -296,7 +296,7 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = 
         (2,)
     """
     d = _float_dtype("rand_like", dtype or tensor(input, "input", "rand_like").dtype)
-    return wrap(source_of("rand_like", seed).uniform(input.shape, d))
+    return wrap(source_of("rand_like", seed).uniform(tensor(input, "input", "rand_like").shape, d))
 
 
 def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
@@ -320,7 +320,7 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
         (2,)
     """
     d = _float_dtype("randn_like", dtype or tensor(input, "input", "randn_like").dtype)
-    return wrap(source_of("randn_like", seed).normal(input.shape, d))
+    return wrap(source_of("randn_like", seed).normal(tensor(input, "input", "randn_like").shape, d))
 
 
 def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:

@@ -84,6 +84,8 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
         >>> print(ms.mint.index_add(x, 0, ms.Tensor([0, 2]), y, alpha=2))
         [21.  2. 43.]
     """
+    for name, value in (("input", input), ("index", index), ("source", source)):
+        tensor(value, name, "index_add")
     places = ops.reshape(index, tuple(-1 if d == dim % input.ndim else 1 for d in range(input.ndim)))
     added = source if alpha == 1 else ops.mul(source, alpha)
     return ops.tensor_scatter_elements(input, ops.broadcast_to(places, source.shape), added, dim, "add")

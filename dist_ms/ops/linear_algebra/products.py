@@ -176,9 +176,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
     """
-    if tensor(input, "input", "cross").ndim != tensor(other, "other", "cross").ndim:
-        raise ValueError(f"For 'cross', 'other' must have {input.ndim} dimensions, but got the shape {other.shape}.")
-    shape = np.broadcast_shapes(input.shape, other.shape)
+    shape = np.broadcast_shapes(tensor(input, "input", "cross").shape, tensor(other, "other", "cross").shape)
     if dim is None or dim == -65530:  # MindSpore's mark for "not given"
         if 3 not in shape:
             raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")

@@ -13,7 +13,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import floating, integer, integral, one_dtype, tensor
+from dist_ms.ops.arguments import array, floating, integer, integral, one_dtype, tensor
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, mul, neg, square, sub
 from dist_ms.ops.elementwise.exponentials import exp
@@ -308,12 +308,11 @@ class Gcd(Binary):
 
     differentiable = False
     combine = staticmethod(np.gcd)
-
-    def operands(self, input: Any, other: Any) -> tuple:
-        """Refuse numbers."""
-        return tensor(input, "input", self.name), tensor(other, "other", self.name)
+    takes_numbers = False
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
+        if not self.takes_numbers:
+            array(input, "input", self.name), array(other, "other", self.name)
         x, y = promote(input, other)
         return self.combine(integral(x, "input", self.name), y)
 
@@ -334,23 +333,19 @@ class Lcm(Gcd):
         [12]
     """
 
-    operands = Binary.operands
+    takes_numbers = True
     combine = staticmethod(np.lcm)
 
 
 class _CopySign(Binary):
     """The absolute value of the first operand with the sign of the second."""
 
-    def operands(self, input: Any, other: Any) -> tuple:
-        """Refuse a number as the first operand."""
-        return super().operands(tensor(input, "input", self.name), other)
-
     @quiet
     def forward(self, x: Any, other: Any) -> np.ndarray:
-        first = x.dtype if isinstance(x, np.ndarray) else None
+        first = array(x, "input", self.name).dtype
         x, y = promote(x, other)
         # The type is the first operand's, or float32 for one that has no sign of zero.
-        kind = x.dtype if first is None else first
+        kind = first
         if kind.kind in "biu":
             kind = np.dtype(np.float32)
         return np.copysign(x.astype(kind, copy=False), y.astype(kind, copy=False))

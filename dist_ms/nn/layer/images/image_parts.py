@@ -41,7 +41,7 @@ class CentralCrop(Cell):
         self.central_fraction = check_float_range(central_fraction, "central_fraction", "CentralCrop", 0, 1, "(]")
 
     def construct(self, image: Tensor) -> Tensor:
-        if image.ndim not in (3, 4):
+        if tensor(image, "image", "CentralCrop").ndim not in (3, 4):
             raise ValueError(f"For 'CentralCrop', 'image' must have 3 or 4 dimensions, but got shape {image.shape}.")
         height, width = image.shape[-2:]
         top, left = (int((float(n) - float(n * self.central_fraction)) / 2) for n in (height, width))
