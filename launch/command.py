@@ -45,6 +45,7 @@ class Job:
         log_dir: where each rank's output goes as well, or None.
         log_name: how the names of these files begin.
         hosts: the machines with their numbers of ranks; none: this one, or what mpirun finds itself.
+        offered: all that it may have when it is started again, with their slots; none: `hosts`.
     """
 
     ranks: int
@@ -56,6 +57,7 @@ class Job:
     mpi_args: Sequence[str] = field(default_factory=tuple)
     servers: int = 0
     hosts: tuple[Host, ...] = ()
+    offered: tuple[Host, ...] = ()
     prefix: bool = False
     log_dir: str | None = None
     log_name: str = "rank"

@@ -116,7 +116,14 @@ def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     job = make_job(options, _program(parser, options), os.environ)
     if options.dry_run:
         return show_command(job, options.mpirun, os.environ)
-    return run_job(job, options.mpirun, grace=options.grace, restarts=options.restarts, closing=options.summary)
+    return run_job(
+        job,
+        options.mpirun,
+        grace=options.grace,
+        restarts=options.restarts,
+        min_ranks=options.min_ranks,
+        closing=options.summary,
+    )
 
 
 if __name__ == "__main__":

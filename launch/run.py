@@ -7,11 +7,12 @@ import secrets
 import signal
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dist_ms.launch.banner import LOST, BannerFilter, describe
 from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
+from dist_ms.launch.hosts import Host
 from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import Machine, this_machine
 from dist_ms.launch.monitoring.status import VARIABLE as STATUS
@@ -19,6 +20,9 @@ from dist_ms.launch.monitoring.status import StatusFolder
 from dist_ms.launch.monitoring.summary import summary
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
 from dist_ms.launch.reports import VARIABLE, Reports, named
+from dist_ms.launch.running.answering import silent_hosts
+from dist_ms.launch.running.faults import Fault, fault_of
+from dist_ms.launch.running.remaining import Remaining, TooFewSlots
 from dist_ms.launch.running.restarts import COUNT, Outcome, with_restarts
 from dist_ms.launch.running.single import run_single
 from dist_ms.launch.running.stopping import GRACE, STOPPED, Stopping, say
@@ -34,6 +38,7 @@ def run_job(
     environ: Mapping[str, str] = os.environ,
     grace: float = GRACE,
     restarts: int = 0,
+    min_ranks: int | None = None,
     closing: bool = True,
 ) -> int:
     """Run a job to its end.
@@ -44,6 +49,7 @@ def run_job(
         environ: the user's environment.
         grace: seconds that ranks have to stop after a signal, 0 to end them at once.
         restarts: how often the job is started again when it has failed.
+        min_ranks: with how few ranks, servers not counted, it may be; None: with all.
         closing: whether a line at the end says how the training went, if it ended well.
 
     Returns:
@@ -62,7 +68,7 @@ def run_job(
     if status.path is not None:
         environ = {**environ, STATUS: str(status.path)}
     try:
-        code = _run(job, mpirun, machine, environ, grace, restarts, status)
+        code = _run(job, mpirun, machine, environ, grace, restarts, min_ranks, status)
         found = status.read() if closing and code in (0, STOPPED) else None  # a failed job's last line says why
         if found is not None and (line := summary(found, time.monotonic() - began)):
             say(line)
@@ -78,30 +84,41 @@ def _run(
     environ: Mapping[str, str],
     grace: float,
     restarts: int,
+    min_ranks: int | None,
     status: StatusFolder,
 ) -> int:
     """Run a job, again where it failed, and return its exit code."""
-    if job.alone:
-        command, env = [job.python, *job.program], rank_environment(job, machine, environ)
-
-        def single(count: int) -> Outcome:
-            status.begin_attempt(count)
-            return run_single(command, {**env, COUNT: str(count)}, grace)
-
-        return with_restarts(single, restarts)
-    launcher = find_mpirun(mpirun, job.python, environ)
+    launcher = None if job.alone else find_mpirun(mpirun, job.python, environ)
     # The ranks' secret, by which they know each other over TCP before they have met.
     environ = {**environ, _TOKEN: environ.get(_TOKEN) or secrets.token_hex(16)}
+    least = None if min_ranks is None else min_ranks + job.servers
+
+    def find_silent(hosts: Sequence[Host]) -> set[str]:
+        return set() if launcher is None else silent_hosts(hosts, launcher, job, machine, environ)
+
+    remaining, last = Remaining(job, least, find_silent), Outcome(0)
 
     def attempt(count: int) -> Outcome:
-        status.begin_attempt(count)
-        if not restarts:
-            return _attempt(job, launcher, machine, environ, grace)
+        nonlocal last
+        try:
+            line = remaining.after(last.fault)
+        except TooFewSlots as error:
+            say(f"dist-ms: {error}.")
+            last = Outcome(last.code, str(error), fault=Fault())
+            return last
+        if line:
+            say(line)
+        now, env = remaining.job, {**environ, COUNT: str(count)} if restarts else environ
+        status.begin_attempt(count, now.ranks)
+        if launcher is None or now.alone:
+            last = run_single([now.python, *now.program], rank_environment(now, machine, env), grace)
+            return last
         if count:
             closed = os.open(os.devnull, os.O_RDONLY)  # what was read is gone
             os.dup2(closed, 0)
             os.close(closed)
-        return _attempt(job, launcher, machine, {**environ, COUNT: str(count)}, grace)
+        last = _attempt(now, launcher, machine, env, grace)
+        return last
 
     return with_restarts(attempt, restarts)
 
@@ -152,7 +169,8 @@ def _verdict(job: Job, code: int, banners: BannerFilter, reports: Reports, stopp
     else:
         return Outcome(0)
     say(line)
-    return Outcome(code, first.said if first is not None and not lost else "", asked=asked is not None)
+    said = first.said if first is not None and not lost else ""
+    return Outcome(code, said, asked is not None, fault_of(first, banners.failure))
 
 
 def _check(job: Job, environ: Mapping[str, str]) -> None:

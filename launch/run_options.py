@@ -94,6 +94,19 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         "DIST_MS_RESTARTS, and Model.train(resume=...) goes on where the run was (default 0)",
     )
     run.add_argument(
+        "--spares",
+        action=argparse.BooleanOptionalAction,
+        help="with --restarts: of the machines with more slots than there are ranks, leave out one whose rank was "
+        "killed or that does not answer, and take others (default, where there are any)",
+    )
+    run.add_argument(
+        "--min-ranks",
+        type=positive,
+        metavar="M",
+        help="with --restarts: start the job again with fewer ranks, M or more, when a rank was killed or a machine "
+        "does not answer and no slots are left to take its place (default: N)",
+    )
+    run.add_argument(
         "--summary",
         action=argparse.BooleanOptionalAction,
         default=True,
@@ -143,6 +156,8 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         raise LaunchError(
             f"--servers must leave a slot for a worker, but {source} has {ranks} and it is {options.servers}."
         )
+    shared = share(hosts, ranks, source) if hosts else ()
+    _check_restarting(options, ranks - options.servers, sum(host.slots for host in hosts) - ranks)
     return Job(
         ranks=ranks,
         python=sys.executable,
@@ -155,5 +170,20 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         prefix=options.prefix,
         log_dir=options.log_dir,
         log_name=options.log_name,
-        hosts=share(hosts, ranks, source) if hosts else (),
+        hosts=shared,
+        offered=shared if options.spares is False else hosts,
     )
+
+
+def _check_restarting(options: argparse.Namespace, workers: int, spare: int) -> None:
+    """Raise if what is to be done after a failure cannot be."""
+    for name, value in (("--spares", options.spares), ("--min-ranks", options.min_ranks)):
+        if value and not options.restarts:
+            raise LaunchError(f"{name} must come with --restarts N, as it says how a failed job is started again.")
+    if options.spares and spare < 1:
+        raise LaunchError(
+            f"--spares must have machines with more slots than ranks, but there are {max(0, workers + spare)} for "
+            f"{workers}: name more in --hosts or --hostfile."
+        )
+    if options.min_ranks is not None and options.min_ranks > workers:
+        raise LaunchError(f"--min-ranks must be {workers} or less, the number of ranks, but got {options.min_ranks}.")

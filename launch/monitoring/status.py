@@ -14,7 +14,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -82,10 +82,17 @@ class StatusFolder:
         except OSError:
             self.remove()
 
-    def begin_attempt(self, restarts: int) -> None:
-        """Note that the job begins, or begins again."""
+    def begin_attempt(self, restarts: int, ranks: int | None = None) -> None:
+        """Note that the job begins, or begins again.
+
+        Args:
+            restarts: how often it was started before.
+            ranks: how many there are now; None: as many as before.
+        """
         if self.path is None:
             return
+        if ranks is not None:
+            self._status = replace(self._status, ranks=ranks)
         for old in self.path.glob("rank_*"):
             old.unlink(missing_ok=True)
         facts = {name: value for name, value in vars(self._status).items() if name != "records"}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dist_ms.launch.running.faults import Fault
 from dist_ms.launch.running.stopping import SIGNALS, STOPPED, say
 
 COUNT = "DIST_MS_RESTARTS"  # how often the job was started again, for the ranks
@@ -22,11 +23,13 @@ class Outcome:
         code: the exit code.
         reason: the failed rank's last words.
         asked: whether the job was stopped from outside.
+        fault: what failed besides the program.
     """
 
     code: int
     reason: str = ""
     asked: bool = False
+    fault: Fault | None = None
 
 
 def with_restarts(attempt: Callable[[int], Outcome], restarts: int) -> int:
