@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from dist_ms.launch.hosts import Host
 from dist_ms.launch.machine import Machine
 from dist_ms.launch.mpirun import LaunchError, MpiRun
+from dist_ms.launch.output.streams import opening_streams
+from dist_ms.launch.output.tagged_lines import tagging
 from dist_ms.launch.reports import waiting
-from dist_ms.launch.streams import opening_streams
 
 # Options and variables that name other machines or hand the placement to a batch system.
 _HOST_OPTIONS = (
@@ -131,21 +132,12 @@ def mpirun_command(
         "intel": _intel,
         "unknown": lambda *_: ([], {}),
     }[launcher.vendor](launcher, job, machine, env)
-    if job.prefix and streams is None:
-        arguments = [*arguments, *_prefixing(launcher)]
+    if streams is None and (job.prefix or job.log_dir is not None):
+        arguments = [*arguments, *tagging(launcher)]
     for name, value in settings.items():
         env.setdefault(name, value)
     env |= launcher.environment(env)
     return [launcher.path, *arguments, "-n", str(job.ranks), *job.mpi_args, *program], env
-
-
-def _prefixing(launcher: MpiRun) -> list[str]:
-    """Have mpirun label the lines, on several machines; they are not put together there."""
-    if launcher.vendor == "openmpi":
-        return ["--output", "tag"] if launcher.major >= 5 else ["--tag-output"]
-    if launcher.vendor == "unknown":
-        raise LaunchError(f"--prefix must be left out with {launcher.path}, of which it is not known whose it is.")
-    return ["-prepend-rank"]
 
 
 def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:

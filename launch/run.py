@@ -19,6 +19,9 @@ from dist_ms.launch.monitoring.status import VARIABLE as STATUS
 from dist_ms.launch.monitoring.status import StatusFolder
 from dist_ms.launch.monitoring.summary import summary
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
+from dist_ms.launch.output.rank_output import RankOutput
+from dist_ms.launch.output.streams import Streams
+from dist_ms.launch.output.tagged_lines import TaggedLines
 from dist_ms.launch.reports import VARIABLE, Reports, named
 from dist_ms.launch.running.answering import silent_hosts
 from dist_ms.launch.running.faults import Fault, fault_of
@@ -27,7 +30,6 @@ from dist_ms.launch.running.restarts import COUNT, Outcome, with_restarts
 from dist_ms.launch.running.single import run_single
 from dist_ms.launch.running.stopping import GRACE, STOPPED, Stopping, say
 from dist_ms.launch.running.supervision import supervise
-from dist_ms.launch.streams import Streams
 
 _TOKEN = "DIST_MS_JOB_TOKEN"
 
@@ -128,6 +130,10 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
     streams = None if several_machines(job, environ) else Streams(job.ranks, job.prefix, job.log_dir, job.log_name)
     reports = Reports(pipe=streams is not None)
     environ = {**environ, VARIABLE: reports.path}
+    tagged = None
+    if streams is None and (job.prefix or job.log_dir is not None):
+        output = RankOutput(job.ranks, job.prefix, job.log_dir, job.log_name)
+        tagged = TaggedLines(launcher, job.ranks, output, reports)
     opened = streams.arguments if streams is not None else None
     command, env = mpirun_command(launcher, job, machine, environ, opened)
     if streams is not None and launcher.vendor == "openmpi":
@@ -138,13 +144,16 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
     try:
         # Intel MPI's words about failures go to its stdout, which the ranks do not share here.
         silent = launcher.vendor == "intel" and streams is not None
-        code, banners = supervise(command, env, streams, reports, silent, stopping)
+        code, banners = supervise(command, env, streams, reports, silent, stopping, tagged)
         first = reports.first()
-        if streams is not None and first is not None and (text := streams.buried_traceback(first.rank)):
+        shown = streams or tagged
+        if shown is not None and first is not None and (text := shown.output.buried_traceback(first.rank)):
             say(f"dist-ms: what ended the job, again:\n{text.rstrip()}")
     finally:
         if streams is not None:
             streams.close()
+        if tagged is not None:
+            tagged.output.close()
         reports.close()
     return _verdict(job, code, banners, reports, stopping)
 
@@ -177,8 +186,6 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
     """Raise if the job cannot work, before any process is started."""
     if environ.get("OMPI_COMM_WORLD_RANK") or environ.get("PMI_RANK"):
         raise LaunchError("this process is a rank of a job already; start jobs outside of jobs.")
-    if job.log_dir is not None and several_machines(job, environ):
-        raise LaunchError("--log-dir must be left out for a job of several machines: give mpirun's own option for it.")
     script = job.program[0]
     if script not in ("-m", "-c") and not Path(script).is_file():
         raise LaunchError(f"the script must be a file, but {script!r} is none.")

@@ -127,9 +127,10 @@ class Remaining:
     def _line(self, before: Job, fault: Fault, name: str | None, silent: set[str]) -> str:
         """Say what is new, and why."""
         job = self.job
-        ranks = f"{job.ranks} rank{'s' * (job.ranks > 1)}"
+        count, kind = job.ranks - job.servers, "worker" if job.servers else "rank"
+        ranks = f"{count} {kind}{'s' * (count > 1)}"
         if job.ranks != before.ranks:
-            ranks += f" instead of {before.ranks}"
+            ranks += f" instead of {before.ranks - before.servers}"
         where = " on " + ",".join(f"{host.name}:{host.slots}" for host in job.hosts) if job.hosts else ""
         why = []
         if name is not None and name not in silent:

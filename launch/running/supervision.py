@@ -11,10 +11,12 @@ import sys
 
 from dist_ms.launch.banner import BannerFilter, failure_code
 from dist_ms.launch.mpirun import LaunchError
+from dist_ms.launch.output.rank_output import write_all
+from dist_ms.launch.output.streams import Streams
+from dist_ms.launch.output.tagged_lines import TaggedLines
 from dist_ms.launch.reports import VARIABLE, Reports
 from dist_ms.launch.running.left_over import end_left_over
 from dist_ms.launch.running.stopping import SIGNALS, STOPPED, Stopping, Terminal
-from dist_ms.launch.streams import Streams
 
 _PATIENCE = 5.0  # seconds for mpirun to end when nobody reads the output
 _PR_SET_PDEATHSIG = 1
@@ -27,6 +29,7 @@ def supervise(
     reports: Reports,
     silent: bool,
     stopping: Stopping,
+    tagged: TaggedLines | None = None,
 ) -> tuple[int, BannerFilter]:
     """Run mpirun, pass its output on, and see that it ends when this process is told to.
 
@@ -37,6 +40,7 @@ def supervise(
         reports: what the ranks tell.
         silent: whether mpirun's words come on its stdout.
         stopping: ends it.
+        tagged: takes the ranks' lines out of mpirun's output; None: they are not told apart.
 
     Returns:
         Its exit code, 128 + the signal's number for a signal, and what its banners said.
@@ -56,7 +60,7 @@ def supervise(
             command,
             env=env,
             stdin=None if streams is None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE if silent else None,
+            stdout=subprocess.PIPE if silent or tagged is not None else None,
             stderr=subprocess.STDOUT if silent else subprocess.PIPE,
             # Out of the terminal's group: ^C comes here only, and mpirun is told once. Where it
             # has to read the terminal itself it must stay.
@@ -66,12 +70,15 @@ def supervise(
         try:
             if streams is not None:
                 streams.start_input()
-            _pump(process, banners, streams, reports, wake, stopping)
+            _pump(process, banners, streams, reports, wake, stopping, tagged)
         except BrokenPipeError:  # nobody reads the output any more
             stopping.received.insert(0, signal.SIGPIPE)
             stopping.killed = True
             process.terminate()
             process.wait(_PATIENCE)
+        if tagged is not None:
+            banners.feed(tagged.last())
+            tagged.output.flush(at_once=True)
         banners.feed(reports.last())
         banners.close()
     except OSError as error:
@@ -99,6 +106,7 @@ def _pump(
     reports: Reports,
     wake: int,
     stopping: Stopping,
+    tagged: TaggedLines | None,
 ) -> None:
     """Pass output on until mpirun has ended; end it when it is time.
 
@@ -107,9 +115,10 @@ def _pump(
     output = process.stderr or process.stdout
     assert output is not None
     errors = output.fileno()
+    forwarded = () if tagged is None or process.stdout is None else (process.stdout.fileno(),)
     with selectors.DefaultSelector() as selector:
         telling = () if reports.reader is None else (reports.reader,)
-        for fd in (wake, errors, *telling, *(streams.readers if streams is not None else ())):
+        for fd in (wake, errors, *telling, *forwarded, *(streams.readers if streams is not None else ())):
             selector.register(fd, selectors.EVENT_READ)
         while True:
             ended = process.poll() is not None
@@ -119,15 +128,23 @@ def _pump(
                     os.read(wake, 512)
                 elif fd == errors:
                     data = os.read(errors, 65536)
-                    banners.feed(data if telling else reports.strip(data))
+                    own = data if tagged is None else tagged.feed(2, data)
+                    banners.feed(own if telling else reports.strip(own))
                     if not data:
                         selector.unregister(errors)
+                elif tagged is not None and fd in forwarded:
+                    data = os.read(fd, 65536)
+                    write_all(1, tagged.feed(1, data))
+                    if not data:
+                        selector.unregister(fd)
                 elif fd in telling:
                     reports.strip(os.read(fd, 65536))
                 elif streams is not None:
                     streams.pump(fd)
             if streams is not None:
                 streams.flush(at_once=ended and not ready)
+            if tagged is not None:
+                tagged.output.flush()
             if ended and not ready:
                 return
             stopping.act(process, over="rank" in banners.failure or any(r.code != STOPPED for r in reports.told))

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import time
+from itertools import chain
 
 from tests.jobs.conftest import environment, processes
 
@@ -122,8 +123,8 @@ def each_row_comes_once(out, ranks):
     rows = [list(map(int, words.split())) for words in re.findall(r"rows ([\d ]+)\n", out)]
     resumed = min(step for attempt, _, step, *_ in rows if attempt == 1)
     for epoch in (1, 2, 3):
-        kept = [ids for attempt, e, step, *ids in rows if e == epoch and (attempt == 1 or step < resumed)]
-        assert sorted(sum(kept, [])) == list(range(96))
+        kept = (ids for attempt, e, step, *ids in rows if e == epoch and (attempt == 1 or step < resumed))
+        assert sorted(chain.from_iterable(kept)) == list(range(96))
     assert sum(1 for attempt, _, step, *_ in rows if attempt == 1 and step == resumed) == ranks
     return resumed
 

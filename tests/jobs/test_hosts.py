@@ -187,3 +187,39 @@ def test_arrays_that_differ_between_machines_are_shown_on_every_rank(hosts, tmp_
         f"  rank {r}: all_reduce({other if r == ranks - 1 else 'float32[500000], sum'}) of w, b" for r in range(ranks)
     ]
     assert done.stdout.count("closed: For 'post_all_reduce', group") == ranks
+
+
+SPEAKS = """
+import sys, time
+from dist_ms.communication import init, get_rank
+init()
+print("begin", flush=True)
+time.sleep(0.3)
+print("half", end="", flush=True)
+print(" of", get_rank())
+if get_rank() == 0:
+    time.sleep(0.5)
+    raise ValueError("no such data")
+try:
+    time.sleep(60)
+finally:
+    print("too late", file=sys.stderr, flush=True)
+"""
+
+
+def test_labels_and_a_file_per_rank_of_several_machines(hosts, tmp_path):
+    script = tmp_path / "speaks.py"
+    script.write_text(SPEAKS)
+    words = hosts.mpi_options((1, 2))
+    at = words.index("--host")
+    options = ["--hosts", words[at + 1], "--mpi-args", " ".join(words[:at] + words[at + 2 :])]
+    options += ["--prefix", "--log-dir", str(tmp_path / "logs")]
+    done = job([*hosts.on_first()], "-m", "dist_ms.launch", "run", *options, str(script))
+    assert done.returncode == 1, done.stderr
+    first, *rest = done.stdout.splitlines()
+    assert first == "[0-2] begin" and sorted(rest) == [f"[{rank}] half of {rank}" for rank in range(3)]
+    assert "[0] ValueError: no such data\n" in done.stderr and "\x1e" not in done.stderr
+    assert "dist-ms: rank 0 of 3 ended with an uncaught ValueError on node1, exit code 1" in done.stderr
+    for rank in range(3):
+        text = (tmp_path / "logs" / f"rank_{rank}.log").read_text()
+        assert text.startswith(f"begin\nhalf of {rank}\n") and ("ValueError" in text) == (rank == 0)

@@ -2,8 +2,7 @@
 
 import random
 
-from dist_ms.launch.labels import Labels
-from dist_ms.launch.main import main
+from dist_ms.launch.output.labels import Labels
 
 
 def test_each_rank_s_lines_stay_in_order_and_none_is_lost():
@@ -39,8 +38,3 @@ def test_lines_wait_a_moment_for_others(monkeypatch):
     now[0] += 0.2
     labels.flush()
     assert written == [(1, b"[0] one\n"), (2, b"[0-1] one\n")]
-
-
-def test_where_there_are_no_log_files(capsys):
-    assert main(["run", "--hosts", "a:2,b:2", "--log-dir", "logs", __file__]) == 2
-    assert "--log-dir must be left out for a job of several machines" in capsys.readouterr().err

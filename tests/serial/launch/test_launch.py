@@ -11,7 +11,7 @@ from dist_ms.launch.command import Job, mpirun_command
 from dist_ms.launch.machine import Machine, cpu_list, this_machine
 from dist_ms.launch.main import main, make_parser
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun, identify
-from dist_ms.launch.streams import Streams, opening_streams
+from dist_ms.launch.output.streams import Streams, opening_streams
 
 OPENMPI = MpiRun("/opt/bin/mpirun", "openmpi", 5)
 MPICH = MpiRun("/opt/bin/mpirun", "mpich")

@@ -14,9 +14,8 @@ import stat
 import threading
 import time
 from collections.abc import Sequence
-from typing import BinaryIO
 
-from dist_ms.launch.labels import Labels
+from dist_ms.launch.output.rank_output import RankOutput
 from dist_ms.launch.reports import WAITING
 
 # A rank's first program: it opens its streams, runs the interpreter and tells how that ended. Rank r's writing ends
@@ -57,16 +56,11 @@ class Streams:
     Attributes:
         readers: the pipes' reading ends.
         terminal: whether the ranks write to a terminal.
+        output: takes what they write.
     """
 
     def __init__(self, ranks: int, prefix: bool = False, log_dir: str | None = None, log_name: str = "rank") -> None:
-        self._tracebacks: dict[int, bytes] = {}
-        self._last_error = -1
-        self._labels = Labels(ranks, _write_all) if prefix else None
-        self._logs: list[BinaryIO] = []
-        if log_dir is not None:
-            os.makedirs(log_dir, exist_ok=True)
-            self._logs = [open(os.path.join(log_dir, f"{log_name}_{r}.log"), "ab", buffering=0) for r in range(ranks)]
+        self.output = RankOutput(ranks, prefix, log_dir, log_name)
         self.terminal = os.isatty(1) and os.isatty(2) and not prefix and log_dir is None
         self.readers: list[int] = []
         self._writers: list[int] = []
@@ -124,30 +118,15 @@ class Streams:
         """Copy incomplete lines that have waited long enough."""
         now = time.monotonic()
         for reader, held in self._held.items():
-            if held and (at_once or (self._labels is None and now - self._since[reader] >= _HOLD)):
+            if held and (at_once or (not self.output.by_lines and now - self._since[reader] >= _HOLD)):
                 self._held[reader] = b""
                 self._write(reader, held)
-        if self._labels is not None:
-            self._labels.flush(at_once)
+        self.output.flush(at_once)
 
     def _write(self, reader: int, data: bytes) -> None:
         """Write to the stream that a pipe stands for."""
         number = self.readers.index(reader)
-        rank, target = number // 2, 1 + number % 2
-        if self._logs and data:
-            self._logs[rank].write(data)
-        if target == 2 and data:
-            self._last_error = rank
-            begin = data.find(b"[rank %d of" % rank)
-            if rank in self._tracebacks:
-                self._tracebacks[rank] = (self._tracebacks[rank] + data)[:_HOLD_BYTES]
-            elif begin >= 0 and b"] uncaught exception\n" in data[begin : begin + 80]:
-                self._tracebacks[rank] = data[begin:]
-        if self._labels is None:
-            _write_all(target, data)
-        else:
-            for line in data.splitlines(keepends=True):
-                self._labels.add(rank, target, line)
+        self.output.write(number // 2, 1 + number % 2, data)
 
     def _readable_path(self) -> str:
         """Return the path that rank 0 opens as its stdin.
@@ -167,17 +146,6 @@ class Streams:
         self._typed = os.pipe()
         return f"/proc/{os.getpid()}/fd/{self._typed[0]}"
 
-    def buried_traceback(self, rank: int) -> str:
-        """Return the traceback of a rank after which others have written other errors, "" where there are none.
-
-        Args:
-            rank: whose.
-        """
-        mine, last = (self._tracebacks.get(one, b"").rstrip() for one in (rank, self._last_error))
-        if not mine or mine.rpartition(b"\n")[2] == last.rpartition(b"\n")[2]:
-            return ""
-        return mine.decode(errors="replace")
-
     def start_input(self) -> None:
         """Begin to copy what is typed, where stdin has to be copied."""
         if self._typed is not None:
@@ -187,14 +155,7 @@ class Streams:
         """Close the pipes."""
         for fd in (*self.readers, *self._writers):
             os.close(fd)
-        for log in self._logs:
-            log.close()
-
-
-def _write_all(target: int, data: bytes) -> None:
-    """Write bytes to a descriptor."""
-    while data:
-        data = data[os.write(target, data) :]
+        self.output.close()
 
 
 def _copy_input(writer: int) -> None:

@@ -21,7 +21,7 @@ def ranges(numbers: Iterable[int]) -> str:
     """Return numbers as a short list.
 
     Examples:
-        >>> from dist_ms.launch.labels import ranges
+        >>> from dist_ms.launch.output.labels import ranges
         >>> ranges({0, 1, 2, 3, 7, 9, 10})
         '0-3,7,9-10'
     """
@@ -42,7 +42,7 @@ class Labels:
         write: takes where a line goes, and the line.
 
     Examples:
-        >>> from dist_ms.launch.labels import Labels
+        >>> from dist_ms.launch.output.labels import Labels
         >>> labels = Labels(2, lambda target, line: print(target, line))
         >>> labels.add(0, 1, b"begin\n"); labels.add(0, 1, b"mine\n"); labels.add(1, 1, b"begin\n")
         1 b'[0-1] begin\n'
