@@ -140,13 +140,7 @@ def test_a_killed_rank_leaves_the_others_and_virtual_shards_their_bits(run):
     assert re.search(r" on 3 ranks, .*; 1 restart", broken.err)
 
 
-def test_fewer_ranks_with_batches_of_the_same_size_see_each_row_once(run):
-    broken = run(TRAINS, "broken", "4", "6", options=["--threads", "1", "--restarts", "1", "--min-ranks", "1"], ranks=3)
-    assert broken.code == 0, broken.err
-    assert each_row_comes_once(broken.out, 2) == 5
-
-
-def test_the_last_rank_goes_on_alone(run):
+def test_the_last_rank_goes_on_alone_with_batches_of_the_same_size(run):
     broken = run(
         TRAINS, "broken", "12", "6", options=["--threads", "1", "--restarts", "1", "--min-ranks", "1"], ranks=2
     )
