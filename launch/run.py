@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from dist_ms.launch.banner import LOST, BannerFilter, describe
@@ -120,6 +121,8 @@ def _run(
             os.dup2(closed, 0)
             os.close(closed)
         last = _attempt(now, launcher, machine, env, grace)
+        if last.fault is not None and last.fault.rank is not None and remaining.flexible:
+            last = replace(last, changed=True)
         return last
 
     return with_restarts(attempt, restarts)

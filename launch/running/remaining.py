@@ -52,6 +52,11 @@ class Remaining:
         self._find_silent = find_silent
         self._killed: dict[str, int] = {}  # how many ranks of a machine
 
+    @property
+    def flexible(self) -> bool:
+        """Whether there are other machines to take, or fewer ranks are enough."""
+        return self._least < self._all or sum(host.slots for host in self._offered) > self._all
+
     def after(self, fault: Fault | None) -> str:
         """Choose the machines of the next attempt, and return a line that says what is new; "" if nothing is.
 

@@ -24,12 +24,14 @@ class Outcome:
         reason: the failed rank's last words.
         asked: whether the job was stopped from outside.
         fault: what failed besides the program.
+        changed: whether the next attempt has other machines or fewer ranks, so that there is nothing to wait for.
     """
 
     code: int
     reason: str = ""
     asked: bool = False
     fault: Fault | None = None
+    changed: bool = False
 
 
 def with_restarts(attempt: Callable[[int], Outcome], restarts: int) -> int:
@@ -56,6 +58,8 @@ def with_restarts(attempt: Callable[[int], Outcome], restarts: int) -> int:
             break
         quick = 0 if time.monotonic() - start > _LONG else quick + 1
         pause = min(_LONGEST, _FIRST * 2 ** max(0, quick - 1))
+        if outcome.changed and quick == 1:
+            pause = 0.0
         reason = f" ({outcome.reason})" if outcome.reason else ""
         number = _pause(pause, f"dist-ms: restart {count + 1} of {restarts} in {pause:g} s{reason}.")
         if number is not None:

@@ -50,7 +50,7 @@ def test_a_spare_machine_takes_the_place_of_one_whose_rank_was_killed(hosts, wri
     assert places(done.stdout, 1) == [("0", "2", "node1"), ("1", "2", "node3")]
     a, b, c = addresses(words)
     line = f"dist-ms: {b} left out, 2 ranks on {a}:1,{c}:1: rank 1 was ended by signal 9 (SIGKILL) on {b}.\n"
-    assert line in done.stderr
+    assert line in done.stderr and "dist-ms: restart 1 of 1 in 0 s.\n" in done.stderr
 
 
 def test_a_machine_that_is_cut_off_is_left_out(hosts, write, tmp_path):
