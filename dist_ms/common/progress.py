@@ -20,11 +20,12 @@ class Progress:
         data_seconds: how long steps waited for their batches.
         loss: of a step that ended when somebody wanted it; None before.
         wants_loss: whether somebody does.
+        awaited: on a server, the worker that others waited for longest, for how many seconds, and the next one's.
     """
 
     __slots__ = (
         *("batch", "batches", "data_seconds", "epoch", "epochs", "first", "last", "loss", "samples", "steps"),
-        *("updates", "wants_loss"),
+        *("awaited", "updates", "wants_loss"),
     )
 
     def __init__(self) -> None:
@@ -33,6 +34,7 @@ class Progress:
         self.first = self.last = self.data_seconds = 0.0
         self.loss: float | None = None
         self.wants_loss = False
+        self.awaited: tuple[int, float, float] | None = None
 
     def updating(self) -> None:
         """Count an update."""

@@ -64,6 +64,7 @@ class StatusFile:
             "loss": progress.loss,
             "data": progress.data_seconds,
             "ranks": 0.0 if world is None else world.comm.waited,
+            "awaited": progress.awaited,
         }
 
     def write(self) -> None:

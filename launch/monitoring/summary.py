@@ -42,10 +42,43 @@ def summary(job: JobStatus, seconds: float) -> str:
     waits = [f"{_mean(workers, times, 'data'):.0%} for data".replace("%", " %")] if samples else []
     if job.ranks > 1:
         waits.append(_for_ranks(workers, times))
+    if awaited := straggler(job.records, max(times)):
+        waits.append(awaited)
     text = ", ".join(parts) + (f"; waited {', '.join(waits)}" if waits else "")
     if job.restarts:
         text += f"; {job.restarts} restart{'s' if job.restarts > 1 else ''}"
     return f"dist-ms: {text}."
+
+
+def straggler(records: Sequence[Mapping[str, Any]], seconds: float, before: Sequence[Mapping[str, Any]] = ()) -> str:
+    """Name the worker whose pushes the others waited for at the servers; "" if there is none.
+
+    Args:
+        records: of the ranks.
+        seconds: in which they waited.
+        before: the records at the beginning of that time.
+
+    Examples:
+        >>> from dist_ms.launch.monitoring.summary import straggler
+        >>> straggler([{"rank": 2, "awaited": [1, 3.5, 0.1]}], 10.0)
+        '35 % for worker 1 at the servers'
+    """
+    earlier = {record["rank"]: record.get("awaited") for record in before}
+    found = []
+    for record in records:
+        if not record.get("awaited"):
+            continue
+        worker, most, next_most = record["awaited"]
+        then = earlier.get(record["rank"])
+        if then and then[0] == worker:  # of another worker's time between the two looks nothing is known
+            most, next_most = most - then[1], max(0.0, next_most - then[2])
+        elif before:
+            continue
+        found.append((most, next_most, worker))
+    most, next_most, worker = max(found, default=(0.0, 0.0, 0))
+    if seconds <= 0 or (most - next_most) / seconds <= _APART:
+        return ""
+    return f"{min(1.0, most / seconds):.0%} for worker {worker} at the servers".replace("%", " %")
 
 
 def _training_seconds(record: Mapping[str, Any]) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dist_ms.launch.monitoring.status import JobStatus, read_jobs
+from dist_ms.launch.monitoring.summary import straggler
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -124,6 +125,9 @@ def tables(now: Look, then: Look) -> Group:
             cells = rank_row(record, before, now, then)
             table.add_row(*cells, style="" if cells[1] in ("runs", "waits", "disk") else "bold red")
         shown.append(table)
+        looked = [earlier[key] for r in job.records if (key := (job.process, r["rank"], r["pid"])) in earlier]
+        if looked and (awaited := straggler(job.records, now.time - then.time, looked)):
+            shown.append(Text(f"The others waited {awaited}.", style="bold"))
         if len(job.records) < job.ranks:
             others = job.ranks - len(job.records)
             shown.append(Text(f"{others} rank{'s are' if others > 1 else ' is'} starting, or on other machines."))

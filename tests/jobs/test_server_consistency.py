@@ -33,11 +33,12 @@ def train(run, *words, slow=True, **env):
 
 @pytest.mark.parametrize("staleness", [0, 2])
 def test_no_worker_works_with_older_values_than_the_bound(run, staleness):
-    _, report = train(run, f"staleness={staleness}", "mode=''", "served=('emb','fc1','fc2')")
+    done, report = train(run, f"staleness={staleness}", "mode=''", "served=('emb','fc1','fc2')")
     assert len(report) == 4  # a table and the dense tensors, each on two servers
     for row in report:
         assert max(row["stale"]) <= staleness and sum(row["stale"].values()) == 2 * row["updates"]
         assert row["late"][1] > 10 * row["late"][0]  # worker 1 is the straggler
+    assert " % for worker 1 at the servers" in done.err
     if staleness:
         assert any(max(row["stale"]) > 0 for row in report)
 

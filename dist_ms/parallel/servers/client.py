@@ -7,6 +7,7 @@ import itertools
 import logging
 import weakref
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -84,8 +85,10 @@ class ServerClient:
                     f"has ended, which held {self.held_by(server)}."
                 )
 
+        began = perf_counter()
         if not wait_until(came, self._seconds, listen):
             raise self._late(server, what)
+        control.waited += perf_counter() - began
         message = unpack(rank, found[0])
         if message.kind is Kind.ERROR:
             kind, text = message.object()

@@ -10,14 +10,17 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.progress import progress
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import World
+from dist_ms.parallel import status_file
 from dist_ms.parallel.servers.checkpoint import load_units, save_units
 from dist_ms.parallel.servers.log import UpdateLog, log_path
 from dist_ms.parallel.servers.messages import REQUEST_TAG, Kind, Message, pack, pack_object, unpack
 from dist_ms.parallel.servers.optimizer import unpack_optimizer
 from dist_ms.parallel.servers.partition import Piece, RowPartition
 from dist_ms.parallel.servers.shards import DenseShard, TableShard
+from dist_ms.parallel.servers.stragglers import Stragglers
 from dist_ms.parallel.servers.units import Unit
 
 LONGEST_SLEEP = 0.02  # seconds between two looks at an idle letter box
@@ -44,6 +47,7 @@ class Server:
         self._released: dict[int, set[int]] = {}
         self._specs: dict[tuple[str, int], tuple[int, dict[str, Any]]] = {}
         self._waiting: list[tuple[Message, float]] = []
+        self._stragglers = Stragglers(self.roles.workers)
         self._gone: set[int] = set()
         self._told: set[tuple[int, int]] = set()
         self._actions: dict[Kind, Callable[[Message], bool]] = {
@@ -71,10 +75,11 @@ class Server:
                 idle = now
                 continue
             if now - heard > 0.2:
-                heard = now
+                heard, progress.awaited = now, self._stragglers.worst()
                 self._look_around(now - idle)
             waited = now - idle
             time.sleep(0 if waited < 0.0002 else min(LONGEST_SLEEP, max(0.00002, waited / 50)))
+        progress.awaited = self._stragglers.worst()
         while not self.mail.progress():
             time.sleep(0.001)
 
@@ -83,14 +88,19 @@ class Server:
         if not self._actions[message.kind](message):
             self._waiting.append((message, time.monotonic()))
         elif self._waiting and message.kind is not Kind.PULL:
-            self._retry()
+            self._retry(message.sender if message.kind is Kind.PUSH else None)
 
-    def _retry(self) -> None:
-        """Do what has become possible."""
+    def _retry(self, pushed: int | None = None) -> None:
+        """Do what has become possible, by a worker's push perhaps."""
         waiting, self._waiting = self._waiting, []
+        answered = []
         for message, since in waiting:
             if not self._actions[message.kind](message):
                 self._waiting.append((message, since))
+            elif message.kind is Kind.PULL and message.sender != pushed:
+                answered.append((message.unit, time.monotonic() - since))
+        if pushed is not None:
+            self._stragglers.came(pushed, answered)
 
     def _look_around(self, idle: float) -> None:
         """See who has left, and who keeps others waiting."""
@@ -300,4 +310,5 @@ def gather(table: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
 
 def serve(world: World) -> None:
     """Be a server until the workers have ended."""
+    status_file.begin(world.comm.ranks[world.comm.rank])  # init(), which does it for workers, never returns here
     Server(world).run()

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from dist_ms.launch.monitoring.status import StatusFolder, read_jobs, user_folder
-from dist_ms.launch.monitoring.summary import summary
+from dist_ms.launch.monitoring.summary import straggler, summary
 from dist_ms.launch.monitoring.top import look, rank_row, tables
 
 RECORD = {
@@ -108,6 +108,18 @@ def test_the_closing_line(parent):
     assert "on 2 ranks, 10 steps/s, 320 samples/s;" in said(parent, {}, {"updates": 0}, servers=1)
 
 
+def test_the_worker_that_others_wait_for_at_the_servers_is_named(parent):
+    servers = [{"updates": 0, "awaited": [1, 4.0, 0.5]}, {"updates": 0, "awaited": [0, 0.2, 0.1]}]
+    assert said(parent, {}, {}, *servers, servers=2).endswith("10 % for ranks, 40 % for worker 1 at the servers.")
+    servers[0]["awaited"] = [1, 4.0, 3.5]  # both are late now and then
+    assert "servers" not in said(parent, {}, {}, *servers, servers=2)
+    # Between two looks.
+    record = {"rank": 2, "awaited": [1, 4.0, 0.5]}
+    assert straggler([record], 2.0, [{"rank": 2, "awaited": [1, 3.5, 0.4]}]) == "25 % for worker 1 at the servers"
+    assert straggler([record], 2.0, [{"rank": 2, "awaited": [0, 0.3, 0.2]}]) == ""
+    assert straggler([{"rank": 0}], 2.0) == ""
+
+
 def test_rates_are_those_between_two_looks(parent):
     status = StatusFolder(["train.py"], 1, 0, parent)
     write(status, 0)
@@ -145,6 +157,12 @@ def test_the_tables_fit_a_terminal(parent):
     text = console.export_text()
     assert "…" not in text and "train.py [bold]: 3 ranks" in text and "1 rank is starting" in text
     assert "10/12" in text and "1000/2000" in text and "gone" in text
+    write(status, 2, awaited=[1, 1.0, 0.0])
+    then = look(parent)
+    write(status, 2, awaited=[1, 1e6, 0.0])
+    time.sleep(0.01)
+    console.print(tables(look(parent), then))
+    assert "The others waited 100 % for worker 1 at the servers." in console.export_text()
     status.remove()
     console.print(tables(look(parent), then))
     assert "No job of yours runs here" in console.export_text()

@@ -26,6 +26,7 @@ class Letters:
         self.control = SimpleNamespace(
             left=set(),
             failed=set(),
+            waited=0.0,
             listen=lambda: None,
             roll_call=lambda ranks: {},
             missing=lambda rank: SILENT,
