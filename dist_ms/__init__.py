@@ -56,6 +56,7 @@ from dist_ms.common.settings.context import (
     set_device,
 )
 from dist_ms.common.settings.environment import check_names as _check_environment
+from dist_ms.common.settings.environment import value_of as _value_of
 from dist_ms.common.settings.parallel_context import (
     ParallelMode,
     get_auto_parallel_context,
@@ -182,6 +183,10 @@ _late_names("dist_ms.communication")  # which does not know this floor
 _check_environment()
 allocator.start()
 _kernel_threads.start()
+if _value_of("DIST_MS_TRACE"):
+    from dist_ms.profiler import tracing as _tracing
+
+    _tracing.start(_value_of("DIST_MS_TRACE"))
 
 # MindSpore's names for three types; last, as they hide the built-ins in this file.
 bool, int, float = dtype.bool_, dtype.int32, dtype.float32

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -45,6 +46,7 @@ class Job:
         prefix: whether lines begin with their rank.
         log_dir: where each rank's output goes as well, or None.
         log_name: how the names of these files begin.
+        trace: where ranks write what they do in each step, or None.
         hosts: the machines with their numbers of ranks; none: this one, or what mpirun finds itself.
         offered: all that it may have when it is started again, with their slots; none: `hosts`.
     """
@@ -62,6 +64,7 @@ class Job:
     prefix: bool = False
     log_dir: str | None = None
     log_name: str = "rank"
+    trace: str | None = None
 
     @property
     def alone(self) -> bool:
@@ -78,6 +81,8 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
     env = dict(environ)
     if job.ranks == 1:
         env["DIST_MS_ALONE"] = "1"  # whatever another launcher's variables say
+    if job.trace is not None:
+        env["DIST_MS_TRACE"] = os.path.abspath(job.trace)
     if job.timeout is not None:
         env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"
     if job.servers:

@@ -64,7 +64,7 @@ def run_job(
     """
     _check(job, environ)
     machine = this_machine()
-    if job.alone and not restarts:
+    if job.alone and not restarts and job.trace is None:
         sys.stdout.flush()
         os.execve(job.python, [job.python, *job.program], rank_environment(job, machine, environ))
     status, began = StatusFolder(job.program, job.ranks, job.servers), time.monotonic()

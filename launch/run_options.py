@@ -115,6 +115,12 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     run.add_argument("--prefix", action="store_true", help="begin each line with its rank; equal ones are shown once")
     run.add_argument("--log-dir", metavar="DIR", help="write each rank's output to DIR/rank_R.log as well")
     run.add_argument("--log-name", default="rank", metavar="NAME", help="call these files DIR/NAME_R.log")
+    run.add_argument(
+        "--trace",
+        metavar="DIR",
+        help="record what each rank does in each step, in DIR; at the end, and with 'dist-ms report DIR', it becomes "
+        "DIR/trace.json for Perfetto and the page DIR/report.html, which says what bounds the run",
+    )
     run.add_argument("--dry-run", action="store_true", help="print the command instead of running it")
     run.add_argument("--mpirun", metavar="PROGRAM", help="the mpirun to use")
     run.add_argument(
@@ -170,6 +176,7 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         prefix=options.prefix,
         log_dir=options.log_dir,
         log_name=options.log_name,
+        trace=options.trace,
         hosts=shared,
         offered=shared if options.spares is False else hosts,
     )

@@ -27,6 +27,7 @@ from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
 from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
+from dist_ms.common.lanes import span
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
@@ -101,7 +102,11 @@ class Graph:
                 before.append((x, x._node, x._index))
         if watched is not None:
             watched.see([x for x, _, _ in before])
-        self._run(fn, args, kwargs or {}, before)
+        if self.outer:
+            self._run(fn, args, kwargs or {}, before)
+        else:
+            with span("forward"):
+                self._run(fn, args, kwargs or {}, before)
 
     def _start(self, x: Tensor, hooks: bool) -> Node:
         """The node where the gradient with respect to `x` ends."""
@@ -160,7 +165,8 @@ class Graph:
         taken = set()
         for d in tensors(douts):
             taken.add(id(d._data))
-        target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
+        with span("backward"):
+            target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
         return (
             [_own(x, g, taken) for x, g in zip(self.targets, target_grads)],
             [_own(w, g, taken) for w, g in zip(self.weights, weight_grads)],

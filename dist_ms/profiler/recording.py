@@ -39,11 +39,12 @@ class Recorder:
 
     Args:
         shapes: whether to keep the shapes of the operations' arrays.
+        gives_way: whether it ends when another one begins.
     """
 
-    def __init__(self, shapes: bool = False) -> None:
+    def __init__(self, shapes: bool = False, gives_way: bool = False) -> None:
         self.spans: list[Span] = []
-        self._shapes = shapes
+        self._shapes, self.gives_way = shapes, gives_way
         self._open: list[tuple[FrameType, str, str, int]] = []
         self.on = False
 
@@ -53,6 +54,8 @@ class Recorder:
         Raises:
             RuntimeError: if another recorder is on.
         """
+        if _active and _active[0].gives_way:
+            _active[0].end()
         if _active:
             raise RuntimeError("For 'profile', another profiler is recording: stop it first.")
         _active.append(self)

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dist_ms import interruption
+from dist_ms.common.lanes import lanes, span
 from dist_ms.common.progress import progress
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context, is_set
 from dist_ms.common.tensor import Tensor
@@ -108,7 +109,8 @@ class Loops:
                 run.step_in_epoch, run.batches_over, done, over = done, over, 0, False
                 self._train_epoch(batches, run, all_callbacks, context, told)
                 if valid is not None and _is_due(number, frequency) and not run.interrupted:
-                    self._eval_in_fit(valid, run, all_callbacks, told)
+                    with span("evaluation"):
+                        self._eval_in_fit(valid, run, all_callbacks, told)
                 if run.interrupted:
                     _leave(run, all_callbacks, context)
                 all_callbacks.on_train_epoch_end(context)
@@ -140,16 +142,21 @@ class Loops:
                     f"For '{batches.owner}', when 'loss_fn' is given the dataset should return two elements, data and "
                     f"label, but got {len(batch)}."
                 )
-            progress.data_seconds += perf_counter() - asked
+            came = perf_counter()
+            progress.data_seconds += came - asked
+            if lanes.on:
+                lanes.add("data", "next batch", int(asked * 1e9), int(came * 1e9))
             run.cur_step_num += 1
             run.step_in_epoch = count
             run.batch_num = max(run.batch_num, count)  # an iterable without a length is counted
             run.train_dataset_element = batch
-            callbacks.on_train_step_begin(context)
+            with span("callbacks", "step begin"):
+                callbacks.on_train_step_begin(context)
             run.net_outputs = self.train_network(*batch) if batch is not None else self._idle(run)
             self._update_loss_scale(run.net_outputs)
             _count_step(run, batch)
-            callbacks.on_train_step_end(context)
+            with span("callbacks", "step end"):
+                callbacks.on_train_step_end(context)
             stop = context.get_stop_requested()
             if ranks.stops_steps:
                 stop = ranks.any(stop)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_int, check_string
+from dist_ms.common.lanes import span
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import wrap
 from dist_ms.train.checkpoint import background, ckpt_format, safetensors_format
@@ -134,21 +135,22 @@ def save_checkpoint(
         )
     method = async_method(owner, async_save)
 
-    entries = entries_of(save_obj, append_dict, choice_func)
-    background.finish()
-    if method == "thread":
-        entries = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in entries.items()}
-    if format == "ckpt":
-        pieces = ckpt_format.write_entries(entries.items())
-    else:
-        pieces = safetensors_format.write_entries(entries.items(), crc_check, bool(remove_redundancy))
-        seal = Seal()
-    if method == "thread":
-        background.start(path, lambda: write_file(path, pieces, seal))
-    elif method == "process":
-        background.start_process(path, pieces, seal)
-    else:
-        write_file(path, pieces, seal)
+    with span("checkpoint", os.path.basename(path)):
+        entries = entries_of(save_obj, append_dict, choice_func)
+        background.finish()
+        if method == "thread":
+            entries = {n: v.copy() if isinstance(v, np.ndarray) else v for n, v in entries.items()}
+        if format == "ckpt":
+            pieces = ckpt_format.write_entries(entries.items())
+        else:
+            pieces = safetensors_format.write_entries(entries.items(), crc_check, bool(remove_redundancy))
+            seal = Seal()
+        if method == "thread":
+            background.start(path, lambda: write_file(path, pieces, seal))
+        elif method == "process":
+            background.start_process(path, pieces, seal)
+        else:
+            write_file(path, pieces, seal)
 
 
 def load_checkpoint(

@@ -37,7 +37,7 @@ FLOORS = {
     "mindrecord": {"common", "log", "_ext.checksums", "_ext.narrow_integers"},
     "runtime": {"common", "_ext"},
     "scipy": {"common", "autograd", "ops"},
-    "profiler": {"common", "ops", "nn"},
+    "profiler": {"common", "ops", "nn", "communication", "_ext"},  # a run is traced over all ranks, with its memory
     "rewrite": {"common", "ops", "nn"},
     "compat": {"common", "communication", "autograd", "ops", "nn", "launch.msrun"},
     "experimental": {"common", "nn", "_ext"},

@@ -22,6 +22,7 @@ VARIABLES = {
     "DIST_MS_RESTARTS": "0",
     "DIST_MS_STATUS": "",
     "DIST_MS_TIMEOUT": "600",
+    "DIST_MS_TRACE": "",
     "DIST_MS_UPDATE_LOG": "",
     "DIST_MS_VIRTUAL_SHARDS": "",
     "DIST_MS_WINOGRAD": "1",

@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,7 @@ class Control:
         owner: the process that may communicate.
         places: where every rank runs.
         waited: seconds spent in collectives.
+        watch: told of each such time: group, verb, number of the collective, when it began and when it ended.
         heartbeat: tells which rank has fallen silent; None where ranks have none.
     """
 
@@ -72,6 +74,7 @@ class Control:
         self.places: list[Place] = []
         self.heartbeat: Heartbeat | None = None
         self.waited = 0.0
+        self.watch: Callable[[str, str, int, float, float], None] | None = None
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
         self._assembled: dict[str, dict[int, deque[tuple[int, ...]]]] = {}
         self._sending: list[Any] = []
@@ -81,6 +84,13 @@ class Control:
     def others(self) -> list[int]:
         """All ranks but this one."""
         return [r for r in range(self.size) if r != self.rank]
+
+    def spent(self, group: str, verb: str, began: float) -> None:
+        """Count the time since `began` (`perf_counter`) as spent in a collective of a group."""
+        ended = perf_counter()
+        self.waited += ended - began
+        if self.watch is not None:
+            self.watch(group, verb, self.counts.get(group, 0), began, ended)
 
     def _tell(self, kind: str, value: Any, ranks: list[int]) -> None:
         """Send a message without waiting."""

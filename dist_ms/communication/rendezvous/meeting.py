@@ -171,7 +171,7 @@ class MeetingComm(Comm):
         """Drive an exchange to its end, after those begun before it."""
         began = perf_counter()
         state = 0 if self._queue else exchange.advance(SPIN)
-        self._control.waited += perf_counter() - began
+        self._control.spent(self.name, verb, began)
         if state == _DONE:
             return
         if not state:
@@ -281,7 +281,7 @@ class MeetingComm(Comm):
 
         began = perf_counter()
         came = wait_until(poll, self._seconds, listen)
-        control.waited += perf_counter() - began
+        control.spent(self.name, verb, began)
         if not came:
             self._give_up(keep, f"'{verb}' had timed out")
             raise self._missing(verb, number, peer)

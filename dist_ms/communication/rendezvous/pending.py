@@ -123,7 +123,7 @@ class SharedHandle(PostedHandle):
         if comm._queue and comm._queue[0] is self._exchange:
             began = perf_counter()
             self._exchange.advance(SPIN)
-            comm._control.waited += perf_counter() - began
+            comm._control.spent(comm.name, "all_reduce", began)
         comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
         self._check()
 

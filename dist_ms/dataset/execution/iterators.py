@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from time import perf_counter_ns
 from typing import Any
 
 from dist_ms.common.checks import check_bool
+from dist_ms.common.lanes import lanes
 from dist_ms.dataset import config
 from dist_ms.dataset.columns import given
 from dist_ms.dataset.dataset import Dataset
@@ -65,6 +67,7 @@ class RowIterator:
     def __next__(self) -> Any:
         if self._rows is None or self._begun:
             self._begin()
+        began = perf_counter_ns() if lanes.on else 0
         try:
             row = next(self._rows)
         except StopIteration:
@@ -74,6 +77,8 @@ class RowIterator:
                     self._start()
                     self._begun = True
             raise
+        if began:
+            lanes.add("data", "next row", began, perf_counter_ns())
         self._place.given += 1
         items = [given(value, self.output_numpy, self.do_copy) for value in row]
         return dict(zip(self.dataset.columns, items)) if self.as_dict else items

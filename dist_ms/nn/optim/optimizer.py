@@ -14,6 +14,7 @@ import numpy as np
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.initializer import Constant, initializer
+from dist_ms.common.lanes import span
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.parameter.postponing import no_init_parameters
 from dist_ms.common.tensor import Tensor, from_array
@@ -134,8 +135,9 @@ class Optimizer(OptimizerSettings):
             TypeError: if a gradient is no Tensor, or a parameter has no float type.
             ValueError: if there are more or fewer, or of other shapes.
         """
-        checked = dict(enumerate(check_gradients(self.cls_name, gradients, self.parameters)))
-        self.update_some(served.push(self, checked))
+        with span("update"):
+            checked = dict(enumerate(check_gradients(self.cls_name, gradients, self.parameters)))
+            self.update_some(served.push(self, checked))
         return (True,) * self.param_length
 
     def update_some(self, gradients: Mapping[int, Any]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 
 import dist_ms
 from dist_ms._ext import busy_cores
+from dist_ms.common.lanes import span
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm, LocalComm, agree
 from dist_ms.parallel.servers.checkpoint import save_servers
@@ -54,7 +55,21 @@ def save(
         RuntimeError: if the background save before failed.
         OSError: if the folder cannot be written.
     """
-    comm = comm or LocalComm()
+    with span("checkpoint", "state of the run"):
+        _save(folder, stateful, facts, comm or LocalComm(), keep, best, wait, copies)
+
+
+def _save(
+    folder: Folder,
+    stateful: Stateful,
+    facts: Mapping[str, Any],
+    comm: Comm,
+    keep: int | None,
+    best: tuple[str, float] | None,
+    wait: bool,
+    copies: dict[str, np.ndarray] | None,
+) -> None:
+    """Save a run, as `save` says."""
     step = facts["step"]
     _agreeing(comm, background.finish)
     for optimizer in stateful.optimizers:

@@ -34,6 +34,7 @@ def test_variables_are_read_in_one_place_of_a_floor():
     whole = "train/checkpoint/background.py communication/world.py communication/end/failure.py"
     whole += " communication/start/mpi_process.py communication/start/launched.py communication/start/roles.py"
     whole += " communication/management.py communication/store/job_token.py dataset/execution/processes.py"
+    whole += " profiler/tracing.py"
     readers = {"common/settings/environment.py", "communication/environment.py", *whole.split()}
     package = ROOT / "dist_ms"
     files = (path for path in package.rglob("*.py") if {"environ", "getenv"} & used_of_os(path))
@@ -51,7 +52,12 @@ def test_floors_agree_on_what_a_variable_is_by_default():
 
 
 def test_variables_are_documented():
-    internal = {"DIST_MS_PLAN", "DIST_MS_REPORT", "DIST_MS_STATUS"}  # between the launcher and the ranks
+    internal = {
+        "DIST_MS_PLAN",
+        "DIST_MS_REPORT",
+        "DIST_MS_STATUS",
+        "DIST_MS_TRACE",
+    }  # between the launcher and the ranks
     assert set(re.findall(r"`(DIST_MS_\w+)`", (ROOT / "README.md").read_text())) == set(VARIABLES) - internal
 
 
