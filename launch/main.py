@@ -58,6 +58,13 @@ def make_parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--once", action="store_true", help="show them once; so it is where there is no terminal")
     top.add_argument("--interval", type=_seconds, default=2.0, metavar="SECONDS", help="between two looks (default 2)")
+    shown = commands.add_parser(
+        "report",
+        help="show where the time of a traced run went",
+        description="Make DIR/trace.json (for Perfetto or chrome://tracing) and the page DIR/report.html of what the "
+        "ranks of 'dist-ms run --trace DIR' have recorded, and say what bounds the run.",
+    )
+    shown.add_argument("folder", metavar="DIR", help="of 'dist-ms run --trace DIR'")
     commands.add_parser("doctor", help="show what is installed, and run a job of two ranks")
     return parser
 
@@ -90,6 +97,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             from dist_ms.launch.monitoring.top import top
 
             return top(options.interval, options.once)
+        if options.command == "report":
+            from dist_ms.launch.reporting.report import report
+
+            print(f"{report(options.folder)}\nSee {os.path.join(options.folder, 'report.html')} and trace.json there.")
+            return 0
         if options.command == "plan":
             from dist_ms.launch.plan import show_plan
 

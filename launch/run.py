@@ -23,6 +23,8 @@ from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
 from dist_ms.launch.output.rank_output import RankOutput
 from dist_ms.launch.output.streams import Streams
 from dist_ms.launch.output.tagged_lines import TaggedLines
+from dist_ms.launch.reporting.reading import remove_old
+from dist_ms.launch.reporting.report import report
 from dist_ms.launch.reports import VARIABLE, Reports, named
 from dist_ms.launch.running.answering import silent_hosts
 from dist_ms.launch.running.faults import Fault, fault_of
@@ -67,6 +69,8 @@ def run_job(
     if job.alone and not restarts and job.trace is None:
         sys.stdout.flush()
         os.execve(job.python, [job.python, *job.program], rank_environment(job, machine, environ))
+    if job.trace is not None:
+        remove_old(job.trace)
     status, began = StatusFolder(job.program, job.ranks, job.servers), time.monotonic()
     if status.path is not None:
         environ = {**environ, STATUS: str(status.path)}
@@ -77,7 +81,17 @@ def run_job(
             say(line)
     finally:
         status.remove()
+    if job.trace is not None:
+        _report(job.trace)
     return code
+
+
+def _report(folder: str) -> None:
+    """Say where the time went."""
+    try:
+        say(f"dist-ms: {report(folder)} See {Path(folder, 'report.html')}.")
+    except (LaunchError, OSError) as error:
+        say(f"dist-ms: no report: {error}")
 
 
 def _run(
