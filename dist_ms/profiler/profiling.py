@@ -11,7 +11,7 @@ from typing import Any
 
 from dist_ms.common.checks import check_bool, complaint
 from dist_ms.profiler.options import ProfilerActivity, _ExperimentalConfig, refuse
-from dist_ms.profiler.recording import Recorder, Span
+from dist_ms.profiler.recording import MemoryUse, Recorder, Span
 from dist_ms.profiler.results import by_operation, write
 from dist_ms.profiler.scheduling import ProfilerAction, schedule
 
@@ -59,7 +59,9 @@ class profile:
         record_shapes: whether to keep the shapes of operations' arrays.
         output_path: the folder of the files; None for ./data.
         experimental_config: an `_ExperimentalConfig`, or None.
-        kwargs: options of accelerators, which must be False: with_stack, profile_memory, hbm_ddr, pcie,
+        profile_memory: whether to note what arrays take, and the most they took, after each operation: as a curve of
+            the trace, and in memory.csv. Memory of arrays is counted as `ms.runtime.memory_allocated` does.
+        kwargs: options of accelerators, which must be False: with_stack, hbm_ddr, pcie,
             parallel_strategy. `data_process`, `sync_enable` and `profiler_level` have nothing to choose here.
 
     Raises:
@@ -80,7 +82,6 @@ class profile:
     _free = ("data_process", "sync_enable", "profiler_level", "aic_metrics", "op_time", "data_simplification")
     _refused = (
         "with_stack",
-        "profile_memory",
         "hbm_ddr",
         "pcie",
         "parallel_strategy",
@@ -97,6 +98,7 @@ class profile:
         record_shapes: bool = False,
         output_path: str | None = None,
         experimental_config: Any = None,
+        profile_memory: bool = False,
         **kwargs: Any,
     ) -> None:
         owner = type(self).__name__
@@ -116,7 +118,10 @@ class profile:
         # MindSpore's own examples hand over the maker of handlers.
         self._ready = tensorboard_trace_handler() if on_trace_ready is tensorboard_trace_handler else on_trace_ready
         self._output_path = output_path or "./data"
-        self._recorder = Recorder(check_bool(record_shapes, "record_shapes", owner))
+        self._recorder = Recorder(
+            check_bool(record_shapes, "record_shapes", owner),
+            memory=check_bool(profile_memory, "profile_memory", owner),
+        )
         self._notes: dict[str, Any] = {}
         self._step = 0
         self._running = False
@@ -159,6 +164,7 @@ class profile:
         if done is ProfilerAction.RECORD_AND_SAVE and self._recorder.on:
             self._finish()
             self._recorder.spans.clear()
+            self._recorder.memory.clear()
         if self._schedule(self._step) in _RECORDS and not self._recorder.on:
             self._recorder.begin()
 
@@ -175,6 +181,11 @@ class profile:
     def spans(self) -> list[Span]:
         """What was recorded since the last files."""
         return self._recorder.spans
+
+    @property
+    def memory(self) -> list[MemoryUse]:
+        """What arrays took after each operation, with `profile_memory`."""
+        return self._recorder.memory
 
     def add_metadata(self, key: str, value: str) -> None:
         """Keep a note, written beside the trace.
@@ -211,7 +222,7 @@ class profile:
         if self._recorder.on:
             self._recorder.end()
             self._running = False
-        path = write(output_path or self._output_path, self._recorder.spans, self._notes)
+        path = write(output_path or self._output_path, self._recorder.spans, self._notes, self._recorder.memory)
         self._folder = path
         return path
 

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dist_ms._ext import memory
 from dist_ms.nn import Cell
 from dist_ms.ops import Primitive
 
-__all__ = ["Recorder", "Span"]
+__all__ = ["MemoryUse", "Recorder", "Span"]
 
 _active: list[Recorder] = []
 
@@ -34,17 +35,28 @@ class Span(NamedTuple):
     thread: int
 
 
+class MemoryUse(NamedTuple):
+    """What arrays take at a time by `perf_counter_ns`, and the most they took until then, in bytes."""
+
+    time: int
+    operation: str
+    allocated: int
+    peak: int
+
+
 class Recorder:
     """Keeps the spans of operations and cells while it is on.
 
     Args:
         shapes: whether to keep the shapes of the operations' arrays.
         gives_way: whether it ends when another one begins.
+        memory: whether to note what arrays take after each operation.
     """
 
-    def __init__(self, shapes: bool = False, gives_way: bool = False) -> None:
+    def __init__(self, shapes: bool = False, gives_way: bool = False, memory: bool = False) -> None:
         self.spans: list[Span] = []
-        self._shapes, self.gives_way = shapes, gives_way
+        self.memory: list[MemoryUse] = []
+        self._shapes, self._notes_memory, self.gives_way = shapes, memory, gives_way
         self._open: list[tuple[FrameType, str, str, int]] = []
         self.on = False
 
@@ -88,6 +100,9 @@ class Recorder:
                 values = [frame.f_locals.get(n) for n in code.co_varnames[1 : code.co_argcount]]
                 shapes = tuple([v.shape for v in values if isinstance(v, np.ndarray)]) if self._shapes else ()
             self.spans.append(Span(kind, name, start, length, shapes, threading.get_ident()))
+            if self._notes_memory and kind == "operation":
+                found = memory.statistics()
+                self.memory.append(MemoryUse(start + length, name, found["live"], found["peak_live"]))
 
 
 def mark(name: str, start: int, length: int) -> None:

@@ -7,9 +7,10 @@ import json
 import os
 import socket
 import time
+from collections.abc import Sequence
 from typing import Any
 
-from dist_ms.profiler.recording import Span
+from dist_ms.profiler.recording import MemoryUse, Span
 
 __all__ = ["by_operation", "write"]
 
@@ -35,7 +36,7 @@ def by_operation(spans: list[Span]) -> list[dict[str, Any]]:
     return sorted(table, key=lambda row: -row["op_total_time(us)"])
 
 
-def write(folder: str, spans: list[Span], notes: dict[str, Any]) -> str:
+def write(folder: str, spans: list[Span], notes: dict[str, Any], memory: Sequence[MemoryUse] = ()) -> str:
     """Write the files into a new folder below one, and return its path."""
     stamp = time.strftime("%Y%m%d%H%M%S") + f"{time.time_ns() // 1000000 % 1000:03}"
     path = os.path.join(os.path.realpath(folder), f"{socket.gethostname()}_{os.getpid()}_{stamp}_ms")
@@ -53,6 +54,9 @@ def write(folder: str, spans: list[Span], notes: dict[str, Any]) -> str:
         }
         for span in spans
     ]
+    for use in memory:
+        taken = {"allocated": use.allocated, "peak": use.peak}
+        events.append({"name": "memory", "ph": "C", "ts": use.time / 1e3, "pid": os.getpid(), "tid": 0, "args": taken})
     with open(os.path.join(path, "trace.json"), "w", encoding="utf-8") as file:
         json.dump({"traceEvents": events, "displayTimeUnit": "ms"}, file)
     with open(os.path.join(path, "operators.csv"), "w", encoding="utf-8", newline="") as file:
@@ -61,6 +65,11 @@ def write(folder: str, spans: list[Span], notes: dict[str, Any]) -> str:
         writer = csv.DictWriter(file, names)
         writer.writeheader()
         writer.writerows(rows)
+    if memory:
+        with open(os.path.join(path, "memory.csv"), "w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file)
+            table.writerow(["time(us)", "op_type", "allocated(bytes)", "peak(bytes)"])
+            table.writerows([use.time / 1e3, use.operation, use.allocated, use.peak] for use in memory)
     if notes:
         with open(os.path.join(path, "profiler_metadata.json"), "w", encoding="utf-8") as file:
             json.dump(notes, file)

@@ -34,10 +34,11 @@ _STYLE = (
     "overflow-wrap:anywhere}.bar{flex:1;min-width:0;height:20px;background:var(--box);display:block}"
     ".key{display:flex;flex-wrap:wrap;gap:3px 14px;font-size:13px;margin:6px 0}.key i{display:inline-block;width:11px;"
     "height:11px;margin-right:5px;border-radius:2px}.chart{display:flex;gap:8px}.chart svg{flex:1;min-width:0;"
-    "height:180px;background:var(--box)}.axis{flex:0 0 80px;display:flex;flex-direction:column;text-align:right;"
+    "height:180px;background:var(--box)}.axis{white-space:nowrap;flex:0 0 80px;display:flex;flex-direction:column;"
+    "text-align:right;"
     "justify-content:space-between}.ends{display:flex;justify-content:space-between;margin-left:88px}"
     "polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke}.wide{overflow-x:auto}"
-    "table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:4px 10px 4px 0;text-align:right;"
+    "table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:4px 8px 4px 0;text-align:right;"
     "border-bottom:1px solid var(--rule);white-space:nowrap}th:first-child,td:first-child{text-align:left}"
     "@media(max-width:560px){.row{display:block}.bar{width:100%}.axis{flex-basis:64px}.ends{margin-left:72px}}"
 )
@@ -91,7 +92,8 @@ def _row(one: RankPhases, drawn: str) -> str:
 
 def _shares(found: Sequence[RankPhases]) -> str:
     """Bars of the phases' shares, and what no span covers."""
-    rows, head = [], "".join(f"<th>{phase}</th>" for phase in PHASES)
+    known = [phase for phase in PHASES if phase == "unlabelled" or any(one.seconds[phase] for one in found)]
+    rows, head = [], "".join(f"<th>{phase}</th>" for phase in known)
     table = []
     for one in found:
         parts, at = [], 0.0
@@ -100,16 +102,17 @@ def _shares(found: Sequence[RankPhases]) -> str:
             parts.append((_class(phase), at, at + share, f"{phase}: {100 * share:.1f} %"))
             at += share
         rows.append(_row(one, bar(parts, 1.0, f"shares of rank {one.rank}")))
-        cells = "".join(f"<td>{100 * one.share(phase):.1f} %</td>" for phase in PHASES)
+        cells = "".join(f"<td>{100 * one.share(phase):.1f} %</td>" for phase in known)
         table.append(f"<tr><td>rank {one.rank}</td>{cells}<td>{one.late}</td></tr>")
     rest = max((one.share("unlabelled") for one in found), default=0.0)
     return (
         "<h2>Share of each phase</h2>"
         + "".join(rows)
-        + _key(set(PHASES))
+        + _key(set(known))
         + f"<p class=soft>Of the steps' time at most {100 * rest:.1f} % (on one rank) is in no phase. The first step "
-        "and those in which operations were recorded do not count.</p>"
-        f'<div class="wide"><table><tr><th></th>{head}<th>last at a collective</th></tr>{"".join(table)}</table></div>'
+        "and those in which operations were recorded do not count. A rank came last where the others waited for it "
+        "in a collective.</p>"
+        f'<div class="wide"><table><tr><th></th>{head}<th>came last</th></tr>{"".join(table)}</table></div>'
     )
 
 

@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,3 +173,17 @@ def test_op_analyse_errors():
         prof.add_metadata("a", 1)
     with pytest.raises(ValueError, match="JSON"):
         prof.add_metadata_json("a", "{")
+
+
+def test_memory_is_noted_after_each_operation(tmp_path):
+    with ms.profiler.profile(profile_memory=True, output_path=str(tmp_path)) as prof:
+        x = ms.ops.ones((1024, 1024), ms.float32)
+        y = ms.ops.exp(x)
+    uses = {use.operation: use for use in prof.memory}
+    assert uses["Exp"].allocated >= 2 * 4 * 1024 * 1024 and uses["Exp"].peak >= uses["Exp"].allocated
+    del x, y
+    folder = Path(prof.analyse())
+    rows = (folder / "memory.csv").read_text().splitlines()
+    assert rows[0] == "time(us),op_type,allocated(bytes),peak(bytes)" and len(rows) == 1 + len(prof.memory)
+    curve = [e for e in json.loads((folder / "trace.json").read_text())["traceEvents"] if e["ph"] == "C"]
+    assert [e["args"]["allocated"] for e in curve] == [use.allocated for use in prof.memory]
