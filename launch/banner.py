@@ -9,7 +9,8 @@ from dist_ms.launch.reports import who
 
 _DASHES = b"-" * 74
 _EQUALS = b"=" * 83  # MPICH and Intel MPI, whose words name whom they ended themselves: nothing is learnt from them
-_FENCES = (_DASHES, _EQUALS)
+_SHORT_DASHES = b"-" * 60  # of Open MPI 5's daemons
+_FENCES = (_DASHES, _EQUALS, _SHORT_DASHES)
 _BANNERS = (
     re.compile(rb"MPI_ABORT was invoked on rank (?P<rank>\d+) .*Errorcode: (?P<code>-?\d+)", re.S),
     re.compile(
@@ -20,6 +21,7 @@ _BANNERS = (
     re.compile(rb"Process name: \[\S+,(?P<rank>\d+)\]\s+Exit code:\s+(?P<code>\d+)", re.S),
     re.compile(rb'due to process rank (?P<rank>\d+) .*calling\s+"abort"', re.S),
 )
+_DAEMONS = (b"A daemon failed to report back ", b"PRTE has lost communication with a remote daemon")
 _STARTS = (
     b"MPI_ABORT was invoked",
     b"prterun ",
@@ -27,6 +29,7 @@ _STARTS = (
     b"Primary job ",
     b"An MPI communication peer process ",
     b"=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+    *_DAEMONS,
 )
 _LOST = re.compile(rb"peer process has unexpectedly disconnected.*Peer host: +(?P<lost>\S+)", re.S)
 _NOISE = re.compile(
@@ -35,6 +38,8 @@ _NOISE = re.compile(
     rb"This typically refers to a problem with your application\.$|"
     rb"Please see the FAQ page for debugging suggestions$"
 )
+# After this one mpirun may end with 0.
+_DAEMON = re.compile(rb"(?:Remote host:\s+|Remote daemon:.* on node )(?P<daemon>\S+)", re.S)
 LOST = 14  # what Open MPI aborts with when a connection breaks
 _CLOSED = re.compile(rb"\[[^\]]+\] \*\*\* An error occurred in Socket closed")
 _STARS = re.compile(rb"\[[^\]]+\] \*\*\* ")
@@ -107,7 +112,7 @@ class BannerFilter:
             self._give_up()
         elif text == _EQUALS and self._block[0].startswith(_EQUALS):
             self._block = None
-        elif text == _DASHES:
+        elif text in (_DASHES, _SHORT_DASHES) and self._block[0].strip(b"\0 \r\n") == text:
             self._end_block()
 
     def _end_block(self) -> None:
@@ -119,12 +124,16 @@ class BannerFilter:
             self._block = None
             self.failure["lost"] = f"a rank on {lost['lost'].decode()}"
             return
+        if text.split(None, 1)[1].startswith(_DAEMONS) and (daemon := _DAEMON.search(text)):
+            self._block = None
+            self.failure.setdefault("daemon", daemon["daemon"].decode())
+            return
         found = next(filter(None, (banner.search(text) for banner in _BANNERS)), None)
         if found is None:
             self._give_up()
             return
         self._block = None
-        if not self.failure.keys() - {"lost"}:
+        if not self.failure.keys() - {"lost", "daemon"}:
             self.failure |= {k: v.decode() for k, v in found.groupdict().items() if v}
 
     def _give_up(self) -> None:
@@ -150,6 +159,9 @@ def describe(failure: dict[str, str], ranks: int, code: int, servers: int = 0) -
         >>> describe({"rank": "3", "code": "3"}, 4, 3, servers=2)
         'dist-ms: rank 3 of 4 (server 1 of 2) ended with exit code 3; the job was stopped.'
     """
+    if "daemon" in failure and "rank" not in failure:
+        where = failure["daemon"]
+        return f"dist-ms: mpirun does not reach {where}, or its daemon there has ended; the job was stopped."
     if "signal" in failure:
         how = f"was ended by signal {failure['signal']} ({failure.get('what', '?')})"
     else:

@@ -190,7 +190,8 @@ def _verdict(job: Job, code: int, banners: BannerFilter, reports: Reports, stopp
         line, code = first.describe(job.ranks, job.servers), first.code
     elif code > 128 and not banners.failure:
         line = f"dist-ms: mpirun was ended by {named(code - 128)}; the job was stopped."
-    elif code:
+    elif code or "daemon" in banners.failure:
+        code = code or 1
         line = describe(banners.failure, job.ranks, code, job.servers)
     else:
         return Outcome(0)

@@ -50,6 +50,8 @@ def fault_of(first: Report | None, failure: Mapping[str, str]) -> Fault | None:
         None
     """
     if first is None or (first.code == LOST and "lost" in failure):
+        if "daemon" in failure:
+            return Fault(None, failure["daemon"], "lost mpirun's daemon")
         number = int(failure.get("signal", 0))
         if not number:
             # A lost connection names a machine; where mpirun itself has failed, none is known.
@@ -61,6 +63,8 @@ def fault_of(first: Report | None, failure: Mapping[str, str]) -> Fault | None:
         return Fault(rank, failure.get("node", ""), f"was ended by {named(number)}")
     if first.cause == "signal" and int(first.what) in _FROM_OUTSIDE:
         return Fault(first.rank, first.host, f"was ended by {named(int(first.what))}")
+    if first.cause == "signal" and int(first.what) == signal.SIGTERM:  # of a machine that shuts down, or mpirun's
+        return Fault()
     if first.cause == "missing":
         if first.what.startswith(_SILENT):
             return Fault(first.rank, first.host, f"did not answer: it {first.what}")

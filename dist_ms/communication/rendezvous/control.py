@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from types import FrameType
@@ -164,9 +165,11 @@ class Control:
         if lost is None or lost in self.left or lost in self.failed:
             return
         found = self.missing(lost)
+        if found.doing == SILENT:  # one that computes is not silent
+            found = replace(found, doing="is stopped or cut off")
         raise late(
             f"{what}: rank {lost} of {self.size} has fallen silent for {silence():g} s (DIST_MS_HEARTBEAT): "
-            f"it {found.doing if found.doing != SILENT else 'is stopped or cut off'} (on {found.host}).",
+            f"it {found.doing} (on {found.host}).",
             found,
         )
 

@@ -12,6 +12,7 @@ from dist_ms.launch.machine import Machine, cpu_list, this_machine
 from dist_ms.launch.main import main, make_parser
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun, identify
 from dist_ms.launch.output.streams import Streams, opening_streams
+from dist_ms.launch.running.faults import Fault, fault_of
 
 OPENMPI = MpiRun("/opt/bin/mpirun", "openmpi", 5)
 MPICH = MpiRun("/opt/bin/mpirun", "mpich")
@@ -223,6 +224,14 @@ CLOSED = (
     b"[node1:00000] *** reported by process [244121601,0]\n[node1:00000] *** on a NULL communicator\n"
     b"[node1:00000] ***    and MPI will try to terminate your MPI job as well)\n"
 )
+DAEMON = (
+    DASHES + b"PRTE has lost communication with a remote daemon.\n\n  HNP daemon   : [prterun-vm-1@0,0] on node vm\n"
+    b"  Remote daemon: [prterun-vm-1@0,1] on node node2\n\nWe cannot recover.\n" + DASHES
+)
+UNSTARTED = (
+    b"-" * 60 + b"\nA daemon failed to report back after being spawned. This could\nbe due to several factors.\n\n"
+    b"  Local host:   vm\n  Remote host:  node2\n" + b"-" * 60 + b"\n"
+)
 BROKEN = ABORT.replace(b"Errorcode: 3", b"Errorcode: 14")
 
 
@@ -279,6 +288,15 @@ def test_banners_become_one_line(banner, failure, sentence, size):
     assert out.replace(b"\0", b"") == b"a warning\nlast words\n"
     assert found == failure
     assert describe(found, 4, 3) == f"dist-ms: {sentence}; the job was stopped."
+
+
+@pytest.mark.parametrize("banner", [DAEMON, UNSTARTED])
+def test_a_daemon_that_is_gone(banner):
+    out, found = filtered(banner, b"last words\n")
+    assert (out, found) == (b"last words\n", {"daemon": "node2"})
+    assert describe(found, 4, 1).startswith("dist-ms: mpirun does not reach node2, or its daemon there has ended")
+    assert fault_of(None, found) == Fault(None, "node2", "lost mpirun's daemon")
+    assert filtered(banner + ABORT)[1] == {"daemon": "node2"} | filtered(ABORT)[1]
 
 
 def test_other_output_passes_unchanged():

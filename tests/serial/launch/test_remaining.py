@@ -35,6 +35,7 @@ def slots(remaining):
         ("rank=2 host=b status=137", {}, Fault(2, "b", KILLED)),
         ("rank=2 host=b status=135", {}, Fault(2, "b", "was ended by signal 7 (SIGBUS)")),
         ("rank=2 host=b status=139", {}, None),  # a program's own error
+        ("rank=2 host=b status=143", {}, Fault()),  # a machine may shut down
         ("rank=2 host=b status=3", {}, None),
         ("rank=2 host=b code=1 cause=exception what=ValueError said=no", {}, None),
         (
