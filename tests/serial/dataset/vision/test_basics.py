@@ -77,7 +77,6 @@ def test_general_transforms_in_a_pipeline():
 
 @pytest.mark.parametrize("call", [
     lambda: vision.DecodeVideo(), lambda: transforms.Plugin("a", "b"), lambda: ms.dataset.OBSMindDataset("x"),
-    lambda: ms.train.SummaryCollector("x"),
 ])  # fmt: skip
 def test_what_is_not_built_says_so_when_used(call):
     with pytest.raises(NotImplementedError, match="is not"):
