@@ -221,6 +221,9 @@ def _checked(name: str, classes: Any, num_true: Any, count: Any, unique: Any, si
     true = tensor(classes, "true_classes", name).array()
     num_true, count = integer(num_true, "num_true", name), integer(count, "num_sampled", name)
     size, unique = integer(size, "range_max", name), boolean(unique, "unique", name)
+    for argument, value in (("num_true", num_true), ("num_sampled", count), ("range_max", size)):
+        if value < 1:
+            raise ValueError(f"For '{name}', '{argument}' must be at least 1, but got {value}.")
     if true.ndim != 2 or true.shape[1] != num_true:
         raise ValueError(f"For '{name}', 'true_classes' must have the shape (batch, {num_true}), but got {true.shape}.")
     if unique and count > size:

@@ -101,3 +101,6 @@ def test_candidates():
     same(expected / 20000, wanted[[[1, 2], [0, 3]]].astype("float32"))
     with pytest.raises(ValueError, match="'num_sampled' must not be above 'range_max'"):
         ops.uniform_candidate_sampler(true, 2, 9, True, 8)
+    for wrong in ({"num_sampled": -1}, {"range_max": 0}, {"num_true": 0}):
+        with pytest.raises(ValueError, match=f"'{next(iter(wrong))}' must be at least 1"):
+            ops.log_uniform_candidate_sampler(true, **{"num_true": 2, **wrong})
