@@ -15,6 +15,7 @@ if _typing.TYPE_CHECKING:
     from dist_ms.common.parameter.postponing import no_init_parameters
 
     # MindSpore's metrics have their names here too. They are of the floor `train`.
+    from dist_ms.nn import probability
     from dist_ms.train.metrics import *
 
 _late_names(__name__)
