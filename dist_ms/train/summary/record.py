@@ -137,7 +137,7 @@ class SummaryRecord:
         self._values = [v for v in self._values if v[:2] != (plugin, name)] + [(plugin, name, array)]
 
     def record(self, step: int, train_network: Any = None, plugin_filter: Any = None) -> bool:
-        """Write the values kept so far as those of a step.
+        """Write the values kept so far as those of a step; the file then has them, whatever ends the process.
 
         Args:
             step: the step's number.
@@ -162,6 +162,7 @@ class SummaryRecord:
             for plugin, name, array in values:
                 if plugin_filter is None or plugin_filter(plugin):
                     self._write(plugin, name if self._mode == "train" else f"{name}/eval", array, step)
+            self.flush()  # a process that is killed leaves what it recorded
         except OSError as error:
             if self._raises:
                 raise

@@ -107,9 +107,30 @@ def test_history_keeps_outputs_and_metrics():
     trained.fit(2, batches(), batches(), callbacks=history)
     trained.fit(1, batches(), callbacks=history)
     assert history.epoch == {"epoch": [1]}
-    assert list(map(len, history.history.values())) == [3, 2]
+    assert list(map(len, history.history.values())) == [3, 2, 2]
+    assert list(history.history) == ["net_output", "loss", "eval_loss"]
+    assert history.history["eval_loss"] == pytest.approx(history.history["loss"])
+    assert history.evaluated == {"loss": [1, 2], "eval_loss": [1, 2]}
     assert history.history["net_output"][:2] == pytest.approx([1.9063553, 1.6620111], rel=1e-6)
     assert type(history.history["net_output"][0]) is float
+
+
+def test_history_has_the_mean_loss_of_each_epoch_and_draws_it(tmp_path):
+    history, losses = History(), []
+    steps = LambdaCallback(on_train_step_end=lambda c: losses.append(float(c.original_args().net_outputs)))
+    model(metrics={"mae"}).fit(3, batches(), batches(), 2, callbacks=[history, steps])
+    assert history.mean_loss == pytest.approx([sum(losses[i : i + 2]) / 2 for i in (0, 2, 4)])
+    assert history.evaluated == {"mae": [2], "eval_loss": [2]}
+    figure = history.plot(str(tmp_path / "run.png"))
+    assert (tmp_path / "run.png").stat().st_size > 1000
+    loss, metric = figure.axes
+    assert loss.lines[0].get_ydata() == pytest.approx(history.mean_loss)
+    assert list(loss.lines[1].get_xdata()) == [2] == list(metric.lines[0].get_xdata())
+
+
+def test_history_draws_nothing_before_an_epoch():
+    with pytest.raises(RuntimeError, match="'plot' must be called after an epoch"):
+        History().plot()
 
 
 def test_history_takes_the_first_of_several_outputs():

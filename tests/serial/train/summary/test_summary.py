@@ -2,7 +2,9 @@
 
 import io
 import os
+import signal
 import struct
+import subprocess
 import sys
 
 import numpy as np
@@ -189,3 +191,14 @@ def test_a_folder_that_can_not_be_made(tmp_path):
         summary.add_value("scalar", "x", 1)
         with pytest.warns(RuntimeWarning, match="could not write step 1"):
             assert not summary.record(1)
+
+
+def test_a_killed_process_leaves_what_it_recorded(tmp_path):
+    code = (
+        "import os, signal, sys; from dist_ms.train import SummaryRecord; record = SummaryRecord(sys.argv[1]);"
+        "record.add_value('scalar', 'loss', 0.5); record.record(1); os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, str(tmp_path)], timeout=120)
+    assert run.returncode == -signal.SIGKILL
+    (file,) = tmp_path.iterdir()
+    assert b"loss" in file.read_bytes()
