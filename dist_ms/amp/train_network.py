@@ -14,6 +14,7 @@ from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.accumulation_step import AccumulationStep, AccumulationStepWithLossScale, accumulation_of
 from dist_ms.nn.wrap.loss_cells import WithLossCell
 from dist_ms.nn.wrap.loss_scale import TrainOneStepWithLossScaleCell
+from dist_ms.nn.wrap.micro_batches import MeanAccumulationCell
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 
 _OWNER = "build_train_network"
@@ -55,6 +56,35 @@ def build_train_network(
         >>> step(ms.ops.ones((4, 2)), ms.ops.ones((4, 1))).dtype
         mindspore.float32
     """
+    return train_network(network, optimizer, loss_fn, level, boost_level, **kwargs)
+
+
+def train_network(
+    network: Cell,
+    optimizer: Optimizer,
+    loss_fn: Any = None,
+    level: str = "O0",
+    boost_level: str = "O0",
+    parts: int = 1,
+    clip_norm: float | None = None,
+    **kwargs: Any,
+) -> Cell:
+    """Return the cell of `build_train_network`; it may also run batches in parts and clip gradients.
+
+    Args:
+        network, optimizer, loss_fn, level, boost_level, kwargs: as for `build_train_network`.
+        parts: run each batch in so many parts, with one update; the loss is their mean.
+        clip_norm: the largest norm of all gradients together, or None.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms import nn
+        >>> from dist_ms.amp.train_network import train_network
+        >>> net = nn.Dense(2, 1)
+        >>> step = train_network(net, nn.SGD(net.trainable_params()), nn.MSELoss(), parts=2, clip_norm=1.0)
+        >>> step(ms.ops.ones((4, 2)), ms.ops.ones((4, 1))).shape
+        ()
+    """
     check_type(network, "network", _OWNER, Cell)
     check_type(optimizer, "optimizer", _OWNER, Optimizer)
     _check(level, boost_level, kwargs)
@@ -68,13 +98,19 @@ def build_train_network(
         else:
             network = WithLossCell(network, loss_fn)
     manager = kwargs["loss_scale_manager"] if "loss_scale_manager" in kwargs else _default_manager(level)
+    if parts > 1:
+        network = MeanAccumulationCell(network, parts)
     in_parts = accumulation_of(network) is not None
     update = None if manager is None else manager.get_update_cell()
     if update is not None:
         kind = AccumulationStepWithLossScale if in_parts else TrainOneStepWithLossScaleCell
-        return kind(network, optimizer, update).set_train()
-    kind = AccumulationStep if in_parts else TrainOneStepCell
-    return kind(network, optimizer, None if manager is None else manager.get_loss_scale()).set_train()
+        step = kind(network, optimizer, update)
+    else:
+        kind = AccumulationStep if in_parts else TrainOneStepCell
+        step = kind(network, optimizer, None if manager is None else manager.get_loss_scale())
+    if clip_norm is not None:
+        step.clip_norm = clip_norm
+    return step.set_train()
 
 
 def _check(level: Any, boost_level: Any, kwargs: dict[str, Any]) -> None:

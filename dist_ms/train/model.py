@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import Any
 
-from dist_ms.amp.train_network import build_train_network
+from dist_ms.amp.train_network import train_network
 from dist_ms.common.checks import (
     check_bool,
     check_int,
     check_non_negative_int,
+    check_number,
     check_positive_int,
     check_string,
     check_type,
@@ -17,7 +19,10 @@ from dist_ms.common.checks import (
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.wrap.accumulation_step import accumulation_of
 from dist_ms.nn.wrap.loss_cells import WithEvalCell, WithLossCell
+from dist_ms.parallel.plan import make_plan
+from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.train.callback.callback import OLD_MOMENTS, CallbackList
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.loops import Loops, as_list, is_ours
@@ -40,6 +45,10 @@ class Model:
             each metric gets all outputs (and `Metric.set_indexes` chooses).
         amp_level: "O0", or a level of mixed precision: "O1", "O2", "O3", "auto".
         boost_level: "O0" (MindSpore's boosting algorithms are not part of dist_ms).
+        gradient_accumulation_steps: run each batch in so many parts, one after the other, and update once
+            with the mean of their gradients: the step of the whole batch, in less memory. A batch's length
+            must be a multiple of it; BatchNorm sees the parts.
+        gradient_clip_norm: scale all gradients down together where the norm over all of them is larger.
         kwargs: `loss_scale_manager` and `keep_batchnorm_fp32`, as for `amp.build_train_network`.
 
     Raises:
@@ -67,13 +76,19 @@ class Model:
         eval_indexes: list | None = None,
         amp_level: str = "O0",
         boost_level: str = "O0",
+        *,
+        gradient_accumulation_steps: int = 1,
+        gradient_clip_norm: float | None = None,
         **kwargs: Any,
     ) -> None:
         check_type(network, "network", "Model", Cell)
+        self._parts = check_positive_int(gradient_accumulation_steps, "gradient_accumulation_steps", "Model")
+        self._clip_norm = gradient_clip_norm
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._amp_level, self._settings = amp_level, kwargs
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
         self._check_settings(boost_level)
+        self._check_gradients()
         train_network = self._build_train_network()
         self._metric_fns = get_metrics(metrics)
         evaluated, indexes = self._build_eval_network(eval_network, eval_indexes)
@@ -110,11 +125,38 @@ class Model:
                 "MindSpore's boosting is not part of dist_ms."
             )
 
+    def _check_gradients(self) -> None:
+        """Refuse what gradients cannot be accumulated or clipped with."""
+        norm = self._clip_norm
+        if norm is not None and not (check_number(norm, "gradient_clip_norm", "Model") > 0 and norm < math.inf):
+            raise ValueError(f"For 'Model', 'gradient_clip_norm' must be positive and finite, but got {norm!r}.")
+        if self._parts > 1 and accumulation_of(self._network) is not None:
+            raise ValueError(
+                f"For 'Model', 'gradient_accumulation_steps' must be 1, but got {self._parts}: the network has a "
+                "GradAccumulationCell already."
+            )
+        for name, asked in (
+            ("gradient_accumulation_steps", self._parts if self._parts > 1 else None),
+            ("gradient_clip_norm", norm),
+        ):
+            if asked is None:
+                continue
+            if self._optimizer is None:
+                raise ValueError(f"For 'Model', 'optimizer' must not be None with '{name}', but got None.")
+            plan = make_plan(self._optimizer.parameters, servers=is_worker())
+            served = next((row.name for row in plan.rows if row.gradient == "server"), None)
+            if served is not None:
+                raise ValueError(
+                    f"For 'Model', '{name}' must not be set, but got {asked!r}: a server updates '{served}' with "
+                    "each worker's gradient, and there is no gradient of all of them."
+                )
+
     def _build_train_network(self) -> Cell:
         if self._optimizer is None:
             return self._network if self._loss_fn is None else WithLossCell(self._network, self._loss_fn)
         passed = {k: v for k, v in self._settings.items() if k in ("loss_scale_manager", "keep_batchnorm_fp32")}
-        return build_train_network(self._network, self._optimizer, self._loss_fn, self._amp_level, **passed)
+        passed.update(parts=self._parts, clip_norm=self._clip_norm)
+        return train_network(self._network, self._optimizer, self._loss_fn, self._amp_level, **passed)
 
     def _build_eval_network(self, network: Cell | None, indexes: list | None) -> tuple[Cell | None, list | None]:
         if not self._metric_fns:

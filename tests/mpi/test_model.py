@@ -215,3 +215,28 @@ def test_unequal_epochs_are_an_error_everywhere(data_parallel):
         except ValueError as caught:
             error = str(caught)
         assert all("must be the same on all ranks" in str(e) for e in comm.gather_objects(error))
+
+
+@pytest.mark.mpi(min_size=2)
+@pytest.mark.parametrize("divided", [False, True])
+def test_accumulated_and_clipped_steps_equal_one_process_on_whole_batches(data_parallel, divided):
+    rank, size = data_parallel.rank, data_parallel.size
+    random = np.random.RandomState(0)
+    whole = [[random.rand(4 * size, n).astype(np.float32) for n in (3, 2)] for _ in range(4)]
+    own = [tuple(part[4 * rank : 4 * rank + 4] for part in batch) for batch in whole]
+
+    def trained(data, **options):
+        net, losses = nn.Dense(3, 2, weight_init="ones", bias_init="zeros"), []
+        keep = LambdaCallback(on_train_step_end=lambda c: losses.append(float(c.original_args().net_outputs)))
+        optimizer = nn.Momentum(net.trainable_params(), 0.1, 0.9)
+        Model(net, nn.MSELoss(), optimizer, gradient_clip_norm=0.5, **options).train(1, data, callbacks=keep)
+        return [p.asnumpy() for p in net.trainable_params()], losses
+
+    ms.set_auto_parallel_context(enable_parallel_optimizer=divided)
+    found, losses = trained(own, gradient_accumulation_steps=2)
+    ms.set_auto_parallel_context(parallel_mode="stand_alone", enable_parallel_optimizer=False)
+    expected, whole_losses = trained([tuple(batch) for batch in whole])
+    for a, b in zip(found, expected):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-6)
+    mean = data_parallel.all_reduce(np.array(losses)) / size
+    np.testing.assert_allclose(mean, whole_losses, rtol=1e-5)

@@ -25,7 +25,7 @@ def accumulation_of(network: Cell) -> GradAccumulationCell | None:
 
 
 class _InParts:
-    """A train step's gradients as the mean over the parts; its loss is the sum over the parts."""
+    """A train step's gradients as the mean over the parts; its loss is the sum over the parts, or their mean."""
 
     network: Cell
     weights: Any
@@ -48,7 +48,7 @@ class _InParts:
             with nullcontext() if last else sink.no_sync():
                 _, grads = graph.sweep(loss, seed_of(loss, sens), sink)
             total = loss if total is None else total + loss
-        return total, grads
+        return cell.joined(total), grads
 
 
 class AccumulationStep(_InParts, TrainOneStepCell):

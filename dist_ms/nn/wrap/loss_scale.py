@@ -172,7 +172,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
             grads = [self._unscaled(g, scale) for g in grads]
         overflow = self.get_overflow_status(None, grads)
         if not self.process_loss_scale(overflow).asnumpy().all():
-            self.optimizer(tuple(grads))
+            self.optimizer(tuple(self._clipped(grads)))
         return loss, overflow, scale
 
     @staticmethod

@@ -79,6 +79,35 @@ class GradAccumulationCell(_InParts):
         super().__init__(network, micro_size, "micro_size")
         self.micro_size = micro_size
 
+    def joined(self, total: Any) -> Any:
+        """Return what a train step returns as its loss, of the sum over the parts."""
+        return total
+
+
+class MeanAccumulationCell(GradAccumulationCell):
+    """A `GradAccumulationCell` that returns the mean over the parts: the loss of the whole batch.
+
+    Args:
+        network: the network, which returns the loss of a part.
+        micro_size: the number of parts; the first length of every input is a multiple of it.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms import nn
+        >>> from dist_ms.nn.wrap.micro_batches import MeanAccumulationCell
+        >>> net = MeanAccumulationCell(nn.WithLossCell(nn.ReLU(), nn.MSELoss()), 2)
+        >>> print(net(ms.Tensor([1.0, 2.0]), ms.Tensor([0.0, 0.0])))
+        2.5
+    """
+
+    def construct(self, *inputs: Any) -> Any:
+        """Return the mean of what the network returns for each part."""
+        return self.joined(super().construct(*inputs))
+
+    def joined(self, total: Any) -> Any:
+        """Return the mean over the parts."""
+        return total / self.micro_size
+
 
 class PipelineCell(GradAccumulationCell):
     """A pipeline of one stage: the batch in parts, as `GradAccumulationCell` runs it.

@@ -24,6 +24,7 @@ from dist_ms.nn.wrap.finite_guard import checked_choice, choice_from_environment
 from dist_ms.nn.wrap.grad_reducer import DistributedGradReducer
 from dist_ms.nn.wrap.shard_steps import ShardSteps
 from dist_ms.ops.creating.creation import full_like
+from dist_ms.ops.reducing.clipping import clip_by_global_norm
 from dist_ms.parallel import Reducer
 from dist_ms.parallel.mode import is_data_parallel, tell_alone
 from dist_ms.parallel.servers import served
@@ -52,6 +53,8 @@ class TrainOneStepCell(Cell):
         >>> print(step(ms.Tensor([[1.0]]), ms.Tensor([[0.0]])))
         1.0
     """
+
+    clip_norm: float | None = None  # the largest norm of all gradients together that the optimizer is given
 
     def __init__(
         self, network: Cell, optimizer: Optimizer, sens: float | None = None, return_grad: bool = False
@@ -109,10 +112,17 @@ class TrainOneStepCell(Cell):
                     refuse_not_finite(loss, grads, self.weights, comm)
                 else:
                     self._told = warn_of_loss(loss, comm)
-            self.optimizer(tuple(grads))
+            self.optimizer(tuple(self._clipped(grads)))
         if self.return_grad:
             return loss, {p.name: g for p, g in zip(self.weights, grads)}
         return loss
+
+    def _clipped(self, grads: list[Tensor]) -> Any:
+        """The gradients, scaled down where their norm over all ranks' parts is above `clip_norm`."""
+        if self.clip_norm is None:
+            return grads
+        scale = getattr(self.optimizer, "loss_scale", 1.0)  # the optimizer divides what it gets by this
+        return clip_by_global_norm(grads, float(self.clip_norm * scale))
 
     @property
     def session(self) -> Session:
