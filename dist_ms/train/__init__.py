@@ -11,7 +11,8 @@ from dist_ms.train.model import Model
 from dist_ms.train.serialization import *
 from dist_ms.train.serialization import __all__ as _checkpoints
 from dist_ms.train.state import load_run, save_run
-from dist_ms.train.summary import SummaryCollector, SummaryLandscape, SummaryRecord
+from dist_ms.train.summary import *
+from dist_ms.train.summary import __all__ as _summaries
 
 __all__ = [
     "DatasetHelper",
@@ -19,13 +20,11 @@ __all__ = [
     "FixedLossScaleManager",
     "LossScaleManager",
     "Model",
-    "SummaryCollector",
-    "SummaryLandscape",
-    "SummaryRecord",
     "build_train_network",
     "load_run",
     "save_run",
     *_callbacks,
     *_checkpoints,
     *_metrics,
+    *_summaries,
 ]
