@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -34,6 +35,13 @@ class Initializer:
 
     def __init__(self, **kwargs: Any) -> None:
         self._kwargs = kwargs
+
+    def __repr__(self) -> str:
+        given = dict(self.__dict__.get("_kwargs", {}))
+        for name in inspect.signature(type(self).__init__).parameters:
+            if name not in given and name in self.__dict__ and name != "self":
+                given[name] = self.__dict__[name]
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in given.items())})"
 
     def _initialize(self, arr: np.ndarray) -> None:
         """Fill `arr` in place."""

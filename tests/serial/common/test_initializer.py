@@ -315,3 +315,16 @@ def test_the_public_names():
         "Initializer",
         "initializer",
     } == set(init_module.__all__)
+
+
+def test_the_printed_form_says_how_it_was_made():
+    from dist_ms.common import initializer as made
+
+    for text in ("Zero()", "Normal(sigma=0.5, mean=0.0)", "Dirac(groups=2)", "Sparse(sparsity=0.1, sigma=0.01)"):
+        assert repr(eval(f"made.{text}")) == str(eval(f"made.{text}")) == text
+
+    class Own(made.Initializer):
+        def __init__(self, step, unkept=1):
+            self.step = step
+
+    assert repr(Own(2)) == "Own(step=2)"
