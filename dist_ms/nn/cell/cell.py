@@ -108,6 +108,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
         for registry in ("_params", "_buffers", "_cells"):
             if name in state.get(registry, ()):
                 del state[registry][name]
+                state.pop(name, None)
                 return
         object.__delattr__(self, name)
 
@@ -203,7 +204,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
                 f"but got {child_name!r}."
             )
         self._cell_need_init("a Cell")
-        if hasattr(self, child_name) and child_name not in self._cells:
+        if child_name != "summary" and hasattr(self, child_name) and child_name not in self._cells:
             raise KeyError(
                 f"For 'insert_child_to_cell', 'child_name' must be new to the Cell, but {child_name} already exists."
             )
@@ -212,6 +213,8 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
                 f"For 'insert_child_to_cell', 'child_cell' must be a Cell or None, but got {type(child_cell).__name__}."
             )
         self._cells[child_name] = child_cell
+        if child_name == "summary":  # MindSpore's cells have no such method: a child may have its name, and hides it
+            self.__dict__[child_name] = child_cell
 
     def insert_param_to_cell(
         self, param_name: str, param: Parameter | None, check_name_contain_dot: bool = True

@@ -71,3 +71,20 @@ def test_an_error_of_the_network_leaves_nothing_behind():
         net.summary(ones(3, 5))
     assert net.training and not any(net.layer._cell_hooks.values())
     assert net.summary(ones(3, 4)).flops == 192
+
+
+def test_a_child_may_be_called_summary():
+    class Net(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.summary = nn.Dense(2, 2)
+
+        def construct(self, x):
+            return self.summary(x)
+
+    net = Net()
+    assert net(ones(1, 2)).shape == (1, 2) and next(net.get_parameters()).name == "summary.weight"
+    net.summary = nn.ReLU()
+    assert isinstance(net.summary, nn.ReLU) and len(net.cells()) == 1
+    del net.summary
+    assert callable(net.summary) and not net.cells()
