@@ -101,6 +101,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below(
         "nn.wrap", "cell_wrapper grad_reducer loss_scale", "nn.wrap", "~compat.inner.gradient_scaling", *_IMPORTED
     ),
+    "nn.layer": ("nn.layer", "~nn"),
+    "mint.nn.layer": ("mint.nn",),
+    **_below("mint.nn.layer", "_functions activation basic conv normalization padding pooling", "mint.nn"),
     "nn.utils": ("common.parameter.postponing",),
     "nn.grad": ("autograd.jacobian",),
     "nn.grad.cell_grad": ("autograd.jacobian",),
@@ -132,9 +135,12 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below(
         "ops.function",
         "array_func clip_func debug_func fft_func image_func linalg_func math_func nn_func other_func "
-        "parameter_func random_func sparse_func spectral_func vmap_func grad",
+        "parameter_func random_func sparse_func sparse_unary_func spectral_func vmap_func",
         "ops",
     ),
+    "ops.function.comm_func": ("mint.distributed", "communication.comm_func"),
+    "ops.function.grad": ("~", "autograd", "~ops"),
+    "ops.function.grad.grad_func": ("~", "autograd", "~ops"),
     **_below(
         "ops.operations",
         "array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops "

@@ -28,6 +28,9 @@ _ELSEWHERE = {
     "ops.function.nn_func": (
         "multi_head_attention_forward=compat.inner.attention_function.multi_head_attention_forward"
     ),
+    "nn.layer": "CosineSimilarity=nn.layer.mathematics.cosine_similarity.CosineSimilarity",
+    "nn.layer.math": "CosineSimilarity=nn.layer.mathematics.cosine_similarity.CosineSimilarity",
+    "ops.function.comm_func": "set_comm_ops_inplace=ops.communication.set_comm_ops_inplace",
     "nn.layer.rnn_cells": "RNNCellBase=nn.layer.recurrent.rnn_cells._OneStep",
     "ops.op_info_register": "DataType=compat.inner.number_limits.DataType",
     "nn.layer.conv": "_check_input_3d=compat.checkparam._check_input_3d",

@@ -66,6 +66,13 @@ dataset.ds GeneratorDataset
 dataset SourceDataset TextBaseDataset Implementation BatchDataset
 ops.function.nn_func multi_head_attention_forward
 nn.layer.rnn_cells RNNCellBase
+nn.layer Dense Conv2d TimeDistributed AvgPool1dExt EmbeddingExt LogSoftmaxExt
+mint.nn.layer GroupNorm BatchNorm2d Threshold AdaptiveMaxPool1d
+mint.nn.layer.padding ZeroPad1d ReflectionPad3d
+mint.nn.layer.activation SiLU LogSigmoid
+ops.function.sparse_unary_func coo_abs csr_tanh
+ops.function.comm_func all_reduce TCPStore P2POp gather_object set_comm_ops_inplace
+ops.function.grad.grad_func value_and_grad jvp jet linearize get_grad stop_gradient_
 communication._comm_helper GlobalComm Backend _get_rank_helper _is_initialized _get_group_ranks
 communication.management DEFAULT_WORLD_COMM_GROUP _get_group
 _c_expression.typing Float Bool Int UInt type_to_type_id
@@ -96,6 +103,15 @@ def test_refused_names_can_be_imported_and_say_why_when_used(path):
             assert f"'{name}' is not available: dist_ms " in str(error)
         except (TypeError, ValueError):
             pass  # built since: an argument is missing
+
+
+def test_names_that_are_two_things():
+    assert taken("ops.function.grad.grad_func", "grad") is ms.grad  # not the module of that name
+    assert taken("nn", "CosineSimilarity") is ms.train.CosineSimilarity
+    x = ms.Tensor([[3.0, 4.0], [1.0, 0.0]])
+    for path in ("nn.layer", "nn.layer.math"):
+        layer = taken(path, "CosineSimilarity")(dim=1)
+        np.testing.assert_allclose(layer(x, ms.Tensor([[6.0, 8.0], [0.0, 2.0]])).asnumpy(), [1, 0])
 
 
 def test_a_refused_name_says_why():
