@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from contextlib import ExitStack
 from time import perf_counter
 from typing import Any, NoReturn
 
@@ -19,7 +20,6 @@ from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 from dist_ms.parallel import status_file
 from dist_ms.train.batches import Batches
-from dist_ms.train.callback import TimeMonitor
 from dist_ms.train.callback.callback import Callback, CallbackList, CallbackParameters, RunContext
 from dist_ms.train.callback.outputs import number_of
 from dist_ms.train.callback.ranks import Ranks
@@ -205,7 +205,7 @@ class Loops:
             mode="eval",
             cur_step_num=0,
         )
-        called = CallbackList([c for c in callbacks.callbacks if not is_ours(c) or isinstance(c, TimeMonitor)])
+        called = CallbackList([c for c in callbacks.callbacks if not is_ours(c) or c.in_evaluations_of_fit])
         loss = {} if self.eval_indexes is None else {"eval_loss": Loss()}
         position = dataset.state_dict() if goes_on(dataset) else None
         self.evaluate(batches, run, called, loss, told)
@@ -228,7 +228,21 @@ class Loops:
         loss: dict[str, Loss],
         told: interruption.Watch | None = None,
     ) -> dict[str, Any]:
-        """Evaluate the metrics, and the loss if there is one, over all ranks; what is interrupted has no results."""
+        """Evaluate the metrics, and the loss if there is one, over all ranks; what is interrupted has no results.
+
+        What callbacks enter in `run.during_evaluation` is left when it ends, in whatever way.
+        """
+        with ExitStack() as run.during_evaluation:
+            return self._evaluate(batches, run, callbacks, loss, told)
+
+    def _evaluate(
+        self,
+        batches: Batches,
+        run: CallbackParameters,
+        callbacks: CallbackList,
+        loss: dict[str, Loss],
+        told: interruption.Watch | None,
+    ) -> dict[str, Any]:
         for metric in self.metrics.values():
             metric.clear()
         context, net = RunContext(run), self.eval_network

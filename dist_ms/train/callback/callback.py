@@ -27,6 +27,7 @@ class Callback:
             step. Classes outside of dist_ms may whenever they override a step's moment.
         comes_last: the others are called before it at every moment.
         state_names: the attributes that change while training, for a run that is saved and resumed.
+        in_evaluations_of_fit: whether one of dist_ms' own is told of the evaluations of `Model.fit`; users' all are.
 
     Examples:
         >>> import dist_ms as ms
@@ -39,6 +40,7 @@ class Callback:
     stops_steps = False
     comes_last = False
     state_names: tuple[str, ...] = ()
+    in_evaluations_of_fit = False
 
     def state_dict(self) -> dict[str, Any]:
         """What a resumed run must know of this one: the attributes in `state_names`; others override it."""

@@ -23,6 +23,8 @@ class TimeMonitor(Callback):
         >>> monitor = ms.train.TimeMonitor(data_time=True)
     """
 
+    in_evaluations_of_fit = True
+
     def __init__(self, data_size: int | None = None, data_time: bool = False) -> None:
         super().__init__()
         self.data_size = data_size
