@@ -161,10 +161,13 @@ if _typing.TYPE_CHECKING:
     from dist_ms.train import (
         DatasetHelper,
         DynamicLossScaleManager,
+        ExponentialMovingAverage,
         FixedLossScaleManager,
+        LearningRates,
         LossScaleManager,
         Model,
         build_train_network,
+        find_learning_rate,
         load_run,
         save_run,
     )

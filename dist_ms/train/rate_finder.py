@@ -12,7 +12,6 @@ import numpy as np
 from dist_ms.common.checks import check_int_range, check_positive_number, check_type, complaint
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from dist_ms.parallel.job import data_parallel_comm
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.train.callback.callback import Callback, RunContext
@@ -20,7 +19,7 @@ from dist_ms.train.callback.outputs import number_of
 from dist_ms.train.model import Model
 
 _OWNER = "find_learning_rate"
-_DIVERGED = 4.0  # times the best loss
+_DIVERGED = 4.0  # times the lowest smoothed loss
 _MEMORY = 0.9  # of the smoothed loss
 
 
@@ -70,9 +69,9 @@ def find_learning_rate(
 ) -> LearningRates:
     """Train some steps with learning rates that grow from one to another, and tell at which the loss fell fastest.
 
-    It ends early when the loss is four times the lowest one, or no number. Weights, the optimizer's state and its
-    learning rate are afterwards what they were; the data of these steps has been read. On several ranks the losses
-    are means over them, and the suggestion is the same on all.
+    It ends early when the smoothed loss is four times its lowest value, or no number. Weights, the optimizer's state
+    and its learning rate are afterwards what they were; the data of these steps has been read. On several ranks the
+    losses are means over them, and the suggestion is the same on all.
 
     Args:
         model: a Model with an optimizer whose learning rate is one number.
@@ -123,20 +122,26 @@ def find_learning_rate(
 
 
 class _Trial(Callback):
-    """Sets the rates and notes the losses."""
+    """Sets the rates and notes the losses: means over the ranks, so that all of them end at the same step."""
+
+    meets_ranks = True
 
     def __init__(self, rates: list[float]) -> None:
         super().__init__()
-        self._rates, self._losses = rates, []  # type: tuple[list[float], list[float]]
+        self._rates, self._losses, self._sum = rates, [], 0.0  # type: tuple[list[float], list[float], float]
 
     def on_train_begin(self, run_context: RunContext) -> None:
         self._set(run_context, self._rates[0])
 
     def on_train_step_end(self, run_context: RunContext) -> None:
-        loss = float(number_of(run_context.original_args()["net_outputs"]))
-        self._losses.append(loss)
+        run = run_context.original_args()
+        losses = run["ranks"].gather(float(number_of(run["net_outputs"])))
+        self._sum = _MEMORY * self._sum + (1 - _MEMORY) * sum(losses) / len(losses)
+        smooth = self._sum / (1 - _MEMORY ** (len(self._losses) + 1))
+        if math.isfinite(smooth):
+            self._losses.append(smooth)
         done = len(self._losses)
-        if done == len(self._rates) or not math.isfinite(loss) or loss > _DIVERGED * min(self._losses):
+        if done == len(self._rates) or not math.isfinite(smooth) or smooth > _DIVERGED * min(self._losses):
             run_context.request_stop()
         else:
             self._set(run_context, self._rates[done])
@@ -145,22 +150,14 @@ class _Trial(Callback):
         run_context.original_args()["optimizer"].learning_rate.set_data(Tensor(np.float32(rate)))
 
     def result(self) -> tuple[list[float], list[float]]:
-        """The rates and the smoothed losses, of all ranks."""
-        comm = data_parallel_comm()
-        everyone = [self._losses] if comm is None else comm.gather_objects(self._losses)
-        means = [sum(losses) / len(losses) for losses in zip(*everyone, strict=False)]
-        smooth, kept = 0.0, []
-        for place, loss in enumerate(means):
-            if not math.isfinite(loss):
-                break
-            smooth = _MEMORY * smooth + (1 - _MEMORY) * loss
-            kept.append(smooth / (1 - _MEMORY ** (place + 1)))
-        if len(kept) < 3:
+        """The rates and the smoothed losses."""
+        done = len(self._losses)
+        if done < 3:
             raise RuntimeError(
-                f"For '{_OWNER}', the loss must be a number for 3 steps or more, but it was for {len(kept)}: take a "
-                "smaller 'low'."
+                f"For '{_OWNER}', the loss must be a number for 3 steps or more, but it was for {done}: take a smaller "
+                "'low'."
             )
-        return self._rates[: len(kept)], kept
+        return self._rates[:done], self._losses
 
 
 @contextmanager
