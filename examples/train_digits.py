@@ -38,17 +38,6 @@ def make_model(net, level="O0"):
     return train.Model(mixed, nn.CrossEntropyLoss(), adam, metrics={"accuracy"})
 
 
-def draw(history, path):
-    """Draw loss and test accuracy over the epochs."""
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-    for ax, key, title in zip(axes, ("net_output", "accuracy"), ("training loss (last batch)", "test accuracy")):
-        ax.plot(range(1, len(history[key]) + 1), history[key], marker="o")
-        ax.set(title=title, xlabel="epoch")
-    figure.savefig(path, dpi=120)
-
-
 def main():
     """Train, evaluate, save and draw."""
     parser = argparse.ArgumentParser(description="Train a small CNN on scans of handwritten digits.")
@@ -67,7 +56,7 @@ def main():
     accuracy = model.eval(digits("test", 60))["accuracy"]
     if get_rank() == 0:
         ms.save_checkpoint(net, f"{args.out}.ckpt")
-        draw(history.history, f"{args.out}.png")
+        history.plot(f"{args.out}.png")  # the mean loss of each epoch, and what was evaluated
         print(f"test accuracy {accuracy:.2%} on {get_group_size()} rank(s); saved {args.out}.ckpt and {args.out}.png")
 
 

@@ -39,7 +39,19 @@ def test_train_digits(start, level, tmp_path):
 
 def test_the_examples_are_short():
     assert len((ROOT / "examples/train_digits.py").read_text().splitlines()) < 80
-    assert len((ROOT / "examples/train_images.py").read_text().splitlines()) < 120
+    for name in ("train_images.py", "char_gpt.py"):
+        assert len((ROOT / "examples" / name).read_text().splitlines()) < 120
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_char_gpt(start, tmp_path):
+    done = run([*start, ROOT / "examples/char_gpt.py", "--steps", 40, "--batch", 8, "--write", 20], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    loss = re.findall(
+        r"^test loss (\d\.\d+) nats per character on (\d) rank\(s\); the network writes:$", done.stdout, re.M
+    )
+    assert len(loss) == 1 and 2 < float(loss[0][0]) < 3.7 and loss[0][1] == ("1" if start is ALONE else "2")
+    assert len(done.stdout.partition("The statement ")[2].partition("dist-ms:")[0].rstrip("\n")) <= 20
 
 
 @pytest.mark.parametrize(
