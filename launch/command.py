@@ -28,6 +28,8 @@ _HOST_OPTIONS = (
 )
 _BATCH = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE")
 _EXPORTED = ("DIST_MS_", "MS_", "OMP_", "PYTHON")
+# For ranks whose output goes through mpirun, whose daemons give them a terminal of their own.
+PLAIN_TERMINAL = ("TERM", "dumb")
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,7 @@ def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, st
         if job.hosts:
             arguments += ["--host", ",".join(f"{host.name}:{host.slots}" for host in job.hosts)]
         for name in sorted(env):
-            if name.startswith(_EXPORTED):
+            if name.startswith(_EXPORTED) or (name, env[name]) == PLAIN_TERMINAL:
                 arguments += ["-x", name]
         return arguments, settings
     if job.ranks > len(machine.cores):

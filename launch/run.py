@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dist_ms.launch.banner import LOST, BannerFilter, describe
-from dist_ms.launch.command import Job, mpirun_command, rank_environment, several_machines
+from dist_ms.launch.command import PLAIN_TERMINAL, Job, mpirun_command, rank_environment, several_machines
 from dist_ms.launch.hosts import Host
 from dist_ms.launch.loopback import on_loopback
 from dist_ms.launch.machine import Machine, this_machine
@@ -147,6 +147,8 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
     streams = None if several_machines(job, environ) else Streams(job.ranks, job.prefix, job.log_dir, job.log_name)
     reports = Reports(pipe=streams is not None)
     environ = {**environ, VARIABLE: reports.path}
+    if streams is None and not sys.stdout.isatty():
+        environ = {**environ, **dict([PLAIN_TERMINAL])}  # lines of a progress bar that moves do not belong into a file
     tagged = None
     if streams is None and (job.prefix or job.log_dir is not None):
         output = RankOutput(job.ranks, job.prefix, job.log_dir, job.log_name)

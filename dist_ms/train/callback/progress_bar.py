@@ -41,7 +41,7 @@ class ProgressBar(Callback):
         run = run_context.original_args()
         self._last_epoch = run.get("initial_epoch", 0) + run["epoch_num"]
         self._console = Console()
-        if not self._console.is_terminal:
+        if not self._console.is_terminal or self._console.is_dumb_terminal:
             return
         self._progress = Progress(
             TextColumn("{task.description}"),

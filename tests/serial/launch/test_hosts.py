@@ -102,6 +102,9 @@ def test_mpirun_is_told_of_the_machines():
     two = parse_hosts("a:2,b:2")
     found, env = arguments(OPENMPI, 4, machine(2), {"MS_SERVER_NUM": "1"}, hosts=two)
     assert found == ["--host", "a:2,b:2", "-x", "MS_SERVER_NUM"] and "OMP_NUM_THREADS" not in env
+    for terminal, told in (("dumb", ["-x", "TERM"]), ("xterm", [])):  # ranks behind a pipe are not to move a bar
+        found, _ = arguments(OPENMPI, 4, machine(2), {"TERM": terminal}, hosts=two)
+        assert found == ["--host", "a:2,b:2", *told]
     assert arguments(MPICH, 4, machine(8), hosts=two)[0] == ["-hosts", "a:2,b:2"]
     assert arguments(INTEL, 4, machine(8), hosts=two)[0] == ["-hosts", "a,b", "-ppn", "2"]
     with pytest.raises(LaunchError, match="as many ranks on each machine, but got a:2, b:3"):

@@ -184,6 +184,14 @@ def test_progress_bar_moves_on_a_terminal(monkeypatch, capsys):
     assert "3/3" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().out)
 
 
+def test_progress_bar_does_not_move_on_a_terminal_that_cannot(monkeypatch, capsys):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("TERM", "dumb")
+    model().train(1, batches(), callbacks=ProgressBar())
+    out = capsys.readouterr().out
+    assert len(out.splitlines()) == 1 and "\x1b" not in out
+
+
 def test_progress_bar_prints_on_rank_0_only(monkeypatch, capsys):
     monkeypatch.setattr(sys.modules["dist_ms.train.callback.progress_bar"], "get_rank", lambda: 1)
     model().train(1, batches(), callbacks=ProgressBar())
