@@ -46,6 +46,7 @@ def ours() -> Iterator[Case]:
     import ml_dtypes
 
     from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
+    from dist_ms.ops.convolutions.plan import Geometry
 
     rng = np.random.default_rng(0)
 
@@ -61,11 +62,12 @@ def ours() -> Iterator[Case]:
             x, dy = random(shape, dtype), random(output_shape(*numbers), dtype)
             w = random((channels, shape[1] // groups, *(kernel,) * rank), dtype, False)
             steps = ((stride,) * rank, ((padding, padding),) * rank, (dilation,) * rank, groups)
+            at = Geometry(x.shape, w.shape, *steps)
 
-            def run(x=x, w=w, dy=dy, steps=steps):
-                convolve(x, w, None, *steps)
-                convolve_transposed(dy, w, x.shape, *steps)
-                convolution_weights(x, dy, w.shape, False, *steps)
+            def run(x=x, w=w, dy=dy, at=at):
+                convolve(x, w, None, at)
+                convolve_transposed(dy, w, at)
+                convolution_weights(x, dy, at, False)
 
             for side in SIDES.values():
                 yield Case(f"conv {name}, {kind}{side}", run, work=work_of(numbers))

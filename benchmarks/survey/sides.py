@@ -70,6 +70,7 @@ class Ours:
         """A convolution or one of its gradients, in the memory that layers hand on."""
         from dist_ms.common.dtype import to_numpy
         from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
+        from dist_ms.ops.convolutions.plan import Geometry
 
         kind = to_numpy(getattr(self.ms, dtype))
 
@@ -80,16 +81,18 @@ class Ours:
         shape = tuple(numbers["x"])
         w = np.ascontiguousarray(random(numbers["outputs"], shape[1] // numbers["groups"], *numbers["kernel"]))
         x, dy = random(*shape), random(shape[0], numbers["outputs"], *output_sizes(numbers))
-        steps = (
+        at = Geometry(
+            shape,
+            w.shape,
             tuple(numbers["stride"]),
             tuple((p, p) for p in numbers["padding"]),
             tuple(numbers["dilation"]),
             numbers["groups"],
         )
         return {
-            "forward": lambda: convolve(x, w, None, *steps),
-            "input": lambda: convolve_transposed(dy, w, shape, *steps),
-            "weight": lambda: convolution_weights(x, dy, w.shape, False, *steps),
+            "forward": lambda: convolve(x, w, None, at),
+            "input": lambda: convolve_transposed(dy, w, at),
+            "weight": lambda: convolution_weights(x, dy, at, False),
         }[numbers["what"]]
 
 

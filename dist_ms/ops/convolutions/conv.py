@@ -13,6 +13,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed, takes_relu
+from dist_ms.ops.convolutions.plan import Geometry
 from dist_ms.ops.convolutions.windows import Pairs, output_sizes, same_padding
 from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.primitive import Primitive, quiet
@@ -53,6 +54,11 @@ class Convolution(Primitive):
             return self._padding
         return same_padding(sizes, kernel, self._stride, self._dilation)
 
+    def geometry(self, x: tuple, weight: tuple) -> Geometry:
+        """Where the windows lie, for operands of these shapes."""
+        padding = self.resolved_padding(x[2:], weight[2:])
+        return Geometry(x, weight, self._stride, padding, self._dilation, self._group)
+
     def checked_sizes(self, x: Any, weight: Any, bias: Any) -> tuple:
         """Check the operands and return the spatial sizes of the output."""
         check_operands(self.name, x, weight, 2 + len(self._stride))
@@ -77,11 +83,10 @@ class Convolution(Primitive):
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         sizes = self.checked_sizes(x, weight, bias)
         shape = (x.shape[0], weight.shape[0], *sizes)
-        numbers = (self._stride, self.resolved_padding(x.shape[2:], weight.shape[2:]), self._dilation, self._group)
-        if self.waits and x.dtype == _F32 and is_large(shape):
-            if takes_relu(x.shape, weight.shape, shape, *numbers) and can_wait(weight):
-                return ProductLater(partial(_convolve, numbers), shape, _F32, (x, weight, bias))
-        return convolve(x, weight, bias, *numbers)
+        at = self.geometry(x.shape, weight.shape)
+        if self.waits and x.dtype == _F32 and is_large(shape) and takes_relu(at) and can_wait(weight):
+            return ProductLater(partial(_convolve, at), shape, _F32, (x, weight, bias))
+        return convolve(x, weight, bias, at)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]
@@ -105,8 +110,8 @@ class Convolution(Primitive):
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
 
 
-def _convolve(numbers: tuple, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool) -> np.ndarray:
-    return convolve(x, weight, bias, *numbers, relu)
+def _convolve(at: Geometry, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool) -> np.ndarray:
+    return convolve(x, weight, bias, at, None, relu)
 
 
 class TransposedConvolution(Primitive):
@@ -141,7 +146,8 @@ class TransposedConvolution(Primitive):
                 f"For '{self.name}', an input of shape {tuple(shape)} must convolve with 'weight' {weight.shape} "
                 f"to the shape of 'dy', but got {dy.shape} and not {(shape[0], weight.shape[0], *sizes)}."
             )
-        return convolve_transposed(dy, weight, tuple(shape), self._stride, self._padding, self._dilation, self._group)
+        at = Geometry(tuple(shape), weight.shape, self._stride, self._padding, self._dilation, self._group)
+        return convolve_transposed(dy, weight, at)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         dy, weight, _ = inputs
@@ -172,9 +178,8 @@ class WeightGradient(Primitive):
     @quiet
     def forward(self, x: Any, dy: Any, shape: tuple, with_bias: bool, out: Any = None, bias_out: Any = None) -> Any:
         check_operands(self.name, x, dy, 2 + len(self._stride), "x", "dy")
-        dw, db = convolution_weights(
-            x, dy, tuple(shape), with_bias, self._stride, self._padding, self._dilation, self._group, out, bias_out
-        )
+        at = Geometry(x.shape, tuple(shape), self._stride, self._padding, self._dilation, self._group)
+        dw, db = convolution_weights(x, dy, at, with_bias, out, bias_out)
         return (dw, db) if with_bias else dw
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:

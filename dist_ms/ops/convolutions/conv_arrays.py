@@ -1,6 +1,7 @@
-"""Convolution and its two transposes on arrays: oneDNN in float32 and 16-bit types, NumPy in float64.
+"""Convolution and its two transposes on arrays, by the algorithm that `plan` names for the shapes and the CPU.
 
-float16 is computed in float32 where the CPU cannot do better. Results lie in channels-last memory.
+float16 is computed in float32 where the CPU cannot do better. Results lie in channels-last memory, gradients of weights
+in row-major memory.
 """
 
 from __future__ import annotations
@@ -9,113 +10,174 @@ import math
 
 import numpy as np
 
-from dist_ms.ops.convolutions import conv_columns, conv_kernels, winograd
-from dist_ms.ops.convolutions.windows import Pairs, add_windows, output_sizes, windows
+from dist_ms.ops.capabilities import capabilities
+from dist_ms.ops.convolutions import conv_columns, conv_depthwise, conv_groups, plan, winograd
+from dist_ms.ops.convolutions.plan import Algorithm, Geometry
+from dist_ms.ops.convolutions.windows import add_windows, windows
+from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layout import channels_last, contiguous, converted, dense, onednn_type
 
-_F32 = np.dtype(np.float32)
+_F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def takes_relu(x: tuple, w: tuple, y: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int) -> bool:
-    """Whether ReLU can be the last step of a float32 convolution of these shapes."""
-    if winograd.suits(x, w, stride, padding, dilation, group):
-        return True
-    return conv_columns.suits(_F32, y, w, group) and conv_columns.is_tiled(y, w)
+def takes_relu(at: Geometry) -> bool:
+    """Whether ReLU can be the last step of a float32 convolution."""
+    return plan.forward(at, _F32, capabilities()).takes_relu
 
 
 def convolve(
     x: np.ndarray,
     w: np.ndarray,
     bias: np.ndarray | None,
-    stride: tuple,
-    padding: Pairs,
-    dilation: tuple,
-    group: int,
+    at: Geometry,
+    out: np.ndarray | None = None,
     relu: bool = False,
 ) -> np.ndarray:
     """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel).
 
-    `relu` gives ReLU of it, where `takes_relu` says so.
+    Args:
+        x, w: of one type.
+        bias: (O,), of that type, or float32 for an `out` of float32.
+        at: the geometry.
+        out: channels-last, of that type or float32; gets the result.
+        relu: give ReLU of it, where `takes_relu` says so.
     """
-    work = onednn_type(x.dtype)
-    sizes = output_sizes(x.shape[2:], w.shape[2:], stride, padding, dilation)
-    shape = (x.shape[0], w.shape[0], *sizes)
-    if work is not None:
-        if work == _F32 and winograd.suits(x.shape, w.shape, stride, padding, dilation, group):
-            out = winograd.convolve(
-                dense(x, work), dense(w, work), None if bias is None else contiguous(bias, work), padding, sizes, relu
-            )
-            return converted(out, x.dtype)
-        out = channels_last(shape, work)
-        bias = None if bias is None else converted(bias, work)
-        numbers = (stride, padding, dilation)
-        if relu:
-            conv_columns.convolve(dense(x), dense(w), None if bias is None else contiguous(bias), *numbers, out, relu)
-        else:
-            conv_kernels.forward(converted(x, work), converted(w, work), bias, out, *numbers, group)
-        return converted(out, x.dtype)
-    view = windows(x, w.shape[2:], stride, padding, dilation)
-    parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, group), _matrices(w, group))]
-    out = np.concatenate(parts, axis=1)
+    given, work = x.dtype, onednn_type(x.dtype) or _F64
+    in_rows = x.shape[1:] == w.shape[1:] and not relu
+    if work != _F64:
+        x, w = dense(x, work), dense(w, work)
+        in_rows = in_rows and x.flags.c_contiguous and w.flags.c_contiguous and (out is None or out.dtype == work)
+    chosen = plan.forward(at, work, capabilities(), in_rows)
+    if chosen.algorithm is Algorithm.WINDOWS:
+        return _by_windows(x, w, bias, at)
+    result = channels_last(at.y, work) if out is None else out
     if bias is not None:
-        out += bias
-    return np.moveaxis(out.reshape(shape[0], *sizes, shape[1]), -1, 1)
+        bias = contiguous(bias, work if out is None else None)
+    if chosen.algorithm is Algorithm.SIGNALS:
+        convolve(_of_image(x), _of_image(w), bias, at.of_images(), _of_image(result))
+    elif chosen.algorithm is Algorithm.WINOGRAD:
+        winograd.convolve(x, w, bias, at.padding, result, relu)
+    elif chosen.algorithm is Algorithm.VOLUMES:
+        conv_depthwise.convolve(x, w, bias, at, result)
+    elif chosen.algorithm is Algorithm.WHOLE:
+        conv_columns.convolve_whole(x, w, bias, result)
+    elif chosen.algorithm is Algorithm.COLUMNS:
+        conv_columns.convolve(x, w, bias, at, result, relu)
+    else:
+        if chosen.algorithm is Algorithm.DIRECT_LAST:
+            x = conv_depthwise.in_channels_last_memory(x)
+        if chosen.merged > 1:
+            w = conv_groups.spread(w, at.group, chosen.merged)
+        dnnl.conv_forward(x, w, bias, result, *_windows(at, chosen.merged))
+    return converted(result, given) if out is None else out
 
 
-def convolve_transposed(
-    dy: np.ndarray, w: np.ndarray, shape: tuple, stride: tuple, padding: Pairs, dilation: tuple, group: int
-) -> np.ndarray:
-    """The gradient (of shape `shape`) of a convolution's input, given that of its output."""
-    work = onednn_type(dy.dtype)
-    if work is not None:
-        if work == _F32 and winograd.suits(shape, w.shape, stride, padding, dilation, group):
-            dx = winograd.convolve_transposed(dense(dy, work), dense(w, work), shape, padding)
-            return converted(dx, dy.dtype)
-        dx = channels_last(shape, work)
-        conv_kernels.backward_data(converted(dy, work), converted(w, work), dx, stride, padding, dilation, group)
-        return converted(dx, dy.dtype)
-    kernel, sizes = w.shape[2:], dy.shape[2:]
-    parts = [rows @ matrix for rows, matrix in zip(_channel_rows(dy, group), _matrices(w, group))]
-    parts = [p.reshape(shape[0], *sizes, shape[1] // group, *kernel) for p in parts]
-    view = np.moveaxis(np.concatenate(parts, axis=1 + len(sizes)), 1 + len(sizes), 1)
-    return add_windows(view, shape, kernel, stride, padding, dilation)
+def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, out: np.ndarray | None = None) -> np.ndarray:
+    """The gradient (N, C, *spatial) of a convolution's input, given that of its output.
+
+    Args:
+        dy, w: of one type.
+        at: the convolution's geometry.
+        out: channels-last, of that type or float32; gets the result.
+    """
+    given, work = dy.dtype, onednn_type(dy.dtype) or _F64
+    chosen = plan.input_gradient(at, work, capabilities())
+    if chosen.algorithm is Algorithm.WINDOWS:
+        return _transposed_by_windows(dy, w, at)
+    dy, w = dense(dy, work), dense(w, work)
+    dx = channels_last(at.x, work) if out is None else out
+    if chosen.algorithm is Algorithm.SIGNALS:
+        convolve_transposed(_of_image(dy), _of_image(w), at.of_images(), _of_image(dx))
+    elif chosen.algorithm is Algorithm.WINOGRAD:
+        winograd.convolve_transposed(dy, w, at.padding, dx)
+    elif chosen.algorithm is Algorithm.COLUMNS:
+        conv_columns.convolve_transposed(dy, w, at, dx)
+    else:
+        if chosen.merged > 1:
+            w = conv_groups.spread(w, at.group, chosen.merged)
+        dnnl.conv_backward_data(dy, w, dx, *_windows(at, chosen.merged))
+    return converted(dx, given) if out is None else out
 
 
 def convolution_weights(
     x: np.ndarray,
     dy: np.ndarray,
-    shape: tuple,
+    at: Geometry,
     with_bias: bool,
-    stride: tuple,
-    padding: Pairs,
-    dilation: tuple,
-    group: int,
     out: np.ndarray | None = None,
     bias_out: np.ndarray | None = None,
 ) -> tuple:
-    """The gradients (dw of shape `shape`, db or None) of a convolution's weight and bias.
+    """The gradients (dw, db or None) of a convolution's weight and bias.
 
-    `out` and `bias_out`, contiguous float32 or float64 as x is, get them where given.
+    Args:
+        x, dy: of one type.
+        at: the convolution's geometry.
+        with_bias: whether db is asked for.
+        out, bias_out: row-major, of that type or float32; get them.
     """
-    work = onednn_type(x.dtype)
-    if work is not None:
-        if (
-            work == _F32
-            and winograd.suits(x.shape, shape, stride, padding, dilation, group)
-            and winograd.gradient_suits(x.shape, dy.shape)
-        ):
-            dw = winograd.convolution_weights(dense(x, work), dense(dy, work), shape, padding, out)
-            db = dy.sum(axis=(0, 2, 3), dtype=work, out=bias_out) if with_bias else None
-            return converted(dw, x.dtype), db if db is None else converted(db, x.dtype)
-        dw = np.empty(shape, work) if out is None else out
-        db = (np.empty(shape[0], work) if bias_out is None else bias_out) if with_bias else None
-        conv_kernels.backward_weights(converted(x, work), converted(dy, work), dw, db, stride, padding, dilation, group)
-        return converted(dw, x.dtype), db if db is None else converted(db, x.dtype)
-    view = windows(x, shape[2:], stride, padding, dilation)
-    parts = [d.T @ rows for d, rows in zip(_channel_rows(dy, group), _rows(view, group))]
-    dw = np.empty(shape, x.dtype) if out is None else out
-    np.concatenate(parts, axis=0, out=dw.reshape(shape[0], -1))
-    return dw, dy.sum(axis=(0, *range(2, dy.ndim)), out=bias_out) if with_bias else None
+    given, work = x.dtype, onednn_type(x.dtype) or _F64
+    chosen = plan.weight_gradient(at, work, capabilities())
+    dw = np.empty(at.w, work) if out is None else out
+    if chosen.algorithm is Algorithm.WINDOWS:
+        _weights_by_windows(x, dy, at, dw)
+        return dw, dy.sum(axis=(0, *range(2, dy.ndim)), out=bias_out) if with_bias else None
+    x, dy = dense(x, work), dense(dy, work)
+    db = (np.empty(at.w[0], work) if bias_out is None else bias_out) if with_bias else None
+    if chosen.algorithm is Algorithm.SIGNALS:
+        convolution_weights(_of_image(x), _of_image(dy), at.of_images(), with_bias, _of_image(dw), db)
+    elif chosen.algorithm is Algorithm.IN_FLOAT32:
+        conv_depthwise.convolution_weights(x, dy, dw, db, at)
+    elif chosen.algorithm is Algorithm.WINOGRAD or chosen.algorithm is Algorithm.COLUMNS:
+        if db is not None:
+            db[...] = dy.sum(axis=(0, *range(2, dy.ndim)), dtype=_F32)
+        if chosen.algorithm is Algorithm.WINOGRAD:
+            winograd.convolution_weights(x, dy, dw, at.padding)
+        else:
+            conv_columns.convolution_weights(x, dy, dw, at)
+    elif chosen.merged > 1:
+        outputs, channels, *kernel = at.w
+        wide = np.empty((outputs, chosen.merged * channels, *kernel), dw.dtype)
+        dnnl.conv_backward_weights(x, dy, wide, db, *_windows(at, chosen.merged))
+        conv_groups.gathered(wide, at.group, chosen.merged, dw)
+    else:
+        dnnl.conv_backward_weights(x, dy, dw, db, *_windows(at))
+    if out is None:
+        dw = converted(dw, given)
+    return dw, converted(db, given) if db is not None and bias_out is None else db
+
+
+def _windows(at: Geometry, merged: int = 1) -> tuple:
+    """A geometry's last arguments of oneDNN's functions."""
+    return at.stride, at.padding, at.dilation, at.group // merged
+
+
+def _of_image(x: np.ndarray) -> np.ndarray:
+    """Signals, or kernels for them, as images of one row."""
+    return x[:, :, None]
+
+
+def _by_windows(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, at: Geometry) -> np.ndarray:
+    view = windows(x, w.shape[2:], at.stride, at.padding, at.dilation)
+    parts = [rows @ matrix.T for rows, matrix in zip(_rows(view, at.group), _matrices(w, at.group))]
+    out = np.concatenate(parts, axis=1)
+    if bias is not None:
+        out += bias
+    batch, outputs, *sizes = at.y
+    return np.moveaxis(out.reshape(batch, *sizes, outputs), -1, 1)
+
+
+def _transposed_by_windows(dy: np.ndarray, w: np.ndarray, at: Geometry) -> np.ndarray:
+    kernel, sizes = w.shape[2:], dy.shape[2:]
+    parts = [rows @ matrix for rows, matrix in zip(_channel_rows(dy, at.group), _matrices(w, at.group))]
+    parts = [p.reshape(at.x[0], *sizes, at.x[1] // at.group, *kernel) for p in parts]
+    view = np.moveaxis(np.concatenate(parts, axis=1 + len(sizes)), 1 + len(sizes), 1)
+    return add_windows(view, at.x, kernel, at.stride, at.padding, at.dilation)
+
+
+def _weights_by_windows(x: np.ndarray, dy: np.ndarray, at: Geometry, dw: np.ndarray) -> None:
+    view = windows(x, at.w[2:], at.stride, at.padding, at.dilation)
+    parts = [d.T @ rows for d, rows in zip(_channel_rows(dy, at.group), _rows(view, at.group))]
+    np.concatenate(parts, axis=0, out=dw.reshape(at.w[0], -1))
 
 
 def _matrices(w: np.ndarray, group: int) -> np.ndarray:

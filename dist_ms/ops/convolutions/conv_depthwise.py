@@ -7,52 +7,31 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.ops.convolutions.windows import Pairs
+from dist_ms.ops.convolutions.plan import Geometry
 from dist_ms.ops.kernels import depthwise, dnnl
 from dist_ms.ops.layout import contiguous, converted, copied
 
 _F32 = np.dtype(np.float32)
-_NARROW = 3  # pixels of a window's side up to which oneDNN's 16-bit gradients of the weight are the quicker ones
 
 
-def is_by_channel(w: np.ndarray, group: int, sizes: int) -> bool:
-    """Whether each channel of inputs of so many sizes has a kernel of its own."""
-    return w.ndim == 2 + sizes and 1 < group == w.shape[0] and w.shape[1] == 1
-
-
-def forward(
-    x: np.ndarray,
-    w: np.ndarray,
-    bias: np.ndarray | None,
-    out: np.ndarray,
-    stride: tuple,
-    padding: Pairs,
-    dilation: tuple,
-) -> np.ndarray:
+def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, at: Geometry, out: np.ndarray) -> None:
     """Write the convolution of x (N, C, *sizes) with w (C, 1, *kernel) into `out`, channels-last."""
     images = _images(out)
     sums = images if out.dtype == _F32 and images.flags.c_contiguous else np.empty(images.shape, _F32)
     shift = None if bias is None else contiguous(bias, _F32)
-    before = tuple([pair[0] for pair in padding])
+    before = tuple([pair[0] for pair in at.padding])
     kernels = contiguous(np.moveaxis(w[:, 0], 0, -1), _F32)
-    depthwise.forward(contiguous(_images(x), _F32), kernels, shift, sums, tuple(stride), before, tuple(dilation))
+    depthwise.forward(contiguous(_images(x), _F32), kernels, shift, sums, at.stride, before, at.dilation)
     if sums is not images:
         images[...] = converted(sums, out.dtype)
-    return out
 
 
-def gains_in_float32(dw: np.ndarray, dtype: np.dtype, group: int) -> bool:
-    """Whether the gradient of a weight, of arrays of a 16-bit type, is made quicker in float32 (1.5 to 4.6 x)."""
-    if dtype == _F32:
-        return False
-    return is_by_channel(dw, group, 3) or (is_by_channel(dw, group, 2) and max(dw.shape[2:]) > _NARROW)
-
-
-def backward_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, db: np.ndarray | None, *numbers: object) -> None:
+def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, db: np.ndarray | None, at: Geometry) -> None:
     """Write the gradients of the weight and the bias of 16-bit arrays: those of float32, rounded."""
     wide = np.empty(dw.shape, _F32)
     wide_bias = None if db is None else np.empty(db.shape, _F32)
-    dnnl.conv_backward_weights(converted(x, _F32), converted(dy, _F32), wide, wide_bias, *numbers)
+    windows = at.stride, at.padding, at.dilation, at.group
+    dnnl.conv_backward_weights(converted(x, _F32), converted(dy, _F32), wide, wide_bias, *windows)
     dw[...] = converted(wide, dw.dtype)
     if db is not None:
         db[...] = converted(wide_bias, db.dtype)

@@ -7,22 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.ops.kernels import dnnl
-
-_F32 = np.dtype(np.float32)
-# Channels of a group from which on merging no longer gains, measured on AMX.
-_ENOUGH = 16
-
-
-def merged(dtype: np.dtype, w: tuple, group: int) -> int:
-    """How many groups to take as one for a weight of this shape (O, C / group, *kernel); 1 where that gains nothing."""
-    if dtype is _F32 or group == 1:
-        return 1
-    widest = max(w[0] // group, w[1])
-    if not 1 < widest < _ENOUGH or not dnnl.has_bfloat16():
-        return 1
-    return next(m for m in range(min(group, _ENOUGH // widest), 0, -1) if group % m == 0)
-
 
 def spread(w: np.ndarray, group: int, at_once: int) -> np.ndarray:
     """The weight of the merged groups: zero where an output does not see a channel."""

@@ -15,11 +15,13 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
 from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matmul import SMALL, product
-from dist_ms.ops.linear_algebra.matrix_product import multiply, suits_amx
+from dist_ms.ops.linear_algebra.matrix_product import multiply
+from dist_ms.ops.linear_algebra.product_plan import in_tiles
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import reshaping, transposing
 
@@ -60,7 +62,7 @@ class Dense(Primitive):
                 np.add(out, bias, out=out)
             return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
         elif self.waits and is_large(shape := (*input.shape[:-1], weight.shape[0])):
-            if suits_amx(input.size // input.shape[-1], *weight.shape) and can_wait(weight):
+            if in_tiles(input.size // input.shape[-1], *weight.shape, capabilities()) and can_wait(weight):
                 return ProductLater(self._product, shape, _F32, (input, weight, bias))
         return self._product(input, weight, bias)
 

@@ -1,4 +1,4 @@
-"""The product of arrays through a kernel: which one, and how the result lies in memory."""
+"""The product of arrays through the kernel that its plan names, and how the result lies in memory."""
 
 from __future__ import annotations
 
@@ -7,20 +7,12 @@ import math
 import ml_dtypes
 import numpy as np
 
+from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.kernels import activation, amx, dnnl, vector_product
 from dist_ms.ops.layout import contiguous, converted, copied
+from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, rounds_itself
 
-_BF16, _F16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16), np.dtype(np.float32)
-# Elements of a matrix from which on, and a vector's length from which on, the kernel for a vector is quicker than BLAS.
-_MANY, _LONG = 1 << 16, 128
-# AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
-_LEAST = 32
-# Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
-_FEW = 1 << 20
-# Rows from which on the project's product of 16 bits is quicker than oneDNN's where the first factor lies in rows: it
-# packs the second one at every call (64 rows 0.7 to 1.0 x, 256 and more 0.9 to 1.7 x, and it takes float32 without a
-# cast). Where that factor lies in columns, as for a weight's gradient, oneDNN has to turn it: 1.0 to 2.8 x.
-_MANY_ROWS = 128
+_BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
 
 
 def multiply(
@@ -43,16 +35,19 @@ def multiply(
     n = b.shape[-1]
     if bias is not None and not bias.flags.c_contiguous:
         bias = contiguous(bias)
-    if not k or not m or not n or 0 in lead:
-        out = np.empty((*lead, m, n), a.dtype) if out is None else out
-        out[...] = 0
+    order = Order.ROWS
+    if not lead and (m == 1 or n == 1 or a.dtype != _F32):
+        order = deciding_order(a, b)
+    chosen = choose(m, n, k, lead, a.dtype, capabilities(), order, bias is not None)
+    if chosen is Algorithm.NONE or chosen is Algorithm.VECTOR:
+        if chosen is Algorithm.VECTOR:
+            out = by_vector(a, b, out)
+        else:
+            out = np.empty((*lead, m, n), a.dtype) if out is None else out
+            out[...] = 0
         out = out if bias is None else np.add(out, bias, out=out)
         return _relu(out) if relu else out
-    if not lead and (m == 1 or n == 1) and suits_vector(a, b):
-        out = by_vector(a, b, out)
-        out = out if bias is None else np.add(out, bias, out=out)
-        return _relu(out) if relu else out
-    if a.dtype == _F32 and suits_amx(m, n, k, lead):
+    if chosen is Algorithm.TILES:
         a, b = with_unit_step(a), with_unit_step(b)
         if out is None:
             out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
@@ -60,7 +55,7 @@ def multiply(
             return out
     if out is None or not out.flags.c_contiguous:
         out = np.empty((*lead, m, n), a.dtype)
-    if a.dtype != _F32 and not lead and bias is None and lies_in_columns(a) and rounds_itself(m, n, True, a.dtype):
+    if chosen is Algorithm.ROUNDED_TILES:
         amx.matmul_rounded(a, with_unit_step(b), out, low=a.dtype)
     elif lead:  # one leading dimension, as oneDNN knows few
         a, b = (_readable(_batched(x, lead)) for x in (a, b))
@@ -70,16 +65,34 @@ def multiply(
     return _relu(out) if relu else out
 
 
-def suits_vector(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether a product of a matrix and a vector, in either order, is made by the kernel for these."""
-    matrix, length = (a, a.shape[1]) if b.shape[1] == 1 else (b.T, b.shape[0])
-    if matrix.size < _MANY or min(a.shape[0], b.shape[1]) != 1:
-        return False
-    return length >= _LONG if matrix.strides[1] == matrix.itemsize else matrix.strides[0] == matrix.itemsize
+def multiply_rounded(
+    a: np.ndarray,
+    b: np.ndarray,
+    out: np.ndarray,
+    bias: np.ndarray | None = None,
+    sums: np.ndarray | None = None,
+    low: np.dtype = _BF16,
+) -> None:
+    """Out = a @ b + bias of matrices rounded to `low` and added up in float32.
+
+    Args:
+        a: float32 or `low` (..., m, k).
+        b: float32 or `low` (..., k, n).
+        out: float32 or `low` (..., m, n), rows contiguous; written. With leading dimensions `rounds_itself`.
+        bias: float32 (n,), C-contiguous, or None.
+        sums: float32 (m,), C-contiguous, gets the sums of a's rows before they were rounded; or None. Only where `a`
+            lies in columns and `rounds_itself`.
+        low: bfloat16 or float16.
+    """
+    few = a.ndim > 2 or order_of(a) is Order.COLUMNS
+    if sums is not None or rounds_itself(a.shape[-2], b.shape[-1], capabilities(), few, low):
+        amx.matmul_rounded(with_unit_step(a), with_unit_step(b), out, bias, sums, low)
+    else:
+        dnnl.matmul(converted(a, low), converted(b, low), out, bias)
 
 
 def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
-    """The product of a matrix and a vector, or of a vector and a matrix, that `suits_vector`."""
+    """The product of a matrix and a vector, or of a vector and a matrix, that `is_by_vector`."""
     matrix, vector = (a, b) if b.shape[1] == 1 else (b.T, a)
     if out is None or not out.flags.c_contiguous:
         out = np.empty((a.shape[0], b.shape[1]), a.dtype)
@@ -93,31 +106,23 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     return out
 
 
-def suits_amx(m: int, n: int, k: int, lead: tuple = ()) -> bool:
-    """Whether a float32 product (m, k) (k, n), or several, is made in AMX tiles."""
-    enough = m >= _LEAST and n >= _LEAST and k >= _LEAST and (lead or m * n * k >= _FEW)
-    return bool(enough) and amx.available() and not dnnl.rounds_factors()
-
-
 def _relu(x: np.ndarray) -> np.ndarray:
     """Replace a float32 array by ReLU of it."""
     activation.relu_forward(x, x)
     return x
 
 
-def rounds_itself(rows: int, columns: int, few: bool = False, low: np.dtype = _BF16) -> bool:
-    """Whether a product of so many rows and columns is made by the kernel that rounds its factors to `low` itself.
-
-    `few`: the first factor lies in columns, or there are several products, and few rows are enough.
-    """
-    if rows < (_LEAST if few else _MANY_ROWS) or columns < _LEAST:
-        return False
-    return amx.has_float16() if low == _F16 else amx.available()
+def order_of(a: np.ndarray) -> Order:
+    """How a matrix, or each of several, lies in memory."""
+    rows, columns = a.strides[-2:]
+    if columns == a.itemsize:
+        return Order.ROWS
+    return Order.COLUMNS if rows == a.itemsize else Order.APART
 
 
-def lies_in_columns(a: np.ndarray) -> bool:
-    """Whether columns of a matrix are contiguous and rows are not."""
-    return a.strides[0] == a.itemsize != a.strides[1]
+def deciding_order(a: np.ndarray, b: np.ndarray) -> Order:
+    """How the matrix of a product with a vector lies, (n, k) for a vector first; else how the first factor does."""
+    return order_of(b.T if a.shape[0] == 1 != b.shape[1] else a)
 
 
 def laid_out(a: np.ndarray, b: np.ndarray, lead: tuple, dtype: np.dtype) -> np.ndarray:

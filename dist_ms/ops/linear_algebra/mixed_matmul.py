@@ -10,10 +10,11 @@ from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import apply, as_given
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.linear_algebra.matmul import BatchMatMul, MatMul
-from dist_ms.ops.linear_algebra.matrix_product import laid_out, rounds_itself
+from dist_ms.ops.linear_algebra.matrix_product import laid_out, multiply_rounded
 from dist_ms.ops.linear_algebra.mixed_products import FLOAT32, MixedProduct, gradient_place
-from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
+from dist_ms.ops.linear_algebra.product_plan import rounds_itself
 from dist_ms.ops.primitive import Primitive
 
 
@@ -27,7 +28,7 @@ def mixed_matmul(primitive: Primitive, low: Number, a: Tensor, b: Tensor) -> Ten
     if len(left) < 2 or left[:-2] != right[:-2] or left[-1] != right[-2] or (len(left) > 2) != primitive.batched:
         return None
     many = len(left) > 2
-    if 0 in left or not rounds_itself(left[-2], min(left[-1], right[-1]), many, low.np):
+    if 0 in left or not rounds_itself(left[-2], min(left[-1], right[-1]), capabilities(), many, low.np):
         return None
     with as_given():
         return apply(MixedMatMul(primitive, low), a, b)

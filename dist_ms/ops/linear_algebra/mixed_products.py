@@ -17,15 +17,16 @@ from dist_ms.autograd.tape import apply, as_given, recording
 from dist_ms.common.dtype import Number, bfloat16, from_numpy
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.convolutions import conv_kernels
+from dist_ms.ops.capabilities import capabilities
+from dist_ms.ops.convolutions import conv_arrays
 from dist_ms.ops.convolutions.conv import Convolution
 from dist_ms.ops.creating.casting import cast
 from dist_ms.ops.kernels import dnnl
 from dist_ms.ops.layers.bias_add import row_sum
 from dist_ms.ops.layers.dense import Dense
 from dist_ms.ops.layout import channels_last, contiguous, converted
-from dist_ms.ops.linear_algebra.matrix_product import rounds_itself
-from dist_ms.ops.linear_algebra.rounded_product import multiply_rounded
+from dist_ms.ops.linear_algebra.matrix_product import multiply_rounded
+from dist_ms.ops.linear_algebra.product_plan import rounds_itself
 from dist_ms.ops.primitive import Primitive
 
 FLOAT32 = np.dtype(np.float32)
@@ -123,7 +124,7 @@ class MixedDense(MixedProduct):
     """A fully connected product of 16-bit numbers, perhaps with a float32 bias and result."""
 
     def rounds_input(self, x: np.ndarray, weight: np.ndarray) -> bool:
-        return rounds_itself(math.prod(x.shape[:-1]), min(weight.shape), low=self.low_type)
+        return rounds_itself(math.prod(x.shape[:-1]), min(weight.shape), capabilities(), False, self.low_type)
 
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
         x_low, weight_low = self.rounded(x, weight)
@@ -145,12 +146,12 @@ class MixedDense(MixedProduct):
         dx = dw = db = low = None
         kind = self.low_type
         if of_x:
-            if not rounds_itself(rows.shape[0], weight.shape[1], low=kind):
+            if not rounds_itself(rows.shape[0], weight.shape[1], capabilities(), False, kind):
                 low = converted(rows, kind)
             dx = np.empty(matrix.shape, inputs[0].dtype.np)
             multiply_rounded(rows if low is None else low, weight, dx, low=kind)
             dx = wrap(dx.reshape(x.shape))
-        if of_weight and rounds_itself(*weight.shape, few=True, low=kind):
+        if of_weight and rounds_itself(*weight.shape, capabilities(), True, kind):
             dw = gradient_place(inputs[1], weight.shape, inputs[1].dtype.np)
             db = gradient_place(inputs[2], weight.shape[:1], FLOAT32) if of_bias else None
             multiply_rounded(contiguous(rows).T, matrix, dw, sums=db, low=kind)
@@ -174,24 +175,19 @@ class MixedConvolution(MixedProduct):
         if bias is not None and bias.shape != weight.shape[:1]:
             plain.checked_sizes(x_low, weight_low, bias.astype(self.low_type))
         out = channels_last((x.shape[0], weight.shape[0], *sizes), self.low_type if bias is None else FLOAT32)
-        return conv_kernels.forward(x_low, weight_low, bias, out, *self._numbers(x, weight))
-
-    def _numbers(self, x: Any, weight: Any) -> tuple:
-        plain = self.plain
-        padding = plain.resolved_padding(x.shape[2:], weight.shape[2:])
-        return plain._stride, padding, plain._dilation, plain._group
+        return conv_arrays.convolve(x_low, weight_low, bias, plain.geometry(x.shape, weight.shape), out)
 
     def array_gradient(self, inputs: tuple, x: np.ndarray, weight: np.ndarray, dout: np.ndarray) -> tuple:
         dx = dw = db = None
         dout = converted(dout, self.low_type)
         with_bias = len(inputs) == 3 and wanted(inputs[2])
-        numbers = self._numbers(x, weight)
+        at = self.plain.geometry(x.shape, weight.shape)
         if wanted(inputs[0]):
             dx = channels_last(x.shape, inputs[0].dtype.np)
-            dx = wrap(conv_kernels.backward_data(dout, weight, dx, *numbers))
+            dx = wrap(conv_arrays.convolve_transposed(dout, weight, at, dx))
         if wanted(inputs[1]) or with_bias:
             dw = gradient_place(inputs[1], weight.shape, inputs[1].dtype.np)
             db = gradient_place(inputs[2], weight.shape[:1], FLOAT32) if with_bias else None
-            conv_kernels.backward_weights(x, dout, dw, db, *numbers)
+            conv_arrays.convolution_weights(x, dout, at, with_bias, dw, db)
             dw, db = wrap(dw), db if db is None else wrap(db)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dist_ms.ops.convolutions import conv_arrays
-from dist_ms.ops.convolutions.windows import output_sizes
+from dist_ms.ops.convolutions.plan import Geometry
 
 # Sizes, kernel, stride, padding, dilation.
 GEOMETRIES = [
@@ -23,15 +23,15 @@ def test_against_float64(dtype, geometry, is_last):
     sizes, kernel, *numbers = geometry
     rng = np.random.default_rng(0)
     x, w, bias = (rng.standard_normal(s).astype(dtype) for s in ((3, 18, *sizes), (18, 1, *kernel), (18,)))
-    counts = output_sizes(sizes, kernel, *numbers)
-    dy = rng.standard_normal((3, 18, *counts)).astype(dtype)
+    at = Geometry(x.shape, w.shape, *numbers, 18)
+    dy = rng.standard_normal(at.y).astype(dtype)
     if is_last:
         x, dy = (np.moveaxis(np.ascontiguousarray(np.moveaxis(a, 1, -1)), -1, 1) for a in (x, dy))
-    found = conv_arrays.convolve(x, w, bias, *numbers, 18)
-    found_dw, found_db = conv_arrays.convolution_weights(x, dy, w.shape, True, *numbers, 18)
+    found = conv_arrays.convolve(x, w, bias, at)
+    found_dw, found_db = conv_arrays.convolution_weights(x, dy, at, True)
     wide_x, wide_w, wide_bias, wide_dy = (a.astype(np.float64) for a in (x, w, bias, dy))
-    wanted = conv_arrays.convolve(wide_x, wide_w, wide_bias, *numbers, 18)
-    wanted_dw, wanted_db = conv_arrays.convolution_weights(wide_x, wide_dy, w.shape, True, *numbers, 18)
+    wanted = conv_arrays.convolve(wide_x, wide_w, wide_bias, at)
+    wanted_dw, wanted_db = conv_arrays.convolution_weights(wide_x, wide_dy, at, True)
     tolerance = 1e-5 if dtype == np.float32 else 2.0 ** (-8 if dtype != np.float16 else -11)
     for one, other in ((found, wanted), (found_dw, wanted_dw), (found_db, wanted_db)):
         assert one.dtype == dtype

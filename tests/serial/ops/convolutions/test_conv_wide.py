@@ -1,11 +1,12 @@
-"""Convolutions of wide windows and of few channels as products, against NumPy in float64; where they are chosen."""
+"""Convolutions of wide windows and of few channels as products, against NumPy in float64."""
 
 import ml_dtypes
 import numpy as np
 import pytest
 
 from dist_ms._ext import threads
-from dist_ms.ops.convolutions import conv_arrays, conv_columns
+from dist_ms.ops.convolutions import conv_arrays, conv_columns, plan
+from dist_ms.ops.convolutions.plan import Geometry
 from tests.serial.kernels.calls import channels_last
 
 BF16, F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
@@ -36,9 +37,9 @@ def random_case(rng):
         sizes = tuple(int(n) for n in rng.integers(1, (0, 400, 40, 12)[rank], rank))
         channels = int(rng.integers(1, 5))
         x, w = (int(rng.integers(1, 9)), channels, *sizes), (int(rng.integers(8, 70)), channels, *kernel)
-        counts = conv_arrays.output_sizes(sizes, kernel, stride, padding, dilation)
-        if min(counts) > 0 and conv_columns.has_few_channels((x[0], w[0], *counts), w, 1):
-            return x, w, stride, padding, dilation
+        at = Geometry(x, w, stride, padding, dilation)
+        if min(at.y) > 0 and plan.has_few_channels(at):
+            return at
 
 
 # Signals whose channels have a kernel each.
@@ -50,12 +51,12 @@ SIGNALS = [
 ]
 
 
-def results(x, w, bias, dy, numbers):
+def results(x, w, bias, dy, at):
     """The convolution, and the gradients of its input, weight and bias."""
     return (
-        conv_arrays.convolve(x, w, bias, *numbers),
-        conv_arrays.convolve_transposed(dy, w, x.shape, *numbers),
-        *conv_arrays.convolution_weights(x, dy, w.shape, True, *numbers),
+        conv_arrays.convolve(x, w, bias, at),
+        conv_arrays.convolve_transposed(dy, w, at),
+        *conv_arrays.convolution_weights(x, dy, at, True),
     )
 
 
@@ -64,24 +65,21 @@ def check(case, layout, dtype, group=1):
 
     That is half a unit of the sum of absolute terms per term; oneDNN's order may depend on the threads.
     """
-    x_shape, w_shape, *numbers = case
-    numbers.append(group)
+    at = Geometry(*case[:5], group)
     rng = np.random.default_rng(0)
-    counts = conv_arrays.output_sizes(x_shape[2:], w_shape[2:], *numbers[:3])
-    y_shape = (x_shape[0], w_shape[0], *counts)
-    given = [rng.standard_normal(shape).astype(dtype) for shape in (x_shape, w_shape, w_shape[:1], y_shape)]
+    given = [rng.standard_normal(shape).astype(dtype) for shape in (at.x, at.w, at.w[:1], at.y)]
     arrays = [layout(a) if a.ndim > 1 else a for a in given]
     before, found = threads.get_num_threads(), []
     try:
         for number in (1, 2):
             threads.set_num_threads(number)
-            found.append(results(*arrays, numbers))
+            found.append(results(*arrays, at))
     finally:
         threads.set_num_threads(before)
-    exact = results(*(a.astype(np.float64) for a in given), numbers)
-    sizes = results(*(np.abs(a.astype(np.float64)) for a in given), numbers)
-    elements, pixels = np.prod(w_shape[1:]), np.prod(y_shape) // w_shape[0]
-    terms = (elements + 1, w_shape[0] // group * np.prod(w_shape[2:]), pixels, pixels)
+    exact = results(*(a.astype(np.float64) for a in given), at)
+    sizes = results(*(np.abs(a.astype(np.float64)) for a in given), at)
+    elements, pixels = np.prod(at.w[1:]), np.prod(at.y) // at.w[0]
+    terms = (elements + 1, at.w[0] // group * np.prod(at.w[2:]), pixels, pixels)
     for one, two, wanted, size, count in zip(*found, exact, sizes, terms, strict=True):
         bound = 1.01 * (count * HALF_UNIT[F32] * size + HALF_UNIT[dtype] * (np.abs(wanted) + LEAST))
         for array in (one, two):
@@ -109,24 +107,6 @@ def test_random_shapes(seed, dtype):
     check(random_case(np.random.default_rng(seed)), channels_last, dtype)
 
 
-def test_where_they_are_chosen():
-    few, wide = conv_columns.has_few_channels, conv_columns.is_wide
-    assert few((64, 96, 48, 1), (96, 1, 3, 40), 1) and wide((64, 96, 48, 1), (96, 1, 3, 40), 1)
-    assert few((64, 32, 100), (32, 4, 7), 1), "a signal"
-    assert few((2, 16, 10, 20, 20), (16, 1, 3, 3, 3), 1), "a volume"
-    assert few((4, 1, 34, 34), (1, 1, 31, 31), 1), "a filter of images"
-    assert not few((64, 96, 48, 40), (96, 8, 3, 3), 1), "many channels"
-    assert not few((64, 4, 48, 40), (4, 4, 3, 3), 1), "few outputs"
-    assert not few((64, 96, 48, 40), (96, 1, 1, 1), 1), "no windows"
-    assert not few((64, 96, 48, 40), (96, 1, 3, 3), 2), "groups"
-    assert not few((1, 96, 4, 4), (96, 1, 3, 3), 1), "little to do"
-    assert not few((1, 96, 500, 500), (96, 1, 13, 13), 1), "columns of 160 MB for an image"
-    assert not wide((64, 96, 48, 3), (96, 1, 3, 40), 1), "pixels that share"
-    assert not wide((64, 32, 48, 1), (32, 1, 3, 40), 1), "few outputs"
-    assert not wide((8, 96, 1, 1), (96, 64, 40, 40), 1), "few windows"
-    assert not wide((64, 96, 48, 1), (96, 1, 30, 3), 1), "a narrow window"
-
-
 def test_images_go_part_by_part(monkeypatch):
     case = CASES[0]
     monkeypatch.setattr(conv_columns, "_IN_CACHE", 1 << 14)  # Three images at a time, and one at the end.
@@ -137,9 +117,9 @@ def test_images_go_part_by_part(monkeypatch):
 def test_a_window_over_the_whole_image(dtype):
     rng = np.random.default_rng(0)
     x, w, bias = (rng.standard_normal(shape).astype(dtype) for shape in ((3, 16, 32, 33), (5, 16, 32, 33), (5,)))
-    numbers = (1, 1), ((0, 0), (0, 0)), (1, 1), 1
-    found = conv_arrays.convolve(x, w, bias, *numbers)
-    wanted = conv_arrays.convolve(*(a.astype(np.float64) for a in (x, w, bias)), *numbers)
+    at = Geometry(x.shape, w.shape, (1, 1), ((0, 0), (0, 0)), (1, 1))
+    found = conv_arrays.convolve(x, w, bias, at)
+    wanted = conv_arrays.convolve(*(a.astype(np.float64) for a in (x, w, bias)), at)
     tolerance = 1e-5 if dtype == "float32" else 2.0**-8
     assert found.dtype == x.dtype
     np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance * abs(wanted).max())

@@ -1,0 +1,282 @@
+"""Which algorithm makes a convolution or one of its gradients: a function of shapes, the type and the CPU.
+
+Nothing is computed here; `conv_arrays` runs what is chosen.
+"""
+
+from __future__ import annotations
+
+import math
+from enum import Enum, auto
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dist_ms.common.settings.environment import value_of
+from dist_ms.ops.capabilities import Capabilities
+from dist_ms.ops.convolutions.windows import Pairs, output_sizes
+from dist_ms.ops.linear_algebra.product_plan import in_tiles
+
+_F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
+
+# Winograd: below these oneDNN's direct convolution is as fast (measured on 2 cores with AVX-512). A tile of the result
+# has 4 x 4 pixels and 36 numbers; the gradient of the weight needs all tiles at once, so many numbers at most.
+TILE = 4
+_LANES, _LEAST_CHANNELS, _LEAST_IMAGE_PIXELS, _MOST_TILES = 16, 64, 512, 1 << 25
+_choice = value_of("DIST_MS_WINOGRAD")
+if _choice not in ("0", "1"):
+    raise ImportError(f"DIST_MS_WINOGRAD must be 0 or 1, but got '{_choice}'.")
+_winograd_allowed = _choice == "1"
+
+# Columns, where the products win, measured on 2 cores with AVX2, AVX-512 and AMX.
+_FEW_PIXELS, _FEW_FOR_GRADIENT = 512, 2048
+_LEAST_OUTPUTS, _LEAST_ON_AMX, _LEAST_FOR_GRADIENT = 512, 256, 128
+_MOST_COLUMNS = 1 << 23  # numbers: 32 MB of float32
+# oneDNN's gradient of the input has a vector's lanes for the channels, and its kernels share what neighbouring
+# pixels of a row read: both are idle where these are few (1.1 to 300 x on AVX-512).
+FEW_CHANNELS = 4
+_OUTPUTS_PER_CHANNEL, _LONG, _LEAST_COLUMNS = 8, 16, 1 << 16
+_FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
+_LEAST_WINDOW = 1 << 14  # numbers of a window over the whole image
+
+# Channels of a group from which on merging no longer gains, measured on AMX.
+_ENOUGH_PER_GROUP = 16
+# Pixels of a window's side up to which oneDNN's 16-bit gradients of a depthwise weight are the quicker ones.
+_NARROW = 3
+
+
+class Geometry(NamedTuple):
+    """The shapes of a convolution, and where its windows lie.
+
+    Attributes:
+        x: (N, C, *spatial), of the input.
+        w: (O, C / group, *kernel), of the weight.
+        stride, dilation: an int per spatial dimension.
+        padding: (before, after) per spatial dimension.
+        group: into how many the channels fall.
+    """
+
+    x: tuple
+    w: tuple
+    stride: tuple
+    padding: Pairs
+    dilation: tuple
+    group: int = 1
+
+    @property
+    def y(self) -> tuple:
+        """(N, O, *output), of the result."""
+        return self.x[0], self.w[0], *output_sizes(self.x[2:], self.w[2:], self.stride, self.padding, self.dilation)
+
+    def is_depthwise(self, rank: int) -> bool:
+        """Whether each channel, over so many spatial dimensions, has a kernel of its own."""
+        return len(self.w) == 2 + rank and 1 < self.group == self.w[0] and self.w[1] == 1
+
+    def of_images(self) -> Geometry:
+        """Signals as images of one row."""
+        x, w = ((*shape[:2], 1, shape[2]) for shape in (self.x, self.w))
+        return Geometry(x, w, (1, *self.stride), ((0, 0), *self.padding), (1, *self.dilation), self.group)
+
+
+class Algorithm(Enum):
+    """How a convolution, or a gradient of one, is made.
+
+    Attributes:
+        WINDOWS: NumPy's products of windows, of float64.
+        WINOGRAD: F(4x4, 3x3), a quarter of the multiplications.
+        COLUMNS: a product of written columns.
+        WHOLE: a product of the arrays as they lie: one window covers an image.
+        SIGNALS: as images of one row.
+        VOLUMES: a kernel of ours, over volumes whose channels have a kernel each.
+        IN_FLOAT32: the float32 gradient, rounded.
+        DIRECT: oneDNN's; some groups may be taken as one.
+        DIRECT_LAST: oneDNN's over channels-last memory, whatever memory the input has.
+    """
+
+    WINDOWS = auto()
+    WINOGRAD = auto()
+    COLUMNS = auto()
+    WHOLE = auto()
+    SIGNALS = auto()
+    VOLUMES = auto()
+    IN_FLOAT32 = auto()
+    DIRECT = auto()
+    DIRECT_LAST = auto()
+
+
+class Plan(NamedTuple):
+    """What is run.
+
+    Attributes:
+        algorithm: how.
+        merged: how many groups are taken as one.
+        takes_relu: ReLU can be the last step.
+    """
+
+    algorithm: Algorithm
+    merged: int = 1
+    takes_relu: bool = False
+
+
+@lru_cache(4096)
+def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, in_rows: bool = False) -> Plan:
+    """Choose for a convolution.
+
+    Args:
+        at: its geometry.
+        dtype: in which it is computed.
+        cpu: what that can do.
+        in_rows: input and weight are row-major, and the result has their type.
+    """
+    if dtype == _F64:
+        return Plan(Algorithm.WINDOWS)
+    if dtype == _F32 and suits_winograd(at, cpu):
+        return Plan(Algorithm.WINOGRAD, takes_relu=True)
+    if at.is_depthwise(1):
+        return Plan(Algorithm.SIGNALS)
+    if at.is_depthwise(3):
+        return Plan(Algorithm.VOLUMES)
+    if in_rows and is_whole(at, dtype, cpu):
+        return Plan(Algorithm.WHOLE)
+    if suits_columns(at, dtype, cpu):
+        y = at.y
+        tiled = in_tiles(y[0] * math.prod(y[2:]), at.w[0], math.prod(at.w[1:]), cpu)
+        return Plan(Algorithm.COLUMNS, takes_relu=tiled and dtype == _F32)
+    if is_wide(at):
+        return Plan(Algorithm.COLUMNS)
+    if dtype == _F32 and at.is_depthwise(2):
+        return Plan(Algorithm.DIRECT_LAST)
+    return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
+
+
+@lru_cache(4096)
+def input_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
+    """Choose for the gradient of a convolution's input, which is a transposed convolution.
+
+    Args:
+        at: the convolution's geometry.
+        dtype: in which it is computed.
+        cpu: what that can do.
+    """
+    if dtype == _F64:
+        return Plan(Algorithm.WINDOWS)
+    if dtype == _F32 and suits_winograd(at, cpu):
+        return Plan(Algorithm.WINOGRAD)
+    if at.is_depthwise(1):
+        return Plan(Algorithm.SIGNALS)
+    if suits_columns(at, dtype, cpu) or has_few_channels(at) or is_wide(at):
+        return Plan(Algorithm.COLUMNS)
+    return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
+
+
+@lru_cache(4096)
+def weight_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
+    """Choose for the gradient of a convolution's weight.
+
+    Args:
+        at: the convolution's geometry.
+        dtype: in which it is computed.
+        cpu: what that can do.
+    """
+    if dtype == _F64:
+        return Plan(Algorithm.WINDOWS)
+    if dtype == _F32 and suits_winograd(at, cpu) and tiles(at.x, at.y) <= _MOST_TILES:
+        return Plan(Algorithm.WINOGRAD)
+    if at.is_depthwise(1):
+        return Plan(Algorithm.SIGNALS)
+    if dtype != _F32 and (at.is_depthwise(3) or (at.is_depthwise(2) and max(at.w[2:]) > _NARROW)):
+        return Plan(Algorithm.IN_FLOAT32)
+    if suits_columns(at, dtype, cpu, of_weight=True) or is_wide(at):
+        return Plan(Algorithm.COLUMNS)
+    return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
+
+
+def suits_winograd(at: Geometry, cpu: Capabilities) -> bool:
+    """Whether a float32 convolution gains: 3 x 3 with stride 1, wide, in whole vectors, of many pixels.
+
+    None does where oneDNN may round the factors to bfloat16.
+    """
+    x, w = at.x, at.w
+    return (
+        w[2:] == (3, 3)
+        and at.stride == (1, 1) == at.dilation
+        and at.group == 1
+        and min(w[:2]) >= _LEAST_CHANNELS
+        and not (w[0] % _LANES or w[1] % _LANES)
+        and x[0] * x[2] * x[3] >= _LEAST_IMAGE_PIXELS
+        and min(x[2:]) >= TILE - 1
+        and max(max(pair) for pair in at.padding) <= 2
+        and _winograd_allowed
+        and not cpu.rounds
+    )
+
+
+def tiles(x: tuple, y: tuple) -> int:
+    """Count the numbers of all of Winograd's tiles."""
+    rows, columns = (-(-n // TILE) for n in y[2:])
+    return 36 * x[0] * rows * columns * max(x[1], y[1])
+
+
+def suits_columns(at: Geometry, dtype: np.dtype, cpu: Capabilities, of_weight: bool = False) -> bool:
+    """Whether a convolution, or its weight's gradient, gains as a product: few pixels or AMX, many outputs."""
+    y, w = at.y, at.w
+    pixels, outputs = y[0] * math.prod(y[2:]), w[0]
+    if at.group != 1 or outputs < _LEAST_ON_AMX or len(w) > 4 or not 0 < pixels * math.prod(w[1:]) <= _MOST_COLUMNS:
+        return False
+    if dtype != _F32 and not (cpu.float16 if dtype == _F16 else cpu.bfloat16):
+        return False
+    if pixels <= _FEW_PIXELS and outputs >= _LEAST_OUTPUTS:
+        return True
+    if dtype == _F32:
+        return pixels >= _FEW_PIXELS and cpu.amx and not cpu.rounds
+    return of_weight and pixels <= _FEW_FOR_GRADIENT and w[1] >= _LEAST_FOR_GRADIENT
+
+
+def is_wide(at: Geometry) -> bool:
+    """Whether windows are about as wide as the images, so that a row of the result has few pixels to share anything."""
+    y, w = at.y, at.w
+    pixels = y[0] * math.prod(y[2:])
+    return (
+        at.group == 1
+        and y[-1] <= _FEW_IN_ROW
+        and w[-1] >= _LEAST_LENGTH
+        and w[0] >= _LEAST_WIDE
+        and pixels >= _LEAST_PIXELS
+        and _LEAST_WIDE_COLUMNS <= pixels * math.prod(w[1:]) <= _MOST_COLUMNS
+    )
+
+
+def is_whole(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether one large window covers an image."""
+    return (
+        at.x[1:] == at.w[1:]
+        and at.group == 1
+        and math.prod(at.w[1:]) >= _LEAST_WINDOW
+        and not any(map(any, at.padding))
+        and (dtype == _F32 or (dtype != _F16 and cpu.bfloat16))
+    )
+
+
+def has_few_channels(at: Geometry) -> bool:
+    """Whether an input has so few channels that its gradient is made quicker by adding up columns."""
+    y = at.y
+    outputs, channels, *kernel = at.w
+    of_image = math.prod(y[2:]) * math.prod(at.w[1:])
+    return (
+        at.group == 1
+        and channels <= FEW_CHANNELS
+        and (outputs >= _OUTPUTS_PER_CHANNEL * channels or (channels == 1 and kernel[-1] >= _LONG))
+        and math.prod(kernel) > 1
+        and y[0] * of_image >= _LEAST_COLUMNS
+        and of_image <= _MOST_COLUMNS
+    )
+
+
+def groups_at_once(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> int:
+    """Return how many groups oneDNN takes as one in a 16-bit type, which it fills a vector of from one; else 1."""
+    if dtype == _F32 or at.group == 1 or not cpu.bfloat16:
+        return 1
+    widest = max(at.w[0] // at.group, at.w[1])
+    if not 1 < widest < _ENOUGH_PER_GROUP:
+        return 1
+    return next(m for m in range(min(at.group, _ENOUGH_PER_GROUP // widest), 0, -1) if at.group % m == 0)

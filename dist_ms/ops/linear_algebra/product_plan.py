@@ -1,0 +1,99 @@
+"""Which algorithm makes a product of matrices: a function of sizes, the type, how factors lie and the CPU.
+
+Nothing is computed here; `matrix_product` runs what is chosen.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from functools import lru_cache
+
+import numpy as np
+
+from dist_ms.ops.capabilities import Capabilities
+
+_F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
+# Elements of a matrix from which on, and a vector's length from which on, the kernel for a vector is quicker than BLAS.
+_MANY, _LONG = 1 << 16, 128
+# AMX multiplies blocks of 32 by 32; below that most of a block would be padding.
+_LEAST = 32
+# Multiplications of one product below which oneDNN is quicker: the split of the factors costs more than AMX saves.
+_FEW = 1 << 20
+# Rows from which on the project's product of 16 bits is quicker than oneDNN's where the first factor lies in rows: it
+# packs the second one at every call (64 rows 0.7 to 1.0 x, 256 and more 0.9 to 1.7 x, and it takes float32 without a
+# cast). Where that factor lies in columns, as for a weight's gradient, oneDNN has to turn it: 1.0 to 2.8 x.
+_MANY_ROWS = 128
+
+
+class Order(Enum):
+    """How a matrix lies in memory: with its rows contiguous, its columns (and not its rows), or neither."""
+
+    ROWS = auto()
+    COLUMNS = auto()
+    APART = auto()
+
+
+class Algorithm(Enum):
+    """How a product is made.
+
+    Attributes:
+        NONE: there is nothing to multiply.
+        VECTOR: a matrix times a vector, by a kernel of ours.
+        TILES: float32 in AMX tiles.
+        ROUNDED_TILES: 16-bit numbers in AMX tiles, the first factor read in columns.
+        ONEDNN: oneDNN's.
+    """
+
+    NONE = auto()
+    VECTOR = auto()
+    TILES = auto()
+    ROUNDED_TILES = auto()
+    ONEDNN = auto()
+
+
+@lru_cache(4096)
+def choose(
+    m: int, n: int, k: int, lead: tuple, dtype: np.dtype, cpu: Capabilities, order: Order, has_bias: bool
+) -> Algorithm:
+    """Choose for (..., m, k) times (..., k, n).
+
+    Args:
+        m, n, k: sizes.
+        lead: the leading dimensions.
+        dtype: of both factors.
+        cpu: what that can do.
+        order: how the matrix lies where `is_by_vector`, (n, k) for a vector first; else how the first factor does.
+        has_bias: a bias is added.
+    """
+    if not k or not m or not n or 0 in lead:
+        return Algorithm.NONE
+    if is_by_vector(m, n, k, lead, order):
+        return Algorithm.VECTOR
+    if dtype == _F32:
+        return Algorithm.TILES if in_tiles(m, n, k, cpu, lead) else Algorithm.ONEDNN
+    if not lead and not has_bias and order is Order.COLUMNS and rounds_itself(m, n, cpu, True, dtype):
+        return Algorithm.ROUNDED_TILES
+    return Algorithm.ONEDNN
+
+
+def is_by_vector(m: int, n: int, k: int, lead: tuple, order: Order) -> bool:
+    """Whether a product of a matrix and a vector, in either order, is made by the kernel for these."""
+    if lead or min(m, n) != 1 or max(m, n) * k < _MANY:
+        return False
+    return k >= _LONG if order is Order.ROWS else order is Order.COLUMNS
+
+
+def in_tiles(m: int, n: int, k: int, cpu: Capabilities, lead: tuple = ()) -> bool:
+    """Whether a float32 product, or several, is made in AMX tiles: where it fills them, and exactly."""
+    enough = m >= _LEAST and n >= _LEAST and k >= _LEAST and (bool(lead) or m * n * k >= _FEW)
+    return enough and cpu.amx and not cpu.rounds
+
+
+def rounds_itself(rows: int, columns: int, cpu: Capabilities, few: bool, low: np.dtype) -> bool:
+    """Whether a product of so many rows and columns is made by the kernel that rounds its factors to `low` itself.
+
+    `few`: the first factor lies in columns, or there are several products, and few rows are enough.
+    """
+    if rows < (_LEAST if few else _MANY_ROWS) or columns < _LEAST:
+        return False
+    return cpu.amx_float16 if low == _F16 else cpu.amx

@@ -1,0 +1,148 @@
+"""Which algorithm is chosen for a convolution and its gradients: a table."""
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from dist_ms.ops.capabilities import Capabilities
+from dist_ms.ops.convolutions import plan
+from dist_ms.ops.convolutions.plan import Algorithm, Geometry
+
+F64, F32, BF16, F16 = map(np.dtype, (np.float64, np.float32, ml_dtypes.bfloat16, np.float16))
+PLAIN = Capabilities()
+NARROW = Capabilities(bfloat16=True, float16=True)
+AMX = Capabilities(amx=True, bfloat16=True)
+ROUNDS = AMX._replace(rounds=True)
+
+
+def images(n, channels, size, outputs, kernel, padding=0, stride=1, group=1, rank=2, dilation=1):
+    """A geometry of equal sides."""
+    sides = [((v,) * rank if isinstance(v, int) else v) for v in (size, kernel)]
+    pairs = ((padding, padding),) * rank
+    x, w = (n, channels, *sides[0]), (outputs, channels // group, *sides[1])
+    return Geometry(x, w, (stride,) * rank, pairs, (dilation,) * rank, group)
+
+
+WIDE = images(4, 64, 16, 64, 3, 1)
+FORWARD = [
+    (WIDE, F64, AMX, "WINDOWS"),
+    (WIDE, F32, PLAIN, "WINOGRAD"),
+    (WIDE, F32, ROUNDS, "DIRECT"),
+    (WIDE, BF16, AMX, "DIRECT"),
+    (images(4, 64, 16, 64, 3, 1, stride=2), F32, PLAIN, "DIRECT"),
+    (images(4, 64, 16, 64, 3, 1, dilation=2), F32, PLAIN, "DIRECT"),
+    (images(4, 64, 16, 64, 3, 3), F32, PLAIN, "DIRECT"),  # much padding
+    (images(4, 48, 16, 64, 3, 1), F32, PLAIN, "DIRECT"),  # few channels
+    (images(4, 64, 16, 72, 3, 1), F32, PLAIN, "DIRECT"),  # no whole vectors
+    (images(4, 64, 8, 64, 3, 1), F32, PLAIN, "DIRECT"),  # few pixels
+    (images(2, 64, 8, 512, 5, 2), F32, PLAIN, "COLUMNS"),
+    (images(2, 128, 8, 512, 5, 2, group=2), F32, PLAIN, "DIRECT"),
+    (images(2, 64, 8, 64, 5, 2), F32, PLAIN, "DIRECT"),  # few outputs
+    (images(0, 64, 8, 512, 5, 2), F32, PLAIN, "DIRECT"),  # no pixels
+    (images(2, 64, 4, 512, 3, 1, rank=3), F32, PLAIN, "DIRECT"),
+    (images(64, 512, 16, 512, 5, 2), F32, AMX, "DIRECT"),  # columns of 800 MB
+    (images(64, 64, 16, 512, 1), F32, PLAIN, "DIRECT"),
+    (images(64, 64, 16, 512, 1), F32, AMX, "COLUMNS"),
+    (images(64, 64, 16, 512, 1), F32, ROUNDS, "DIRECT"),
+    (images(64, 64, 16, 512, 1), BF16, AMX, "DIRECT"),
+    (images(2, 64, 8, 512, 5, 2), BF16, PLAIN, "DIRECT"),
+    (images(2, 64, 8, 512, 5, 2), BF16, NARROW, "COLUMNS"),
+    (images(2, 64, 8, 512, 5, 2), F16, AMX, "DIRECT"),
+    (images(2, 64, 8, 512, 5, 2), F16, NARROW, "COLUMNS"),
+    (images(64, 1, (50, 40), 96, (3, 40)), F32, PLAIN, "COLUMNS"),  # windows as wide as the images
+    (images(64, 1, (50, 42), 96, (3, 40)), F32, PLAIN, "DIRECT"),  # pixels that share
+    (images(64, 1, (50, 40), 32, (3, 40)), F32, PLAIN, "DIRECT"),  # few outputs
+    (images(8, 64, 40, 96, 40), F32, PLAIN, "DIRECT"),  # few windows
+    (images(64, 1, (77, 3), 96, (30, 3)), F32, PLAIN, "DIRECT"),  # a narrow window
+    (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "VOLUMES"),
+    (images(3, 18, 9, 18, 3, 1, group=18), F32, PLAIN, "DIRECT_LAST"),
+    (images(3, 18, 9, 18, 3, 1, group=18), BF16, NARROW, "DIRECT"),
+    (images(3, 18, 9, 36, 3, 1, group=18), F32, PLAIN, "DIRECT"),  # two outputs per channel
+]
+INPUT_GRADIENT = [
+    (WIDE, F32, PLAIN, "WINOGRAD"),
+    (WIDE, F32, ROUNDS, "DIRECT"),
+    (WIDE, F64, PLAIN, "WINDOWS"),
+    (images(64, 1, (50, 40), 96, (3, 40)), F32, PLAIN, "COLUMNS"),
+    (images(64, 4, 106, 32, 7, rank=1), F32, PLAIN, "COLUMNS"),  # few channels: a signal
+    (images(2, 1, (12, 22, 22), 16, 3, rank=3), F32, PLAIN, "COLUMNS"),  # a volume
+    (images(4, 1, 64, 1, 31), F32, PLAIN, "COLUMNS"),  # a filter of images
+    (images(64, 8, (50, 42), 96, 3), F32, PLAIN, "DIRECT"),  # many channels
+    (images(64, 4, (50, 42), 4, 3), F32, PLAIN, "DIRECT"),  # few outputs
+    (images(64, 1, (48, 40), 96, 1), F32, PLAIN, "DIRECT"),  # no windows
+    (images(64, 2, (50, 42), 96, 3, group=2), F32, PLAIN, "DIRECT"),
+    (images(1, 1, 6, 96, 3), F32, PLAIN, "DIRECT"),  # little to do
+    (images(1, 1, 512, 96, 13), F32, PLAIN, "DIRECT"),  # columns of 160 MB for an image
+    (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
+]
+WEIGHT_GRADIENT = [
+    (WIDE, F32, PLAIN, "WINOGRAD"),
+    (images(64, 64, 96, 64, 3, 1), F32, PLAIN, "DIRECT"),  # more tiles than are kept at once
+    (WIDE, F64, PLAIN, "WINDOWS"),
+    (images(8, 128, (8, 16), 512, 1), BF16, NARROW, "COLUMNS"),
+    (images(8, 64, (8, 16), 512, 1), BF16, NARROW, "DIRECT"),
+    (images(64, 128, 16, 512, 1), BF16, AMX, "DIRECT"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), BF16, PLAIN, "IN_FLOAT32"),
+    (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
+    (images(3, 18, 9, 18, 5, 2, group=18), BF16, PLAIN, "IN_FLOAT32"),
+    (images(3, 18, 9, 18, 3, 1, group=18), BF16, PLAIN, "DIRECT"),
+    (images(3, 18, 40, 18, 9, 4, group=18, rank=1), BF16, PLAIN, "SIGNALS"),
+]
+
+
+@pytest.mark.parametrize(
+    "choose, at, dtype, cpu, wanted",
+    [
+        *((plan.forward, *row) for row in FORWARD),
+        *((plan.input_gradient, *row) for row in INPUT_GRADIENT),
+        *((plan.weight_gradient, *row) for row in WEIGHT_GRADIENT),
+    ],
+)
+def test_what_is_chosen(choose, at, dtype, cpu, wanted):
+    assert choose(at, dtype, cpu).algorithm is Algorithm[wanted]
+
+
+def test_one_window_over_an_image():
+    at = images(3, 16, (32, 33), 5, (32, 33))
+    assert plan.forward(at, F32, PLAIN, True).algorithm is Algorithm.WHOLE
+    assert plan.forward(at, F32, PLAIN, False).algorithm is Algorithm.DIRECT
+    assert plan.forward(at, BF16, PLAIN, True).algorithm is Algorithm.DIRECT
+    assert plan.forward(at, BF16, NARROW, True).algorithm is Algorithm.WHOLE
+    assert plan.forward(images(3, 16, 8, 5, 8), F32, PLAIN, True).algorithm is Algorithm.DIRECT, "a small one"
+
+
+@pytest.mark.parametrize(
+    "at, dtype, cpu, wanted",
+    [
+        (WIDE, F32, PLAIN, True),
+        (images(64, 64, 16, 512, 1), F32, AMX, True),
+        (images(2, 64, 8, 512, 5, 2), F32, PLAIN, False),  # oneDNN's product
+        (images(2, 64, 8, 512, 5, 2), BF16, AMX, False),
+        (images(4, 48, 16, 64, 3, 1), F32, AMX, False),
+    ],
+)
+def test_who_takes_relu(at, dtype, cpu, wanted):
+    assert plan.forward(at, dtype, cpu).takes_relu == wanted
+
+
+@pytest.mark.parametrize(
+    "shape, group, merged",
+    [
+        ((128, 8, 3, 3), 16, 2),
+        ((24, 4, 3, 3), 6, 3),  # not 4, which does not divide the groups
+        ((20, 3, 3, 3), 5, 1),
+        ((12, 5, 3), 2, 2),
+        ((64, 2, 3, 3), 8, 2),  # 8 outputs of 2 channels
+        ((64, 1, 3, 3), 64, 1),  # depthwise
+        ((64, 64, 3, 3), 1, 1),
+        ((64, 16, 3, 3), 4, 1),
+    ],
+)
+def test_how_many_groups_are_taken_as_one(shape, group, merged):
+    rank = len(shape) - 2
+    x = (2, shape[1] * group, *(9,) * rank)
+    at = Geometry(x, shape, (1,) * rank, ((1, 1),) * rank, (1,) * rank, group)
+    assert plan.groups_at_once(at, BF16, NARROW) == merged
+    assert plan.groups_at_once(at, F32, NARROW) == plan.groups_at_once(at, BF16, PLAIN) == 1
