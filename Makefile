@@ -52,8 +52,9 @@ test-mpi: $(INSTALLED)
 	        || exit $$?; \
 	done
 
+# A job waits more than it computes, so two run at a time.
 test-jobs: $(INSTALLED)
-	timeout 1800 $(PYTEST) -q tests/jobs
+	timeout 1800 $(PYTEST) -q -n 2 --dist loadfile tests/jobs
 
 doctest: $(INSTALLED)
 	$(PYTEST) -q dist_ms launch tests/serial/kernels/test_docstrings.py
