@@ -17,6 +17,7 @@ from arrays cimport check, real_type
 from blocks cimport BLOCK, PARALLEL_FROM, block_count, block_length
 from logarithm cimport normal_logarithm
 from philox cimport COUNTERS, WORDS, philox
+from turns cimport cosine, sine
 
 cnp.import_array()
 
@@ -24,27 +25,20 @@ cdef enum:
     GROUP = WORDS * COUNTERS
     HALF = GROUP // 2
     GENERATOR_COST = 8
-    # Counters of numbers that are drawn again lie far from all others, 8 for each attempt.
-    ATTEMPT = 8
-    PLACES_OF_ATTEMPTS = 16  # bits of a counter
 
-cdef uint64_t AGAIN = <uint64_t> 1 << 63
 cdef double TWO_PI = 6.283185307179586
 
 
 ctypedef enum Kind:
     UNIFORM
     NORMAL
-    TRUNCATED
 
 
 ctypedef struct Law:
-    # What is drawn: uniform from [0, 1) or standard normal within `least` and `most`, times `scale`, plus `origin`.
+    # What is drawn: uniform from [0, 1) or standard normal, times `scale`, plus `origin`.
     Kind kind
     double scale
     double origin
-    double least
-    double most
     uint64_t seed
     uint64_t offset
 
@@ -65,30 +59,9 @@ cdef inline float radius_of(uint32_t word) noexcept nogil:
     return math.sqrtf(<float> -2.0 * normal_logarithm(u, 0))
 
 
-cdef inline float sine_of_quarter(float x) noexcept nogil:
-    """Return sin(2 pi x) for |x| <= 1/4."""
-    cdef float square = x * x
-    cdef float p = <float> -14.38139848
-    p = p * square + <float> 42.00779849
-    p = p * square + <float> -76.70417034
-    p = p * square + <float> 81.60522369
-    p = p * square + <float> -41.3417021
-    return (p * square + <float> 6.283185307) * x
-
-
 cdef inline float turn_of(uint32_t word) noexcept nogil:
     """Return a number from [-1/2, 1/2]."""
     return <float> <int32_t> word * <float> 2.3283064365386963e-10
-
-
-cdef inline float sine(float turn) noexcept nogil:
-    """Return sin(2 pi turn) for |turn| <= 1/2."""
-    return sine_of_quarter(math.copysignf(<float> 0.25 - math.fabsf(math.fabsf(turn) - <float> 0.25), turn))
-
-
-cdef inline float cosine(float turn) noexcept nogil:
-    """Return cos(2 pi turn) for |turn| <= 1/2."""
-    return sine_of_quarter(<float> 0.25 - math.fabsf(turn))
 
 
 cdef inline int group_of(floating *unused) noexcept nogil:
@@ -114,36 +87,12 @@ cdef void normal_group(const uint32_t *words, floating *out) noexcept nogil:
             out[2 * i + 1] = radius * math.sin(angle)
 
 
-cdef double drawn_again(Py_ssize_t place, bint narrow, const Law *law) noexcept nogil:
-    """Return a standard normal number within the limits for one whose first draw was outside."""
-    cdef uint32_t words[WORDS * ATTEMPT]
-    cdef double one
-    cdef int i, attempt
-    for attempt in range(1 << (PLACES_OF_ATTEMPTS - 3)):
-        philox(
-            AGAIN | <uint64_t> place << PLACES_OF_ATTEMPTS | <uint64_t> (attempt * ATTEMPT),
-            law.offset, law.seed, ATTEMPT, words,
-        )
-        for i in range(WORDS * ATTEMPT // 4):
-            if narrow:
-                one = radius_of(words[4 * i]) * cosine(turn_of(words[4 * i + 2]))
-            else:
-                one = math.sqrt(-2 * math.log(1 - unit_double(words[4 * i], words[4 * i + 1])))
-                one = one * math.cos(TWO_PI * unit_double(words[4 * i + 2], words[4 * i + 3]))
-            if law.least <= one and one <= law.most:
-                return one
-    return min(max(0.0, law.least), law.most)  # as likely as a wrong sum in the memory
-
-
 cdef void draw_group(Py_ssize_t place, const Law *law, floating *out) noexcept nogil:
     """Draw the numbers of the group that starts at `place`."""
     cdef uint32_t words[GROUP]
     cdef int i, count = group_of(out)
     cdef floating scale = <floating> law.scale
     cdef floating origin = <floating> law.origin
-    cdef floating least = <floating> law.least
-    cdef floating most = <floating> law.most
-    cdef bint outside = False
     philox(<uint64_t> (place // count) * COUNTERS, law.offset, law.seed, COUNTERS, words)
     if law.kind == UNIFORM:
         for i in range(count):
@@ -153,13 +102,6 @@ cdef void draw_group(Py_ssize_t place, const Law *law, floating *out) noexcept n
                 out[i] = unit_double(words[2 * i], words[2 * i + 1])
     else:
         normal_group(words, out)
-    if law.kind == TRUNCATED:
-        for i in range(count):
-            outside |= (out[i] < least) | (out[i] > most)
-        if outside:
-            for i in range(count):
-                if out[i] < least or out[i] > most:
-                    out[i] = <floating> drawn_again(place + i, floating is float, law)
     for i in range(count):
         out[i] = out[i] * scale + origin
 
@@ -229,7 +171,7 @@ def uniform(cnp.ndarray out not None, seed, offset=0, double low=0, double span=
     >>> bool(out.min() >= 2), bool(out.max() <= 5), bool(abs(out.mean() - 3.5) < 0.1)
     (True, True, True)
     """
-    cdef Law law = Law(UNIFORM, span, low, 0, 0, 0, 0)
+    cdef Law law = Law(UNIFORM, span, low, 0, 0)
     draw_into("uniform", out, &law, seed, offset, first)
 
 
@@ -246,42 +188,8 @@ def normal(cnp.ndarray out not None, seed, offset=0, double mean=0, double devia
     >>> round(float(out.mean()), 0), round(float(out.std()), 0)
     (2.0, 3.0)
     """
-    cdef Law law = Law(NORMAL, deviation, mean, 0, 0, 0, 0)
+    cdef Law law = Law(NORMAL, deviation, mean, 0, 0)
     draw_into("normal", out, &law, seed, offset, first)
-
-
-def truncated_normal(
-    cnp.ndarray out not None,
-    seed,
-    offset=0,
-    double mean=0,
-    double deviation=1,
-    double least=-2,
-    double most=2,
-    Py_ssize_t first=0,
-):
-    """Fill `out` with numbers mean + deviation z, z standard normal within [least, most].
-
-    A z outside is drawn again, so the limits must hold a good part of the distribution: a quarter or more.
-
-    Args:
-        out: float32 or float64, C-contiguous.
-        seed, offset, first: as for `uniform`.
-        mean, deviation: of the distribution before it is cut.
-        least, most: the limits of z.
-
-    >>> out = np.empty(1000)
-    >>> truncated_normal(out, 7)
-    >>> bool(abs(out).max() <= 2)
-    True
-    """
-    cdef Law law = Law(TRUNCATED, deviation, mean, least, most, 0, 0)
-    if 0.5 * (math.erf(most / math.sqrt(2.0)) - math.erf(least / math.sqrt(2.0))) < 0.25:
-        raise ValueError(
-            f"For 'truncated_normal', 'least' and 'most' must hold a quarter of the normal distribution, "
-            f"but got {least} and {most}."
-        )
-    draw_into("truncated_normal", out, &law, seed, offset, first)
 
 
 ctypedef fused integer:

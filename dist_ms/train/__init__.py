@@ -15,8 +15,11 @@ from dist_ms.train.serialization import __all__ as _checkpoints
 from dist_ms.train.state import load_run, save_run
 from dist_ms.train.summary import *
 from dist_ms.train.summary import __all__ as _summaries
+from dist_ms.train.thor import ConvertModelUtils, ConvertNetUtils
 
 __all__ = [
+    "ConvertModelUtils",
+    "ConvertNetUtils",
     "DatasetHelper",
     "DynamicLossScaleManager",
     "ExponentialMovingAverage",

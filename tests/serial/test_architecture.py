@@ -18,7 +18,7 @@ FLOORS = {
     "launch": {"_ext.openmp"},  # a container's quota of CPUs
     "_ext": set(),
     # The gate of operations is compiled, and so is what it reads of a tensor; initializers draw by kernels.
-    "common": {"_ext.tape", "_ext.counted_numbers", "_ext.draws"},
+    "common": {"_ext.tape", "_ext.initial_numbers", "_ext.draws"},
     "autograd": {"common", "_ext.tape"},
     "ops": {"common", "autograd", "_ext"},
     "parallel": {"common", "communication", "_ext", "autograd.sink"},

@@ -161,14 +161,14 @@ def fill(arr: np.ndarray, draw: Callable[[np.ndarray, int], None]) -> None:
     """Fill `arr` with draws.
 
     Args:
-        arr: any shape and type; drawn in float64 where it holds float64, else in float32.
-        draw: called with a contiguous array to fill and the place of its first element in the whole.
+        arr: any shape and type; drawn in float32, as MindSpore draws all of them.
+        draw: called with a contiguous float32 array to fill and the place of its first element in the whole.
     """
-    if arr.flags.c_contiguous and arr.dtype.type in (np.float32, np.float64):
+    if arr.flags.c_contiguous and arr.dtype.type is np.float32:
         draw(arr, 0)
         return
     flat = arr.reshape(-1) if arr.flags.c_contiguous else arr.flat
-    values = np.empty(CHUNK, np.float64 if arr.dtype in (np.float64, np.complex128) else np.float32)
+    values = np.empty(CHUNK, np.float32)
     for begin in range(0, arr.size, CHUNK):
         end = min(begin + CHUNK, arr.size)
         part = values[: end - begin]

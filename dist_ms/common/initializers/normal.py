@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from dist_ms.common.initializers.base import CHUNK, Initializer, _register, fill, number
-from dist_ms.common.random.seed import generator, next_key
-
-_NEVER = 9.0  # standard deviations that no number drawn is away from the mean
+from dist_ms.common.random.seed import initial_seed
 
 
 def normal_fill(arr: np.ndarray, sigma: float, mean: float = 0.0) -> None:
@@ -20,10 +18,10 @@ def normal_fill(arr: np.ndarray, sigma: float, mean: float = 0.0) -> None:
     """
     if sigma < 0:
         raise ValueError(f"For 'Normal', 'sigma' must be 0 or more, but got {sigma}.")
-    from dist_ms._ext import counted_numbers
+    from dist_ms._ext import initial_numbers
 
-    key = next_key()
-    fill(arr, lambda out, first: counted_numbers.normal(out, key, 0, mean, sigma, first))
+    seed = initial_seed()
+    fill(arr, lambda out, first: initial_numbers.normal(out, seed, mean, sigma, first))
 
 
 @_register()
@@ -93,48 +91,27 @@ def truncated_fill(arr: np.ndarray, sigma: float, mean: float, low: float, high:
     """
     if not sigma > 0:
         raise ValueError(f"For 'TruncatedNormal', 'sigma' must be above 0, but got {sigma}.")
-    low_z, high_z = (low - mean) / sigma, (high - mean) / sigma
-    if low_z < -_NEVER and high_z > _NEVER:
-        normal_fill(arr, sigma, mean)
-    elif math.erf(high_z / math.sqrt(2)) - math.erf(low_z / math.sqrt(2)) > 0.5:
-        from dist_ms._ext import counted_numbers
+    from scipy import special
 
-        key = next_key()
+    from dist_ms._ext import initial_numbers
 
-        def draw(out: np.ndarray, first: int) -> None:
-            counted_numbers.truncated_normal(out, key, 0, mean, sigma, low_z, high_z, first)
-            np.clip(out, low, high, out=out)
+    seed, low_z, high_z = initial_seed(), (low - mean) / sigma, (high - mean) / sigma
+    # Of the two tails the one is taken whose probabilities are small numbers and not nearly 1.
+    side = -1.0 if low_z > 0 else 1.0
+    start, end = special.ndtr(side * low_z), special.ndtr(side * high_z)
+    if start == end:  # more than 37 standard deviations away, where all of it lies at the limit
+        arr[...] = low if low_z > 0 else high
+        return
 
-        fill(arr, draw)
-    else:
-        source = generator()
-        flat = arr.reshape(-1) if arr.flags.c_contiguous else arr.flat
-        for begin in range(0, arr.size, CHUNK):
-            values = np.empty(min(CHUNK, arr.size - begin))
-            missing = np.arange(values.size)
-            while missing.size:
-                proposed, accepted = _propose(source, missing.size, low_z, high_z)
-                values[missing[accepted]] = proposed[accepted]
-                missing = missing[~accepted]
-            flat[begin : begin + values.size] = np.clip(values * sigma + mean, low, high).astype(arr.dtype)
+    def draw(out: np.ndarray, first: int) -> None:
+        flat = out.reshape(-1)
+        initial_numbers.uniform(flat, seed, first=first)
+        for begin in range(0, flat.size, CHUNK):
+            part = flat[begin : begin + CHUNK]
+            z = side * special.ndtri(start + (end - start) * part.astype(np.float64))
+            part[...] = np.clip(z * sigma + mean, low, high)
 
-
-def _propose(source: np.random.Generator, count: int, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
-    """Candidates for a standard normal in [low, high] and which of them to take.
-
-    For intervals that hold little of it. Two proposals keep the acceptance high (C. P. Robert, Simulation of
-    truncated normal variables, 1995): a uniform one on short intervals, a shifted exponential one in the tails.
-    """
-    if high < 0:
-        x, accepted = _propose(source, count, -high, -low)
-        return -x, accepted
-    nearest = max(low, 0.0)
-    rate = (low + math.sqrt(low * low + 4)) / 2
-    if high - nearest <= 2 / rate:
-        x = source.uniform(low, high, count)
-        return x, source.random(count) <= np.exp((nearest * nearest - x * x) / 2)
-    x = low + source.exponential(1 / rate, count)
-    return x, (source.random(count) <= np.exp(-((x - rate) ** 2) / 2)) & (x <= high)
+    fill(arr, draw)
 
 
 @_register()
@@ -168,9 +145,9 @@ class Orthogonal(Initializer):
         if arr.ndim < 2:
             raise ValueError(f"For 'Orthogonal', the tensor must have 2 dimensions or more, but got {arr.ndim}.")
         rows, columns = arr.shape[0], math.prod(arr.shape[1:])
-        kind = np.float64 if arr.dtype == np.float64 else np.float32
-        draws = generator().standard_normal((max(rows, columns), min(rows, columns)), kind)
-        q, r = np.linalg.qr(draws)
+        draws = np.empty((rows, columns), np.float32)
+        normal_fill(draws, 1.0)
+        q, r = np.linalg.qr(draws.T if rows < columns else draws)
         # A factorisation is unique, and so evenly distributed, once r has a positive diagonal.
         q *= np.where(np.diag(r) < 0, -1, 1)
         arr[...] = (self.gain * (q.T if rows < columns else q)).reshape(arr.shape)
@@ -208,6 +185,5 @@ class Sparse(Initializer):
         normal_fill(arr, self.sigma)
         rows, columns = arr.shape
         zeros = min(max(math.ceil(self.sparsity * rows), 0), rows)
-        source = generator()
         for column in range(columns):
-            arr[source.permutation(rows)[:zeros], column] = 0
+            arr[np.random.permutation(rows)[:zeros], column] = 0

@@ -17,7 +17,7 @@ from dist_ms.common.initializers.base import (
     number,
 )
 from dist_ms.common.initializers.normal import normal_fill, truncated_fill
-from dist_ms.common.random.seed import next_key
+from dist_ms.common.random.seed import initial_seed
 
 # The standard deviation of a standard normal that is cut at -2 and 2.
 _DEVIATION_WITHIN_TWO = 0.87962566103423978
@@ -25,10 +25,10 @@ _DEVIATION_WITHIN_TWO = 0.87962566103423978
 
 def uniform_fill(arr: np.ndarray, bound: float) -> None:
     """Fill `arr` evenly from [-bound, bound)."""
-    from dist_ms._ext import counted_numbers
+    from dist_ms._ext import initial_numbers
 
-    key = next_key()
-    fill(arr, lambda out, first: counted_numbers.uniform(out, key, 0, -bound, 2 * bound, first))
+    seed = initial_seed()
+    fill(arr, lambda out, first: initial_numbers.uniform(out, seed, -bound, bound, first))
 
 
 @_register()

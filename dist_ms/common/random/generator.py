@@ -23,6 +23,8 @@ class Generator:
         [5 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0]
     """
 
+    __module__ = "dist_ms.common.generator"  # the path that programs know
+
     def __init__(self) -> None:
         self._words = np.zeros(2, np.int64)
 

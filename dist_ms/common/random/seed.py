@@ -84,6 +84,11 @@ def next_key() -> int:
     return (int(high) << 31) | int(low)
 
 
+def initial_seed() -> int:
+    """Draw the seed of an initializer's numbers from the global generator, as MindSpore draws it."""
+    return int(np.random.randint(1, 1 << 63, dtype=np.int64))
+
+
 def generator() -> np.random.Generator:
     """A generator whose start is drawn from the global one, so successive calls differ."""
     return np.random.Generator(np.random.Philox(key=next_key()))

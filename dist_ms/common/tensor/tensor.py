@@ -61,6 +61,7 @@ class Tensor(_Base):
          [ 3.00000000e+00,  4.00000000e+00]])
     """
 
+    __module__ = "dist_ms.common.tensor"  # the path that programs know
     _plain_text: bool = False  # the memory came from NumPy, which shows in `repr`
     elsewhere: bool = False  # another process has the values
     const_arg: bool = False

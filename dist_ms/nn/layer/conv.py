@@ -7,7 +7,7 @@ from typing import Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type
-from dist_ms.common.initializer import HeUniform, Uniform, initializer
+from dist_ms.common.initializer import HeUniform, Initializer, Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -78,8 +78,13 @@ class _Conv(Cell):
             f"input_channels={self.in_channels}, output_channels={self.out_channels}, "
             f"kernel_size={self.kernel_size}, stride={self.stride}, pad_mode={self.pad_mode}, "
             f"padding={self.padding}, dilation={self.dilation}, group={self.group}, has_bias={self.has_bias}, "
-            f"weight_init={self.weight_init}, bias_init={self.bias_init}, format={self.data_format}"
+            f"weight_init={_named(self.weight_init)}, bias_init={_named(self.bias_init)}, format={self.data_format}"
         )
+
+
+def _named(init: Any) -> Any:
+    """What a network prints of an initializer: like MindSpore's, which class it is."""
+    return object.__repr__(init) if isinstance(init, Initializer) else init
 
 
 class Conv2d(_Conv):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
@@ -35,15 +37,19 @@ fix = ops.trunc
 logaddexp2 = ops.logaddexp2
 
 
-def _scaled(name: str, other: Any, alpha: Any) -> Any:
-    """alpha times `other`; alpha must be a number."""
+def _kind(value: Any) -> str:
+    return value._element.kind if isinstance(value, Tensor) else np.min_scalar_type(value).kind
+
+
+def _scaled(name: str, input: Any, other: Any, alpha: Any) -> Any:
+    """alpha times `other`; alpha must be a number, and its kind no wider than that of the two operands' sum."""
     if isinstance(alpha, Tensor) or not isinstance(alpha, (int, float)):
         raise TypeError(f"For '{name}', 'alpha' must be a number, but got {type(alpha).__name__}.")
-    kinds = "b" if isinstance(alpha, bool) else "fVc" if isinstance(alpha, float) else "biufVc"
-    if isinstance(other, Tensor) and other._element.kind not in kinds:
+    kinds = {_kind(value) for value in (input, other)}
+    if kinds != {"b"} if isinstance(alpha, bool) else isinstance(alpha, float) and not kinds & set("fVc"):
         raise TypeError(
-            f"For '{name}', 'alpha' must be a number of the kind of 'other', whose dtype is {other.dtype}, "
-            f"but got {alpha!r}."
+            f"For '{name}', 'alpha' must be a number of the kind of 'input' and 'other', but got {alpha!r} for "
+            f"{' and '.join(str(getattr(value, 'dtype', type(value).__name__)) for value in (input, other))}."
         )
     if alpha == 1 and not isinstance(alpha, bool):
         return other
@@ -61,7 +67,7 @@ def add(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ms.mint.add(ms.Tensor([1.0, 2.0]), 3, alpha=2))
         [7. 8.]
     """
-    return ops.add(input, _scaled("add", other, alpha))
+    return ops.add(input, _scaled("add", input, other, alpha))
 
 
 def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
@@ -75,7 +81,7 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ms.mint.sub(ms.Tensor([1.0, 2.0]), 3, alpha=2))
         [-5. -4.]
     """
-    return ops.sub(input, _scaled("sub", other, alpha))
+    return ops.sub(input, _scaled("sub", input, other, alpha))
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:

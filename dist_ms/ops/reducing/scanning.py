@@ -247,7 +247,7 @@ class CumulativeLogsumexp(_Scan):
 
     Call:
         x (Tensor): floats.
-        axis (int): the dimension.
+        axis (int, or a Tensor of one): the dimension.
 
     Raises:
         TypeError: if `x` holds no floats, or `axis` is no int.
@@ -264,6 +264,11 @@ class CumulativeLogsumexp(_Scan):
 
     def start(self, d: np.dtype) -> Any:
         return np.finfo(d).min  # as in MindSpore: finite
+
+    def __call__(self, x: Tensor, axis: int | Tensor) -> Tensor:
+        if isinstance(axis, Tensor) and axis.size == 1 and axis._element.kind in "iu":
+            axis = int(axis.asnumpy().item())
+        return super().__call__(x, axis)
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:

@@ -82,9 +82,10 @@ class ComplexTransform(Primitive):
         self.axes, self.norm, self.inverse = axes, norm, inverse
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        return (fft_of_arrays.ifftn if self.inverse else fft_of_arrays.fftn)(
-            _widened(x), axes=self.axes, norm=self.norm
-        )
+        transform = fft_of_arrays.ifftn if self.inverse else fft_of_arrays.fftn
+        out = transform(_widened(x), axes=self.axes, norm=self.norm)
+        out += 0  # no zero is negative
+        return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         back = ComplexTransform(self.axes, _OPPOSITE[self.norm], not self.inverse)(dout)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type, complaint
 from dist_ms.common.initializer import Uniform, initializer
@@ -43,6 +45,8 @@ class _OneStep(Cell):
         self.hidden_size = check_positive_int(hidden_size, "hidden_size", owner)
         self.input_size = check_positive_int(input_size, "input_size", owner)
         rows, bound = gates * hidden_size, Uniform(1 / math.sqrt(hidden_size))
+        for shape in ((rows, input_size), (rows, hidden_size), *[(rows,)] * (2 * has_bias)):
+            np.random.randn(*shape)  # drawn and overwritten by MindSpore: all that follows from a seed stays the same
         self.weight_ih = Parameter(initializer(bound, (rows, input_size), dtype))
         self.weight_hh = Parameter(initializer(bound, (rows, hidden_size), dtype))
         self.bias_ih = Parameter(initializer(bound, (rows,), dtype)) if has_bias else None

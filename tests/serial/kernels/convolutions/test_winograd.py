@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 from dist_ms._ext import amx, dnnl, winograd
+from dist_ms.ops.capabilities import Capabilities
+from dist_ms.ops.convolutions import plan
 from dist_ms.ops.convolutions import winograd as convolutions
+from dist_ms.ops.convolutions.plan import Geometry
 from tests.serial.kernels.calls import assert_close, call, channels_last, wide
 
 B = np.array(
@@ -129,28 +132,28 @@ def test_convolutions(shape, outputs, padding):
         pytest.skip("no window fits")
     x, w, bias = channels_last(normal(*shape)), normal(outputs, shape[1], 3, 3), normal(outputs)
     steps = ((1, 1), padding, (1, 1), 1)
-    assert convolutions.suits(x.shape, w.shape, *steps)
+    assert plan.suits_winograd(Geometry(x.shape, w.shape, *steps), Capabilities())
     sizes = tuple(n + sum(pair) - 2 for n, pair in zip(shape[2:], padding))
     y = channels_last(np.empty((shape[0], outputs, *sizes), np.float32))
     dy, dx, dw = channels_last(normal(*y.shape)), np.empty_like(x), np.empty_like(w)
     dnnl.conv_forward(x, w, bias, y, *steps)
     dnnl.conv_backward_data(dy, w, dx, *steps)
     dnnl.conv_backward_weights(x, dy, dw, None, *steps)
-    results = (
-        convolutions.convolve(x, w, bias, padding, sizes),
-        convolutions.convolve_transposed(dy, w, x.shape, padding),
-        convolutions.convolution_weights(x, dy, w.shape, padding),
-    )
+    results = np.empty_like(y), np.empty_like(x), np.empty_like(w)
+    convolutions.convolve(x, w, bias, padding, results[0])
+    convolutions.convolve_transposed(dy, w, padding, results[1])
+    convolutions.convolution_weights(x, dy, results[2], padding)
     for found, wanted in zip(results, (y, dx, dw)):
         assert np.abs(found - wanted).max() <= 4e-5 * np.abs(wanted).max()
 
 
 def test_parts_of_a_large_batch_are_the_batch(monkeypatch):
     x, w = channels_last(normal(8, 64, 16, 16)), normal(64, 64, 3, 3)
-    whole = convolutions.convolve(x, w, None, ((1, 1), (1, 1)), (16, 16))
+    whole, found = np.empty_like(x), np.empty_like(x)
+    convolutions.convolve(x, w, None, ((1, 1), (1, 1)), whole)
     # Parts of 3, 3 and 2 images: 32 rows and more, below which products do not use AMX.
     monkeypatch.setattr(convolutions, "_PART", 36 * 16 * 64 * 3)
-    found = convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), (16, 16))
+    convolutions.convolve(np.ascontiguousarray(x), w, None, ((1, 1), (1, 1)), found)
     if amx.available():
         assert found.tobytes() == whole.tobytes()
     else:  # oneDNN's products of other shapes round otherwise, and the last transform enlarges that
