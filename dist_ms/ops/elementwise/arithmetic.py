@@ -339,7 +339,7 @@ class AddN(Primitive):
         x (tuple or list of Tensors): the summands.
 
     Raises:
-        TypeError: if `x` is no tuple or list of Tensors.
+        TypeError: if `x` is no tuple or list of Tensors of one dtype.
         ValueError: if it is empty or the shapes differ.
 
     Examples:
@@ -357,6 +357,10 @@ class AddN(Primitive):
         if not x or any(t.shape != x[0].shape for t in x):
             raise ValueError(
                 f"For '{self.name}', 'x' must hold Tensors of one shape, but got the shapes {[t.shape for t in x]}."
+            )
+        if any(t.dtype != x[0].dtype for t in x):
+            raise TypeError(
+                f"For '{self.name}', 'x' must hold Tensors of one dtype, but got {[str(t.dtype) for t in x]}."
             )
         return super().__call__(*x)
 

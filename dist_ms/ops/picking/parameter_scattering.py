@@ -301,6 +301,7 @@ def _functional(primitive: ParameterScatter, what: str, operation: str, printed:
     """The function of a ScatterNd primitive, which also takes `use_locking`."""
 
     def scatter(input_x: Tensor, indices: Tensor, updates: Tensor, use_locking: bool = False) -> Tensor:
+        boolean(use_locking, "use_locking", f"scatter_nd_{operation}")
         return primitive(input_x, indices, updates)
 
     scatter.__doc__ = f"""{what}
@@ -315,7 +316,7 @@ def _functional(primitive: ParameterScatter, what: str, operation: str, printed:
         Tensor: the new values.
 
     Raises:
-        TypeError: if the dtypes do not fit.
+        TypeError: if the dtypes do not fit, or `use_locking` is no bool.
         ValueError: if the shapes do not fit.
         IndexError: if an index is out of range or negative.
 

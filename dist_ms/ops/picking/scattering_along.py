@@ -57,6 +57,7 @@ class TensorScatterElements(Primitive):
     """
 
     keeps = (1,)
+    wrong_shape: type[Exception] = ValueError
 
     def __init__(self, axis: int = 0, reduction: str = "none") -> None:
         self.axis = axis
@@ -76,7 +77,7 @@ class TensorScatterElements(Primitive):
             or indices.ndim != data.ndim
             or any(n > m for i, (n, m) in enumerate(zip(indices.shape, data.shape)) if i != axis)
         ):
-            raise ValueError(
+            raise self.wrong_shape(
                 f"For '{self.name}', 'indices' and 'updates' must have one shape, with as many dimensions "
                 f"as 'data' and none longer but {axis}, but got {indices.shape}, {updates.shape} and "
                 f"{data.shape}."
@@ -138,8 +139,8 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
         Tensor of the shape of `input`.
 
     Raises:
-        TypeError: if the dtypes do not fit.
-        ValueError: if the shapes do not fit.
+        TypeError: if the dtypes do not fit, or `src` is neither a Tensor nor a number.
+        RuntimeError: if the shapes do not fit.
         IndexError: if an index is out of range.
 
     Examples:
@@ -148,8 +149,12 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
         [1. 5.]
     """
     if not isinstance(src, Tensor):
+        if not isinstance(src, (bool, int, float, complex, np.number, np.bool_)):
+            raise TypeError(f"For 'scatter', 'src' must be a Tensor or a number, but got {type(src).__name__}.")
         src = ops.full_like(tensor(index, "index", "scatter"), src, dtype=input.dtype)
-    return TensorScatterElements(axis)(input, index, src)
+    scattering = TensorScatterElements(axis)
+    scattering.wrong_shape = RuntimeError
+    return scattering(input, index, src)
 
 
 def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:

@@ -122,13 +122,21 @@ def unique_with_pad(x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
     Returns:
         (different elements and padding, for each element which one it is).
 
+    Raises:
+        TypeError: if `x` is no Tensor of float32, int32 or int64, or `pad_num` does not fit it.
+
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.unique_with_pad(ms.Tensor([3, 1, 3]), 0)[0])
         [3 1 0]
     """
+    if tensor(x, "x", "unique_with_pad").array().dtype.name not in ("float32", "int32", "int64"):
+        raise TypeError(f"For 'unique_with_pad', 'x' must be float32, int32 or int64, but got {x.dtype}.")
     values, places = unique(tensor(x, "x", "unique_with_pad"))
-    return ops.concat([values, ops.full((x.size - values.size,), ops.arguments.scalar(pad_num), dtype=x.dtype)]), places
+    pad = ops.arguments.scalar(pad_num)
+    if isinstance(pad, bool) or (isinstance(pad, float) and x.array().dtype.kind == "i"):
+        raise TypeError(f"For 'unique_with_pad', 'pad_num' must be an int for {x.dtype}, but got {pad_num}.")
+    return ops.concat([values, ops.full((x.size - values.size,), pad, dtype=x.dtype)]), places
 
 
 class UniqueWithPad(Undifferentiable):

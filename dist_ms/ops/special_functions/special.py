@@ -126,10 +126,10 @@ class Lgamma(Primitive):
     """The log of the absolute value of the gamma function.
 
     Call:
-        input (Tensor): floats.
+        input (Tensor): floats, or int32, which gives float32.
 
     Raises:
-        TypeError: if `input` is no Tensor of floats.
+        TypeError: if `input` is no Tensor of floats or int32.
 
     Examples:
         >>> import dist_ms as ms
@@ -139,6 +139,8 @@ class Lgamma(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
+        if array(input, "input", self.name).dtype == np.int32:
+            input = input.astype(np.float32)
         return lgamma_array(floating(input, "input", self.name, complex_too=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:

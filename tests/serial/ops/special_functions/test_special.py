@@ -51,6 +51,9 @@ def test_lgamma():
     np.testing.assert_allclose(lgamma_array(x), [math.lgamma(v) for v in x], rtol=1e-13, atol=2e-14)
     equal(ops.lgamma(tensor([0.0, -1.0, -2.0, 1.0, 2.0, np.inf])), [np.inf, np.inf, np.inf, 0, 0, np.inf])
     equal(ops.lgamma(tensor([-np.inf, np.nan])), [np.inf, np.nan])
+    whole = ops.lgamma(tensor(np.array([1, 3, 4], np.int32)))
+    np.testing.assert_allclose(whole.asnumpy(), [0, math.log(2), math.log(6)], rtol=1e-6, atol=1e-6)
+    assert whole.asnumpy().dtype == np.float32
 
 
 def test_digamma_and_polygamma():
