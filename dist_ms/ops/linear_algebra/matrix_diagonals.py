@@ -13,7 +13,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integers, one_of, tensor
+from dist_ms.ops.arguments import integer, integers, one_dtype, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -146,6 +146,8 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
     """
     if len(tensor(x, "x", "matrix_diag_part").shape) < 2:
         raise ValueError(f"For 'matrix_diag_part', 'x' must hold matrices, but got the shape {x.shape}.")
+    if isinstance(padding_value, Tensor):
+        one_dtype("matrix_diag_part", x=x, padding_value=padding_value)
     low, high = _range("matrix_diag_part", k)
     places = _places("matrix_diag_part", (low, high), *x.shape[-2:], align)
     return _picked(_flat(x, 2), places[0] if low == high else places, _padding(padding_value, x))

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integral, one_axis, one_of, tensor
+from dist_ms.ops.arguments import array, boolean, integral, one_axis, one_dtype, one_of, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.layout import contiguous, converted, copied, working_type
 from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, is_narrow, places, put_along
@@ -327,13 +327,14 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
     Args:
         input: a Tensor.
         indices: a tuple or list of Tensors of ints or bools, one per dimension from the first.
-        values: a Tensor that broadcasts to those places.
+        values: a Tensor of the dtype of `input` that broadcasts to those places.
         accumulate: add to the old values instead of replacing them.
 
     Returns:
         Tensor of the shape of `input`.
 
     Raises:
+        TypeError: if `values` has another dtype than `input`, or `indices` are no Tensors of one dtype.
         IndexError: if an index is out of range.
         ValueError: if the values do not broadcast.
 
@@ -344,8 +345,14 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         [[1. 9.]
          [3. 4.]]
     """
-    place = numpy_index(tuple(indices) if isinstance(indices, (tuple, list)) else (indices,))
-    values = cast_array(as_tensor(values), numpy_dtype(tensor(input, "input", "index_put")))
+    one_dtype("index_put", input=input, values=values)
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            f"For 'index_put', 'indices' must be a tuple or list of Tensors, but got {type(indices).__name__}."
+        )
+    one_dtype("index_put", "biu", **{f"indices[{i}]": index for i, index in enumerate(indices)})
+    boolean(accumulate, "accumulate", "index_put")
+    place = numpy_index(tuple(indices))
     return (AddAt if accumulate else SetItem)(place)(input, values)
 
 
