@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms._ext import small
 from dist_ms._ext.tape import wanted
+from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import array, number
@@ -358,18 +359,19 @@ class AddN(Primitive):
             raise ValueError(
                 f"For '{self.name}', 'x' must hold Tensors of one shape, but got the shapes {[t.shape for t in x]}."
             )
-        if any(t.dtype != x[0].dtype for t in x):
-            raise TypeError(
-                f"For '{self.name}', 'x' must hold Tensors of one dtype, but got {[str(t.dtype) for t in x]}."
-            )
         return super().__call__(*x)
 
     @quiet
     def forward(self, first: np.ndarray, *rest: np.ndarray) -> np.ndarray:
-        total = np.add(*promote(first, rest[0])) if rest else first
+        if any(x.dtype != first.dtype for x in rest):  # asked here, as autocast has made them one dtype by now
+            raise TypeError(
+                f"For '{self.name}', 'x' must hold Tensors of one dtype, but got "
+                f"{[str(from_numpy(x.dtype)) for x in (first, *rest)]}."
+            )
+        total = np.add(first, rest[0]) if rest else first
         for x in rest[1:]:
             own = total if isinstance(total, np.ndarray) else None  # the sum of arrays without axes is a scalar
-            total = np.add(total, x, out=own) if x.dtype == total.dtype else np.add(*promote(total, x))
+            total = np.add(total, x, out=own)
         return np.asarray(total)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
