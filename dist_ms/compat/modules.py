@@ -145,7 +145,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "ops.operations",
         "array_ops comm_ops control_ops custom_ops debug_ops image_ops inner_ops linalg_ops math_ops nn_ops other_ops "
         "random_ops spectral_ops _quant_ops _thor_ops "
-        "_embedding_cache_ops _map_tensor_ops _infer_ops _ocr_ops _rl_inner_ops _csr_ops",
+        "_embedding_cache_ops _map_tensor_ops _infer_ops _ocr_ops _rl_inner_ops",
         "ops.operations",
         "ops",
         "~compat.inner.ascend_operations",
@@ -160,6 +160,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "~compat.inner.plain_values",
         "~communication.management",
     ),
+    "ops.operations._csr_ops": ("compat.inner.csr_operations", "~ops.operations", "~ops"),
     "ops.operations.sparse_ops": ("compat.inner.sparse_operations", "~ops.operations", "~ops"),
     "ops.operations._grad_ops": ("ops.backward", "ops.operations", "~ops"),
     "ops.composite": ("ops.composite", "~compat.inner.plain_values"),

@@ -121,9 +121,6 @@ REFUSED_NAMES: dict[str, dict[str, str]] = {
             Sspaddmm
         """
     },
-    "ops.operations._csr_ops": {
-        "sparse": "COO2CSR CSR2COO CSRDiv CSRGather CSRMM CSRMV CSRMul CSRReduceSum",
-    },
     "ops.operations._quant_ops": {"quantisation": _QUANTISED},
     "ops.operations._thor_ops": {"thor": _THOR},
     "ops.operations._embedding_cache_ops": {"caches": _CACHES},
