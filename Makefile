@@ -30,9 +30,10 @@ export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py $(foreach kind,pyx pxd pxi h,_ext/*/*.$(kind)) launch/*.c)
 INSTALLED := $(VENV)/.installed
 LINTED := $(VENV)/.linters
+BOOKS := $(VENV)/.docs
 
 .DELETE_ON_ERROR:
-.PHONY: demo test test-serial test-mpi test-jobs doctest bench lint wheel clean
+.PHONY: demo test test-serial test-mpi test-jobs doctest docs bench lint wheel clean
 
 demo: $(INSTALLED)
 	$(VENV)/bin/dist-ms run -n 2 examples/train_digits.py
@@ -58,6 +59,10 @@ test-jobs: $(INSTALLED)
 
 doctest: $(INSTALLED)
 	$(PYTEST) -q dist_ms launch tests/serial/kernels/test_docstrings.py
+
+# The site, in build/site; --strict makes each warning an error. docs/site.md has more.
+docs: $(BOOKS) # reads sources, needs no kernels
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
 
 # make bench TORCH=a Python that has PyTorch PEERS=the folder with the peers' scripts: each compares with less if not given.
 bench: $(INSTALLED)
@@ -112,4 +117,9 @@ $(INSTALLED): $(SOURCES) | $(RUN) same-python
 $(LINTED): pyproject.toml | $(RUN)
 	$(RUN) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	    print(*project["optional-dependencies"]["dev"], sep="\n")' > $@
+	$(RUN) -m pip install --quiet --disable-pip-version-check -r $@
+
+$(BOOKS): pyproject.toml | $(RUN)
+	$(RUN) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    print(*project["optional-dependencies"]["docs"], sep="\n")' > $@
 	$(RUN) -m pip install --quiet --disable-pip-version-check -r $@

@@ -1,0 +1,37 @@
+"""The Python code of pages in docs/ runs, block after block."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import dist_ms as ms
+
+DOCS = Path(__file__).parents[3] / "docs"
+
+
+def run(page):
+    """The names that the blocks of a page leave behind."""
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    assert blocks
+    names = {"__name__": "page"}
+    for block in blocks:
+        exec(compile(block, str(page), "exec"), names)
+    return names
+
+
+@pytest.fixture(autouse=True)
+def as_it_was(tmp_path, monkeypatch):
+    """An empty folder for the files of a page, and the contexts of before behind it."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    ms.reset_auto_parallel_context()
+
+
+def test_from_pytorch():
+    names = run(DOCS / "from_pytorch.md")
+    assert names["losses"][-1] < names["losses"][0]
+
+
+def test_home():
+    run(DOCS / "index.md")
