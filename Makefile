@@ -62,7 +62,7 @@ doctest: $(INSTALLED)
 
 # The site, in build/site; --strict makes each warning an error. docs/site.md has more.
 docs: $(BOOKS) # reads sources, needs no kernels
-	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict
+	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --quiet --strict --config-file docs/site/mkdocs.yml
 
 # make bench TORCH=a Python that has PyTorch PEERS=the folder with the peers' scripts: each compares with less if not given.
 bench: $(INSTALLED)
