@@ -4,8 +4,7 @@ from __future__ import annotations
 
 _REMEDIES = {
     "it registers operations with MindSpore's own compilers; write an ops.Primitive or an ops.Custom": """
-        AiCPURegOp AkgAscendRegOp AkgGpuRegOp CpuRegOp CustomOpBuilder TBERegOp get_vm_impl_fn op_info_register
-        vm_impl_registry
+        CustomOpBuilder
     """,
 }
 _BY_NAME = {name: remedy for remedy, names in _REMEDIES.items() for name in names.split()}
@@ -18,9 +17,9 @@ def missing(module: str, name: str) -> AttributeError:
         >>> from dist_ms.common.absent import missing
         >>> print(missing("dist_ms", "zzz"))
         module 'dist_ms' has no attribute 'zzz'
-        >>> print(missing("dist_ms.ops", "TBERegOp"))
-        module 'dist_ms.ops' has no attribute 'TBERegOp': it registers operations with MindSpore's own compilers; write
-        an ops.Primitive or an ops.Custom.
+        >>> print(missing("dist_ms.ops", "CustomOpBuilder"))
+        module 'dist_ms.ops' has no attribute 'CustomOpBuilder': it registers operations with MindSpore's own compilers;
+        write an ops.Primitive or an ops.Custom.
     """
     remedy = _BY_NAME.get(name)
     return AttributeError(f"module {module!r} has no attribute {name!r}" + (f": {remedy}." if remedy else ""))

@@ -128,8 +128,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "ops.operations": ("ops.operations", "~compat.inner.ascend_operations"),
     "ops.function": ("ops.function", "ops"),
     "ops.functional": ("ops.functional", "compat.inner.plain_values", "~ops.composite"),
-    "ops.op_info_register": (),
-    "ops.vm_impl_registry": (),
+    "ops.op_info_register": ("ops.custom.registration", "ops.custom.platform_registration"),
+    "ops.vm_impl_registry": ("ops.custom.platform_registration",),
     "ops.signature": ("compat.inner.signatures",),
     "ops._primitive_cache": ("compat.inner.primitive_cache",),
     **_below(

@@ -81,13 +81,7 @@ REFUSED_NAMES: dict[str, dict[str, str]] = {
     "device_context.ascend.op_tuning": {"ascend": "op_compile aoe_tune_mode aoe_job_type aclnn_cache"},
     "device_context.gpu.op_precision": {"gpu": "matmul_allow_tf32 conv_allow_tf32"},
     "device_context.gpu.op_tuning": {"gpu": "conv_fprop_algo conv_dgrad_algo conv_wgrad_algo"},
-    "ops.op_info_register": {
-        "compilers": """
-            op_info_register custom_info_register CustomRegOp RegOp TBERegOp AiCPURegOp CpuRegOp AkgRegOp AkgCpuRegOp
-            AkgGpuRegOp AkgAscendRegOp
-        """
-    },
-    "ops.vm_impl_registry": {"compilers": "vm_impl_registry get_vm_impl_fn"},
+    "ops.op_info_register": {"compilers": "AkgRegOp AkgCpuRegOp"},
     "ops.auto_generate": {"numbers": "str_to_enum", "serving": _SERVING},
     "ops": {"ascend_kernel": _OF_ASCEND, "servers": "Push Pull"},
     "ops.operations": {
