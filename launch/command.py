@@ -27,6 +27,8 @@ _HOST_OPTIONS = (
     "--rankfile",
 )
 _BATCH = ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS", "PE_HOSTFILE")
+# Where Open MPI 5 places ranks unless its command line says it.
+_MAPPING = "PRTE_MCA_rmaps_default_mapping_policy"
 _EXPORTED = ("DIST_MS_", "MS_", "OMP_", "PYTHON")
 # For ranks whose output goes through mpirun, whose daemons give them a terminal of their own.
 PLAIN_TERMINAL = ("TERM", "dumb")
@@ -144,6 +146,8 @@ def mpirun_command(
     for name, value in settings.items():
         env.setdefault(name, value)
     env |= launcher.environment(env)
+    if several_machines(job, env) and env.get(_MAPPING, "").startswith(":"):
+        del env[_MAPPING]  # of ":oversubscribe" alone Open MPI 5 makes "all ranks on the first machine"
     return [launcher.path, *arguments, "-n", str(job.ranks), *job.mpi_args, *program], env
 
 

@@ -45,7 +45,7 @@ def jvp(fn: Callable, inputs: Any, v: Any, has_aux: bool = False) -> tuple:
         [1. 4.] [ 2. 40.]
     """
     _check_fn("jvp", fn, has_aux)
-    args = _apart(_arguments(inputs))
+    args = apart(_arguments(inputs))
     product = _Product(fn, args, {}, list(args), has_aux)
     tangent = product(v)
     if has_aux:
@@ -73,7 +73,7 @@ def linearize(fn: Callable, inputs: Any) -> tuple[Any, Callable]:
         9.0 6.0 12.0
     """
     _check_fn("linearize", fn, False)
-    args = _apart(_arguments(inputs))
+    args = apart(_arguments(inputs))
     product = _Product(fn, args, {}, list(args), False)
     return product.outputs, product
 
@@ -211,7 +211,7 @@ def _jacobian(name: str, fn: Callable, grad_position: Any, has_aux: bool, rows: 
                 "The element in grad_position must belong to [0, args_num): args_num is "
                 f"{len(args)}, but got {max(positions)}."
             )
-        args = _apart(args)
+        args = apart(args)
         inputs = [args[p] for p in positions]
         for p, x in zip(positions, inputs):
             if not isinstance(x, Tensor):
@@ -278,7 +278,7 @@ def _arguments(inputs: Any) -> tuple:
     return tuple(inputs)
 
 
-def _apart(args: tuple) -> tuple:
+def apart(args: tuple) -> tuple:
     """The arguments, with another name of a tensor for each time but the first: each is an input of its own."""
     seen: set[int] = set()
     found = []

@@ -34,8 +34,8 @@ def words_of(hosts, slots, script, *options):
 
 
 def placed(**changes):
-    """The environment without make's default of mapping, by which mpirun would put all ranks on the first machine."""
-    return {k: v for k, v in environment(**changes).items() if not k.startswith(("PRTE_MCA_rmaps", "OMPI_MCA_rmaps"))}
+    """The environment with a default of mapping by which mpirun alone would put all ranks on the first machine."""
+    return environment(PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe", **changes)
 
 
 def addresses(words):
