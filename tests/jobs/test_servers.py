@@ -119,7 +119,7 @@ def test_servers_for_a_script_that_does_not_know_them(run):
 
 
 TWINS = """
-    ms.set_seed(3)
+    ms.set_seed(11)
     layers = [nn.EmbeddingLookup(9, 2), nn.EmbeddingLookup(3, 2)]
     for layer in layers:
         layer.embedding_table.name = "twin"
@@ -129,13 +129,13 @@ TWINS = """
 
 
 def test_names_must_differ(run):
-    done = run(MODEL.replace("    ms.set_seed(3)\n", TWINS), "SGD", "out.npz", options=("--servers", "1"))
+    done = run(MODEL.replace("    ms.set_seed(11)\n", TWINS), "SGD", "out.npz", options=("--servers", "1"))
     assert done.code == 1
     assert "'twin' is the name of two, of shapes (9, 2) and (3, 2)" in done.err
 
 
 def test_workers_must_have_the_same_table(run):
-    other = MODEL.replace("    ms.set_seed(3)", "    globals()['ROWS'] += rank")
+    other = MODEL.replace("    ms.set_seed(11)", "    globals()['ROWS'] += rank")
     done = run(other, "SGD", "out.npz", "mode=''", options=("--servers", "1"))
     assert done.code == 1
     assert "its shape is (50, 8) on worker 0 and (51, 8) on worker 1" in done.err
