@@ -35,3 +35,8 @@ def test_from_pytorch():
 
 def test_home():
     run(DOCS / "index.md")
+
+
+@pytest.mark.parametrize("name", ["custom_layers"])
+def test_tutorial(name):
+    run(DOCS / "tutorials" / f"{name}.md")
