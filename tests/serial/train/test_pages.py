@@ -37,6 +37,6 @@ def test_home():
     run(DOCS / "index.md")
 
 
-@pytest.mark.parametrize("name", ["custom_layers", "checkpoints", "data_parallel"])
+@pytest.mark.parametrize("name", ["custom_layers", "checkpoints", "data_parallel", "mixed_precision"])
 def test_tutorial(name):
     run(DOCS / "tutorials" / f"{name}.md")
