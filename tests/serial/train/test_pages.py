@@ -37,6 +37,8 @@ def test_home():
     run(DOCS / "index.md")
 
 
-@pytest.mark.parametrize("name", ["custom_layers", "checkpoints", "data_parallel", "mixed_precision"])
+@pytest.mark.parametrize(
+    "name", ["custom_layers", "checkpoints", "data_parallel", "mixed_precision", "hybrid_parallel"]
+)
 def test_tutorial(name):
     run(DOCS / "tutorials" / f"{name}.md")
