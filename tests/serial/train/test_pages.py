@@ -26,6 +26,7 @@ def as_it_was(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     yield
     ms.reset_auto_parallel_context()
+    ms.reset_ps_context()
 
 
 def test_from_pytorch():
@@ -38,7 +39,7 @@ def test_home():
 
 
 @pytest.mark.parametrize(
-    "name", ["custom_layers", "checkpoints", "data_parallel", "mixed_precision", "hybrid_parallel"]
+    "name", ["custom_layers", "checkpoints", "data_parallel", "mixed_precision", "hybrid_parallel", "servers"]
 )
 def test_tutorial(name):
     run(DOCS / "tutorials" / f"{name}.md")
