@@ -39,7 +39,8 @@ def test_home():
 
 
 @pytest.mark.parametrize(
-    "name", ["custom_layers", "checkpoints", "data_parallel", "mixed_precision", "hybrid_parallel", "servers"]
+    "name",
+    ["custom_layers", "checkpoints", "data_parallel", "mixed_precision", "hybrid_parallel", "servers", "profiling"],
 )
 def test_tutorial(name):
     run(DOCS / "tutorials" / f"{name}.md")
