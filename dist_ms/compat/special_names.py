@@ -16,7 +16,11 @@ from dist_ms.compat.refused_names import REASONS, REFUSED_NAMES
 
 # path: "MindSpore's name=dist_ms' path and name"
 _ELSEWHERE = {
-    "_c_expression": "pyboost_dense=ops.dense disable_multi_thread=compat.inner.plain_values.disable_multi_thread",
+    "_c_expression": (
+        "pyboost_dense=ops.dense disable_multi_thread=compat.inner.plain_values.disable_multi_thread "
+        "MixedPrecisionType=nn.cell.records.MixedPrecisionType"
+    ),
+    "graph.api": "flops_collection=train.flops.flops_collection ms_memory_recycle=allocator.ms_memory_recycle",
     "common.api": "cells_compile_cache=compat.inner.plain_values.CELLS_COMPILED",
     "common.initializer": "_INITIALIZER_ALIAS=common.initializers.base._registry",
     "common.np_dtype": "bfloat16=compat.inner.plain_values.BFLOAT16",
@@ -34,7 +38,8 @@ _ELSEWHERE = {
     "nn.layer.rnn_cells": "RNNCellBase=nn.layer.recurrent.rnn_cells._OneStep",
     "ops.op_info_register": "DataType=compat.inner.number_limits.DataType",
     "nn.layer.conv": "_check_input_3d=compat.checkparam._check_input_3d",
-    "nn.loss.loss": "_Loss=nn.LossBase",
+    "nn.loss": "L1LossExt=mint.nn.L1Loss",
+    "nn.loss.loss": "_Loss=nn.LossBase L1LossExt=mint.nn.L1Loss",
     "nn.wrap.cell_wrapper": "_VirtualDatasetCell=nn.wrap.virtual_dataset.VirtualDatasetCell",
     "ops": "P=ops.operations F=ops.functional C=ops.composite add_flags=compat.inner.plain_values.add_flags",
     "train.callback": "_set_cur_net=compat.inner.plain_values._set_cur_net",
