@@ -27,21 +27,51 @@ from dist_ms import compat, ops
 CLASSES = ("Tensor", "Parameter", "nn.Cell", "nn.Optimizer", "train.Model", "dataset.Dataset")
 STATES = ("same", "differs", "refused", "absent")
 
-# Why a name is absent, by the first rule whose word it contains.
+# Why a name is absent, by the first rule one of whose words the name, or its path and name, contains.
 REASONS = (
     (
-        ("RegOp", "_register", "vm_impl", "CustomPass", "_op_infer", "_op_wrapper"),
-        "registers with MindSpore's compilers",
+        ("rewrite.ast_helpers.", "rewrite.node.", "rewrite.parsers.", "rewrite.symbol_tree."),
+        "an inner part of MindSpore's rewriting; rewrite.SymbolTree is the door",
     ),
+    (("mindrecord.core.shard",), "the inside of FileReader and FileWriter, over MindSpore's compiled reader"),
+    (("mindrecord.tools.cifar",), "the inside of Cifar10ToMR and Cifar100ToMR"),
+    (("dataset.engine.obs.",), "downloads from Huawei's object storage"),
+    (("profiler.platform.",), "the inside of MindSpore's profiler; profiler.profile is the door"),
     (
-        ("environ_", "env_get", "make_", "UpdateState", "Switch", "Reusing", "iter_converter", "hyper_"),
-        "a compiler's own",
+        ("create_ir_tree", "Dataset.parse", "parse_tree", "pre_parse", "post_parse", "pre_process"),
+        "builds the graph of MindSpore's compiled pipeline, which a pipeline in Python has not",
     ),
-    (("scalar_", "tuple_", "list_", "dict_", "bool_", "string_", "augassign_", "is_sequence"), "a compiler's own"),
-    (("Ascend", "NPU", "ACL", "MemPool", "Stream", "Event", "hal"), "an accelerator's"),
-    (("Pipeline", "shard", "Layout", "strategy", "obfuscate", "mindir", "MindIR"), "model parallelism or MindIR"),
-    (("ToMR", "MindRecord", "FileReader", "FileWriter", "Dataset"), "MindSpore's data formats"),
-    (("Symbol", "rewrite", "profiler", "Profiler", "Summary"), "MindSpore's tools"),
+    (("copy_batch_size", "iterator_bootstrap"), "the inside of MindSpore's compiled pipeline"),
+    (("infer_predict_layout", "infer_train_layout", "parallel.strategy."), "cuts operators over ranks"),
+    (
+        (
+            "graph.CustomPassType",
+            "_op_infer",
+            "_op_wrapper",
+            "register_custom_",
+            "CustomOpBuilder",
+            "MsDispatchMode",
+            "_register",
+        ),
+        "extends MindSpore's compilers",
+    ),
+    (("functional_overload.gmm", "quant_matmul"), "MindSpore has it on Ascend only"),
+    (
+        ("parallel.distributed.",),
+        "works on MindSpore's compiled reducer of gradients; nn.DistributedGradReducer is the one here",
+    ),
+    (("IGNORE_LIST",), "names the attributes of MindSpore's compiled base of Cell"),
+    (("environ_", "env_get", "make_", "Switch", "iter_converter"), "a compiler's own"),
+    (("RowTensorInner",), "the inside of RowTensor"),
+    (("MapParameter",), "there are no hash tables as parameters"),
+)
+
+# What raises on a CPU in MindSpore 2.10, too: a call of each with plausible arguments was tried.
+RAISE_THERE = frozenset(
+    "NPUAllocFloatStatus NPUClearFloatStatus NPUGetFloatStatus ApplyRotaryPosEmb PagedAttention BasicLSTMCell "
+    "fused_infer_attention_score lightning_indexer moe_distribute_dispatch nsa_compress nsa_compress_attention "
+    "nsa_select_attention rotated_iou sparse_flash_attention speed_fusion_attention stress_detect device_count "
+    "pin_memory set_device_address".split()
 )
 
 LISTING = """
@@ -131,14 +161,25 @@ def lookup(path: str) -> Any:
         return None
 
 
-def verdict(name: str, wanted: list[str] | None, owner: Any) -> tuple[str, str]:
+def why_absent(name: str, path: str = "") -> str:
+    """The reason of the first rule that a name of a module fits."""
+    whole = f"{path}.{name}"
+    return next((reason for words, reason in REASONS if any(w in whole for w in words)), "not built yet")
+
+
+def why_refused(name: str, value: Any) -> str:
+    """The first line of what its docstring says, and whether it raises in MindSpore on a CPU."""
+    line = (inspect.getdoc(value) or "using it raises an error").partition("\n")[0].removeprefix("Not available: ")
+    return line + (" MindSpore raises an error on a CPU, too." if name in RAISE_THERE else "")
+
+
+def verdict(name: str, wanted: list[str] | None, owner: Any, path: str = "") -> tuple[str, str]:
     """Return (same | differs | refused | absent, how or why)."""
     if owner is None or not hasattr(owner, name):
-        why = next((reason for words, reason in REASONS if any(w in name for w in words)), "not built yet")
-        return "absent", why
+        return "absent", why_absent(name, path)
     value = getattr(owner, name)
     if refuses(value):
-        return "refused", "using it raises an error that says what to do instead"
+        return "refused", why_refused(name, value)
     ours = parameters(value)
     if wanted is None or ours is None:
         return "same", ""
@@ -163,7 +204,7 @@ def main() -> None:
             # One object under several paths counts once, where dist_ms, too, has one under them.
             key = (name, number, id(getattr(owner, name, None)))
             if path in CLASSES or key not in listed:
-                rows.append((name, *verdict(name, wanted, owner)))
+                rows.append((name, *verdict(name, wanted, owner, path)))
             listed.add(key)
         if not rows:
             continue
@@ -171,7 +212,8 @@ def main() -> None:
         summary.append(f"| {title} | {len(rows)} | " + " | ".join(str(count[state]) for state in STATES) + " |")
         body = "\n".join(f"| `{n}` | {state} | {text} |" for n, state, text in rows if state != "same")
         if owner is None:
-            tables.append(f"## {title}\n\nNot there: " + ", ".join(f"`{n}`" for n, _, _ in rows) + ".\n")
+            whys = "; ".join(dict.fromkeys(why for _, _, why in rows))
+            tables.append(f"## {title}\n\nNot there ({whys}): " + ", ".join(f"`{n}`" for n, _, _ in rows) + ".\n")
         elif body:
             tables.append(f"## {title}\n\n| name | | |\n|---|---|---|\n{body}\n")
     page = (

@@ -44,6 +44,15 @@ def test_the_other_states():
     assert coverage.verdict("NoSuchName", None, nn)[0] == coverage.verdict("relu", None, None)[0] == "absent"
 
 
+def test_what_is_not_there_has_its_reason():
+    assert "rewrite.SymbolTree" in coverage.verdict("Node", None, None, "rewrite.node")[1]
+    assert "over ranks" in coverage.verdict("get_strategy_metadata", None, None, "parallel.strategy")[1]
+    assert coverage.why_absent("NoSuchName") == "not built yet"
+    assert coverage.verdict("load", None, ms)[1].startswith("dist_ms has no networks in MindIR form.")
+    assert coverage.verdict("pin_memory", None, ms.Tensor)[1].endswith("MindSpore raises an error on a CPU, too.")
+    assert not coverage.verdict("load", None, ms)[1].endswith("too.")
+
+
 def only_raises(function):
     returns = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(function))
     return isinstance(function.body[-1], ast.Raise) and not returns
