@@ -14,10 +14,10 @@ FROM_ABOVE = {
     all_gather_matmul all_to_all_v_c gather_into_tensor matmul_reduce_scatter scatter_tensor
     """.split(),
     # What MindSpore has on other devices only.
-    "dist_ms.compat.inner.ascend_operations": """
+    "dist_ms.compat.inner.operations.ascend_operations": """
     DropoutDoMask DropoutGenMask DynamicGRUV2 DynamicRNN FusedWeightScaleApplyMomentum
     """.split(),
-    "dist_ms.compat.inner.graph_operations": """
+    "dist_ms.compat.inner.operations.graph_operations": """
     make_row_tensor_inner make_sparse_tensor row_tensor_add
     DtypeToEnum PyFunc Reusing SliceGetItem TensorToTuple UpdateState augassign_add augassign_div augassign_floordiv
     augassign_mod augassign_mul augassign_sub hastype hyper_add is_dynamic_sequence_element_unknown

@@ -39,8 +39,27 @@ def test_train_digits(start, level, tmp_path):
 
 def test_the_examples_are_short():
     assert len((ROOT / "examples/train_digits.py").read_text().splitlines()) < 80
-    for name in ("train_images.py", "char_gpt.py"):
+    for name in ("train_images.py", "char_gpt.py", "vae.py", "hooks_and_bprop.py"):
         assert len((ROOT / "examples" / name).read_text().splitlines()) < 120
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_vae(start, tmp_path):
+    done = run([*start, ROOT / "examples/vae.py", "--epochs", 4], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = re.findall(r"^test bound (\d+\.\d+) nats per image on (\d) rank\(s\); drew vae.png$", done.stdout, re.M)
+    assert len(found) == 1 and float(found[0][0]) < 29 and found[0][1] == ("1" if start is ALONE else "2")
+    assert (tmp_path / "vae.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_hooks_and_bprop(start, tmp_path):
+    done = run([*start, ROOT / "examples/hooks_and_bprop.py"], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    norms = re.findall(r"^the gradients behind the signs had a norm of (\S+), and (\S+) in the end$", done.stdout, re.M)
+    assert len(norms) == 1 and min(map(float, norms[0])) > 0
+    found = re.findall(r"^test accuracy (\d+\.\d+)% on (\d) rank\(s\)", done.stdout, re.M)
+    assert len(found) == 1 and float(found[0][0]) > 85 and found[0][1] == ("1" if start is ALONE else "2")
 
 
 @pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])

@@ -3,7 +3,7 @@
 Registration happens in `__setattr__`; everything else is an ordinary attribute. The other
 parts of a Cell: call.py runs it, hooks.py calls hooks, precision.py sets the
 type of its operations, state.py keeps buffers and state dictionaries, flags.py
-holds flags, records.py tells of its making, compiler.py answers what scripts ask of MindSpore's compiler,
+holds flags, compiler.py answers what scripts ask of MindSpore's compiler,
 summary.py describes a network as a table.
 """
 
@@ -20,7 +20,6 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell.call import CellCall
 from dist_ms.nn.cell.compiler import CellCompiler
 from dist_ms.nn.cell.flags import CellFlags
-from dist_ms.nn.cell.records import CellRecords
 from dist_ms.nn.cell.state import CellState, register_cell_buffer_registration_hook
 from dist_ms.nn.cell.summary import CellSummary
 
@@ -29,7 +28,7 @@ __all__ = ["Cell", "GraphCell", "register_cell_buffer_registration_hook"]
 _PREFIX = re.compile(r"^\w*[0-9a-zA-Z_.\-]*$", re.ASCII)
 
 
-class Cell(CellCall, CellState, CellFlags, CellCompiler, CellRecords, CellSummary):
+class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
     """Base class of networks and layers.
 
     A subclass creates Parameters and other Cells as attributes in `__init__` and
@@ -68,7 +67,6 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellRecords, CellSummar
         state["_cells"] = OrderedDict()
         state["_buffers"] = OrderedDict()
         state["_auto_prefix"] = auto_prefix
-        self._cell_note_time()
         if hasattr(type(self), "bprop"):
             state["has_bprop"] = True
         if flags:

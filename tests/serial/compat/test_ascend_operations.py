@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
-from dist_ms.compat.inner.ascend_operations import (
+from dist_ms.compat.inner.operations.ascend_operations import (
     DropoutDoMask,
     DropoutGenMask,
     DynamicGRUV2,

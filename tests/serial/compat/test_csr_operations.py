@@ -5,7 +5,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import Tensor
-from dist_ms.compat.inner import csr_operations as _csr_ops
+from dist_ms.compat.inner.operations import csr_operations as _csr_ops
 
 INDPTR, INDICES = Tensor([0, 2, 3], ms.int32), Tensor([0, 2, 1], ms.int32)
 VALUES, SHAPE = Tensor([1.0, 2.0, 3.0]), (2, 3)

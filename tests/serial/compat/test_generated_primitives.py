@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.compat.inner import generated_primitives as P
+from dist_ms.compat.inner.operations import generated_primitives as P
 
 rng = np.random.default_rng(5)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.compat.inner import plain_primitives as P
+from dist_ms.compat.inner.operations import plain_primitives as P
 
 CALLS = {
     "ListAppend": (([1], 2), [1, 2]),

@@ -8,7 +8,6 @@ import dist_ms.compat
 import dist_ms.parallel.nn as parallel_cells
 from dist_ms import allocator, mint, nn, ops
 from dist_ms.common.tensor.symbol import Symbol
-from dist_ms.nn.cell.records import MixedPrecisionType
 from dist_ms.train.flops import flops_collection
 
 
@@ -35,7 +34,6 @@ def installed():
         ("parallel.nn.parallel_grad_reducer", "PipelineGradReducer", nn.PipelineGradReducer),
         ("parallel.function", "reshard", ops.reshard),
         ("ops.function.reshard_func", "reshard", ops.reshard),
-        ("_c_expression", "MixedPrecisionType", MixedPrecisionType),
     ],
 )
 def test_a_path_gives_the_same_object(path, name, wanted):

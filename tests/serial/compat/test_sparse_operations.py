@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.compat.inner import sparse_operations as S
+from dist_ms.compat.inner.operations import sparse_operations as S
 
 
 def i64(values):

@@ -219,5 +219,5 @@ def test_pythons_own_as_operations():
 
 def test_recurrences_of_ascend_are_found_in_ops():
     assert ops.DynamicRNN()(ops.ones((2, 1, 3)), ops.ones((5, 8)), ops.zeros(8))[0].shape == (2, 1, 2)
-    assert ops.DynamicGRUV2.__module__ == "dist_ms.compat.inner.ascend_operations"
+    assert ops.DynamicGRUV2.__module__ == "dist_ms.compat.inner.operations.ascend_operations"
     assert ops.set_comm_ops_inplace(True) is None

@@ -66,7 +66,7 @@ class DynamicRNN(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.ascend_operations import DynamicRNN
+        >>> from dist_ms.compat.inner.operations.ascend_operations import DynamicRNN
         >>> x, w, b = ms.ops.ones((2, 1, 3)), ms.ops.ones((5, 8)), ms.ops.zeros(8)
         >>> print(DynamicRNN()(x, w, b)[0].asnumpy().round(3)[0])
         [[0.704 0.704]]
@@ -230,7 +230,7 @@ class DropoutGenMask(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.ascend_operations import DropoutDoMask, DropoutGenMask
+        >>> from dist_ms.compat.inner.operations.ascend_operations import DropoutDoMask, DropoutGenMask
         >>> x, keep = ms.ops.ones((2, 3)), ms.Tensor(1.0)
         >>> print(DropoutDoMask()(x, DropoutGenMask()((2, 3), keep), keep)[0])
         [1. 1. 1.]
@@ -270,7 +270,7 @@ class FusedWeightScaleApplyMomentum(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.ascend_operations import FusedWeightScaleApplyMomentum
+        >>> from dist_ms.compat.inner.operations.ascend_operations import FusedWeightScaleApplyMomentum
         >>> weight, speed = ms.Parameter(ms.Tensor([1.0]), name="w"), ms.Parameter(ms.Tensor([0.0]), name="v")
         >>> _ = FusedWeightScaleApplyMomentum()(0.1, 0.5, weight, speed, 1.0, ms.Tensor([4.0]), 0.9)
         >>> print(weight.asnumpy().round(3), speed.asnumpy().round(3))

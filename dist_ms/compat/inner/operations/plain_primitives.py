@@ -139,7 +139,7 @@ class SequenceStack(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.plain_primitives import SequenceStack
+        >>> from dist_ms.compat.inner.operations.plain_primitives import SequenceStack
         >>> print(SequenceStack(0)((ms.Tensor([1]), ms.Tensor([2]))))
         [[1]
          [2]]
@@ -171,7 +171,7 @@ def issubclass_(type_: Type, family: Type) -> bool:
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.plain_primitives import issubclass_
+        >>> from dist_ms.compat.inner.operations.plain_primitives import issubclass_
         >>> issubclass_(ms.int32, ms.number)
         True
     """
@@ -233,7 +233,7 @@ class ClipByNorm(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.plain_primitives import ClipByNorm
+        >>> from dist_ms.compat.inner.operations.plain_primitives import ClipByNorm
         >>> print(ClipByNorm()(ms.Tensor([3.0, 4.0]), ms.Tensor(1.0)))
         [0.6 0.8]
     """
@@ -258,7 +258,7 @@ class DynamicStitch(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.plain_primitives import DynamicStitch
+        >>> from dist_ms.compat.inner.operations.plain_primitives import DynamicStitch
         >>> places, rows = (ms.Tensor([0, 2]), ms.Tensor([1])), (ms.Tensor([1.0, 2.0]), ms.Tensor([3.0]))
         >>> print(DynamicStitch()(places, rows))
         [1. 3. 2.]

@@ -75,7 +75,7 @@ class SparseToDenseV2(Primitive):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.inner.sparse_operations import SparseToDenseV2
+        >>> from dist_ms.compat.inner.operations.sparse_operations import SparseToDenseV2
         >>> print(SparseToDenseV2()(ms.Tensor([[1]]), ms.Tensor([3]), ms.Tensor([2.0]), ms.Tensor(0.0)))
         [0. 2. 0.]
     """
