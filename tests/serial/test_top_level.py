@@ -100,8 +100,7 @@ def test_an_operation_has_one_owner():
 @pytest.mark.parametrize(
     "module, name, remedy",
     [
-        ("dist_ms.ops", "TBERegOp", "ops.Custom"),
-        ("dist_ms.ops", "op_info_register", "ops.Primitive"),
+        ("dist_ms.ops", "CustomOpBuilder", "ops.Custom"),
     ],
 )
 def test_names_that_make_no_sense_here_say_what_to_use(module, name, remedy):
