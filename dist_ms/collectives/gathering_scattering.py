@@ -110,7 +110,7 @@ class AllGatherV(Primitive):
                 f"For '{self.name}', 'output_split_sizes' must have this rank's length {len(rows)} at place "
                 f"{comm.rank}, but got {sizes}."
             )
-        out, handle = all_gather(comm, rows, sizes)
+        out, handle = all_gather(comm, rows, sizes, True)
         handle.wait()
         return out
 
@@ -193,9 +193,7 @@ class ReduceScatter(Primitive):
         if x.ndim == 0:
             raise ValueError(f"For '{self.name}', 'x' must have at least one dimension, but got a scalar.")
         sizes = even_sizes(self.name, len(x), comm)
-        if self.op != "avg":
-            return comm.reduce_scatter(x, self.op)
-        out, handle = reduce_scatter(self.name, comm, x, self.op, sizes)
+        out, handle = reduce_scatter(self.name, comm, x, self.op, sizes, True)
         handle.wait()
         return out
 
@@ -242,7 +240,7 @@ class ReduceScatterV(Primitive):
         comm = comm_for(self.name, self.group)
         rows = np.atleast_1d(x)
         sizes = check_sizes(self.name, "input_split_sizes", input_split_sizes, comm, len(rows))
-        out, handle = reduce_scatter(self.name, comm, rows, self.op, sizes)
+        out, handle = reduce_scatter(self.name, comm, rows, self.op, sizes, True)
         handle.wait()
         return out
 

@@ -1,7 +1,7 @@
 """Moves of arrays between the ranks of a group: each starts, and returns its result with a handle.
 
-The result's array is complete after `handle.wait()`. Every move meets first, so ranks that do different
-things get a table of what each was about to do.
+The result's array is complete after `handle.wait()`. What is even is the communicator's own collective; what is uneven
+or has one end is messages, and meets first. Ranks that do different things get a table of what each was about to do.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ import numpy as np
 
 from dist_ms.collectives.arguments import cut
 from dist_ms.communication import Comm, Handle
-from dist_ms.communication.comm import Done, check_reducible
-
-_PAIRWISE: dict[str, Callable] = {"sum": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply}
+from dist_ms.communication.comm import DONE
 
 
 class Finishing(Handle):
@@ -55,10 +53,14 @@ def all_reduce(owner: str, comm: Comm, array: np.ndarray, op: str, wait: bool = 
         comm.all_reduce(out, kind, source=array)
         if op == "avg":
             np.divide(out, comm.size, out=out)
-        return out, Done()
+        return out, DONE
     out = np.array(array, order="C")
-    handle = comm.post_all_reduce(out, kind)
-    return out, Finishing(handle, lambda: np.divide(out, comm.size, out=out)) if op == "avg" else handle
+    return out, averaged(comm, op, out, comm.post_all_reduce(out, kind))
+
+
+def averaged(comm: Comm, op: str, out: np.ndarray, handle: Handle) -> Handle:
+    """Return a handle that also divides a sum, where `op` is "avg"."""
+    return Finishing(handle, lambda: np.divide(out, comm.size, out=out)) if op == "avg" else handle
 
 
 def check_average(owner: str, array: np.ndarray, op: str) -> None:
@@ -71,27 +73,30 @@ def check_average(owner: str, array: np.ndarray, op: str) -> None:
         raise TypeError(f"For '{owner}', 'op' 'avg' needs floating-point numbers, but got {array.dtype}: use 'sum'.")
 
 
-def all_gather(comm: Comm, array: np.ndarray, sizes: Sequence[int] | None = None) -> tuple[np.ndarray, Handle]:
+def all_gather(
+    comm: Comm, array: np.ndarray, sizes: Sequence[int] | None = None, wait: bool = False
+) -> tuple[np.ndarray, Handle]:
     """Put every rank's array behind another along the first axis.
 
     Args:
         comm: the group.
         array: this rank's, of at least one dimension.
         sizes: the length of each rank's first axis; None: they are equal.
+        wait: whether to return when it is done.
     """
-    lengths = [len(array)] * comm.size if sizes is None else sizes
-    out = np.empty((sum(lengths), *array.shape[1:]), array.dtype)
-    parts = cut(out, lengths)
+    if sizes is None or len(set(sizes)) == 1:
+        rows, handle = comm.post_all_gather(array, wait)
+        return rows.reshape(comm.size * len(array), *array.shape[1:]), handle
+    out = np.empty((sum(sizes), *array.shape[1:]), array.dtype)
+    parts = cut(out, sizes)
     parts[comm.rank][...] = array
     others = [r for r in range(comm.size) if r != comm.rank]
-    same = array if sizes is None else None
-    return out, comm.exchange(
-        "all_gather", [(r, array) for r in others], [(r, parts[r]) for r in others], same, str(list(lengths))
-    )
+    messages = [(r, array) for r in others], [(r, parts[r]) for r in others]
+    return out, comm.exchange("all_gather", *messages, more=f"{array.dtype} {list(sizes)}")
 
 
 def reduce_scatter(
-    owner: str, comm: Comm, array: np.ndarray, op: str, sizes: Sequence[int]
+    owner: str, comm: Comm, array: np.ndarray, op: str, sizes: Sequence[int], wait: bool = False
 ) -> tuple[np.ndarray, Handle]:
     """Reduce over all ranks, in rank order, and keep this rank's part of the first axis.
 
@@ -100,38 +105,22 @@ def reduce_scatter(
         comm: the group.
         array: this rank's whole array.
         op: the reduction.
-        sizes: the length of each rank's part.
+        sizes: the length of each rank's part; where they differ, every rank reduces the whole.
+        wait: whether to return when it is done.
     """
+    if len(set(sizes)) > 1:
+        comm.meet("reduce_scatter", array, f"{op} {list(sizes)}")
+        whole, handle = all_reduce(owner, comm, array, op, wait)
+        return cut(whole, sizes)[comm.rank], handle
     check_average(owner, array, op)
-    kind = "sum" if op == "avg" else op
-    check_reducible(owner, array, kind)
-    parts = cut(array, sizes)
-    mine = parts[comm.rank]
-    came = [np.empty_like(mine, order="C") for _ in range(comm.size)]
-    came[comm.rank] = mine
-    others = [r for r in range(comm.size) if r != comm.rank]
-    out = np.empty_like(mine, order="C")
-    handle = comm.exchange(
-        "reduce_scatter", [(r, parts[r]) for r in others], [(r, came[r]) for r in others], array, f"{op} {list(sizes)}"
-    )
-
-    def finish() -> None:
-        wide = np.float32 if array.dtype.name in ("float16", "bfloat16") else array.dtype
-        total = came[0].astype(wide)
-        for part in came[1:]:
-            _PAIRWISE[kind](total, part.astype(wide, copy=False), out=total)
-        out[...] = total / comm.size if op == "avg" else total
-
-    return out, Finishing(handle, finish)
+    out, handle = comm.post_reduce_scatter(array, "sum" if op == "avg" else op, wait)
+    return out, averaged(comm, op, out, handle)
 
 
-def broadcast(comm: Comm, array: np.ndarray, root: int) -> tuple[np.ndarray, Handle]:
+def broadcast(comm: Comm, array: np.ndarray, root: int, wait: bool = False) -> tuple[np.ndarray, Handle]:
     """Send rank `root`'s array to every rank."""
-    out = np.array(array, order="C")
-    others = [r for r in range(comm.size) if r != root]
-    if comm.rank == root:
-        return out, comm.exchange("broadcast", [(r, out) for r in others], [], array, f"root {root}")
-    return out, comm.exchange("broadcast", [], [(root, out)], array, f"root {root}")
+    out = np.empty(array.shape, array.dtype)
+    return out, comm.post_broadcast(out, root, array, wait)
 
 
 def gather(comm: Comm, array: np.ndarray, root: int) -> tuple[list[np.ndarray], Handle]:

@@ -44,6 +44,9 @@ class Done(Handle):
         """Return at once."""
 
 
+DONE = Done()
+
+
 class Comm(ABC):
     """A group of ranks that work together.
 
@@ -77,12 +80,19 @@ class Comm(ABC):
     def barrier(self) -> None:
         """Wait until every rank is here."""
 
-    @abstractmethod
     def broadcast(self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None) -> np.ndarray:
         """Overwrite every rank's array with rank `root`'s, bit for bit; return the array.
 
         With a `source`, of the array's shape and type, it is rank `root`'s source that every array gets.
         """
+        self.post_broadcast(array, root, source, True)
+        return array
+
+    @abstractmethod
+    def post_broadcast(
+        self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None, wait: bool = False
+    ) -> Handle:
+        """Start a `broadcast` and return at once; with `wait` when it is done. Ranks post in the same order."""
 
     def shared_buffer(self, size: int, dtype: Any) -> np.ndarray:
         """Return a flat array, not initialised, that `all_reduce` reduces without a copy.
@@ -132,25 +142,29 @@ class Comm(ABC):
     ) -> Handle:
         """Start an `all_reduce` and return at once. Ranks post in the same order."""
 
-    @abstractmethod
     def all_gather(self, array: np.ndarray) -> np.ndarray:
         """Return every rank's array, stacked along a new first axis. Shapes are equal."""
+        return self.post_all_gather(array, True)[0]
 
     @abstractmethod
+    def post_all_gather(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Start an `all_gather` as `post_broadcast` does; its result is complete when the handle is done."""
+
     def reduce_scatter(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
         """Reduce over all ranks and return this rank's part of the first axis, cut evenly."""
+        return self.post_reduce_scatter(array, op, True)[0]
+
+    @abstractmethod
+    def post_reduce_scatter(self, array: np.ndarray, op: str = "sum", wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Start a `reduce_scatter`, likewise."""
 
     def all_to_all(self, array: np.ndarray) -> np.ndarray:
         """Cut the first axis evenly, send part r to rank r, and return what comes, in rank order."""
-        check_array("all_to_all", array, changed=False)
-        check_parts("all_to_all", array, self.size)
-        outgoing = np.ascontiguousarray(array).reshape(self.size, -1)
-        incoming = np.empty_like(outgoing)
-        incoming[self.rank] = outgoing[self.rank]
-        others = [r for r in range(self.size) if r != self.rank]
-        messages = [(r, outgoing[r]) for r in others], [(r, incoming[r]) for r in others]
-        self.exchange("all_to_all", *messages, array).wait()
-        return incoming.reshape(array.shape)
+        return self.post_all_to_all(array, True)[0]
+
+    @abstractmethod
+    def post_all_to_all(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Start an `all_to_all`, likewise."""
 
     @abstractmethod
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.communication.comm import (
+    DONE,
     Comm,
-    Done,
     Handle,
     Names,
     check_array,
@@ -47,13 +47,15 @@ class LocalComm(Comm):
     def barrier(self) -> None:
         """Everybody is here."""
 
-    def broadcast(self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None) -> np.ndarray:
-        """Return the array."""
+    def post_broadcast(
+        self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None, wait: bool = False
+    ) -> Handle:
+        """The array is its own."""
         check_array("broadcast", array, changed=True)
         check_rank("broadcast", "root", root, 1)
         if source is not None:
             array[...] = check_source("broadcast", source, array)
-        return array
+        return DONE
 
     def all_reduce(
         self,
@@ -76,19 +78,25 @@ class LocalComm(Comm):
     ) -> Handle:
         """Return a handle that is done."""
         self.all_reduce(array, op, scale)
-        return Done()
+        return DONE
 
-    def all_gather(self, array: np.ndarray) -> np.ndarray:
+    def post_all_gather(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Return a copy with a first axis of length 1."""
         check_array("all_gather", array, changed=False)
-        return np.array(array, order="C")[None]
+        return np.array(array, order="C")[None], DONE
 
-    def reduce_scatter(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
+    def post_reduce_scatter(self, array: np.ndarray, op: str = "sum", wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Return a copy."""
         check_array("reduce_scatter", array, changed=False)
         check_reducible("reduce_scatter", array, op)
         check_parts("reduce_scatter", array, 1)
-        return np.array(array, order="C")
+        return np.array(array, order="C"), DONE
+
+    def post_all_to_all(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Return a copy."""
+        check_array("all_to_all", array, changed=False)
+        check_parts("all_to_all", array, 1)
+        return np.array(array, order="C"), DONE
 
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
         """Keep a copy for `recv`."""
@@ -129,7 +137,7 @@ class LocalComm(Comm):
             self.send(array, dest, tag)
         for source, array in incoming:
             self.recv(array, source, tag)
-        return Done()
+        return DONE
 
     def gather_objects(self, value: Any) -> list[Any]:
         """Return the value in a list."""

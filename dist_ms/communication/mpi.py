@@ -12,12 +12,13 @@ import pickle
 import sys
 import zlib
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dist_ms.communication.comm import (
+    DONE,
     Comm,
     Handle,
     Names,
@@ -31,22 +32,16 @@ from dist_ms.communication.comm import (
 )
 from dist_ms.communication.rendezvous.control import Control
 from dist_ms.communication.rendezvous.meeting import MeetingComm
-from dist_ms.communication.rendezvous.pending import InTurn, MeetingHandle, Posted
-from dist_ms.communication.wire.buffers import (
-    TAG_UB,
-    as_bytes,
-    check_tag,
-    mpi_ops,
-    mpi_types,
-    pieces,
-    wide,
-    wire_form,
-)
+from dist_ms.communication.rendezvous.pending import InTurn, Posted
+from dist_ms.communication.wire.buffers import TAG_UB, as_bytes, check_tag, pieces
+from dist_ms.communication.wire.calls import CHUNK_BYTES, CallMaker, Calls
 from dist_ms.communication.wire.exchange import Exchange
 from dist_ms.communication.wire.segments import Carried
 
+if TYPE_CHECKING:
+    from dist_ms.communication.shared.all_reduce import SharedMemory
+
 SMALL_BYTES = 16 << 10  # up to here MPI reduces between machines itself: a hop less
-CHUNK_BYTES = 1 << 30  # MPI-3 counts are C ints, and so are some of the libraries' byte counts
 SCRATCH_BYTES = 4 << 20  # of an ordinary array, reduced at a time between machines; two are under way
 
 
@@ -85,8 +80,7 @@ class MpiComm(MeetingComm):
         super().__init__(load_mpi(), comm, name, ranks, control, seconds)
         self.one_node = one_node
         self._exchange = Exchange(self, self._mpi, comm)
-        self._types = mpi_types(self._mpi)
-        self._ops = mpi_ops(self._mpi)
+        self._calls = CallMaker(self._mpi)
         self._scratch: np.ndarray | None = None
 
     @property
@@ -99,23 +93,23 @@ class MpiComm(MeetingComm):
         """Wait until every rank is here."""
         self.meet("barrier")
 
-    def broadcast(self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None) -> np.ndarray:
-        """Overwrite every rank's array with rank `root`'s."""
+    def post_broadcast(
+        self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None, wait: bool = False
+    ) -> Handle:
+        """Start to overwrite every rank's array with rank `root`'s."""
         check_array("broadcast", array, changed=True)
         check_rank("broadcast", "root", root, self.size)
         sent = array if source is None else check_source("broadcast", source, array)
-        if self._moves:
-            move = self._shared.movement
-            self._share(
-                "broadcast", array, f"root {root}", lambda mark: move(sent, array, array.nbytes, mark, False, root)
-            )
-            return array
-        if self.rank == root and source is not None:
-            array[...] = source
-        self.meet("broadcast", array, f"root {root}")
-        for piece in pieces(as_bytes(array), CHUNK_BYTES):
-            self._run("broadcast", "Bcast", [piece, len(piece), self._mpi.BYTE], root)
-        return array
+
+        def calls() -> Calls:
+            if self.rank == root and source is not None:
+                array[...] = source
+            return self._calls.broadcast(array, root)
+
+        def exchange(mark: int) -> Any:
+            return self._memory.movement(sent, array, array.nbytes, mark, False, root)
+
+        return self._begin("broadcast", array, f"root {root}", exchange, calls, wait)
 
     def shared_buffer(self, size: int, dtype: Any) -> np.ndarray:
         """Return a flat array that all_reduce reduces without a copy, where memory is shared."""
@@ -155,14 +149,10 @@ class MpiComm(MeetingComm):
         if self._carrier is not None and array.nbytes > SMALL_BYTES:
             carried = Carried(self._carrier, self._carrier.number(), array.reshape(-1), op, scale)
             self._wait(carried.test, "all_reduce", None, (carried, array))
-            return array
-        if shared is not None and shared.between is not None and array.nbytes > shared.small:
+        elif shared is not None and shared.between is not None and array.nbytes > shared.small:
             self._reduce_between(array.reshape(-1), op, scale)
-            return array
-        wire, store = wire_form(array, scale)
-        for buffer, mpi_op in self._reduction(wire, op):
-            self._run("all_reduce", "Allreduce", self._mpi.IN_PLACE, buffer, mpi_op)
-        store()
+        else:
+            self._run("all_reduce", self._calls.all_reduce(array, op, scale))
         return array
 
     def post_all_reduce(
@@ -172,96 +162,61 @@ class MpiComm(MeetingComm):
         check_reduced("post_all_reduce", array, op, scale)
         number = self._enter("post_all_reduce")
         shared = self._shared
+        facts = "all_reduce", number, array, op, names
         if self._moves:
-            mark = self._mark("all_reduce", array, op)
-            return self._post(shared.reduction(array, op, scale, mark), number, array, op, names)
+            return self._post(self._memory.reduction(array, op, scale, self._mark("all_reduce", array, op)), *facts)
         here = shared is not None and shared.between is not None and shared.shares(array)
         mark = self._mark("post_all_reduce", array, f"{op} {here}")
         meeting = Posted(self._mpi, self._comm, mark)
         if here:
-            return self._post(shared.reduction(array, op, scale, mark, meeting), number, array, op, names)
+            return self._post(self._memory.reduction(array, op, scale, mark, meeting), *facts)
         if self._carrier is not None:
             under_way: Any = Carried(self._carrier, self._carrier.number(), array.reshape(-1), op, scale)
         else:
-            wire, store = wire_form(array, scale)
-            under_way = InTurn(self._turns, self._posted, self._mpi, list(self._reduction(wire, op)), store)
-        handle = MeetingHandle(self, number, meeting, under_way, array, op, names)
-        self._handles.append(handle)
-        self._drive()
-        return handle
+            under_way = InTurn(self._turns, self._posted, self._calls.all_reduce(array, op, scale))
+        return self._post_meeting(under_way, meeting, *facts)
 
-    def all_gather(self, array: np.ndarray) -> np.ndarray:
-        """Return every rank's array, stacked."""
+    def post_all_gather(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Start to gather every rank's array, stacked."""
         check_array("all_gather", array, changed=False)
         mine = np.ascontiguousarray(array).reshape(array.shape)
         out = np.empty((self.size, *array.shape), array.dtype)
-        if self._moves:
-            move = self._shared.movement
-            self._share("all_gather", array, "", lambda mark: move(mine, out, mine.nbytes, mark))
-            return out
-        if self.size == 1:
-            out[0] = mine
-        self.meet("all_gather", array)
-        if self.size == 1 or not mine.nbytes:
-            return out
-        data, columns = as_bytes(mine), as_bytes(out).reshape(self.size, -1)
-        step = max(1, CHUNK_BYTES // self.size)
-        for start in range(0, len(data), step):
-            piece = data[start : start + step]
-            whole = len(piece) == len(data)
-            got = columns if whole else np.empty((self.size, len(piece)), np.uint8)
-            self._run(
-                "all_gather",
-                "Allgather",
-                [piece, len(piece), self._mpi.BYTE],
-                [got, len(piece), self._mpi.BYTE],
-            )
-            if not whole:
-                columns[:, start : start + len(piece)] = got
-        return out
 
-    def reduce_scatter(self, array: np.ndarray, op: str = "sum") -> np.ndarray:
-        """Reduce over all ranks and return this rank's part of the first axis."""
+        def exchange(mark: int) -> Any:
+            return self._memory.movement(mine, out, mine.nbytes, mark)
+
+        return out, self._begin("all_gather", mine, "", exchange, lambda: self._calls.all_gather(mine, out), wait)
+
+    def post_reduce_scatter(self, array: np.ndarray, op: str = "sum", wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Start to reduce over all ranks this rank's part of the first axis."""
         check_array("reduce_scatter", array, changed=False)
         check_reducible("reduce_scatter", array, op)
         check_parts("reduce_scatter", array, self.size)
+        mine = np.ascontiguousarray(array)
         out = np.empty((array.shape[0] // self.size, *array.shape[1:]), array.dtype)
-        if self._moves:
-            mine = np.ascontiguousarray(array)
-            scatter = self._shared.scattering
-            self._share("reduce_scatter", array, op, lambda mark: scatter(mine, out, op, mark))
-            return out
-        self.meet("reduce_scatter", array, op)
-        if not out.size:
-            return out
-        parts = wide(np.ascontiguousarray(array)).reshape(self.size, -1)
-        result = np.empty(parts.shape[1], parts.dtype)
-        mpi_type, mpi_op = self._types[parts.dtype], self._ops[parts.dtype == np.bool_][op]
-        step = max(1, CHUNK_BYTES // parts.itemsize // self.size)
-        for start in range(0, len(result), step):
-            mine = result[start : start + step]
-            all_parts = np.ascontiguousarray(parts[:, start : start + step])
-            self._run(
-                "reduce_scatter",
-                "Reduce_scatter_block",
-                [all_parts, mine.size, mpi_type],
-                [mine, mine.size, mpi_type],
-                mpi_op,
-            )
-        out.reshape(-1)[:] = result.astype(array.dtype, copy=False)
-        return out
 
-    def all_to_all(self, array: np.ndarray) -> np.ndarray:
-        """Send part r of the first axis to rank r and return what comes, in rank order."""
-        if not self._moves:
-            return super().all_to_all(array)
+        def exchange(mark: int) -> Any:
+            return self._memory.scattering(mine, out, op, mark)
+
+        def calls() -> Calls:
+            return self._calls.reduce_scatter(mine, out, op, self.size)
+
+        return out, self._begin("reduce_scatter", mine, op, exchange, calls, wait)
+
+    def post_all_to_all(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
+        """Start to send part r of the first axis to rank r."""
         check_array("all_to_all", array, changed=False)
         check_parts("all_to_all", array, self.size)
         mine = np.ascontiguousarray(array)
         out = np.empty(array.shape, array.dtype)
-        move, length = self._shared.movement, out.nbytes // self.size
-        self._share("all_to_all", array, "", lambda mark: move(mine, out, length, mark, True))
-        return out
+
+        def exchange(mark: int) -> Any:
+            return self._memory.movement(mine, out, out.nbytes // self.size, mark, True)
+
+        def calls() -> Calls:
+            return self._calls.all_to_all(mine, out, self.size)
+
+        return out, self._begin("all_to_all", mine, "", exchange, calls, wait)
 
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
         """Send an array to rank `dest`."""
@@ -347,11 +302,48 @@ class MpiComm(MeetingComm):
         self._leave()
         self._comm.Free()
 
-    # ---- within a machine
-    def _share(self, verb: str, array: np.ndarray, more: str, begin: Callable[[int], Any]) -> None:
-        """Do a collective through the memory that all ranks share; `begin` makes its exchange."""
-        number = self._enter(verb)
-        self._complete(begin(self._mark(verb, array, more)), verb, number, array, more, None)
+    # ---- how a collective goes
+    def _begin(
+        self,
+        verb: str,
+        array: np.ndarray,
+        more: str,
+        exchange: Callable[[int], Any],
+        calls: Callable[[], Calls],
+        wait: bool,
+    ) -> Handle:
+        """Begin a collective, through the memory that all ranks share or by MPI; with `wait` also end it.
+
+        Args:
+            verb: what errors call it.
+            array: what must have the same type and size on every rank.
+            more: what else must be the same.
+            exchange: makes the exchange in shared memory, for a mark.
+            calls: makes MPI's calls.
+            wait: whether to wait here, which costs less than to post and to wait.
+        """
+        if self._moves:
+            number = self._enter(verb)
+            begun = exchange(self._mark(verb, array, more))
+            if not wait:
+                return self._post(begun, verb, number, array, more, None)
+            self._complete(begun, verb, number, array, more, None)
+        elif wait:
+            self.meet(verb, array, more)
+            self._run(verb, calls())
+        else:
+            verb = f"post_{verb}"
+            number = self._enter(verb)
+            meeting = Posted(self._mpi, self._comm, self._mark(verb, array, more))
+            under_way = InTurn(self._turns, self._posted, calls())
+            return self._post_meeting(under_way, meeting, verb, number, array, more, None)
+        return DONE
+
+    @property
+    def _memory(self) -> SharedMemory:
+        """The memory that ranks of this machine share, where there is some."""
+        assert self._shared is not None
+        return self._shared
 
     # ---- reductions
     def _reduce_between(self, flat: np.ndarray, op: str, scale: float) -> None:
@@ -375,14 +367,8 @@ class MpiComm(MeetingComm):
 
     def _reduce_held(self, flat: np.ndarray, op: str, scale: float) -> Handle:
         """Start reducing an array that all ranks have come for."""
-        exchange = self._shared.reduction(flat, op, scale, self._mark("all_reduce", flat, op))
-        return self._post(exchange, None, flat, op)
-
-    def _reduction(self, wire: np.ndarray, op: str) -> Iterator[tuple[list, Any]]:
-        """Cut a flat array into buffers MPI can count."""
-        mpi_type, mpi_op = self._types[wire.dtype], self._ops[wire.dtype == np.bool_][op]
-        for piece in pieces(wire, CHUNK_BYTES // wire.itemsize):
-            yield [piece, len(piece), mpi_type], mpi_op
+        exchange = self._memory.reduction(flat, op, scale, self._mark("all_reduce", flat, op))
+        return self._post(exchange, "all_reduce", None, flat, op, None)
 
 
 def _fetch(done: tuple[np.ndarray, np.ndarray, Handle]) -> None:

@@ -44,6 +44,20 @@ if size > 1:
                     call(array)
                     want = size * (np.arange(count) % 5) + sum(range(size))
                     assert (array == want.astype(dtype)).all(), (dtype, count)
+    # The other collectives, posted behind another and waited for at once.
+    for count in (3, 70_000):
+        rows = [(np.arange(size * count).reshape(size, count) % 7 + r).astype(np.float16) for r in range(size)]
+        for wait in (False, True):
+            sent = rows[rank].copy()
+            told = comm.post_broadcast(sent, size - 1, wait=wait)
+            posts = comm.post_all_gather, comm.post_reduce_scatter, comm.post_all_to_all
+            begun = [post(rows[rank], wait=wait) for post in posts]
+            for _, handle in reversed(begun):
+                handle.wait()
+            told.wait()
+            gathered, part, came = (out for out, _ in begun)
+            assert (sent == rows[-1]).all() and all((gathered[r] == rows[r]).all() for r in range(size))
+            assert (part == sum(rows)[[rank]]).all() and all((came[r] == rows[r][rank]).all() for r in range(size))
     print("machines", max(nodes) + 1, "shared", shared)
 """
 
@@ -57,12 +71,16 @@ comm = get_comm()
 last = comm.rank == comm.size - 1
 make = comm.shared_buffer if sys.argv[1] == "shared" else np.zeros
 arrays = [make(500_000, np.float32) for _ in range(4)]
-kinds = {"size": lambda a: a[:-1] if last else a, "dtype": lambda a: a.view(np.int32) if last else a, "op": lambda a: a}
+kinds = {"size": lambda a: a[:-1] if last else a, "dtype": lambda a: a.view(np.int32) if last else a}
 for array in arrays:
     array[:] = 1
 handles = [comm.post_all_reduce(arrays[0])]
-third = kinds[sys.argv[2]](arrays[1])
-handles.append(comm.post_all_reduce(third, "max" if sys.argv[2] == "op" and last else "sum", names=lambda: ["w", "b"]))
+third = kinds.get(sys.argv[2], lambda a: a)(arrays[1])
+if sys.argv[2] == "verb" and last:
+    handles.append(comm.post_broadcast(third))
+else:
+    op = "max" if sys.argv[2] == "op" and last else "sum"
+    handles.append(comm.post_all_reduce(third, op, names=lambda: ["w", "b"]))
 if not last:
     handles.append(comm.post_all_reduce(arrays[2]))
 try:
@@ -167,7 +185,7 @@ def test_a_rank_that_dies_on_another_machine_ends_the_job(hosts, tmp_path):
     assert "[rank 3 of 4] uncaught exception" in done.stderr and "no such data" in done.stderr
 
 
-@pytest.mark.parametrize("what", ["size", "dtype", "op"])
+@pytest.mark.parametrize("what", ["size", "dtype", "op", "verb"])
 @pytest.mark.parametrize(
     ("slots", "memory", "choice"),
     [((1, 1), "own", "shared"), ((2, 2), "shared", "shared"), ((2, 1), "shared", "shared"), ((1, 1), "own", "mpi")],
@@ -182,10 +200,14 @@ def test_arrays_that_differ_between_machines_are_shown_on_every_rank(hosts, tmp_
     tables = [line.partition("|")[2] for line in done.stdout.splitlines() if line.startswith("rank ")]
     assert len(tables) == ranks and len(set(tables)) == 1, done.stdout
     rows = tables[0].split("|")
-    other = {"size": "float32[499999], sum", "dtype": "int32[500000], sum", "op": "float32[500000], max"}[what]
-    assert [row.partition(" at ")[0] for row in rows] == [
-        f"  rank {r}: all_reduce({other if r == ranks - 1 else 'float32[500000], sum'}) of w, b" for r in range(ranks)
-    ]
+    others = {
+        "size": "all_reduce(float32[499999], sum) of w, b",
+        "dtype": "all_reduce(int32[500000], sum) of w, b",
+        "op": "all_reduce(float32[500000], max) of w, b",
+        "verb": "post_broadcast(float32[500000], root 0)",
+    }
+    shown = ["all_reduce(float32[500000], sum) of w, b"] * (ranks - 1) + [others[what]]
+    assert [row.partition(" at ")[0] for row in rows] == [f"  rank {r}: {text}" for r, text in enumerate(shown)]
     assert done.stdout.count("closed: For 'post_all_reduce', group") == ranks
 
 

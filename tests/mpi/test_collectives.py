@@ -359,3 +359,14 @@ def test_different_collectives_end_in_a_table(place):
             ops.AlltoAll(size, 0, 0)(x)
         else:
             ops.ReduceScatter()(x)
+
+
+def test_ranks_that_name_other_lengths_are_told(place):
+    """Each would take a part that is another's."""
+    rank, size = place
+    if size == 1:
+        pytest.skip("one rank agrees with itself")
+    lengths = [1] * (size - 2) + ([1, 3] if rank == 0 else [3, 1])
+    rows = ms.Tensor(np.ones((size + 2, 2), np.float32))
+    with pytest.raises(RuntimeError, match="every rank of group .* must do the same"):
+        ops.ReduceScatterV("sum")(rows, lengths)

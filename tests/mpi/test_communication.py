@@ -6,6 +6,7 @@ import pytest
 
 from dist_ms.communication import agree, agreeing
 from dist_ms.communication import mpi as mpi_file
+from dist_ms.communication.wire import calls as calls_file
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 INTS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -27,13 +28,20 @@ def path(request, comm, monkeypatch):
         monkeypatch.setattr(comm, "_shared", None, raising=False)
     if request.param == "between nodes":
         monkeypatch.setattr(comm, "one_node", False)
-    return comm
+    if request.param == "as it is" or comm.size == 1:
+        yield comm
+        return
+    posted = comm._comm.Dup()  # as where no memory is shared
+    monkeypatch.setattr(comm, "_posted", posted)
+    yield comm
+    posted.Free()
 
 
 @pytest.fixture
 def small_chunks(monkeypatch):
     """Make every array larger than what one MPI call may count."""
-    monkeypatch.setattr(mpi_file, "CHUNK_BYTES", 64)
+    for file in (mpi_file, calls_file):
+        monkeypatch.setattr(file, "CHUNK_BYTES", 64)
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
@@ -147,6 +155,49 @@ def test_reduce_scatter_in_chunks_of_a_strided_array(path, small_chunks):
     array = np.arange(path.size * 77.0).reshape(77, path.size).T + path.rank
     out = path.reduce_scatter(array, "max")
     assert (out == np.arange(path.size * 77.0).reshape(77, path.size).T[[path.rank]] + path.size - 1).all()
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", BFLOAT16, "float32", "complex128"], ids=str)
+@pytest.mark.parametrize("length", [0, 3, 20_000])
+@pytest.mark.parametrize("chunks", [False, True])
+def test_posted_collectives_finish_in_any_order_of_waiting(path, dtype, length, chunks, request):
+    if chunks:
+        if length == 20_000:
+            pytest.skip("a thousand pieces")
+        request.getfixturevalue("small_chunks")
+    size, rank = path.size, path.rank
+
+    def row(r):
+        return np.add.outer(np.arange(size), np.arange(length) % 3 + r % 3).astype(dtype)
+
+    rows, reduced, sent = row(rank), row(rank), row(rank)
+    handles = [path.post_broadcast(sent, size - 1)]
+    gathered, handle = path.post_all_gather(rows)
+    handles += [handle, path.post_all_reduce(reduced)]
+    part, handle = path.post_reduce_scatter(rows)
+    handles.append(handle)
+    came, handle = path.post_all_to_all(rows)
+    handles.append(handle)
+    for handle in reversed(handles):
+        handle.wait()
+        assert handle.test()
+    total = row(0)
+    for r in range(1, size):
+        total = total | row(r) if dtype == "bool" else total + row(r)
+    assert (sent == row(size - 1)).all() and (reduced == total).all()
+    assert gathered.shape == (size, size, length) and all((gathered[r] == row(r)).all() for r in range(size))
+    assert (part == total[[rank]]).all() and all((came[r] == row(r)[rank]).all() for r in range(size))
+
+
+def test_posted_and_waited_for_collectives_meet(path):
+    if path.size > 1 and not path._moves:
+        pytest.skip("between machines each is a collective of its own")
+    if path.rank % 2:
+        out = path.all_gather(np.array([path.rank]))
+    else:
+        out, handle = path.post_all_gather(np.array([path.rank]))
+        handle.wait()
+    assert (out[:, 0] == np.arange(path.size)).all()
 
 
 def test_reduce_scatter_wants_equal_parts(comm):

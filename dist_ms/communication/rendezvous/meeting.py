@@ -23,6 +23,7 @@ from dist_ms.communication.rendezvous.waiting import wait_until
 
 if TYPE_CHECKING:
     from dist_ms.communication.shared.all_reduce import SharedMemory
+    from dist_ms.communication.wire.calls import Calls
     from dist_ms.communication.wire.segments import Carrier
 
 _DONE, _DIFFER = 1, 3  # states of the board's exchanges
@@ -182,12 +183,21 @@ class MeetingComm(Comm):
             self._differ(verb, array, more, names)
 
     def _post(
-        self, exchange: Any, number: int | None, array: np.ndarray, more: str, names: Names | None = None
+        self, exchange: Any, verb: str, number: int | None, array: np.ndarray, more: str, names: Names | None
     ) -> Handle:
         """Begin an exchange and return at once."""
         self._queue.append(exchange)
         self._drive()
-        return SharedHandle(self, number, exchange, array, more, names)
+        return SharedHandle(exchange, self, verb, number, array, more, names)
+
+    def _post_meeting(
+        self, under_way: Any, meeting: Posted, verb: str, number: int, array: np.ndarray, more: str, names: Names | None
+    ) -> Handle:
+        """Begin what ranks of several machines may yet not have agreed on, and return at once."""
+        handle = MeetingHandle(meeting, under_way, self, verb, number, array, more, names)
+        self._handles.append(handle)
+        self._drive()
+        return handle
 
     def _over(self, exchange: Any) -> bool:
         """Drive what is under way and return whether an exchange has ended, well or not."""
@@ -224,13 +234,16 @@ class MeetingComm(Comm):
         table = "\n".join(f"  rank {self.ranks[i]}: {row}" for i, row in enumerate(rows))
         raise RuntimeError(f"For '{verb}', every rank of group '{self.name}' must do the same, but got:\n{table}")
 
-    def _run(self, verb: str, call: str, *arguments: Any) -> None:
+    def _run(self, verb: str, calls: Calls) -> None:
         """Do an MPI collective that every rank has come to."""
         if self.one_node:
-            getattr(self._comm, call)(*arguments)
+            call = getattr(self._comm, calls.verb)
+            for arguments in calls.arguments:
+                call(*arguments)
         else:
-            request = getattr(self._comm, "I" + call.lower())(*arguments)
-            self._wait(request.Test, verb, None, (request, arguments))
+            for request in calls.begin(self._comm):
+                self._wait(request.Test, verb, None, (request, calls))
+        calls.store()
 
     def _pair(self, verb: str, requests: list[Any], peer: int, keep: Any) -> None:
         """Wait for the messages between this rank and another."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import deque
-from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from dist_ms._ext import board as boards
 from dist_ms.communication.comm import Handle, Names
+from dist_ms.communication.wire.calls import Calls
 
 if TYPE_CHECKING:
     from dist_ms.communication.rendezvous.meeting import MeetingComm
@@ -43,24 +43,22 @@ class Posted:
 
 
 class InTurn:
-    """MPI's reductions of an array, begun after those of the arrays before it: MPI matches them by their order.
+    """MPI's calls of a collective, begun after those posted before it: MPI matches them by their order.
 
     Args:
         turns: those that have yet to begin.
-        comm: a communicator for these reductions alone.
-        mpi: mpi4py.MPI.
-        buffers: what `Iallreduce` takes, and the operation, per piece.
-        store: called when the result is there.
+        comm: a communicator for these collectives alone.
+        calls: what is to be called.
     """
 
-    def __init__(self, turns: deque[InTurn], comm: Any, mpi: Any, buffers: list, store: Callable[[], None]) -> None:
-        self._turns, self._comm, self._mpi, self._buffers, self._store = turns, comm, mpi, buffers, store
+    def __init__(self, turns: deque[InTurn], comm: Any, calls: Calls) -> None:
+        self._turns, self._comm, self._calls = turns, comm, calls
         self._requests: list[Any] | None = None
-        self.agreed = False
+        self._stored = self.agreed = False
         turns.append(self)
 
     def test(self) -> bool:
-        """Drive the reduction and return whether it is done."""
+        """Drive the collective and return whether it is done."""
         while self._turns and self._turns[0].agreed:
             self._turns.popleft().begin()
         if self._requests is None:
@@ -69,13 +67,14 @@ class InTurn:
             if not self._requests[0].Test():
                 return False
             del self._requests[0]
-            if not self._requests:
-                self._store()
+        if not self._stored:
+            self._stored = True
+            self._calls.store()
         return True
 
     def begin(self) -> None:
         """Begin, as it is this one's turn and all ranks have come."""
-        self._requests = [self._comm.Iallreduce(self._mpi.IN_PLACE, buffer, op) for buffer, op in self._buffers]
+        self._requests = self._calls.begin(self._comm)
 
 
 class PostedHandle(Handle):
@@ -83,12 +82,18 @@ class PostedHandle(Handle):
 
     Args:
         comm: its group.
+        verb: what errors call it.
         number: which of the group's calls it is; None if all ranks have come already.
-        keep: what it reads and writes.
+        array: what this rank gave.
+        more: what else must be the same on all ranks.
+        names: what lies in the array.
     """
 
-    def __init__(self, comm: MeetingComm, number: int | None, keep: Any) -> None:
-        self._comm, self._number, self._keep = comm, number, keep
+    def __init__(
+        self, comm: MeetingComm, verb: str, number: int | None, array: np.ndarray, more: str, names: Names | None
+    ) -> None:
+        self._comm, self._verb, self._number = comm, verb, number
+        self._array, self._more, self._names = array, more, names
 
     @abstractmethod
     def test(self) -> bool:
@@ -96,21 +101,28 @@ class PostedHandle(Handle):
 
     def wait(self) -> None:
         """Wait until the operation is done."""
-        self._comm._wait(self.test, "all_reduce", self._number, (self, self._keep))
+        self._comm._wait(self.test, self._verb, self._number, self)
+
+    def _part_ways(self) -> None:
+        """Raise, as the ranks have entered different operations."""
+        self._comm._part_ways(self, self._verb, self._array, self._more, self._names)
 
 
 class SharedHandle(PostedHandle):
-    """An exchange under way."""
+    """An exchange under way.
 
-    def __init__(
-        self, comm: MeetingComm, number: int | None, exchange: Any, array: np.ndarray, more: str, names: Names | None
-    ) -> None:
-        super().__init__(comm, number, array)
-        self._exchange, self._more, self._names = exchange, more, names
+    Args:
+        exchange: it.
+        facts: as for PostedHandle.
+    """
+
+    def __init__(self, exchange: Any, *facts: Any) -> None:
+        super().__init__(*facts)
+        self._exchange = exchange
 
     def test(self) -> bool:
         """Drive the group's exchanges and return whether this one is done."""
-        self._comm.check_process("all_reduce")
+        self._comm.check_process(self._verb)
         if self._exchange.advance(0) not in _ENDED:
             self._comm._drive()
         self._check()
@@ -119,54 +131,41 @@ class SharedHandle(PostedHandle):
     def wait(self) -> None:
         """Wait until the operation is done."""
         comm = self._comm
-        comm.check_process("all_reduce")
+        comm.check_process(self._verb)
         if comm._queue and comm._queue[0] is self._exchange:
             began = perf_counter()
             self._exchange.advance(SPIN)
-            comm._control.spent(comm.name, "all_reduce", began)
-        comm._wait(lambda: comm._over(self._exchange), "all_reduce", self._number, (self, self._keep))
+            comm._control.spent(comm.name, self._verb, began)
+        comm._wait(lambda: comm._over(self._exchange), self._verb, self._number, self)
         self._check()
 
     def _check(self) -> None:
         """Raise if the ranks have entered different operations."""
         if self._exchange.advance(0) == boards.DIFFER:
-            self._comm._part_ways((self, self._keep), "all_reduce", self._keep, self._more, self._names)
+            self._part_ways()
 
 
 class MeetingHandle(PostedHandle):
-    """An array under way between ranks that may yet turn out to have posted other things.
+    """An operation under way between ranks that may yet turn out to have posted other things.
 
     Args:
-        comm: the group.
-        number: which of the group's calls it is.
         meeting: tells whether all ranks have posted the same.
         under_way: what is driven: a `Carried`, or an `InTurn`.
-        array: the array.
-        more: what else must be the same.
-        names: what lies in the array.
+        facts: as for PostedHandle.
     """
 
-    def __init__(
-        self,
-        comm: MeetingComm,
-        number: int,
-        meeting: Posted,
-        under_way: Any,
-        array: np.ndarray,
-        more: str,
-        names: Names | None,
-    ) -> None:
-        super().__init__(comm, number, array)
-        self._meeting, self._under_way, self._more, self._names = meeting, under_way, more, names
+    def __init__(self, meeting: Posted, under_way: Any, *facts: Any) -> None:
+        super().__init__(*facts)
+        self._meeting, self._under_way = meeting, under_way
         self._done = False
 
     def test(self) -> bool:
         """Drive the group's operations and return whether this one is done."""
-        self._comm.check_process("all_reduce")
+        self._comm.check_process(self._verb)
         if not self._done:
             self._comm._drive()
         if not self._drive():
-            self._comm._part_ways((self, self._keep), "all_reduce", self._keep, self._more, self._names)
+            self._part_ways()
         return self._done
 
     def drive(self) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from dist_ms.communication.comm import Handle, check_array, check_rank
 from dist_ms.communication.wire.buffers import as_bytes, check_tag, pieces
-
-CHUNK_BYTES = 1 << 30  # as in mpi.py: counts are C ints
+from dist_ms.communication.wire.calls import CHUNK_BYTES
 
 
 class Exchange:

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.communication.mpi import CHUNK_BYTES, load_mpi
+from dist_ms.communication.mpi import load_mpi
+from dist_ms.communication.wire.calls import CHUNK_BYTES
 
 ANY = -1
 

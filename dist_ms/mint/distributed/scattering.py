@@ -115,7 +115,7 @@ def reduce_scatter(
     tensors = check_same("reduce_scatter", "input_list", input_list, output, comm.size)
     kind = check_reduction("reduce_scatter", op)
     rows = np.stack([t.array() for t in tensors])
-    out, handle = movement.reduce_scatter("reduce_scatter", comm, rows, kind, [1] * comm.size)
+    out, handle = movement.reduce_scatter("reduce_scatter", comm, rows, kind, [1] * comm.size, not async_op)
     return fill(handle, async_op, lambda: output.copy_(wrap(out[0])))
 
 
@@ -293,5 +293,6 @@ def _reduce_into(owner: str, output: Tensor, tensor: Tensor, sizes: Any, op: str
     wanted = (lengths[comm.rank], *rows.shape[1:])
     if check_tensor(owner, "output", output).shape != wanted:
         raise ValueError(f"For '{owner}', 'output' must have shape {wanted}, but got {output.shape}.")
-    out, handle = movement.reduce_scatter(owner, comm, rows, check_reduction(owner, op), lengths)
+    kind = check_reduction(owner, op)
+    out, handle = movement.reduce_scatter(owner, comm, rows, kind, lengths, not async_op)
     return fill(handle, async_op, lambda: output.copy_(wrap(out)))

@@ -137,7 +137,7 @@ def broadcast(tensor: Tensor, src: int, group: str | None = None, async_op: bool
     comm = comm_for("broadcast", group)
     check_async("broadcast", async_op)
     root = rank_of_world("broadcast", "src", src, comm)
-    out, handle = movement.broadcast(comm, check_tensor("broadcast", "tensor", tensor).array(), root)
+    out, handle = movement.broadcast(comm, check_tensor("broadcast", "tensor", tensor).array(), root, not async_op)
     return fill(handle, async_op, lambda: None if comm.rank == root else tensor.copy_(wrap(out)))
 
 
@@ -239,7 +239,7 @@ def all_gather(
     comm = comm_for("all_gather", group)
     check_async("all_gather", async_op)
     check_same("all_gather", "tensor_list", tensor_list, tensor, comm.size)
-    out, handle = movement.all_gather(comm, tensor.array()[None])
+    out, handle = movement.all_gather(comm, tensor.array()[None], wait=not async_op)
     return fill(handle, async_op, lambda: fill_list(tensor_list, out))
 
 
@@ -356,5 +356,5 @@ def _gather_into(owner: str, output: Tensor, tensor: Tensor, sizes: Any, group: 
             f"For '{owner}', 'output_tensor' must have shape {wanted} and this rank's tensor length "
             f"{lengths[comm.rank]}, but got {output.shape} and {len(rows)}."
         )
-    out, handle = movement.all_gather(comm, rows, sizes)
+    out, handle = movement.all_gather(comm, rows, sizes, not async_op)
     return fill(handle, async_op, lambda: output.copy_(wrap(out)))
