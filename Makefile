@@ -111,6 +111,7 @@ same-python: | $(RUN)
 	    exit 1; }
 
 $(INSTALLED): $(SOURCES) | $(RUN) same-python
+	@echo "Installing packages into $(VENV) and compiling the kernels for this CPU: some minutes."
 	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[mpi,examples,test]'
 	touch $@
 

@@ -1,15 +1,17 @@
 """Build of the compiled part; the metadata stands in pyproject.toml.
 
-Each kernel module is compiled three times from one generated C file, for the x86-64 levels
-v2, v3 (AVX2 and FMA) and v4 (AVX-512). The results lie in ``dist_ms/_ext/v2|v3|v4`` and
-``dist_ms/_ext/__init__.py`` takes the best one that the CPU has. So a wheel runs on every
-x86-64 machine, whichever one built it.
+Each kernel module is compiled from one generated C file for the x86-64 levels v2, v3 (AVX2 and FMA)
+and v4 (AVX-512). The results lie in ``dist_ms/_ext/v2|v3|v4`` and ``dist_ms/_ext/__init__.py`` takes
+the best one that the CPU has. A wheel has all three, so it runs on every x86-64 machine, whichever one
+built it; ``pip install -e`` compiles this machine's alone, as compiling takes most of the time.
+``DIST_MS_LEVELS="v2 v3"`` names others.
 """
 
 import copy
 import importlib.util
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +56,23 @@ SINGLE_MODULES = (
     "small",
     "tape",
 )
+
+
+def own_level():
+    """Return the highest level of x86-64 that this machine's CPU has."""
+    info = Path("/proc/cpuinfo").read_text()
+    flags = set(re.search(r"^flags\s*:(.*)$", info, re.MULTILINE).group(1).split())
+    if flags >= {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}:
+        return "v4"
+    return "v3" if flags >= {"avx2", "fma", "bmi1", "bmi2"} else "v2"
+
+
+def chosen_levels(whole):
+    """Return the levels to compile for: those of DIST_MS_LEVELS, else all, or this machine's where a part is enough."""
+    named = os.environ.get("DIST_MS_LEVELS", "").split()
+    if wrong := [level for level in named if level not in ISA_FLAGS]:
+        raise SystemExit(f"DIST_MS_LEVELS must name levels of {', '.join(ISA_FLAGS)}, but got {' '.join(wrong)}.")
+    return named or (list(ISA_FLAGS) if whole else [own_level()])
 
 
 def load_onednn_library():
@@ -127,6 +146,14 @@ class BuildKernels(build_ext):
     def build_extensions(self):
         from Cython.Build import cythonize
 
+        in_place = self.inplace or self.editable_mode
+        levels = chosen_levels(whole=not in_place)
+        left_out = [level for level in ISA_FLAGS if level not in levels]
+        self.extensions = [ext for ext in self.extensions if ext.name.split(".")[-2] not in left_out]
+        if in_place:
+            # What an earlier build has left there would be of other sources.
+            for level in left_out:
+                shutil.rmtree(Path("_ext", level), ignore_errors=True)
         sources = sorted({source for ext in self.extensions for source in ext.sources if source.endswith(".pyx")})
         modules = cythonize(
             [Extension(f"dist_ms._ext.{Path(source).stem}", [source]) for source in sources],
@@ -142,7 +169,7 @@ class BuildKernels(build_ext):
             module = generated[ext.sources[0]]
             ext.sources, ext.language = module.sources, module.language
         super().build_extensions()
-        if not (self.inplace or self.editable_mode):
+        if not in_place:
             self.bring_openmp()
 
     def bring_openmp(self):

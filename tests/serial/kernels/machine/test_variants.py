@@ -39,10 +39,10 @@ def test_wrong_thread_counts():
 
 
 def test_the_variant_is_the_best_allowed():
-    assert threads.isa() == _ext.choose_isa(cpu.level(), os.environ.get("DIST_MS_MAX_ISA"))
+    assert threads.isa() == _ext.choose_isa(cpu.level(), os.environ.get("DIST_MS_MAX_ISA"), _ext.BUILT)
 
 
-@pytest.mark.parametrize("isa", [isa for isa in _ext.ISAS if isa <= cpu.level()])
+@pytest.mark.parametrize("isa", [isa for isa in _ext.BUILT if isa <= cpu.level()])
 def test_the_environment_limits_the_variant(isa):
     code = "from dist_ms._ext import softmax, threads; print(threads.isa(), softmax.__file__)"
     found, file = run(code, DIST_MS_MAX_ISA=isa).stdout.split()
@@ -60,6 +60,12 @@ def test_an_unknown_limit_is_an_error(wrong):
 def test_a_cpu_below_the_oldest_variant_is_an_error():
     with pytest.raises(ImportError, match="needs a CPU with SSE4.2"):
         _ext.choose_isa("v1", None)
+
+
+@pytest.mark.parametrize("built, has", [(("v3", "v4"), "v3, v4"), ((), "none")])
+def test_variants_that_are_not_compiled_are_an_error(built, has):
+    with pytest.raises(ImportError, match=rf"must be compiled for v2 or older.* has {has}: .*DIST_MS_LEVELS="):
+        _ext.choose_isa("v4", "v2", built)
 
 
 def test_onednn_is_loaded_with_its_module_only():
