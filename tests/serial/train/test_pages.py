@@ -29,9 +29,15 @@ def as_it_was(tmp_path, monkeypatch):
     ms.reset_ps_context()
 
 
-def test_from_pytorch():
-    names = run(DOCS / "from_pytorch.md")
-    assert names["losses"][-1] < names["losses"][0]
+@pytest.mark.parametrize("name", ["from_pytorch", "from_horovod"])
+def test_migration(name):
+    losses = run(DOCS / f"{name}.md")["losses"]
+    assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name", ["from_mindspore", "performance"])
+def test_page(name):
+    run(DOCS / f"{name}.md")
 
 
 def test_home():
