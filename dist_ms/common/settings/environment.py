@@ -15,6 +15,7 @@ VARIABLES = {
     "DIST_MS_DESYNC_STEPS": "50",
     "DIST_MS_HEARTBEAT": "10",
     "DIST_MS_JOB_TOKEN": "",
+    "DIST_MS_LEVELS": "",
     "DIST_MS_MAX_ISA": "",
     "DIST_MS_NON_FINITE": "warn",
     "DIST_MS_PLAN": "",
