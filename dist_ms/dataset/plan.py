@@ -44,6 +44,10 @@ def _short(value: Any) -> str:
     """A value in a few characters."""
     if isinstance(value, np.ndarray):
         return f"<{value.dtype} {value.shape}>"
+    if isinstance(value, dict) and any(isinstance(v, np.ndarray) for v in value.values()):
+        return f"{{{', '.join(f'{k!r}: {_short(v)}' for k, v in value.items())}}}"
+    if isinstance(value, tuple) and any(isinstance(v, np.ndarray) for v in value):
+        return f"({', '.join(map(_short, value))})"
     if isinstance(value, (list, tuple)) and value and callable(value[0]):
         return f"[{', '.join(map(_short, value))}]"
     if callable(value):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -39,8 +40,9 @@ def test_train_digits(start, level, tmp_path):
 
 def test_the_examples_are_short():
     assert len((ROOT / "examples/train_digits.py").read_text().splitlines()) < 80
-    for name in ("train_images.py", "char_gpt.py", "vae.py", "hooks_and_bprop.py"):
-        assert len((ROOT / "examples" / name).read_text().splitlines()) < 120
+    longer = {"wide_deep.py"}
+    for example in (ROOT / "examples").glob("*.py"):
+        assert len(example.read_text().splitlines()) < 120 or example.name in longer, example.name
 
 
 @pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
@@ -50,6 +52,49 @@ def test_vae(start, tmp_path):
     found = re.findall(r"^test bound (\d+\.\d+) nats per image on (\d) rank\(s\); drew vae.png$", done.stdout, re.M)
     assert len(found) == 1 and float(found[0][0]) < 29 and found[0][1] == ("1" if start is ALONE else "2")
     assert (tmp_path / "vae.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_dcgan(start, tmp_path):
+    done = run([*start, ROOT / "examples/dcgan.py", "--steps", 100, "--out", "drawn.png"], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(re.findall(r"^step 100: the critic's loss is \d\.\d+, the painter's \d\.\d+$", done.stdout, re.M)) == 1
+    shares = re.findall(r"^drawn of each digit, in %: ([\d ]+)$", done.stdout, re.M)
+    assert len(shares) == 1 and 90 < sum(map(int, shares[0].split())) < 110
+    found = re.findall(r"^(\d\.\d+) to the nearest scan \(1\.01 among scans\) on (\d) rank", done.stdout, re.M)
+    # What a network that has learnt nothing draws is 3.7 away.
+    assert len(found) == 1 and float(found[0][0]) < 2.9 and found[0][1] == ("1" if start is ALONE else "2")
+    assert (tmp_path / "drawn.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_finetune_safetensors(start, tmp_path):
+    for attempt in ("writes", "reads"):
+        done = run([*start, ROOT / "examples/finetune_safetensors.py", "--checkpoint", "learnt"], tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        written = re.findall(r"^learnt scans \((\d+\.\d+)% of others told\) and wrote learnt$", done.stdout, re.M)
+        assert len(written) == (attempt == "writes") and all(float(accuracy) > 90 for accuracy in written)
+        found = re.findall(
+            r"^test accuracy (\d+\.\d+)% fine-tuned, (\d+\.\d+)% from nothing, on (\d) rank", done.stdout, re.M
+        )
+        assert len(found) == 1 and found[0][2] == ("1" if start is ALONE else "2")
+        tuned, fresh = map(float, found[0][:2])
+        assert tuned > fresh + 5 and fresh > 50
+    names = sorted(file.name for file in (tmp_path / "learnt").iterdir())
+    assert names == [*(f"model-0000{i}-of-00002.safetensors" for i in (1, 2)), "model.safetensors.index.json"]
+
+
+@pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])
+def test_text_lstm(start, tmp_path):
+    done = run([*start, ROOT / "examples/text_lstm.py", "--epochs", 5], tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    scores = [float(score) for score in re.findall(r"^  [a-z-]+ +F1 (\d\.\d\d)$", done.stdout, re.M)]
+    assert len(scores) == 7 and np.mean(scores) > 0.4
+    found = re.findall(
+        r"^test accuracy (\d+\.\d+)% \((\d+\.\d+)% is the largest chapter\) on (\d) rank", done.stdout, re.M
+    )
+    assert len(found) == 1 and found[0][2] == ("1" if start is ALONE else "2")
+    assert float(found[0][0]) > 2 * float(found[0][1])
 
 
 @pytest.mark.parametrize("start", [ALONE, LAUNCHED[2]], ids=["python", "2 ranks"])

@@ -219,3 +219,9 @@ def test_only_classes_of_this_package_are_made():
     description["options"]["sampler"]["object"] = "config.os.system"
     with pytest.raises(ValueError, match="must be one of dist_ms.dataset"):
         ds.deserialize(description)
+
+
+def test_arrays_inside_columns_are_shown_by_shape():
+    rows = np.zeros((9, 2), np.float32), np.arange(9)
+    assert repr(ds.NumpySlicesDataset(rows)) == "NumpySlicesDataset((<float32 (9, 2)>, <int64 (9,)>))"
+    assert repr(ds.NumpySlicesDataset({"a": rows[1]})) == "NumpySlicesDataset({'a': <int64 (9,)>})"
