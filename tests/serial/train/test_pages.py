@@ -1,5 +1,6 @@
 """The Python code of pages in docs/ runs, block after block."""
 
+import importlib.util
 import re
 from pathlib import Path
 
@@ -46,7 +47,23 @@ def test_home():
 
 @pytest.mark.parametrize(
     "name",
-    ["custom_layers", "checkpoints", "data_parallel", "mixed_precision", "hybrid_parallel", "servers", "profiling"],
+    sorted(page.stem for page in (DOCS / "tutorials").glob("*.md")),
 )
 def test_tutorial(name):
     run(DOCS / "tutorials" / f"{name}.md")
+
+
+def test_the_gallery_has_every_example():
+    page = (DOCS / "gallery.md").read_text()
+    for example in (DOCS.parent / "examples").glob("*.py"):
+        assert f"[{example.name}](../examples/{example.name})" in page
+
+
+@pytest.mark.parametrize("name", ["shards", "step", "buckets"])
+def test_the_script_draws_what_the_pages_show(name):
+    spec = importlib.util.spec_from_file_location("drawings", DOCS / "pictures/drawings.py")
+    drawings = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(drawings)
+    getattr(drawings, name)().write(Path("drawn.svg"))
+    assert Path("drawn.svg").read_text() == (DOCS / f"pictures/{name}.svg").read_text()
+    assert f"pictures/{name}.svg" in (DOCS / "tutorials/data_parallel.md").read_text()
