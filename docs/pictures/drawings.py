@@ -74,7 +74,7 @@ def step() -> Drawing:
         drawing.text(x + 120, 22, f"rank {rank}")
         drawing.box(x, 40, 240, 36, "its rows of the batch", colour)
         drawing.arrow(x + 120, 76, x + 120, 98)
-        drawing.box(x, 100, 240, 50, "forward and backward, with the weights w", colour)
+        drawing.box(x, 100, 240, 50, "forward, backward with weights w", colour)
         drawing.arrow(x + 120, 150, x + 120, 178)
         drawing.box(x, 180, 240, 36, f"gradients g{rank}, of its rows", colour)
         drawing.arrow(x + 120, 216, x + 120, 238)
