@@ -1,8 +1,18 @@
-"""Summaries of a training run: TensorBoard's event files, CSV and JSON lines."""
+"""Summaries of a training run: for TensorBoard, MLflow and Weights & Biases, as CSV and JSON lines."""
 
 from dist_ms.train.summary.collector import SummaryCollector
 from dist_ms.train.summary.landscape import SummaryLandscape
 from dist_ms.train.summary.record import SummaryRecord
 from dist_ms.train.summary.run_loggers import CSVLogger, JSONLogger, TensorBoardLogger
+from dist_ms.train.summary.trackers import MLflowLogger, WandbLogger
 
-__all__ = ["CSVLogger", "JSONLogger", "SummaryCollector", "SummaryLandscape", "SummaryRecord", "TensorBoardLogger"]
+__all__ = [
+    "CSVLogger",
+    "JSONLogger",
+    "MLflowLogger",
+    "SummaryCollector",
+    "SummaryLandscape",
+    "SummaryRecord",
+    "TensorBoardLogger",
+    "WandbLogger",
+]

@@ -24,7 +24,7 @@ class _RunLogger(Callback):
         steps: also make a record after every so many steps; 0: of epochs only.
     """
 
-    state_names = ("records", "_step", "_sum", "_count")
+    state_names: tuple[str, ...] = ("records", "_step", "_sum", "_count")
 
     def __init__(self, steps: int) -> None:
         super().__init__()
