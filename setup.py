@@ -39,20 +39,26 @@ MODULE_FLAGS = {
     module: ["-ffp-contract=off"] for module in ("batch_norm", "filling", "grid_sampling", "pixels", "sequences")
 }
 C_MACROS = [("NPY_NO_DEPRECATED_API", "NPY_1_7_API_VERSION")]
-# Modules built once, for any x86-64 CPU: the question which CPU this is, the allocator, the gate of operations and
-# other code without long loops, and what asks for the CPU itself at run time, oneDNN's door and the products on AMX.
+# Modules built once, for the lowest level: the question which CPU this is (for any x86-64), the allocator, the gate of
+# operations and other code without long loops, and what asks for the CPU itself at run time, oneDNN's door and the
+# products on AMX.
 SINGLE_MODULES = (
     "amx",
     "cell",
+    "checksums",
     "cpu",
+    "delimited",
     "dnnl",
     "draws",
+    "heartbeat",
     "jpeg",
     "layout",
     "memory",
     "moving_statistics",
+    "narrow_integers",
     "quiet",
     "remember",
+    "row_streams",
     "small",
     "tape",
 )
@@ -122,7 +128,8 @@ def extensions():
             if source.stem == "dnnl":
                 common |= onednn_arguments()
             name = f"dist_ms._ext.{source.stem}"
-            found.append(Extension(name, [str(source)], extra_compile_args=C_FLAGS, **common))
+            flags = C_FLAGS if source.stem == "cpu" else [*C_FLAGS, *ISA_FLAGS["v2"]]
+            found.append(Extension(name, [str(source)], extra_compile_args=flags, **common))
             continue
         for isa, flags in ISA_FLAGS.items():
             common["define_macros"] = [*C_MACROS, ("DIST_MS_ISA", f'"{isa}"')]
