@@ -45,14 +45,14 @@ def run(
         >>> ms.run(lambda x: 2 * x, n=1, args=[3])
         [6]
     """
-    import cloudpickle
+    from dist_ms.common.by_value import dumped_by_value
 
     if not isinstance(n, int) or isinstance(n, bool) or n < 1:
         raise ValueError(f"For 'run', 'n' must be a positive int, but got {n!r}.")
     if not callable(fn):
         raise TypeError(f"For 'run', 'fn' must be callable, but got {fn!r}.")
     with tempfile.TemporaryDirectory(prefix="dist-ms-run-") as folder:
-        call = cloudpickle.dumps((fn, tuple(args), dict(kwargs or {})))
+        call = dumped_by_value((fn, tuple(args), dict(kwargs or {})))
         Path(folder, _CALL).write_bytes(pickle.dumps((sys.path, call)))
         words = ["run", "-n", str(n), *options, "-m", "dist_ms.launch.function", folder]
         code = _wait([sys.executable, "-m", "dist_ms.launch", *words])
@@ -108,19 +108,19 @@ def call(folder: str) -> None:
     Args:
         folder: where the call lies.
     """
-    import cloudpickle
+    from dist_ms.common.by_value import dumped_by_value
 
     path, pickled = pickle.loads(Path(folder, _CALL).read_bytes())
     sys.path[:] = path
     rank = int(os.environ.get("OMPI_COMM_WORLD_RANK") or os.environ.get("PMI_RANK") or 0)
     fn, args, kwargs = pickle.loads(pickled)
     try:
-        result = True, cloudpickle.dumps(fn(*args, **kwargs))
+        result = True, dumped_by_value(fn(*args, **kwargs))
     except Exception as error:
         try:
-            result = False, cloudpickle.dumps(error)
+            result = False, dumped_by_value(error)
         except Exception:
-            result = False, cloudpickle.dumps(RuntimeError(f"{type(error).__name__}: {error}"))
+            result = False, dumped_by_value(RuntimeError(f"{type(error).__name__}: {error}"))
         _keep(folder, rank, result)
         raise
     _keep(folder, rank, result)

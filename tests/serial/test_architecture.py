@@ -15,7 +15,7 @@ PACKAGE = ROOT / "dist_ms"
 FLOORS = {
     # Ranks of one machine reduce in shared memory, by kernels that know arrays and flags only.
     "communication": {"_ext"},
-    "launch": {"_ext.openmp"},  # a container's quota of CPUs
+    "launch": {"_ext.openmp", "common.by_value"},  # a container's quota of CPUs; a function goes to the ranks
     "_ext": set(),
     # The gate of operations is compiled, and so is what it reads of a tensor; initializers draw by kernels.
     "common": {"_ext.tape", "_ext.initial_numbers", "_ext.draws"},

@@ -86,10 +86,10 @@ def dumped(value: Any) -> bytes:
         _ByName(text, protocol=5).dump(value)
         return text.getvalue()
     except Exception:
-        import cloudpickle
+        from dist_ms.common.by_value import dumped_by_value
 
         try:
-            return cloudpickle.dumps(value, protocol=5)
+            return dumped_by_value(value)
         except Exception as error:
             raise TypeError(
                 f"For worker processes, all that a pipeline's functions use must be picklable, but {error}. Open files "
