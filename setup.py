@@ -158,9 +158,7 @@ class BuildKernels(build_ext):
         left_out = [level for level in ISA_FLAGS if level not in levels]
         self.extensions = [ext for ext in self.extensions if ext.name.split(".")[-2] not in left_out]
         if in_place:
-            # What an earlier build has left there would be of other sources.
-            for level in left_out:
-                shutil.rmtree(Path("_ext", level), ignore_errors=True)
+            self.remove_others()
         sources = sorted({source for ext in self.extensions for source in ext.sources if source.endswith(".pyx")})
         modules = cythonize(
             [Extension(f"dist_ms._ext.{Path(source).stem}", [source]) for source in sources],
@@ -178,6 +176,17 @@ class BuildKernels(build_ext):
         super().build_extensions()
         if not in_place:
             self.bring_openmp()
+
+    def remove_others(self):
+        """Remove what an earlier build has left in `_ext`: it would be of other sources, and a level goes first."""
+        built = {ext.name.removeprefix("dist_ms._ext.").replace(".", "/") for ext in self.extensions}
+        for found in Path("_ext").rglob("*.so"):
+            name = str(found.relative_to("_ext")).split(".")[0]
+            if name not in built:
+                found.unlink()
+        for level in ISA_FLAGS:
+            if Path("_ext", level).is_dir() and not list(Path("_ext", level).glob("*.so")):
+                shutil.rmtree(Path("_ext", level))
 
     def bring_openmp(self):
         """Lay GCC's OpenMP library beside the kernels, for machines that have no compiler."""
