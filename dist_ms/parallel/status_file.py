@@ -7,6 +7,7 @@ the variable there is neither file nor thread.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import json
 import os
 import threading
@@ -76,6 +77,21 @@ class StatusFile:
         """Close the file, which stays: the launcher removes its folder."""
         os.close(self._file)
         self._file = -1
+
+
+def other_records(rank: int) -> list[dict[str, Any]]:
+    """What the other ranks of this machine wrote last; nothing where no launcher wants it.
+
+    Args:
+        rank: this one.
+    """
+    folder, found = value_of("DIST_MS_STATUS"), []
+    for path in Path(folder).glob("rank_*") if folder else ():
+        with contextlib.suppress(OSError, ValueError):  # one that begins, or ends
+            record = json.loads(path.read_text())
+            if record["rank"] != rank:
+                found.append(record)
+    return found
 
 
 def begin(rank: int) -> None:

@@ -11,7 +11,7 @@ from dist_ms.train.callback.learning_rate_scheduler import LearningRateScheduler
 from dist_ms.train.callback.loss_monitor import LossMonitor
 from dist_ms.train.callback.model_checkpoint import ModelCheckpoint
 from dist_ms.train.callback.on_request_exit import OnRequestExit
-from dist_ms.train.callback.progress_bar import ProgressBar
+from dist_ms.train.callback.progress.progress_bar import ProgressBar
 from dist_ms.train.callback.reduce_lr_on_plateau import ReduceLROnPlateau
 from dist_ms.train.callback.run_checkpoint import RunCheckpoint
 from dist_ms.train.callback.time_monitor import TimeMonitor

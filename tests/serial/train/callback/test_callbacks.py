@@ -1,7 +1,6 @@
-"""LossMonitor, TimeMonitor, History, LambdaCallback, LearningRateScheduler, ProgressBar."""
+"""LossMonitor, TimeMonitor, History, LambdaCallback, LearningRateScheduler."""
 
 import re
-import sys
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from dist_ms.train import (
     LearningRateScheduler,
     LossMonitor,
     Model,
-    ProgressBar,
     TimeMonitor,
 )
 from dist_ms.train.callback import _CallbackManager
@@ -167,35 +165,6 @@ def test_learning_rate_scheduler_sets_the_rate():
     trained.train(1, batches(3, scale=0.01), callbacks=LearningRateScheduler(function))
     assert asked == [(0.1, 1), (0.1, 2), (0.01, 3)]
     assert trained._optimizer.learning_rate.asnumpy() == np.float32(0.01)
-
-
-def test_progress_bar_prints_a_line_per_epoch_into_a_file(capsys):
-    model(metrics={"mse"}).fit(2, batches(), batches(), valid_frequency=2, callbacks=ProgressBar())
-    assert capsys.readouterr().out.splitlines() == [
-        "epoch 1/2  loss 1.9064",
-        "epoch 2/2  loss 1.6620  eval_mse 0.8772  eval_loss 0.8772",
-    ]
-
-
-def test_progress_bar_moves_on_a_terminal(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    model().train(1, batches(3), callbacks=ProgressBar())
-    assert "3/3" in re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", capsys.readouterr().out)
-
-
-def test_progress_bar_does_not_move_on_a_terminal_that_cannot(monkeypatch, capsys):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("TERM", "dumb")
-    model().train(1, batches(), callbacks=ProgressBar())
-    out = capsys.readouterr().out
-    assert len(out.splitlines()) == 1 and "\x1b" not in out
-
-
-def test_progress_bar_prints_on_rank_0_only(monkeypatch, capsys):
-    monkeypatch.setattr(sys.modules["dist_ms.train.callback.progress_bar"], "get_rank", lambda: 1)
-    model().train(1, batches(), callbacks=ProgressBar())
-    assert capsys.readouterr().out == ""
 
 
 def test_callback_manager_refuses_what_is_no_callback():
