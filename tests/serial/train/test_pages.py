@@ -2,6 +2,7 @@
 
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,9 +54,29 @@ def test_tutorial(name):
     run(DOCS / "tutorials" / f"{name}.md")
 
 
+def test_contributing():
+    page = DOCS.parent / "CONTRIBUTING.md"
+    run(page)
+    text = page.read_text()
+    paths = {
+        found
+        for found in re.findall(r"[\w./_-]+", text)
+        if re.match(r"(dist_ms|tests|docs|_ext|\.ci|examples)/", found)
+    }
+    assert len(paths) > 20
+    assert [path for path in paths if not (DOCS.parent / path.rstrip(".")).exists()] == []
+    targets = re.findall(r"^([\w-]+):", (DOCS.parent / "Makefile").read_text(), re.MULTILINE)
+    assert {*re.findall(r"(?:    |`)make ([\w-]+)", text)} - {*targets} == set()
+
+
+def test_the_version_stands_in_two_places():
+    project = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"]
+    assert project["version"] == ms.__version__
+
+
 def test_the_gallery_has_every_example():
     page = (DOCS / "gallery.md").read_text()
-    for example in (DOCS.parent / "examples").glob("*.py"):
+    for example in [*(DOCS.parent / "examples").glob("*.py"), *(DOCS.parent / "examples").glob("*.ipynb")]:
         assert f"[{example.name}](../examples/{example.name})" in page
 
 
