@@ -7,6 +7,7 @@ includes those of its operations.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import time
@@ -18,6 +19,7 @@ import numpy as np
 from dist_ms._ext import memory
 from dist_ms.nn import Cell
 from dist_ms.ops import Primitive
+from dist_ms.ops.operation_flops import operation_flops
 
 __all__ = ["MemoryUse", "Recorder", "Span"]
 
@@ -25,7 +27,16 @@ _active: list[Recorder] = []
 
 
 class Span(NamedTuple):
-    """One call, or a mark of the user's."""
+    """One call, or a mark of the user's.
+
+    Attributes:
+        kind: "operation", "cell" or "mark".
+        start, length: in ns.
+        shapes: of an operation's arrays, where they are wanted, as are the numbers below.
+        flops: what an operation computed, where it is known.
+        bytes: of the arrays that it took and returned.
+        narrow: whether the largest of them has numbers of 16 bits.
+    """
 
     kind: str
     name: str
@@ -33,6 +44,9 @@ class Span(NamedTuple):
     length: int
     shapes: tuple
     thread: int
+    flops: int = 0
+    bytes: int = 0
+    narrow: bool = False
 
 
 class MemoryUse(NamedTuple):
@@ -94,15 +108,33 @@ class Recorder:
         elif event == "return" and self._open and self._open[-1][0] is frame:
             _, kind, name, start = self._open.pop()
             length = time.perf_counter_ns() - start
-            shapes = ()
-            if kind == "operation":
-                code = frame.f_code
-                values = [frame.f_locals.get(n) for n in code.co_varnames[1 : code.co_argcount]]
-                shapes = tuple([v.shape for v in values if isinstance(v, np.ndarray)]) if self._shapes else ()
-            self.spans.append(Span(kind, name, start, length, shapes, threading.get_ident()))
+            work: tuple = _work(frame, arg) if kind == "operation" and self._shapes else ((), 0, 0, False)
+            self.spans.append(Span(kind, name, start, length, work[0], threading.get_ident(), *work[1:]))
             if self._notes_memory and kind == "operation":
                 found = memory.statistics()
                 self.memory.append(MemoryUse(start + length, name, found["live"], found["peak_live"]))
+
+
+def _work(frame: FrameType, result: Any) -> tuple[tuple, int, int, bool]:
+    """The shapes that an operation's forward took, what it computed, the bytes, and whether these are of 16 bits."""
+    code, found = frame.f_code, frame.f_locals
+    values = [found.get(name) for name in code.co_varnames[1 : code.co_argcount]]
+    if code.co_flags & inspect.CO_VARARGS:
+        values += found.get(code.co_varnames[code.co_argcount + code.co_kwonlyargcount], ())
+    given = [value for value in values if isinstance(value, np.ndarray)]
+    made = [one for one in (result if isinstance(result, tuple) else (result,)) if isinstance(one, np.ndarray)]
+    if made and all(any(_is_view(one, of) for of in given) for one in made):
+        return tuple([array.shape for array in given]), 0, 0, False  # nothing moved
+    flops = operation_flops(found["self"], values, result) if made else 0
+    largest = max([*given, *made], key=lambda array: array.nbytes, default=None)
+    narrow = largest is not None and largest.itemsize == 2 and largest.dtype.kind in "fV"
+    return tuple([array.shape for array in given]), flops, sum(array.nbytes for array in [*given, *made]), narrow
+
+
+def _is_view(one: np.ndarray, of: np.ndarray) -> bool:
+    """Whether an array is another's memory seen otherwise; what is written in place is seen as it was."""
+    same = one.shape == of.shape and one.strides == of.strides
+    return not same and np.may_share_memory(one, of)
 
 
 def mark(name: str, start: int, length: int) -> None:

@@ -16,24 +16,35 @@ __all__ = ["by_operation", "write"]
 
 
 def by_operation(spans: list[Span]) -> list[dict[str, Any]]:
-    """A row per operation and shapes: how often, how long; the longest in sum first."""
-    rows: dict[tuple, list[int]] = {}
+    """A row per operation, shapes and width: how often, how long, how much; the longest in sum first."""
+    rows: dict[tuple, list[Span]] = {}
     for span in spans:
         if span.kind == "operation":
-            rows.setdefault((span.name, span.shapes), []).append(span.length)
-    total = sum(map(sum, rows.values())) or 1
-    table = [
-        {
-            "op_type": name,
-            "input_shape": ";".join(",".join(map(str, shape)) for shape in shapes),
-            "op_occurrences": len(lengths),
-            "op_total_time(us)": sum(lengths) / 1e3,
-            "op_avg_time(us)": sum(lengths) / len(lengths) / 1e3,
-            "percent": 100 * sum(lengths) / total,
-        }
-        for (name, shapes), lengths in rows.items()
-    ]
+            rows.setdefault((span.name, span.shapes, span.narrow), []).append(span)
+    total = sum(span.length for same in rows.values() for span in same) or 1
+    table = []
+    for (name, shapes, narrow), same in rows.items():
+        time = sum(span.length for span in same)
+        table.append(
+            {
+                "op_type": name,
+                "input_shape": ";".join(",".join(map(str, shape)) for shape in shapes),
+                "op_occurrences": len(same),
+                "op_total_time(us)": time / 1e3,
+                "op_avg_time(us)": time / len(same) / 1e3,
+                "percent": 100 * time / total,
+                "flops": sum(span.flops for span in same),
+                "bytes": sum(span.bytes for span in same),
+                "narrow": narrow,
+            }
+        )
     return sorted(table, key=lambda row: -row["op_total_time(us)"])
+
+
+def _arguments(span: Span) -> dict[str, Any]:
+    if not span.bytes:
+        return {}
+    return {"shapes": [list(shape) for shape in span.shapes], "flops": span.flops, "bytes": span.bytes}
 
 
 def write(folder: str, spans: list[Span], notes: dict[str, Any], memory: Sequence[MemoryUse] = ()) -> str:
@@ -50,7 +61,7 @@ def write(folder: str, spans: list[Span], notes: dict[str, Any], memory: Sequenc
             "dur": span.length / 1e3,
             "pid": os.getpid(),
             "tid": span.thread,
-            "args": {"shapes": [list(shape) for shape in span.shapes]} if span.shapes else {},
+            "args": _arguments(span),
         }
         for span in spans
     ]
@@ -62,7 +73,7 @@ def write(folder: str, spans: list[Span], notes: dict[str, Any], memory: Sequenc
     with open(os.path.join(path, "operators.csv"), "w", encoding="utf-8", newline="") as file:
         rows = by_operation(spans)
         names = ["op_type", "input_shape", "op_occurrences", "op_total_time(us)", "op_avg_time(us)", "percent"]
-        writer = csv.DictWriter(file, names)
+        writer = csv.DictWriter(file, [*names, "flops", "bytes"], extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
     if memory:

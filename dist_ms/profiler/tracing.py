@@ -18,6 +18,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from dist_ms._ext import memory
+from dist_ms._ext.threads import get_num_threads
 from dist_ms.common.lanes import lanes
 from dist_ms.common.progress import progress
 from dist_ms.communication import Comm
@@ -84,7 +85,7 @@ class Trace:
         self.began, self._process = perf_counter_ns(), os.getpid()
         self.updates: list[tuple[int, int, int, float | None]] = []
         self._operations = Recorder(shapes=True, gives_way=True)
-        self._written = False
+        self._written = self._failed = False
         self.world: World | None = None
 
     def after_update(self, now: int) -> None:
@@ -151,6 +152,11 @@ class Trace:
         """What else there is to say of this rank."""
         from importlib import metadata
 
+        limits = {}
+        if self._operations.spans and not self._failed:
+            from dist_ms.profiler.limits import measured_limits
+
+            limits = measured_limits()
         return {
             "rank": self.rank,
             "ranks": self.ranks,
@@ -159,12 +165,13 @@ class Trace:
             "left_out": lanes.left_out,
             "command": sys.argv,
             "cpu": _cpu(),
-            "threads": None if self.world is None else self.world.threads,
+            "threads": get_num_threads(),
             "versions": {
                 "dist_ms": metadata.version("dist_ms"),
                 "Python": platform.python_version(),
                 "NumPy": metadata.version("numpy"),
             },
+            "limits": limits,
             "operations": by_operation(self._operations.spans)[:200],
             "detailed_steps": sum(place < len(self.updates) for place in _DETAILED),
         }
@@ -199,6 +206,7 @@ class Trace:
         ending = sys.excepthook
 
         def failed(*error: Any) -> None:
+            self._failed = True
             self.write()
             ending(*error)
 

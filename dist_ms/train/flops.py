@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from dist_ms.autograd.tape import recording
+from dist_ms.ops.operation_flops import operation_flops
 
 __all__ = ["flops_collection"]
 
-_CONVOLUTIONS = ("Conv2D", "Conv3D", "Convolution")
 _last: list[float] = []  # of the last step that was counted: this rank's, and the number of ranks
-
-
-def _shape(value: Any) -> tuple:
-    return tuple(getattr(value, "shape", value))
-
-
-def flops_of(primitive: Any, inputs: tuple, result: Any) -> float:
-    """The operations of one product or convolution: two for each multiplication; 0 for anything else."""
-    name = primitive.name
-    if name in ("Dense", "MatMul", "BatchMatMul"):
-        a = _shape(inputs[0])
-        inner = a[-2] if getattr(primitive, "transpose_a", False) and len(a) > 1 else a[-1]
-        return 2.0 * inner * math.prod(_shape(result))
-    if name in _CONVOLUTIONS:
-        return 2.0 * math.prod(_shape(result)) * math.prod(_shape(inputs[1])[1:])
-    kind = type(primitive).__name__
-    if kind == "WeightGradient":  # input, gradient of the output, shape of the weight
-        return 2.0 * math.prod(_shape(inputs[1])) * math.prod(_shape(inputs[2])[1:])
-    if kind in ("InputGradient", "TransposedConvolution"):  # gradient of the output, weight
-        return 2.0 * math.prod(_shape(inputs[0])) * math.prod(_shape(inputs[1])[1:])
-    return 0.0
 
 
 @contextmanager
@@ -42,7 +20,7 @@ def counting() -> Iterator[list[float]]:
     total, before = [0.0], recording.observer
 
     def count(primitive: Any, inputs: tuple, result: Any) -> None:
-        total[0] += flops_of(primitive, inputs, result)
+        total[0] += operation_flops(primitive, inputs, result)
         if before is not None:
             before(primitive, inputs, result)
 
@@ -61,7 +39,8 @@ def remember(flops: float, ranks: int) -> None:
 def flops_collection(phase: str = "train") -> tuple[float, float, float, float, bool]:
     """Return the floating-point operations of a training step, which FlopsUtilizationCollector has counted.
 
-    Products and convolutions count, forward and backward; recomputed ones in all four numbers.
+    Products, convolutions, attention and recurrent layers count, forward and backward; recomputed ones in all four
+    numbers.
 
     Args:
         phase: "train".

@@ -27,7 +27,7 @@ def _colours(values: Sequence[str]) -> str:
 _STYLE = (
     ":root{color-scheme:light dark;--ink:#1c2228;--soft:#59636e;--paper:#fff;--rule:#d8dde2;--box:#f4f6f8}"
     "*{box-sizing:border-box}body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
-    "max-width:1000px;margin:0 auto;padding:20px 16px 60px}h1{font-size:24px;margin:0 0 4px}"
+    "max-width:1000px;margin:0 auto;padding:20px 16px 60px}h1{font-size:24px;margin:0 0 4px;overflow-wrap:anywhere}"
     "h2{font-size:18px;margin:32px 0 8px}p{margin:6px 0}.soft,.axis,.ends,.none{color:var(--soft);font-size:13px}"
     ".verdict{background:var(--box);border-left:4px solid #2a78c2;padding:12px 14px;margin:16px 0;font-size:16px}"
     ".row{display:flex;gap:10px;align-items:center;margin:5px 0}.row>span{flex:0 0 130px;font-size:13px;"
@@ -161,20 +161,52 @@ def _memory(ranks: Sequence[RankTrace]) -> str:
 
 
 def _operations(one: RankTrace) -> str:
-    rows = one.facts["operations"][:40]
+    rows, limits = one.facts["operations"][:40], _limits(one)
     if not rows:
         return "<h2>Operations by time</h2><p class=none>None were recorded: the run took fewer than 4 steps.</p>"
-    cells = "".join(
-        f"<tr><td>{escape(row['op_type'])}</td><td>{escape(row['input_shape'].replace(';', ' · '))}</td>"
-        f"<td>{row['op_occurrences']}</td><td>{row['op_total_time(us)'] / 1e3:.3f}</td>"
-        f"<td>{row['percent']:.1f} %</td></tr>"
-        for row in rows
+    heads = ["operation", "shapes", "times", "ms in all", "share", "GFLOP/s", "GB/s", "of the limit"]
+    cells = "".join(f"<tr>{''.join(f'<td>{text}</td>' for text in _operation(row, limits))}</tr>" for row in rows)
+    rates = (
+        f" At best rank {one.rank} did {limits['float32'] / 1e9:,.0f} GFLOP/s in products of float32, "
+        f"{limits['bfloat16'] / 1e9:,.0f} of bfloat16, and moved {limits['memory'] / 1e9:.3g} GB/s, measured at its "
+        "end: the limit of an operation is whichever would take it longer. What lies in caches moves faster."
+        if limits
+        else ""
     )
     return (
         f"<h2>Operations by time</h2><p class=soft>Rank {one.rank}, {one.facts['detailed_steps']} steps; an operation "
-        'contains those that it calls.</p><div class="wide"><table><tr><th>operation</th><th>shapes</th><th>times</th>'
-        f"<th>ms in all</th><th>share</th></tr>{cells}</table></div>"
+        f'contains those that it calls.{rates}</p><div class="wide"><table><tr>'
+        f"{''.join(f'<th>{head}</th>' for head in heads)}</tr>{cells}</table></div>"
     )
+
+
+def _limits(one: RankTrace) -> dict[str, float]:
+    """The rates that a rank measured; of products those that its operations reached, if these are higher."""
+    limits = dict(one.facts["limits"])
+    for row in one.facts["operations"] if limits else ():
+        name = "bfloat16" if row["narrow"] else "float32"
+        limits[name] = max(limits[name], row["flops"] / max(row["op_total_time(us)"] / 1e6, 1e-9))
+    return limits
+
+
+def _operation(row: dict[str, Any], limits: dict[str, float]) -> list[str]:
+    """The columns of an operation."""
+    seconds = max(row["op_total_time(us)"] / 1e6, 1e-9)
+    shapes = escape(" · ".join(shape or "()" for shape in row["input_shape"].split(";")))
+    texts = [
+        escape(row["op_type"]),
+        shapes,
+        str(row["op_occurrences"]),
+        f"{seconds * 1e3:.3f}",
+        f"{row['percent']:.1f} %",
+    ]
+    for amount in (row["flops"], row["bytes"]):
+        texts.append(f"{amount / seconds / 1e9:.3g}" if amount else "-")
+    needed = 0.0
+    if limits:
+        products = limits["bfloat16" if row["narrow"] else "float32"]
+        needed = max(row["flops"] / products, row["bytes"] / limits["memory"])
+    return [*texts, f"{min(100.0, 100 * needed / seconds):.0f} %" if needed else "-"]
 
 
 def _about(ranks: Sequence[RankTrace]) -> str:
@@ -182,10 +214,11 @@ def _about(ranks: Sequence[RankTrace]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in ranks[0].facts["versions"].items())
     rows = "".join(
         f"<tr><td>rank {one.rank}</td><td>{escape(one.facts['host'])}</td><td>{escape(one.facts['cpu'])}</td>"
-        f"<td>{one.facts['offset_us']:.1f} us</td><td>{one.facts['left_out']}</td></tr>"
+        f"<td>{one.facts['threads']}</td><td>{one.facts['offset_us']:.1f} us</td>"
+        f"<td>{one.facts['left_out']}</td></tr>"
         for one in ranks
     )
     return (
         f'<h2>Ranks</h2><p>{escape(versions)}</p><div class="wide"><table><tr><th></th><th>host</th><th>CPU</th>'
-        f"<th>clock against rank 0</th><th>spans left out</th></tr>{rows}</table></div>"
+        f"<th>threads</th><th>clock against rank 0</th><th>spans left out</th></tr>{rows}</table></div>"
     )

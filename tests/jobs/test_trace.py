@@ -1,6 +1,7 @@
 """`dist-ms run --trace`: the files of the ranks, the merged trace, and what the report says bounds the run."""
 
 import json
+import re
 import subprocess
 import sys
 
@@ -64,6 +65,11 @@ def test_a_slow_rank_is_named_and_the_trace_opens(run, tmp_path):
     assert min(slow) >= 30_000  # us
     page = (folder / "report.html").read_text()
     assert "A slow rank bounds this run" in page and "prefers-color-scheme:dark" in page and "Dense" in page
+    (row,) = re.findall(r"<tr><td>Dense</td><td>8,16 · 32,16 · 32</td>(.*?)</tr>", page)  # twice 2 * 8 * 32 * 16
+    times, took, _, speed, moved, share = re.findall(r"<td>([^<]+)</td>", row)
+    assert times == "2" and float(speed) == pytest.approx(2 * 8192 / (float(took) * 1e6), rel=0.2)
+    assert float(moved) > 0 and 0 <= int(share.removesuffix(" %")) <= 100
+    assert "GFLOP/s in products of float32" in page
     assert "http" not in page and "<script" not in page and "is in no phase" in page
     words = [sys.executable, "-m", "dist_ms.launch", "report", str(folder)]
     again = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout

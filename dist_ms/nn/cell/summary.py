@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dist_ms.autograd.tape import recording
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.operation_flops import operation_flops
 
 if TYPE_CHECKING:
     from dist_ms.nn.cell.cell import Cell
@@ -122,7 +122,7 @@ class _Watch:
 
     def __call__(self, primitive: Any, inputs: tuple, result: Any) -> None:
         """What the gate tells of an operation that ran."""
-        count = _flops(primitive, inputs, result)
+        count = operation_flops(primitive, inputs, result)
         self.total += count
         for cell in set(self.running):
             self.flops[cell] = self.flops.get(cell, 0) + count
@@ -163,34 +163,3 @@ def _shapes(output: Any) -> Iterator[tuple[int, ...]]:
             yield from _shapes(one)
     elif isinstance(output, dict):
         yield from _shapes(list(output.values()))
-
-
-@cache
-def _kinds() -> tuple:
-    """The operations that are counted."""
-    from dist_ms.ops.convolutions.conv import Convolution, TransposedConvolution
-    from dist_ms.ops.layers.attention import BlockAttention
-    from dist_ms.ops.layers.dense import Dense
-    from dist_ms.ops.layers.recurrence import Recurrence
-    from dist_ms.ops.linear_algebra.matmul import MatMul
-
-    return Dense, MatMul, Convolution, TransposedConvolution, BlockAttention, Recurrence
-
-
-def _flops(primitive: Any, inputs: tuple, result: Any) -> int:
-    """Twice the multiplications of an operation."""
-    dense, product, convolution, transposed, attention, recurrence = _kinds()
-    if not isinstance(primitive, (dense, product, convolution, transposed, attention, recurrence)):
-        return 0
-    first, second = inputs[0].shape, inputs[1].shape
-    if isinstance(primitive, dense):
-        return 2 * prod(result.shape) * second[-1]
-    if isinstance(primitive, product):
-        return 2 * prod(result.shape) * first[-2 if primitive.transpose_a else -1]
-    if isinstance(primitive, convolution):
-        return 2 * prod(result.shape) * prod(second[1:])
-    if isinstance(primitive, transposed):
-        return 2 * prod(first) * prod(second[1:])
-    if isinstance(primitive, attention):
-        return 4 * prod(first) * second[-2]
-    return 2 * first[0] * first[1] * prod(second)

@@ -88,6 +88,26 @@ def test_files(tmp_path):
     assert [row["op_occurrences"] for row in found["Exp"]] in ([2, 1], [1, 2]) and found["None"] == []
 
 
+def test_what_operations_compute_and_move(tmp_path):
+    net, narrow = nn.Dense(4, 3), ms.Tensor(np.ones((8, 4)), ms.bfloat16)
+    with profile(output_path=str(tmp_path), record_shapes=True) as prof:
+        ops.reshape(net(X), (3, 2))
+        ops.exp(narrow)
+        ops.stack([X, X])
+    found = {span.name: (span.flops, span.bytes, span.narrow) for span in prof.spans if span.kind == "operation"}
+    assert found["Dense"] == (2 * 2 * 3 * 4, 4 * (2 * 4 + 3 * 4 + 3 + 2 * 3), False)
+    assert found["Reshape"] == (0, 0, False)  # the same memory
+    assert found["Exp"] == (0, 2 * 2 * 8 * 4, True)
+    assert found["Stack"] == (0, 4 * (2 * 8 + 16), False)
+    prof.analyse()
+    events, rows, _ = files(tmp_path)
+    (dense,) = (row for row in rows if row["op_type"] == "Dense")
+    assert (dense["flops"], dense["bytes"]) == ("48", "116") and "narrow" not in dense
+    assert [e["args"] for e in events if e["name"] == "Dense" and e["cat"] == "operation"] == [
+        {"shapes": [[2, 4], [3, 4], [3]], "flops": 48, "bytes": 116}
+    ]
+
+
 def test_a_schedule_chooses_steps(tmp_path):
     plan = schedule(wait=1, warmup=1, active=2, repeat=2, skip_first=1)
     assert [plan(i).value for i in range(10)] == [0, 0, 1, 2, 3, 0, 1, 2, 3, 0]
