@@ -69,6 +69,7 @@ from dist_ms.common.settings.parallel_context import (
 from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
 from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
 from dist_ms.common.tensor.symbol import Symbol
+from dist_ms.compat.paths import install as _offer_paths
 from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"
@@ -182,6 +183,7 @@ if _typing.TYPE_CHECKING:
 
 _late_names(__name__)
 _late_names("dist_ms.communication")  # which does not know this floor
+_offer_paths()
 
 _check_environment()
 allocator.start()

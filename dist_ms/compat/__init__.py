@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import sys
 
-from dist_ms.compat.alias import MindSporeFinder
-from dist_ms.compat.modules import ALIASES, MINDSPORE_VERSION
-from dist_ms.compat.special_names import REFUSED, SPECIAL
+from dist_ms.compat.alias import AliasFinder
+from dist_ms.compat.modules import MINDSPORE_VERSION
 
-_finder = MindSporeFinder("mindspore", "dist_ms", MINDSPORE_VERSION, ALIASES, SPECIAL, REFUSED)
+_finder = AliasFinder("mindspore", "dist_ms", MINDSPORE_VERSION)
 
 
 def install() -> None:

@@ -1,8 +1,7 @@
 """Where MindSpore's module paths lead that dist_ms does not have, or lays out otherwise.
 
-A path in the table becomes a module, visible under `mindspore` only, whose names are looked
-up in the listed dist_ms modules, in their order; `import *` leaves out those after "~".
-A path that is not in the table, nor above one that is, leads to the dist_ms module of the same path, the same object.
+A path in the table is a module whose names are looked up in the listed dist_ms modules, in their order; `import *`
+leaves out those after "~". Where dist_ms has a module of that path, its own names come first.
 """
 
 from __future__ import annotations

@@ -98,8 +98,45 @@ def test_a_missing_script_is_named(tmp_path):
 @pytest.mark.parametrize("path", ALIASES)
 def test_every_listed_path_can_be_imported(as_mindspore, path):
     module = importlib.import_module(f"mindspore.{path}")
-    assert module.__name__ == f"mindspore.{path}"
+    assert module is importlib.import_module(f"dist_ms.{path}")
     exec(f"from mindspore.{path} import *", {})
+    with pytest.raises(AttributeError, match="zzz"):
+        _ = module.zzz
+
+
+def test_paths_below_dist_ms_itself_in_a_new_interpreter(tmp_path):
+    (tmp_path / "script.py").write_text(
+        "import dist_ms as ms\n"
+        "from dist_ms.dataset.vision.utils import Inter\n"
+        "from dist_ms.train.callback import SummaryCollector, TimeMonitor\n"
+        "from dist_ms.train.model import Model, ParallelMode\n"
+        "from dist_ms.device_context.ascend.op_precision import precision_mode\n"
+        "import dist_ms.train.train_thor as thor\n"
+        "assert SummaryCollector is ms.SummaryCollector and Model is ms.Model and ParallelMode is ms.ParallelMode\n"
+        "assert Inter is ms.dataset.vision.Inter and thor.ConvertModelUtils and ms.train.train_thor is thor\n"
+        "assert ms.train.model.__spec__.name == ms.train.model.__name__ == 'dist_ms.train.model'\n"
+        "assert ms.utils.dlpack.to_dlpack and ms.boost.AutoBoost\n"
+        "print(ms.train.model.__file__)\n"
+    )
+    done = run(["script.py"], tmp_path)
+    assert done.stdout.endswith("model.py\n"), done.stderr
+
+
+def test_a_module_of_a_function_s_name_leaves_the_function_usable():
+    import dist_ms.parallel.shard
+
+    assert isinstance(dist_ms.parallel.shard, type(dist_ms.version))
+    with pytest.raises(TypeError, match="in_strategy"):
+        dist_ms.parallel.shard(dist_ms.nn.ReLU())
+    with pytest.raises(TypeError, match="'dist_ms.version' is a module"):
+        dist_ms.version()
+
+
+def test_a_module_keeps_its_own_reason_for_a_missing_name():
+    with pytest.raises(AttributeError, match="write an ops.Primitive or an ops.Custom"):
+        _ = dist_ms.ops.CustomOpBuilder
+    with pytest.raises(AttributeError, match="module 'dist_ms.train.model' has no attribute 'zzz'"):
+        _ = dist_ms.train.model.zzz
 
 
 @pytest.mark.parametrize("path", "generator seed sparse_tensor symbol".split())

@@ -18,8 +18,13 @@ def as_mindspore():
     dist_ms.compat.uninstall()
 
 
-def taken(path, name):
-    return getattr(importlib.import_module(f"mindspore.{path}"), name)
+def taken(path, name, package="mindspore"):
+    return getattr(importlib.import_module(f"{package}.{path}"), name)
+
+
+@pytest.fixture(params=["mindspore", "dist_ms"])
+def package(request):
+    return request.param
 
 
 NAMES = """
@@ -81,22 +86,22 @@ version __version__
 
 
 @pytest.mark.parametrize("line", NAMES.strip().splitlines())
-def test_names_are_there(line):
+def test_names_are_there(line, package):
     path, *names = line.split()
     for name in names:
-        assert taken(path, name) is not None
+        assert taken(path, name, package) is not None
 
 
 @pytest.mark.parametrize("path", SPECIAL)
-def test_special_names_are_there(path):
+def test_special_names_are_there(path, package):
     for name in SPECIAL[path]:
-        assert taken(path, name) is not None
+        assert taken(path, name, package) is not None
 
 
 @pytest.mark.parametrize("path", REFUSED)
-def test_refused_names_can_be_imported_and_say_why_when_used(path):
+def test_refused_names_can_be_imported_and_say_why_when_used(path, package):
     for name in REFUSED[path]:
-        found = taken(path, name)
+        found = taken(path, name, package)
         try:
             found()
         except NotImplementedError as error:
