@@ -23,6 +23,7 @@ from dist_ms.common.lanes import lanes
 from dist_ms.common.progress import progress
 from dist_ms.communication import Comm
 from dist_ms.communication.world import World, on_init
+from dist_ms.profiler.links import link_rate
 from dist_ms.profiler.recording import Recorder
 from dist_ms.profiler.results import by_operation
 
@@ -76,12 +77,14 @@ class Trace:
 
     Attributes:
         rank, ranks: which one this is, of how many.
+        link: the first rank of the next machine, and the bytes per second that go there; None where none were sent.
         offset: from its clock to rank 0's, in ns.
         updates: per update its end, the bytes that arrays have and the most they had, and the loss before it.
     """
 
     def __init__(self, folder: str) -> None:
         self.folder, self.rank, self.ranks, self.offset = folder, 0, 1, 0
+        self.link: tuple[int, float] | None = None
         self.began, self._process = perf_counter_ns(), os.getpid()
         self.updates: list[tuple[int, int, int, float | None]] = []
         self._operations = Recorder(shapes=True, gives_way=True)
@@ -162,6 +165,7 @@ class Trace:
             "ranks": self.ranks,
             "host": platform.node(),
             "offset_us": self.offset / 1e3,
+            "link": self.link,
             "left_out": lanes.left_out,
             "command": sys.argv,
             "cpu": _cpu(),
@@ -199,6 +203,7 @@ class Trace:
             self._written, lanes.on = True, False
             return
         self.offset = clock_offset(world.comm)
+        self.link = link_rate(world.comm, [world.nodes[rank] for rank in world.comm.ranks])
         control = getattr(world.comm, "_control", None)
         if control is not None:
             control.watch = self.communicated

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from dist_ms.launch.reporting.charts import bar, curves
+from dist_ms.launch.reporting.links import links, table
 from dist_ms.launch.reporting.phases import PHASES, RankPhases, measured
 from dist_ms.launch.reporting.reading import RankTrace
 
@@ -65,6 +66,7 @@ def page(ranks: Sequence[RankTrace], found: Sequence[RankPhases], words: str) ->
         _loss(ranks[0]),
         "<h2>Memory of arrays</h2>" + _memory(ranks),
         _operations(ranks[0]),
+        table(links(ranks)),
         _about(ranks),
     ]
     style = (

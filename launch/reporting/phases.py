@@ -149,12 +149,13 @@ def _within(segments: Sequence[tuple[str, float, float]], steps: Sequence[dict[s
     return seconds
 
 
-def verdict(ranks: Sequence[RankPhases], expected: int | None = None) -> str:
+def verdict(ranks: Sequence[RankPhases], expected: int | None = None, network: str = "") -> str:
     """Say in words what bounds the run and what to change.
 
     Args:
         ranks: their times.
         expected: how many ranks the job had.
+        network: what there is to say of the network between its machines.
     """
     ranks = [one for one in ranks if one.steps and one.total]
     if not ranks:
@@ -199,8 +200,9 @@ def verdict(ranks: Sequence[RankPhases], expected: int | None = None) -> str:
         text = (
             f"Communication bounds this run: moving data between ranks takes {_percent(moving)} of the time, and "
             f"waiting for each other {_percent(waits)}. Take larger batches per rank, accumulate gradients over some "
-            "steps, or send 16-bit gradients; between machines see that the fastest network is used."
+            "steps, or send 16-bit gradients."
         )
+        text += f" {network}" if network else ""
     elif computing > 0.5:
         largest = max(("forward", "backward", "update"), key=mean)
         text = (

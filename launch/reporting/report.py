@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from dist_ms.launch.reporting.links import links, slowest
 from dist_ms.launch.reporting.page import page
 from dist_ms.launch.reporting.phases import phases, verdict
 from dist_ms.launch.reporting.reading import merge, read_ranks, write_whole
@@ -21,7 +22,7 @@ def report(folder: str) -> str:
     """
     ranks = read_ranks(folder)
     found = phases(ranks)
-    words = verdict(found, ranks[0].facts["ranks"])
+    words = verdict(found, ranks[0].facts["ranks"], slowest(links(ranks)))
     write_whole(Path(folder) / "trace.json", json.dumps(merge(ranks)))
     write_whole(Path(folder) / "report.html", page(ranks, found, words))
     return words

@@ -58,8 +58,7 @@ class Hosts:
             _call("-n", name, "addr", "add", f"{self._net}.{k}/24", "dev", "eth0")
             _call("-n", name, "link", "set", "eth0", "up")
             _call("-n", name, "link", "set", "lo", "up")
-            shape = f"qdisc add dev eth0 root tbf rate {RATE} burst 256kb latency 50ms".split()
-            _call("-n", name, *shape, program="tc")
+            self._limit(k, RATE)
 
     def delete(self, count):
         for k in range(1, count + 1):
@@ -74,6 +73,22 @@ class Hosts:
             yield
         finally:
             _call("link", "set", f"{self._prefix}v{k}", "up")
+
+    @contextmanager
+    def slowed(self, k, rate):
+        """Let a machine's cable carry less, for a while."""
+        self._limit(k, rate)
+        try:
+            yield
+        finally:
+            self._limit(k, RATE)
+
+    def _limit(self, k, rate):
+        """Limit what a machine sends, and what it is sent."""
+        shape = f"dev eth0 root tbf rate {rate} burst 256kb latency 50ms".split()
+        _call("-n", f"{self._prefix}{k}", "qdisc", "replace", *shape, program="tc")
+        shape[1] = f"{self._prefix}v{k}"
+        _call("qdisc", "replace", *shape, program="tc")
 
     def on_first(self):
         """The words that run a program on the first machine."""

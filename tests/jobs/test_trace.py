@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.jobs.conftest import DIST_MS, environment
+
 TRAIN = """
 import sys, time
 import numpy as np
@@ -20,7 +22,8 @@ slow = sys.argv[1]
 class Net(nn.Cell):
     def __init__(self):
         super().__init__()
-        self.a, self.b = nn.Dense(16, 32, activation="relu"), nn.Dense(32, 2)
+        wide = 12000 if slow == "network" else 32
+        self.a, self.b = nn.Dense(16, wide, activation="relu"), nn.Dense(wide, 2)
     def construct(self, x):
         if slow == "rank" and get_rank() == 1:
             time.sleep(0.03)
@@ -78,6 +81,24 @@ def test_a_slow_rank_is_named_and_the_trace_opens(run, tmp_path):
 
 def test_slow_data_is_named(run, tmp_path):
     assert "Data bounds this run: ranks wait" in traced(run, tmp_path / "traces", "data")
+
+
+def test_a_slow_network_is_named(hosts, write, tmp_path):
+    folder, given = tmp_path / "traces", hosts.mpi_options((1, 1, 1))
+    at = given.index("--host")
+    words = [*hosts.on_first(), *DIST_MS, "--hosts", given[at + 1], "--trace", str(folder)]
+    words += ["--mpi-args", " ".join(given[:at] + given[at + 2 :]), str(write(TRAIN)), "network"]
+    with hosts.slowed(2, "40mbit"):
+        done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert "Communication bounds this run: moving data between ranks takes" in line
+    slow, others = map(
+        float, re.findall(r"node2 is slow: it carries (\S+) MB/s, where the others carry (\S+):", line)[0]
+    )
+    assert slow < 10 and others > 2 * slow
+    page = (folder / "report.html").read_text()
+    assert "<tr><td>node1</td><td>node2</td><td>" in page and "<tr><td>node3</td><td>node1</td><td>" in page
 
 
 def test_a_rank_that_fails_leaves_its_trace(run, tmp_path):
