@@ -20,7 +20,7 @@ FROM_ABOVE = {
     "dist_ms.compat.inner.operations.graph_operations": """
     make_row_tensor_inner make_sparse_tensor row_tensor_add
     DtypeToEnum PyFunc Reusing SliceGetItem TensorToTuple UpdateState augassign_add augassign_div augassign_floordiv
-    augassign_mod augassign_mul augassign_sub hastype hyper_add is_dynamic_sequence_element_unknown
+    augassign_mod augassign_mul augassign_sub hastype hyper_add
     is_sequence_shape_unknown is_sequence_value_unknown is_tensor_bool_cond recompute_block switch_layer tail
     tensor_operator_registry typeof
     """.split(),

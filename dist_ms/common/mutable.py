@@ -63,7 +63,7 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
 
     Args:
         input_data: a Tensor, a number, or a nested tuple, list or dict of them.
-        dynamic_len: for MindSpore's graph compiler; here the length is never fixed.
+        dynamic_len: for MindSpore's graph compiler; here no length is fixed, and the mark is only kept.
 
     Returns:
         An equal value of a marked subclass; a Tensor itself.
@@ -94,8 +94,11 @@ def mutable(input_data: Any, dynamic_len: bool = False) -> Any:
         )
     if isinstance(input_data, Tensor):
         return input_data
-    kind = next(marked for plain, marked in _KINDS if isinstance(input_data, plain))
-    return kind(input_data)
+    kind = next(of_marked for plain, of_marked in _KINDS if isinstance(input_data, plain))
+    marked: Any = kind(input_data)
+    if dynamic_len:
+        marked.__ms_dynamic_len__ = True
+    return marked
 
 
 def _is_allowed(value: Any) -> bool:

@@ -8,43 +8,29 @@ __all__ = [
     "GeSwitch",
     "GetNext",
     "GroupTopk",
-    "J",
     "MapCacheIdx",
     "Merge",
     "PagedAttention",
     "PagedAttentionMask",
     "Pull",
     "Push",
-    "PyExecute",
     "Reshard",
-    "array_reduce",
     "distribute",
-    "embed",
-    "env_get",
-    "environ_add",
-    "environ_create",
-    "environ_get",
-    "environ_set",
     "fused_infer_attention_score",
     "geswitch",
-    "iter_converter",
     "lightning_indexer",
     "make_map_parameter",
     "merge",
     "moe_distribute_combine",
     "moe_distribute_dispatch",
-    "ms_hasnext",
     "ms_kernel",
-    "ms_next",
     "nsa_compress",
     "nsa_compress_attention",
     "nsa_select_attention",
-    "ref_to_embed",
     "reshard",
     "rotated_iou",
     "sparse_flash_attention",
     "speed_fusion_attention",
-    "zip_operation",
 ]
 
 _ASCEND = (
@@ -92,24 +78,10 @@ rotated_iou = refused("rotated_iou", *_ASCEND)
 sparse_flash_attention = refused("sparse_flash_attention", *_ASCEND)
 speed_fusion_attention = refused("speed_fusion_attention", *_ASCEND)
 GeSwitch = refused("GeSwitch", *_COMPILED)
-J = refused("J", *_COMPILED)
 Merge = refused("Merge", *_COMPILED)
-PyExecute = refused("PyExecute", *_COMPILED)
-array_reduce = refused("array_reduce", *_COMPILED)
-embed = refused("embed", *_COMPILED)
-env_get = refused("env_get", *_COMPILED)
-environ_add = refused("environ_add", *_COMPILED)
-environ_create = refused("environ_create", *_COMPILED)
-environ_get = refused("environ_get", *_COMPILED)
-environ_set = refused("environ_set", *_COMPILED)
 geswitch = refused("geswitch", *_COMPILED)
-iter_converter = refused("iter_converter", *_COMPILED)
 make_map_parameter = refused("make_map_parameter", *_COMPILED)
 merge = refused("merge", *_COMPILED)
-ms_hasnext = refused("ms_hasnext", *_COMPILED)
-ms_next = refused("ms_next", *_COMPILED)
-ref_to_embed = refused("ref_to_embed", *_COMPILED)
-zip_operation = refused("zip_operation", *_COMPILED)
 MapCacheIdx = refused("MapCacheIdx", *_TABLES)
 Pull = refused("Pull", *_TABLES)
 Push = refused("Push", *_TABLES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from dist_ms import ops
 from dist_ms.autograd.recompute import recompute
@@ -30,7 +30,6 @@ __all__ = [
     "augassign_sub",
     "hastype",
     "hyper_add",
-    "is_dynamic_sequence_element_unknown",
     "is_sequence_shape_unknown",
     "is_sequence_value_unknown",
     "is_tensor_bool_cond",
@@ -142,15 +141,6 @@ def is_sequence_value_unknown(x: Sequence) -> bool:
     """Whether the values of a tuple or list are unknown: never, where nothing is compiled."""
     check_type(x, "x", "is_sequence_value_unknown", (tuple, list))
     return False
-
-
-def is_dynamic_sequence_element_unknown(x: Sequence) -> NoReturn:
-    """Whether what a sequence of unknown length holds is unknown; every sequence has a length here.
-
-    Raises:
-        TypeError: for a sequence with a length, as in MindSpore.
-    """
-    raise TypeError(complaint("x", "is_dynamic_sequence_element_unknown", "a sequence of unknown length", x))
 
 
 def make_row_tensor_inner(indices: Tensor, values: Tensor, dense_shape: tuple) -> RowTensor:
