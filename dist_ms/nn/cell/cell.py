@@ -1,34 +1,29 @@
-"""Cell: registers Parameters, buffers and other Cells, names them, and prints them.
+"""Cell: its fields, how attributes become Parameters, buffers and children, and its printed form.
 
-Registration happens in `__setattr__`; everything else is an ordinary attribute. The other
-parts of a Cell: call.py runs it, hooks.py calls hooks, precision.py sets the
-type of its operations, state.py keeps buffers and state dictionaries, flags.py
-holds flags, compiler.py answers what scripts ask of MindSpore's compiler,
-summary.py describes a network as a table.
+Registration happens in `__setattr__`; everything else is an ordinary attribute. Most methods are functions of the files
+beside this one, each of which says which fields of a cell it reads and writes; all fields are declared here.
 """
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from typing import Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from dist_ms._ext.cell import find_registered, registered
+from dist_ms._ext.cell import Constructed, find_registered, registered
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell.call import CellCall
-from dist_ms.nn.cell.compiler import CellCompiler
-from dist_ms.nn.cell.flags import CellFlags
-from dist_ms.nn.cell.state import CellState, register_cell_buffer_registration_hook
-from dist_ms.nn.cell.summary import CellSummary
+from dist_ms.nn.cell import call, compiler, conversion, flags, hooks, members, precision, state, summary
+from dist_ms.nn.cell.members import need_init
+from dist_ms.nn.cell.state import register_cell_buffer_registration_hook
+
+if TYPE_CHECKING:
+    from dist_ms.common import dtype as mstype
 
 __all__ = ["Cell", "GraphCell", "register_cell_buffer_registration_hook"]
 
-_PREFIX = re.compile(r"^\w*[0-9a-zA-Z_.\-]*$", re.ASCII)
 
-
-class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
+class Cell(Constructed):
     """Base class of networks and layers.
 
     A subclass creates Parameters and other Cells as attributes in `__init__` and
@@ -56,10 +51,42 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
         [6.]
     """
 
+    # ---- fields, by the file that writes them; a class's value is that of a cell which has none of its own
+    _params: OrderedDict[str, Any]
+    _cells: OrderedDict[str, Any]
+    _buffers: OrderedDict[str, Any]
+    _auto_prefix: bool
+    _cell_listed: dict[str, Parameter]  # those in lists and tuples, by name
+    _cell_generated = 0  # parameters of ParameterTuples named so far
+    has_bprop = False
+    _param_prefix = ""  # members.py
+    _cell_plain = False  # shortcut.py: nothing but `construct` is to be run
+    _cell_called = False  # call.py
+    _cell_recompute: dict | None = None
+    _bprop_debug = False
+    _cell_hooks: dict[str, OrderedDict] | None = None  # hooks.py: the four tables, made with the first hook
+    _cell_saved_hooks: tuple[Callable, Callable] | None = None
+    _cell_read_hooks: dict[str, Callable] | None = None  # by attribute: what a compiled run sees of a parameter
+    _cell_policy: precision.RunIn | None = None  # precision.py
+    _cell_float_type: mstype.Number | None = None
+    _non_persistent_buffers_set: frozenset | set = frozenset()  # state.py
+    _cell_state_hooks: dict[str, OrderedDict] | None = None  # the four tables, made with the first hook
+    _func_graph_flags: dict  # flags.py
+    _phase = "train"
+    _scope: str | None = None
+    cell_type: str | None = None
     training = False
     requires_grad = False
-    _param_prefix = ""
-    _cell_generated = 0  # parameters of ParameterTuples named so far
+    _cell_init_args: str  # compiler.py: of cells that record them
+    _jit_config_dict: dict | None = None
+    _dynamic_shape_inputs: Any = None
+    compiled = False  # no cell is ever compiled
+    pipeline_stage = compiler.Stage(int, int, "The stage of pipeline parallelism, which dist_ms does not have.")
+    pipeline_segment = compiler.Stage(int, int, "The segment of pipeline parallelism, which dist_ms does not have.")
+    parameter_layout_dict = compiler.Kept(dict, dict, "Layouts of parameters that model parallelism cuts.")
+    parallel_parameter_name_list = compiler.Kept(list, tuple, "Names of parameters that model parallelism cuts.")
+    parallel_parameter_merge_net_dict = compiler.Kept(dict, dict, "How model parallelism puts parameters together.")
+    compile_phase = compiler.Kept(str, lambda: None, "The name a compiled form would have.")
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None) -> None:
         state = self.__dict__
@@ -82,14 +109,14 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, Tensor):
             if isinstance(value, Parameter):
-                self._cell_need_init("a Parameter")
+                need_init(self, "a Parameter")
                 self.__dict__.pop(name, None)
                 self.insert_param_to_cell(name, value)
                 return
             if isinstance(value, _Buffer):
-                self._cell_need_init("a Buffer")
+                need_init(self, "a Buffer")
                 self.__dict__.pop(name, None)
-                self.register_buffer(name, value, getattr(value, "persistent", True))
+                self.register_buffer(name, value, getattr(value, "persistent", True))  # type: ignore[arg-type]
                 return
         elif isinstance(value, Cell):
             self._cell_set_child(name, value)
@@ -119,15 +146,8 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
     def __bool__(self) -> bool:
         return True
 
-    def _cell_need_init(self, what: str) -> None:
-        if "_params" not in self.__dict__:
-            raise AttributeError(
-                f"For '{type(self).__name__}', please call Cell.__init__() before assigning {what}: "
-                "add super().__init__() as the first line of __init__."
-            )
-
     def _cell_set_child(self, name: str, value: Cell) -> None:
-        self._cell_need_init("a Cell")
+        need_init(self, "a Cell")
         self.__dict__.pop(name, None)
         if self._auto_prefix:
             value.update_parameters_name(name + ".")
@@ -135,7 +155,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
 
     def _cell_register_tuple(self, value: ParameterTuple) -> None:
         """Register the members of a ParameterTuple, each under its own name."""
-        self._cell_need_init("a ParameterTuple")
+        need_init(self, "a ParameterTuple")
         for p in OrderedDict.fromkeys(value):
             if _is_parameter_generated(p.name):
                 self.__dict__["_cell_generated"] = self._cell_generated + 1
@@ -203,7 +223,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
                 "For 'insert_child_to_cell', the parameter 'child_name' can not be None and can not contain '.' , "
                 f"but got {child_name!r}."
             )
-        self._cell_need_init("a Cell")
+        need_init(self, "a Cell")
         if child_name != "summary" and hasattr(self, child_name) and child_name not in self._cells:
             raise KeyError(
                 f"For 'insert_child_to_cell', 'child_name' must be new to the Cell, but {child_name} already exists."
@@ -247,7 +267,7 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
             raise KeyError(
                 f"For 'insert_param_to_cell', the argument 'param_name' should not contain '.', but got {param_name!r}."
             )
-        self._cell_need_init("a Parameter")
+        need_init(self, "a Parameter")
         if hasattr(self, param_name) and param_name not in self._params:
             raise KeyError(
                 f"For 'insert_param_to_cell', 'param_name' must be new to the Cell, but {param_name} already exists."
@@ -261,45 +281,16 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
             param.name = param_name
         self._params[param_name] = param
 
-    # ---- iteration
-    def name_cells(self) -> OrderedDict:
-        """The direct children by name, each cell once.
-
-        Examples:
-            >>> from dist_ms import nn
-            >>> list(nn.SequentialCell(nn.ReLU(), nn.Flatten()).name_cells())
-            ['0', '1']
-        """
-        found: OrderedDict = OrderedDict()
-        for name, cell in self._cells.items():
-            if cell is not None and not any(cell is c for c in found.values()):
-                found[name] = cell
-        return found
-
-    def cells(self) -> Any:
-        """The direct children."""
-        return self.name_cells().values()
-
-    def cells_and_names(self, cells: set | None = None, name_prefix: str = "") -> Iterator:
-        """Iterate over this cell and all nested ones as (path, cell), each cell once.
-
-        Args:
-            cells: cells to leave out; the ones seen are added.
-            name_prefix: put before every path.
-
-        Examples:
-            >>> from dist_ms import nn
-            >>> [path for path, _ in nn.SequentialCell(nn.ReLU(), nn.SequentialCell(nn.Tanh())).cells_and_names()]
-            ['', '0', '1', '1.0']
-        """
-        seen = cells if cells is not None else set()
-        if self in seen:
-            return
-        seen.add(self)
-        yield name_prefix, self
-        for name, cell in self._cells.items():
-            if cell is not None:
-                yield from cell.cells_and_names(seen, f"{name_prefix}.{name}" if name_prefix else name)
+    # ---- what is inside
+    name_cells = members.name_cells
+    cells = members.cells
+    cells_and_names = members.cells_and_names
+    parameters_and_names = members.parameters_and_names
+    get_parameters = members.get_parameters
+    parameters_dict = members.parameters_dict
+    trainable_params = members.trainable_params
+    untrainable_params = members.untrainable_params
+    apply = members.apply
 
     def get_sub_cell(self, target: str) -> Cell:
         """The cell at a dotted path such as `"body.0"`; "" is this cell.
@@ -316,109 +307,16 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
                 raise AttributeError(f"`{part}` is not an nn.Cell")
         return cell
 
-    def parameters_and_names(self, name_prefix: str = "", expand: bool = True) -> Iterator:
-        """Iterate over (path, parameter): own parameters first, then the children's; each parameter once.
-
-        Args:
-            name_prefix: put before every path.
-            expand: go into child cells.
-        """
-        seen = set()
-        for path, cell in self.cells_and_names(name_prefix=name_prefix) if expand else [(name_prefix, self)]:
-            for key, p in cell._params.items():
-                if p is not None and id(p) not in seen:
-                    seen.add(id(p))
-                    yield (f"{path}.{key}" if path else key), p
-
-    def get_parameters(self, expand: bool = True) -> Iterator:
-        """Iterate over the parameters: own ones first, then the children's; each once.
-
-        Examples:
-            >>> from dist_ms import nn
-            >>> print([p.name for p in nn.Dense(2, 1).get_parameters()])
-            ['weight', 'bias']
-        """
-        for _, p in self.parameters_and_names(expand=expand):
-            yield p
-
-    def parameters_dict(self, recurse: bool = True) -> OrderedDict:
-        """The parameters by name; of several with one name the last."""
-        return OrderedDict((p.name, p) for p in self.get_parameters(recurse))
-
     def parameters_broadcast_dict(self, recurse: bool = True) -> OrderedDict | None:
         """The parameters that data parallelism broadcasts, by name; None when there are none."""
         found = OrderedDict((p.name, p) for p in self.get_parameters(recurse) if not p.layerwise_parallel)
         return found or None
 
-    def trainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """The parameters that need gradients, in order."""
-        return [p for p in self.get_parameters(recurse) if p.requires_grad]
-
-    def untrainable_params(self, recurse: bool = True) -> list[Parameter]:
-        """The parameters that need no gradients, in order."""
-        return [p for p in self.get_parameters(recurse) if not p.requires_grad]
-
-    def apply(self, fn: Callable[[Cell], None]) -> Cell:
-        """Call `fn` on every nested cell, children before parents, this one last.
-
-        Examples:
-            >>> from dist_ms import nn
-            >>> net = nn.SequentialCell(nn.Dense(2, 2), nn.ReLU())
-            >>> _ = net.apply(lambda c: print(c.cls_name))
-            Dense
-            ReLU
-            SequentialCell
-        """
-        for cell in self.cells():
-            cell.apply(fn)
-        fn(self)
-        return self
-
     # ---- names
-    def update_parameters_name(self, prefix: str = "", recurse: bool = True) -> None:
-        """Rename every parameter to `prefix` + its path.
-
-        Raises:
-            TypeError: if `prefix` is no str.
-            ValueError: if it holds other than letters, digits, `_`, `-` and `.`.
-        """
-        if not isinstance(prefix, str):
-            raise TypeError(f"For 'update_parameters_name', 'prefix' must be a str, but got {type(prefix)}.")
-        if not _PREFIX.match(prefix):
-            raise ValueError(
-                "For 'update_parameters_name', 'prefix' must hold only letters, digits, '_', '-' and '.', "
-                f"but got {prefix!r}."
-            )
-        for path, p in self.parameters_and_names(expand=recurse):
-            if prefix:
-                p.is_init = False
-            p.name = prefix + path
-
-    def check_names(self) -> None:
-        """Check that parameter names are unique.
-
-        Raises:
-            ValueError: if two parameters have one name.
-        """
-        names: set = set()
-        for key, p in self.parameters_and_names():
-            if p.name in names:
-                raise ValueError(
-                    f"For '{self.cls_name}', every Parameter must have a name of its own, but '{p.name}' of {key} "
-                    "already exists: rename one of the two."
-                )
-            names.add(p.name)
-
-    def check_names_and_refresh_name(self) -> None:
-        """Where two parameters have one name, rename all to their paths; a cell's first call does so.
-
-        Raises:
-            ValueError: if two still have one name.
-        """
-        names = [p.name for p in self.get_parameters()]
-        if len(set(names)) < len(names):
-            self.update_parameters_name()
-            self.check_names()
+    update_parameters_name = members.update_parameters_name
+    check_names = members.check_names
+    check_names_and_refresh_name = members.check_names_and_refresh_name
+    update_cell_prefix = members.update_cell_prefix
 
     @property
     def param_prefix(self) -> str:
@@ -433,15 +331,83 @@ class Cell(CellCall, CellState, CellFlags, CellCompiler, CellSummary):
         """
         return self._param_prefix
 
-    def update_cell_prefix(self) -> None:
-        """Tell every nested cell the path it has."""
-        for path, cell in self.cells_and_names():
-            cell.__dict__["_param_prefix"] = path
-
     @property
     def cls_name(self) -> str:
         """The name of the cell's class."""
         return type(self).__name__
+
+    # ---- calls
+    construct = call.construct
+    _cell_call = call.call_cell
+    run_construct = call.run_construct
+    bprop_debug = call.bprop_debug
+    recompute = call.recompute
+
+    # ---- hooks
+    register_forward_pre_hook = hooks.register_forward_pre_hook
+    register_forward_hook = hooks.register_forward_hook
+    register_backward_pre_hook = hooks.register_backward_pre_hook
+    register_backward_hook = hooks.register_backward_hook
+    register_saved_tensors_hooks = hooks.register_saved_tensors_hooks
+    register_parameter_forward_hook = hooks.register_parameter_forward_hook
+    _cell_read = hooks.read_parameter
+
+    # ---- types of operations and of parameters
+    to_float = precision.to_float
+    cast_inputs = precision.cast_inputs
+    _apply = conversion._apply
+    to = conversion.to
+    to_empty = conversion.to_empty
+
+    # ---- buffers and state dictionaries
+    register_buffer = state.register_buffer
+    named_buffers = state.named_buffers
+    buffers = state.buffers
+    get_buffer = state.get_buffer
+    get_extra_state = state.get_extra_state
+    set_extra_state = state.set_extra_state
+    state_dict = state.state_dict
+    _save_to_state_dict = state._save_to_state_dict
+    load_state_dict = state.load_state_dict
+    _load_from_state_dict = state._load_from_state_dict
+    register_state_dict_pre_hook = state.register_state_dict_pre_hook
+    register_state_dict_post_hook = state.register_state_dict_post_hook
+    register_load_state_dict_pre_hook = state.register_load_state_dict_pre_hook
+    register_load_state_dict_post_hook = state.register_load_state_dict_post_hook
+
+    # ---- flags
+    add_flags = flags.add_flags
+    add_flags_recursive = flags.add_flags_recursive
+    get_flags = flags.get_flags
+    phase = flags.phase
+    set_train = flags.set_train
+    set_grad = flags.set_grad
+    set_comm_fusion = flags.set_comm_fusion
+    set_param_ps = flags.set_param_ps
+    init_parameters_data = flags.init_parameters_data
+    flatten_weights = flags.flatten_weights
+    set_broadcast_flag = flags.set_broadcast_flag
+    set_data_parallel = flags.set_data_parallel
+    update_cell_type = flags.update_cell_type
+    generate_scope = flags.generate_scope
+    get_scope = flags.get_scope
+
+    # ---- what compilers and model parallelism would look at
+    cell_init_args = compiler.cell_init_args
+    set_jit_config = compiler.set_jit_config
+    jit_config_dict = compiler.jit_config_dict
+    set_inputs = compiler.set_inputs
+    get_inputs = compiler.get_inputs
+    compile = compiler.compile
+    compile_and_run = compiler.compile_and_run
+    remove_redundant_parameters = compiler.remove_redundant_parameters
+    get_func_graph_proto = compiler.get_func_graph_proto
+    set_boost = compiler.set_boost
+    offload = compiler.offload
+    shard = compiler.shard
+
+    # ---- a description
+    summary = summary.summary
 
     # ---- printed form
     def extend_repr(self) -> str:

@@ -2,16 +2,21 @@
 
 Cells run as Python here. Settings that change no result are checked and kept; what only
 another backend could do is refused.
+
+Fields of a cell: writes `_cell_init_args`, `_dynamic_shape_inputs`, `_jit_config_dict`.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from dist_ms.nn.cell.cell import Cell
 
 
-class _Kept:
+class Kept:
     """An attribute of one type that is stored, and not used.
 
     Args:
@@ -41,7 +46,7 @@ class _Kept:
         cell.__dict__[self.slot] = value
 
 
-class _Stage(_Kept):
+class Stage(Kept):
     """An attribute for a number of 0 or more, which is not there before it is assigned."""
 
     def __get__(self, cell: Any, owner: type) -> Any:
@@ -55,161 +60,159 @@ class _Stage(_Kept):
             raise ValueError(f"For 'Cell', the property '{self.name}' can not be less than 0, but got {value}")
 
 
-class CellCompiler:
-    """The part of Cell that compilers and model parallelism would look at."""
+def _cell_init_args(self: Cell) -> str:
+    """The arguments of the constructor as text, for cells that record them.
 
-    _cell_init_args: str  # of cells that record them
-    _jit_config_dict: dict | None = None
-    _dynamic_shape_inputs: Any = None
-    compiled = False  # no cell is ever compiled
-    pipeline_stage = _Stage(int, int, "The stage of pipeline parallelism, which dist_ms does not have.")
-    pipeline_segment = _Stage(int, int, "The segment of pipeline parallelism, which dist_ms does not have.")
-    parameter_layout_dict = _Kept(dict, dict, "Layouts of parameters that model parallelism cuts.")
-    parallel_parameter_name_list = _Kept(list, tuple, "Names of parameters that model parallelism cuts.")
-    parallel_parameter_merge_net_dict = _Kept(dict, dict, "How model parallelism puts parameters together.")
-    compile_phase = _Kept(str, lambda: None, "The name a compiled form would have.")
+    Raises:
+        AttributeError: if none were recorded.
+        TypeError: if something else than a string is assigned.
+    """
+    return self._cell_init_args
 
-    @property
-    def cell_init_args(self) -> str:
-        """The arguments of the constructor as text, for cells that record them.
 
-        Raises:
-            AttributeError: if none were recorded.
-            TypeError: if something else than a string is assigned.
-        """
-        return self._cell_init_args
+def _set_cell_init_args(self: Cell, value: str) -> None:
+    if not isinstance(value, str):
+        raise TypeError(f"For 'Cell', the property 'cell_init_args' must be string type, but got type {type(value)}.")
+    self._cell_init_args = value
 
-    @cell_init_args.setter
-    def cell_init_args(self, value: str) -> None:
-        if not isinstance(value, str):
-            raise TypeError(
-                f"For 'Cell', the property 'cell_init_args' must be string type, but got type {type(value)}."
-            )
-        self._cell_init_args = value
 
-    # ---- settings of the compiler
-    def set_jit_config(self, jit_config: Any) -> None:
-        """Keep compiler settings; no result depends on them. The first call counts.
+cell_init_args = property(_cell_init_args, _set_cell_init_args)
 
-        Args:
-            jit_config: a `JitConfig`.
 
-        Raises:
-            AttributeError: if it is none.
-        """
-        if not self._jit_config_dict:
-            self.__dict__["_jit_config_dict"] = jit_config.jit_config_dict
+# ---- settings of the compiler
+def set_jit_config(self: Cell, jit_config: Any) -> None:
+    """Keep compiler settings; no result depends on them. The first call counts.
 
-    @property
-    def jit_config_dict(self) -> dict:
-        """The settings given to `set_jit_config`."""
-        return self._jit_config_dict or {}
+    Args:
+        jit_config: a `JitConfig`.
 
-    def set_inputs(self, *inputs: Any, **kwargs: Any) -> None:
-        """Keep example inputs that a compiler would take shapes from; every call accepts its own shapes.
+    Raises:
+        AttributeError: if it is none.
+    """
+    if not self._jit_config_dict:
+        self.__dict__["_jit_config_dict"] = jit_config.jit_config_dict
 
-        Args:
-            inputs: one for each argument of `construct`; a dimension may be None.
-            kwargs: or some of them, by name.
 
-        Raises:
-            ValueError: if both are given, or a name is none of `construct`.
+def _jit_config_dict(self: Cell) -> dict:
+    """The settings given to `set_jit_config`."""
+    return self._jit_config_dict or {}
 
-        Examples:
-            >>> import dist_ms as ms
-            >>> net = ms.nn.ReLU()
-            >>> net.set_inputs(ms.Tensor(shape=[3, None], dtype=ms.float32))
-            >>> net.get_inputs()[0].shape
-            (3, -1)
-        """
-        if inputs and kwargs:
-            raise ValueError(
-                f"For Cell, set_inputs should only set inputs or kwargs(inputs: {inputs}, kwargs: {kwargs})!"
-            )
-        names = list(inspect.signature(self.construct).parameters)
-        for key in kwargs:
-            if key not in names:
-                raise ValueError(f"For dict mode, valid key is {names}, but got {key}!")
-        places = [[names.index(k), v] for k, v in kwargs.items()]
-        self.__dict__["_dynamic_shape_inputs"] = (
-            {"arg_specified_infos": places, "total_arg_length": len(names)} if kwargs else inputs
-        )
 
-    def get_inputs(self) -> Any:
-        """What `set_inputs` was given, None before."""
-        return self._dynamic_shape_inputs
+jit_config_dict = property(_jit_config_dict)
 
-    def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Check what a compiler would: parameter names are unique, and the arguments fit `construct`.
 
-        Raises:
-            ValueError: if two parameters have one name.
-            TypeError: if the arguments do not fit.
-        """
-        self.check_names()
-        try:
-            inspect.signature(self.construct).bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"For '{self.cls_name}', the arguments do not fit 'construct': {error}.") from None
+def set_inputs(self: Cell, *inputs: Any, **kwargs: Any) -> None:
+    """Keep example inputs that a compiler would take shapes from; every call accepts its own shapes.
 
-    def compile_and_run(self, *args: Any, **kwargs: Any) -> Any:
-        """Check as `compile` does, then run."""
-        self.compile(*args, **kwargs)
-        return self(*args, **kwargs)
+    Args:
+        inputs: one for each argument of `construct`; a dimension may be None.
+        kwargs: or some of them, by name.
 
-    def remove_redundant_parameters(self) -> None:
-        """Check that there is nothing to remove: every parameter is the one of its name.
+    Raises:
+        ValueError: if both are given, or a name is none of `construct`.
 
-        Raises:
-            ValueError: if two parameters have one name.
-        """
-        self.check_names()
+    Examples:
+        >>> import dist_ms as ms
+        >>> net = ms.nn.ReLU()
+        >>> net.set_inputs(ms.Tensor(shape=[3, None], dtype=ms.float32))
+        >>> net.get_inputs()[0].shape
+        (3, -1)
+    """
+    if inputs and kwargs:
+        raise ValueError(f"For Cell, set_inputs should only set inputs or kwargs(inputs: {inputs}, kwargs: {kwargs})!")
+    names = list(inspect.signature(self.construct).parameters)
+    for key in kwargs:
+        if key not in names:
+            raise ValueError(f"For dict mode, valid key is {names}, but got {key}!")
+    places = [[names.index(k), v] for k, v in kwargs.items()]
+    self.__dict__["_dynamic_shape_inputs"] = (
+        {"arg_specified_infos": places, "total_arg_length": len(names)} if kwargs else inputs
+    )
 
-    # ---- refused
-    def get_func_graph_proto(self) -> NoReturn:
-        """Not available: there is no compiled graph.
 
-        Raises:
-            RuntimeError: always.
-        """
-        raise self._cell_refusal("get_func_graph_proto", "cells run as Python and have no compiled graph")
+def get_inputs(self: Cell) -> Any:
+    """What `set_inputs` was given, None before."""
+    return self._dynamic_shape_inputs
 
-    def set_boost(self, boost_type: str) -> NoReturn:
-        """Not available: the boost algorithms belong to Ascend.
 
-        Raises:
-            ValueError: for an unknown algorithm.
-            RuntimeError: for "less_bn".
-        """
-        if boost_type != "less_bn":
-            raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
-        raise self._cell_refusal("set_boost", "'less_bn' is an algorithm for Ascend")
+def compile(self: Cell, *args: Any, **kwargs: Any) -> None:
+    """Check what a compiler would: parameter names are unique, and the arguments fit `construct`.
 
-    def offload(self, backward_prefetch: str | int = "Auto") -> NoReturn:
-        """Not available: activations are in the memory of the CPU anyway.
+    Raises:
+        ValueError: if two parameters have one name.
+        TypeError: if the arguments do not fit.
+    """
+    self.check_names()
+    try:
+        inspect.signature(self.construct).bind(*args, **kwargs)
+    except TypeError as error:
+        raise TypeError(f"For '{self.cls_name}', the arguments do not fit 'construct': {error}.") from None
 
-        Raises:
-            RuntimeError: always.
-        """
-        raise self._cell_refusal(
-            "offload", "it moves activations of an accelerator to the CPU, where they are; 'recompute()' saves memory"
-        )
 
-    def shard(self, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None) -> Any:
-        """Return the cell, of which nothing can be cut over ranks; see `ms.shard`.
+def compile_and_run(self: Cell, *args: Any, **kwargs: Any) -> Any:
+    """Check as `compile` does, then run."""
+    self.compile(*args, **kwargs)
+    return self(*args, **kwargs)
 
-        Raises:
-            TypeError: if an argument has the wrong type.
-            NotImplementedError: if something is to be cut.
 
-        Examples:
-            >>> import dist_ms as ms
-            >>> print(ms.nn.ReLU().shard(((1,),))(ms.Tensor([-1.0])))
-            [0.]
-        """
-        from dist_ms.nn.wrap.auto_parallel import shard
+def remove_redundant_parameters(self: Cell) -> None:
+    """Check that there is nothing to remove: every parameter is the one of its name.
 
-        return shard(self, in_strategy, out_strategy, parameter_plan)  # type: ignore[arg-type]
+    Raises:
+        ValueError: if two parameters have one name.
+    """
+    self.check_names()
 
-    def _cell_refusal(self, method: str, reason: str) -> RuntimeError:
-        return RuntimeError(f"For '{self.cls_name}', '{method}' is not supported by dist_ms on CPUs: {reason}.")
+
+# ---- refused
+def get_func_graph_proto(self: Cell) -> NoReturn:
+    """Not available: there is no compiled graph.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise _refusal(self, "get_func_graph_proto", "cells run as Python and have no compiled graph")
+
+
+def set_boost(self: Cell, boost_type: str) -> NoReturn:
+    """Not available: the boost algorithms belong to Ascend.
+
+    Raises:
+        ValueError: for an unknown algorithm.
+        RuntimeError: for "less_bn".
+    """
+    if boost_type != "less_bn":
+        raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
+    raise _refusal(self, "set_boost", "'less_bn' is an algorithm for Ascend")
+
+
+def offload(self: Cell, backward_prefetch: str | int = "Auto") -> NoReturn:
+    """Not available: activations are in the memory of the CPU anyway.
+
+    Raises:
+        RuntimeError: always.
+    """
+    raise _refusal(
+        self, "offload", "it moves activations of an accelerator to the CPU, where they are; 'recompute()' saves memory"
+    )
+
+
+def shard(self: Cell, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None) -> Any:
+    """Return the cell, of which nothing can be cut over ranks; see `ms.shard`.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        NotImplementedError: if something is to be cut.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.nn.ReLU().shard(((1,),))(ms.Tensor([-1.0])))
+        [0.]
+    """
+    from dist_ms.nn.wrap import auto_parallel
+
+    return auto_parallel.shard(self, in_strategy, out_strategy, parameter_plan)  # type: ignore[arg-type]
+
+
+def _refusal(cell: Cell, method: str, reason: str) -> RuntimeError:
+    return RuntimeError(f"For '{cell.cls_name}', '{method}' is not supported by dist_ms on CPUs: {reason}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import OrderedDict
 from typing import Any
 
 _keys = itertools.count()
@@ -24,8 +25,8 @@ class HookHandle:
         >>> handle.remove()
     """
 
-    def __init__(self, table: dict | None = None, hook: Any = None, first: bool = False) -> None:
-        self._table = {} if table is None else table
+    def __init__(self, table: OrderedDict | None = None, hook: Any = None, first: bool = False) -> None:
+        self._table = OrderedDict() if table is None else table
         self._key = next(_keys)
         self._table[self._key] = hook
         if first:

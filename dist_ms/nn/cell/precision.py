@@ -1,13 +1,20 @@
-"""Mixed precision of a Cell: the type its operations run in."""
+"""Mixed precision of a Cell: the type its operations run in.
+
+Fields of a cell: writes `_cell_float_type`, `_cell_policy`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell.shortcut import choose_call
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.widening import widened
+
+if TYPE_CHECKING:
+    from dist_ms.nn.cell.cell import Cell
 
 # By flag of `add_flags`.
 _TYPES = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
@@ -44,61 +51,56 @@ class RunIn:
         return cast_array(x, self._np) if found != self._np and found in _FLOATS else x
 
 
-class CellPrecision:
-    """The part of Cell that sets the type its operations run in."""
+def to_float(self: Cell, dst_type: mstype.Number) -> Any:
+    """Run the operations of this cell and all nested ones in a floating-point type.
 
-    _cell_policy: RunIn | None = None
-    _cell_float_type: mstype.Number | None = None
+    Every operation inside casts its floating-point tensors, parameters among them, to the
+    type; parameters keep theirs, and so do their gradients. A later call of a nested cell's
+    own `to_float` wins there.
 
-    def to_float(self, dst_type: mstype.Number) -> Any:
-        """Run the operations of this cell and all nested ones in a floating-point type.
+    Args:
+        dst_type: float32, float16 or bfloat16.
 
-        Every operation inside casts its floating-point tensors, parameters among them, to the
-        type; parameters keep theirs, and so do their gradients. A later call of a nested cell's
-        own `to_float` wins there.
+    Returns:
+        The cell itself.
 
-        Args:
-            dst_type: float32, float16 or bfloat16.
+    Raises:
+        ValueError: for another type.
 
-        Returns:
-            The cell itself.
+    Examples:
+        >>> import dist_ms as ms
+        >>> net = ms.nn.Dense(2, 1).to_float(ms.float16)
+        >>> print(net(ms.Tensor([[1.0, 2.0]])).dtype, net.weight.dtype)
+        Float16 Float32
+    """
+    if not any(dst_type is t for t in _TYPES.values()):
+        raise ValueError(
+            f"For 'to_float', 'dst_type' must be float16, bfloat16 or float32 of dist_ms' types, but got {dst_type!r}."
+        )
+    return self.add_flags_recursive(**{flag: dst_type is t for flag, t in _TYPES.items()})
 
-        Raises:
-            ValueError: for another type.
 
-        Examples:
-            >>> import dist_ms as ms
-            >>> net = ms.nn.Dense(2, 1).to_float(ms.float16)
-            >>> print(net(ms.Tensor([[1.0, 2.0]])).dtype, net.weight.dtype)
-            Float16 Float32
-        """
-        if not any(dst_type is t for t in _TYPES.values()):
-            raise ValueError(
-                "For 'to_float', 'dst_type' must be float16, bfloat16 or float32 of dist_ms' types, but got "
-                f"{dst_type!r}."
-            )
-        return self.add_flags_recursive(**{flag: dst_type is t for flag, t in _TYPES.items()})
+def set_precision(cell: Cell, flags: dict) -> None:
+    """Follow the flags `fp16`, `fp32` and `bf16`; a false one changes nothing."""
+    for flag, dtype in _TYPES.items():
+        if flags.get(flag):
+            cell.__dict__["_cell_float_type"] = dtype
+            cell.__dict__["_cell_policy"] = RunIn(dtype)
+            choose_call(cell)
 
-    def _cell_set_precision(self, flags: dict) -> None:
-        """Follow the flags `fp16`, `fp32` and `bf16`; a false one changes nothing."""
-        for flag, dtype in _TYPES.items():
-            if flags.get(flag):
-                self.__dict__["_cell_float_type"] = dtype
-                self.__dict__["_cell_policy"] = RunIn(dtype)
-                self._cell_choose_call()
 
-    def cast_inputs(self, inputs: tuple, dst_type: mstype.Number) -> tuple:
-        """Cast the floating-point tensors among some inputs, nested ones too.
+def cast_inputs(self: Cell, inputs: tuple, dst_type: mstype.Number) -> tuple:
+    """Cast the floating-point tensors among some inputs, nested ones too.
 
-        Args:
-            inputs: a tuple.
-            dst_type: the type.
+    Args:
+        inputs: a tuple.
+        dst_type: the type.
 
-        Examples:
-            >>> import dist_ms as ms
-            >>> print([x.dtype for x in ms.nn.ReLU().cast_inputs((ms.Tensor([1.0]), ms.Tensor([1])), ms.float16)])
-            [mindspore.float16, mindspore.int64]
-        """
-        from dist_ms.autograd.tree import map_tensors
+    Examples:
+        >>> import dist_ms as ms
+        >>> print([x.dtype for x in ms.nn.ReLU().cast_inputs((ms.Tensor([1.0]), ms.Tensor([1])), ms.float16)])
+        [mindspore.float16, mindspore.int64]
+    """
+    from dist_ms.autograd.tree import map_tensors
 
-        return map_tensors(RunIn(dst_type)._cast, inputs)
+    return map_tensors(RunIn(dst_type)._cast, inputs)

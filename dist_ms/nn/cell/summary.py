@@ -1,4 +1,7 @@
-"""Cell.summary: which cells a network has, what they return, and how much they compute."""
+"""Cell.summary: which cells a network has, what they return, and how much they compute.
+
+Fields of a cell: writes `training`.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dist_ms.autograd.tape import recording
 from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell.shortcut import choose_call
 from dist_ms.ops.operation_flops import operation_flops
 
 if TYPE_CHECKING:
     from dist_ms.nn.cell.cell import Cell
 
-__all__ = ["CellRow", "CellSummary", "NetworkSummary"]
+__all__ = ["CellRow", "NetworkSummary", "summary"]
 
 _HEADS = ("cell", "output", "parameters", "FLOPs")
 
@@ -67,41 +71,38 @@ class NetworkSummary:
         return "\n".join([text[0], rule, *text[1:], rule, total])
 
 
-class CellSummary:
-    """The part of Cell that describes it."""
+def summary(self: Cell, *inputs: Any) -> NetworkSummary:
+    """Run the network once, in inference mode and without gradients, and return a table of its cells.
 
-    def summary(self: Any, *inputs: Any) -> NetworkSummary:
-        """Run the network once, in inference mode and without gradients, and return a table of its cells.
+    Args:
+        inputs: the network's inputs.
 
-        Args:
-            inputs: the network's inputs.
+    Returns:
+        NetworkSummary: the output shapes, parameters and FLOPs of each cell; print it.
 
-        Returns:
-            NetworkSummary: the output shapes, parameters and FLOPs of each cell; print it.
-
-        Examples:
-            >>> import dist_ms as ms
-            >>> from dist_ms import nn
-            >>> net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU())
-            >>> print(net.summary(ms.ops.ones((2, 4))))
-            cell            output  parameters  FLOPs
-            -----------------------------------------
-            SequentialCell  (2, 8)          40    128
-              0: Dense      (2, 8)          40    128
-              1: ReLU       (2, 8)           0      -
-            -----------------------------------------
-            parameters 40 (trainable 40), FLOPs 128
-        """
-        cells = list(self.cells_and_names())
-        watch = _Watch()
-        with _watched([cell for _, cell in cells], watch):
-            self(*inputs)
-        rows = [
-            CellRow(name, cell.cls_name, watch.outputs.get(id(cell)), _elements(cell), watch.flops.get(id(cell), 0))
-            for name, cell in cells
-        ]
-        trainable = sum(prod(p.shape) for p in self.trainable_params())
-        return NetworkSummary(rows, _elements(self), trainable, watch.total)
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms import nn
+        >>> net = nn.SequentialCell(nn.Dense(4, 8), nn.ReLU())
+        >>> print(net.summary(ms.ops.ones((2, 4))))
+        cell            output  parameters  FLOPs
+        -----------------------------------------
+        SequentialCell  (2, 8)          40    128
+          0: Dense      (2, 8)          40    128
+          1: ReLU       (2, 8)           0      -
+        -----------------------------------------
+        parameters 40 (trainable 40), FLOPs 128
+    """
+    cells = list(self.cells_and_names())
+    watch = _Watch()
+    with _watched([cell for _, cell in cells], watch):
+        self(*inputs)
+    rows = [
+        CellRow(name, cell.cls_name, watch.outputs.get(id(cell)), _elements(cell), watch.flops.get(id(cell), 0))
+        for name, cell in cells
+    ]
+    trainable = sum(prod(p.shape) for p in self.trainable_params())
+    return NetworkSummary(rows, _elements(self), trainable, watch.total)
 
 
 class _Watch:
@@ -148,7 +149,7 @@ def _watched(cells: list[Cell], watch: _Watch) -> Iterator[None]:
             cell.__dict__.pop("training")
             if was is not None:
                 cell.__dict__["training"] = was
-            cell._cell_choose_call()
+            choose_call(cell)
 
 
 def _elements(cell: Cell) -> int:
