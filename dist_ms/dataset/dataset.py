@@ -7,7 +7,7 @@ the loading, so neither order nor random numbers depend on how many there are, a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -31,6 +31,7 @@ class Dataset:
         to_send: the iteration whose rows `send` takes.
     """
 
+    create_tuple_iterator: Callable[..., Any]
     runs_python = False  # the stage calls functions of the user, or reads files: workers pay
     holds_back = False  # keys wait for what the consumer does with rows before
     wants_processes = False  # those functions shall run in processes of their own

@@ -26,6 +26,10 @@ class AdamStates(Optimizer):
         eps_after: eps is added to the corrected root, as above; else to the root itself.
     """
 
+    exp_avg: Any
+    exp_avg_sq: Any
+    max_exp_avg_sq: Any
+    state_step: Parameter
     decoupled = False
     eps_after = True
 

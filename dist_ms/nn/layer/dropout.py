@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common import dtype as mstype
@@ -62,6 +63,8 @@ class Dropout(Cell):
 
 class _ChannelDropout(Cell):
     """What the layers that drop whole channels share."""
+
+    _drop: Callable[..., Tensor]
 
     def __init__(self, p: float = 0.5) -> None:
         super().__init__()

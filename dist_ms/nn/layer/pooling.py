@@ -18,6 +18,9 @@ __all__ = ["AvgPool1d", "AvgPool2d", "AvgPool3d", "MaxPool1d", "MaxPool2d", "Max
 class _PoolNd(Cell):
     """What pooling layers share: attributes and windows."""
 
+    _op: Any
+    _rank: int
+
     def _read(
         self, rank: int, kernel_size: Any, stride: Any, pad_mode: str, padding: Any, dilation: Any, ceil_mode: bool
     ) -> Pool:

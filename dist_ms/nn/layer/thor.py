@@ -26,29 +26,29 @@ from dist_ms.ops.convolutions.windows import same_padding, windows
 __all__ = ["Conv2dThor", "DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
 
 
-class _Collected:
-    """The two matrices, and the hook that writes the second."""
-
-    def _make_matrices(self, matrix_a: np.ndarray, matrix_g: np.ndarray) -> None:
-        self.thor = True
-        for name, value in (("matrix_a", matrix_a), ("matrix_g", matrix_g)):
-            setattr(self, name, Parameter(Tensor(value.astype(np.float32)), name=name, requires_grad=False))
-        self._watch = ops.InsertGradientOf(self.save_gradient)
-
-    def _count(self, ids: Tensor) -> None:
-        """Store how often each row of the table is looked up in `matrix_a`."""
-        flat = ids.asnumpy().reshape(-1)
-        counts = np.bincount(flat[(flat >= 0) & (flat < self.vocab_size)], minlength=self.vocab_size)
-        self.matrix_a = Tensor(counts.astype(np.float32))
-
-    def save_gradient(self, dout: Tensor) -> Tensor:
-        """Store dout^T dout / len(dout) in `matrix_g` and return `dout`."""
-        rows = ops.reshape(dout, (-1, dout.shape[-1]))
-        self.matrix_g = ops.MatMul(transpose_a=True)(rows, rows) * (1.0 / dout.shape[0])
-        return dout
+def _make_matrices(layer: Any, matrix_a: np.ndarray, matrix_g: np.ndarray) -> None:
+    """Give a layer the two matrices, and the hook that writes the second."""
+    layer.thor = True
+    for name, value in (("matrix_a", matrix_a), ("matrix_g", matrix_g)):
+        setattr(layer, name, Parameter(Tensor(value.astype(np.float32)), name=name, requires_grad=False))
+    layer._watch = ops.InsertGradientOf(layer.save_gradient)
 
 
-class DenseThor(_Collected, Dense):
+def _counts(ids: Tensor, vocab_size: int) -> Tensor:
+    """How often each row of a table is looked up."""
+    flat = ids.asnumpy().reshape(-1)
+    counts = np.bincount(flat[(flat >= 0) & (flat < vocab_size)], minlength=vocab_size)
+    return Tensor(counts.astype(np.float32))
+
+
+def save_gradient(self: Any, dout: Tensor) -> Tensor:
+    """Store dout^T dout / len(dout) in `matrix_g` and return `dout`: a method of the layers of rows."""
+    rows = ops.reshape(dout, (-1, dout.shape[-1]))
+    self.matrix_g = ops.MatMul(transpose_a=True)(rows, rows) * (1.0 / dout.shape[0])
+    return dout
+
+
+class DenseThor(Dense):
     """A dense layer for Thor; see `Dense`, with weights of sigma 0.01 and biases of 0.
 
     Further parameters are `matrix_a` (in_channels, in_channels) and `matrix_g` (out_channels,
@@ -74,6 +74,8 @@ class DenseThor(_Collected, Dense):
         (2, 4)
     """
 
+    save_gradient = save_gradient
+
     def __init__(
         self,
         in_channels: int,
@@ -84,7 +86,7 @@ class DenseThor(_Collected, Dense):
         activation: Any = None,
     ) -> None:
         super().__init__(in_channels, out_channels, weight_init, bias_init, has_bias, activation)
-        self._make_matrices(np.eye(in_channels), np.eye(out_channels))
+        _make_matrices(self, np.eye(in_channels), np.eye(out_channels))
 
     def construct(self, x: Tensor) -> Tensor:
         out = ops.dense(x, self.weight)
@@ -100,7 +102,7 @@ class DenseThor(_Collected, Dense):
         return f"{text}, has_bias={self.has_bias}" if self.has_bias else text
 
 
-class EmbeddingThor(_Collected, Embedding):
+class EmbeddingThor(Embedding):
     """An embedding layer for Thor; see `Embedding`.
 
     Further parameters are `matrix_a` (vocab_size,), how often each row is looked up, and `matrix_g`
@@ -129,6 +131,8 @@ class EmbeddingThor(_Collected, Embedding):
         [0. 1. 2. 0. 0.]
     """
 
+    save_gradient = save_gradient
+
     def __init__(
         self,
         vocab_size: int,
@@ -139,17 +143,17 @@ class EmbeddingThor(_Collected, Embedding):
         padding_idx: int | None = None,
     ) -> None:
         super().__init__(vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx)
-        self._make_matrices(np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
+        _make_matrices(self, np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
 
     def construct(self, ids: Tensor) -> Tensor:
         if self.use_one_hot or not self.thor:
             return super().construct(ids)
-        self._count(ids)
+        self.matrix_a = _counts(ids, self.vocab_size)
         rows = super().construct(ops.reshape(ids, (-1,)))
         return ops.reshape(self._watch(rows), (*ids.shape, self.embedding_size))
 
 
-class EmbeddingLookupThor(_Collected, EmbeddingLookup):
+class EmbeddingLookupThor(EmbeddingLookup):
     """An embedding layer for Thor with a float16 table; see `EmbeddingLookup`.
 
     Further parameters are `matrix_a` (vocab_size,), how often each row is looked up, and `matrix_g`
@@ -176,6 +180,8 @@ class EmbeddingLookupThor(_Collected, EmbeddingLookup):
         mindspore.float16
     """
 
+    save_gradient = save_gradient
+
     def __init__(
         self,
         vocab_size: int,
@@ -190,17 +196,17 @@ class EmbeddingLookupThor(_Collected, EmbeddingLookup):
         super().__init__(
             vocab_size, embedding_size, param_init, target, slice_mode, manual_shapes, max_norm, sparse, mstype.float16
         )
-        self._make_matrices(np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
+        _make_matrices(self, np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
 
     def construct(self, indices: Tensor) -> Tensor:
         rows = super().construct(indices)
         if self.target == "CPU" or not self.thor:
             return rows
-        self._count(indices)
+        self.matrix_a = _counts(indices, self.vocab_size)
         return self._watch(rows)
 
 
-class Conv2dThor(_Collected, Conv2d):
+class Conv2dThor(Conv2d):
     """A convolution for Thor; see `Conv2d`, with weights of sigma 0.01 and biases of 0.
 
     Further parameters are `matrix_a` (k, k) and `matrix_g` (out_channels, out_channels), which are not trained; k is
@@ -259,7 +265,7 @@ class Conv2dThor(_Collected, Conv2d):
         )
         if group != 1:
             raise ValueError(complaint("group", "Conv2dThor", "1", group))
-        self._make_matrices(np.eye(in_channels * math.prod(self.kernel_size)), np.eye(out_channels))
+        _make_matrices(self, np.eye(in_channels * math.prod(self.kernel_size)), np.eye(out_channels))
 
     def _store_inputs(self, x: Tensor) -> None:
         """The products of the elements of windows."""

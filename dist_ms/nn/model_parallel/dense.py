@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from dist_ms.collectives.gathering_scattering import AllGatherV, ReduceScatterV
@@ -30,6 +31,8 @@ __all__ = ["ColumnParallelDense", "RowParallelDense"]
 
 class _ParallelDense(Cell):
     """What both have in common: the arguments, and how rows reach the product."""
+
+    _product: Callable[..., Tensor]
 
     def __init__(self, in_channels: int, out_channels: int, has_bias: bool) -> None:
         super().__init__()

@@ -113,30 +113,29 @@ def _made(maker: Any) -> Cell:
     return maker() if isinstance(maker, type) else maker
 
 
-class _DistributedWeights:
-    """Priors and posteriors of a weight and a bias."""
-
-    def _cell_distribute(self, shape: tuple, bias: int, priors: tuple[Any, Any], posteriors: tuple[Any, Any]) -> None:
-        self.weight_prior = _made(priors[0])
-        self.weight_posterior = posteriors[0](shape=shape, name="bnn_weight")
-        self.weight_posterior.mean.name = "weight_posterior.mean"
-        self.weight_posterior.untransformed_std.name = "weight_posterior.untransformed_std"
-        if bias:
-            self.bias_prior = _made(priors[1])
-            self.bias_posterior = posteriors[1](shape=(bias,), name="bnn_bias")
-            self.bias_posterior.mean.name = "bias_posterior.mean"
-            self.bias_posterior.untransformed_std.name = "bias_posterior.untransformed_std"
-
-    def compute_kl_loss(self) -> Tensor:
-        """The divergences of the posteriors from the priors, as MindSpore takes them: KL(prior || posterior)."""
-        pairs = [(self.weight_prior, self.weight_posterior)]
-        if self.has_bias:  # type: ignore[attr-defined]
-            pairs.append((self.bias_prior, self.bias_posterior))
-        parts = [p("kl_loss", "Normal", q("mean"), q("sd")).sum() for p, q in pairs]
-        return sum(parts[1:], parts[0])
+def _distribute(layer: Any, shape: tuple, bias: int, priors: tuple[Any, Any], posteriors: tuple[Any, Any]) -> None:
+    """Give a layer priors and posteriors of a weight and of a bias with a number of elements."""
+    layer.weight_prior = _made(priors[0])
+    layer.weight_posterior = posteriors[0](shape=shape, name="bnn_weight")
+    layer.weight_posterior.mean.name = "weight_posterior.mean"
+    layer.weight_posterior.untransformed_std.name = "weight_posterior.untransformed_std"
+    if bias:
+        layer.bias_prior = _made(priors[1])
+        layer.bias_posterior = posteriors[1](shape=(bias,), name="bnn_bias")
+        layer.bias_posterior.mean.name = "bias_posterior.mean"
+        layer.bias_posterior.untransformed_std.name = "bias_posterior.untransformed_std"
 
 
-class DenseReparam(_DistributedWeights, Cell):
+def compute_kl_loss(self: Any) -> Tensor:
+    """The divergences of the posteriors from the priors, as MindSpore takes them: KL(prior || posterior)."""
+    pairs = [(self.weight_prior, self.weight_posterior)]
+    if self.has_bias:
+        pairs.append((self.bias_prior, self.bias_posterior))
+    parts = [p("kl_loss", "Normal", q("mean"), q("sd")).sum() for p, q in pairs]
+    return sum(parts[1:], parts[0])
+
+
+class DenseReparam(Cell):
     """A dense layer that draws its weight and bias at each call.
 
     Args:
@@ -157,6 +156,10 @@ class DenseReparam(_DistributedWeights, Cell):
         ((4, 2), True)
     """
 
+    weight_posterior: Cell
+    bias_posterior: Cell
+    compute_kl_loss = compute_kl_loss
+
     def __init__(
         self,
         in_channels: int,
@@ -175,7 +178,7 @@ class DenseReparam(_DistributedWeights, Cell):
         check_bool(has_bias, "has_bias", kind)
         self.in_channels, self.out_channels, self.has_bias = in_channels, out_channels, has_bias
         priors, posteriors = (weight_prior_fn, bias_prior_fn), (weight_posterior_fn, bias_posterior_fn)
-        self._cell_distribute((out_channels, in_channels), has_bias and out_channels, priors, posteriors)
+        _distribute(self, (out_channels, in_channels), has_bias and out_channels, priors, posteriors)
         self.activation = get_activation(activation) if isinstance(activation, str) else activation
 
     def construct(self, x: Tensor) -> Tensor:
@@ -243,12 +246,12 @@ class WithBNNLossCell(Cell):
         """The sum of both parts of the loss."""
         loss = self._loss_fn(self._backbone(x), label) * self.dnn_factor
         for _, cell in self._backbone.cells_and_names():
-            if isinstance(cell, _DistributedWeights):
+            if isinstance(cell, (DenseReparam, ConvReparam)):
                 loss = loss + cell.compute_kl_loss() * self.bnn_factor
         return loss
 
 
-class ConvReparam(_DistributedWeights, Conv2d):
+class ConvReparam(Conv2d):
     """A convolution that draws its weight and bias at each call.
 
     The arguments up to `has_bias` are those of Conv2d, the others those of DenseReparam.
@@ -259,6 +262,8 @@ class ConvReparam(_DistributedWeights, Conv2d):
         >>> ConvReparam(1, 2, 3)(ms.ops.ones((1, 1, 4, 4))).shape
         (1, 2, 4, 4)
     """
+
+    compute_kl_loss = compute_kl_loss
 
     def __init__(
         self,
@@ -280,7 +285,7 @@ class ConvReparam(_DistributedWeights, Conv2d):
             in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, group, has_bias=has_bias
         )
         priors, posteriors = (weight_prior_fn, bias_prior_fn), (weight_posterior_fn, bias_posterior_fn)
-        self._cell_distribute(self.weight.shape, has_bias and out_channels, priors, posteriors)
+        _distribute(self, self.weight.shape, has_bias and out_channels, priors, posteriors)
 
     def construct(self, x: Tensor) -> Tensor:
         """Draw the weights and apply them."""

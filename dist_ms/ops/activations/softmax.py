@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,8 @@ class _NormalisingGrad(Primitive):
         axis: along which rows run.
         to: the type of the result.
     """
+
+    _formula: Callable[..., Any]
 
     def __init__(self, axis: int, to: Any) -> None:
         self._axis, self._to = axis, to

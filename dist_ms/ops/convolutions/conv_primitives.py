@@ -167,6 +167,8 @@ class Conv2DBackpropInput(TransposedConvolution):
         (1, 4, 10, 10)
     """
 
+    _kernel: tuple[int, ...]
+
     def __init__(
         self,
         out_channel: int,

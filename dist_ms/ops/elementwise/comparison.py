@@ -74,6 +74,8 @@ class _Comparison(Binary):
 class _Order(_Comparison):
     """A question about the order of two operands."""
 
+    compare: np.ufunc
+
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
         if x.dtype.kind == "c":

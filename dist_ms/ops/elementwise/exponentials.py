@@ -162,6 +162,8 @@ class Log1p(Primitive):
 class _LogBase(Primitive):
     """A logarithm to another base."""
 
+    scale: float
+
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, mul(conjugate(inputs[0]), self.scale))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,9 @@ __all__ = [
 
 class _Extreme(Binary):
     """The one of two operands that `choose` picks; equal ones share the gradient."""
+
+    choose: Any
+    wins: Callable[..., Any]
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)

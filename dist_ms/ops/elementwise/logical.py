@@ -43,6 +43,7 @@ __all__ = [
 class _Logic(Binary):
     """Logic on truth values: anything but 0 is true."""
 
+    combine: np.ufunc
     differentiable = False
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
@@ -121,6 +122,7 @@ class LogicalNot(Undifferentiable):
 class _Bits(Binary):
     """An operation on the bits of integers, or on bools."""
 
+    combine: np.ufunc
     differentiable = False
     kinds = "biu"
 

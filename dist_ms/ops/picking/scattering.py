@@ -37,6 +37,8 @@ __all__ = [
 class _TensorScatter(Primitive):
     """A copy of a tensor with `combine(old, update)` at rows of indices."""
 
+    combine: np.ufunc
+
     @quiet
     def forward(self, input_x: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         array(input_x, "input_x", self.name)

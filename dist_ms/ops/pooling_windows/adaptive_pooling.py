@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,9 @@ def output_size_of(value: Any, rank: int, owner: str) -> tuple:
 
 class _Adaptive(Primitive):
     """An adaptive pooling; plain windows do the work where the sizes divide evenly."""
+
+    _even: Callable[[Pool], Primitive]
+    _uneven: Callable[..., Primitive]
 
     def __init__(self, rank: int, output_size: Any, owner: str) -> None:
         self.name, self._rank = owner, rank

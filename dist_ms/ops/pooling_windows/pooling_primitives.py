@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ def _window(value: Any, rank: int, name: str, owner: str) -> tuple[int, ...]:
 
 class _Pooling(Primitive):
     """A pooling primitive: holds the internal operation that does the work."""
+
+    _op: Callable[[Tensor], Any]
 
     def __call__(self, x: Tensor) -> Any:
         return self._op(tensor(x, "x", self.name))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ __all__ = [
 class _ReduceExtreme(Reduction):
     """The extreme over dimensions; equal extremes share the gradient."""
 
+    choose: Callable[..., Any]
+    extreme: Any
     keeps = (0,)
     keeps_output = True
 

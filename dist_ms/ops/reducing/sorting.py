@@ -39,6 +39,7 @@ _NARROW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 class _Ordered(Primitive):
     """An operation that returns elements of one dimension, and where they were."""
 
+    axis: int
     keeps = ()
     keeps_output = True
 

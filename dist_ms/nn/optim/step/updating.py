@@ -22,6 +22,8 @@ class ReplicatedUpdate(Cell):
         rule_parts: the methods that make up the rule.
     """
 
+    parameters: Any
+    _replica_check: ReplicaCheck
     element_wise = False
     rule_parts: tuple[str, ...] = ("construct", "update_one")
     _local = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_string, complaint
@@ -46,6 +46,11 @@ class Bijector(Cell):
         >>> print(Cube().forward(ms.Tensor([2.0])))
         [8.]
     """
+
+    _forward: Callable[..., Any]
+    _inverse: Callable[..., Any]
+    _forward_log_jacobian: Callable[..., Any]
+    _inverse_log_jacobian: Callable[..., Any]
 
     def __init__(
         self, is_constant_jacobian: bool = False, is_injective: bool = True, name: str | None = None,

@@ -83,6 +83,8 @@ class Distribution(Cell):
         0.75
     """
 
+    _cross_entropy: Callable[..., Any]
+
     def __init__(self, seed: int | None, dtype: Any, name: str, param: Mapping[str, Any]) -> None:
         super().__init__()
         self._name = check_string(name, "name", type(self).__name__)
