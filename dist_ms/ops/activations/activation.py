@@ -37,19 +37,7 @@ def run_gradient(kernel: str, dy: np.ndarray, kept: np.ndarray, *options: Any) -
 
 
 class ReLU(Primitive):
-    """max(input, 0), element by element.
-
-    Call:
-        input (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `input` is complex or no Tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ReLU()(ms.Tensor([-1.0, 2.0])))
-        [0. 2.]
-    """
+    """`relu` as a primitive: `ReLU()(input)`."""
 
     joins = "relu"
     keeps = ()
@@ -81,19 +69,7 @@ class ReluGrad(Primitive):
 
 
 class Sigmoid(Primitive):
-    """1 / (1 + exp(-input)), element by element.
-
-    Call:
-        input (Tensor): floats or complex numbers.
-
-    Raises:
-        TypeError: if `input` holds integers or is no Tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Sigmoid()(ms.Tensor([0.0])))
-        [0.5]
-    """
+    """`sigmoid` as a primitive: `Sigmoid()(input)`."""
 
     keeps = ()
     keeps_output = True
@@ -121,19 +97,7 @@ class SigmoidGrad(Primitive):
 
 
 class Tanh(Primitive):
-    """The hyperbolic tangent, element by element.
-
-    Call:
-        input (Tensor): floats or complex numbers.
-
-    Raises:
-        TypeError: if `input` holds integers or is no Tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Tanh()(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`tanh` as a primitive: `Tanh()(input)`."""
 
     keeps = ()
     keeps_output = True

@@ -80,22 +80,7 @@ class Hardtanh(Elementwise):
 
 
 class HShrink(Elementwise):
-    """x where |x| > lambd, else 0, element by element.
-
-    Args:
-        lambd: the threshold, a number.
-
-    Call:
-        input (Tensor): floats.
-
-    Raises:
-        TypeError: if `lambd` is no number, or `input` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.HShrink(0.5)(ms.Tensor([-1.0, 0.3])))
-        [-1.  0.]
-    """
+    """`hardshrink` as a primitive: `HShrink(lambd)(input)`."""
 
     function = "hard_shrink"
 
@@ -105,23 +90,7 @@ class HShrink(Elementwise):
 
 
 class SoftShrink(Elementwise):
-    """x moved toward 0 by `lambd`, not beyond it, element by element.
-
-    Args:
-        lambd: the distance, 0 or more.
-
-    Call:
-        input (Tensor): floats.
-
-    Raises:
-        TypeError: if `lambd` is no number, or `input` holds no floats.
-        RuntimeError: if `lambd` is negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.SoftShrink(0.5)(ms.Tensor([-1.0, 0.3])))
-        [-0.5  0. ]
-    """
+    """`softshrink` as a primitive: `SoftShrink(lambd)(input)`."""
 
     function = "soft_shrink"
 

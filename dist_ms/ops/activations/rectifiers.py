@@ -39,19 +39,7 @@ _SELU_SCALE, _SELU_ALPHA = 1.0507009873554805, 1.6732632423543772
 
 
 class ReLU6(Elementwise):
-    """min(max(x, 0), 6), element by element.
-
-    Call:
-        x (Tensor): floats.
-
-    Raises:
-        TypeError: if `x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ReLU6()(ms.Tensor([-1.0, 2.0, 9.0])))
-        [0. 2. 6.]
-    """
+    """`relu6` as a primitive: `ReLU6()(x)`."""
 
     function = "clip"
     # From 0 to 6; the slope is 0 at 0 and 1 at 6.
@@ -81,25 +69,7 @@ class Threshold(Elementwise):
 
 
 class CeLU(Elementwise):
-    """max(x, 0) + min(alpha (exp(x / alpha) - 1), 0), element by element.
-
-    Barron, "Continuously Differentiable Exponential Linear Units", 2017.
-
-    Args:
-        alpha: scale of the negative side, not 0.
-
-    Call:
-        x (Tensor): floats.
-
-    Raises:
-        TypeError: if `alpha` is no float, or `x` holds no floats.
-        ValueError: if `alpha` is 0.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.CeLU()(ms.Tensor([0.0, 2.0])))
-        [0. 2.]
-    """
+    """`celu` as a primitive: `CeLU(alpha)(x)`."""
 
     function = "exponential_linear"
 
@@ -118,25 +88,7 @@ class CeLU(Elementwise):
 
 
 class Elu(Elementwise):
-    """x where positive, else alpha (exp(x) - 1), element by element.
-
-    Clevert, Unterthiner and Hochreiter, "Fast and Accurate Deep Network Learning by
-    Exponential Linear Units", 2015.
-
-    Args:
-        alpha: scale of the negative side.
-
-    Call:
-        input_x (Tensor): floats.
-
-    Raises:
-        TypeError: if `alpha` is no float, or `input_x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Elu()(ms.Tensor([0.0, 2.0])))
-        [0. 2.]
-    """
+    """`elu` as a primitive: `Elu(alpha)(input_x)`."""
 
     function = "exponential_linear"
 
@@ -153,21 +105,7 @@ class Elu(Elementwise):
 
 
 class SeLU(Elementwise):
-    """scale x where positive, else scale alpha (exp(x) - 1), element by element.
-
-    scale = 1.0507, alpha = 1.6733; Klambauer et al., "Self-Normalizing Neural Networks", 2017.
-
-    Call:
-        input_x (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `input_x` is complex or no Tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.SeLU()(ms.Tensor([0.0, 1.0])))
-        [0.       1.050701]
-    """
+    """`selu` as a primitive: `SeLU()(input_x)`."""
 
     function = "exponential_linear"
     integers = True
@@ -181,23 +119,7 @@ class SeLU(Elementwise):
 
 
 class PReLU(Primitive):
-    """x where positive, else weight x, with a weight per channel or one for all.
-
-    He et al., "Delving Deep into Rectifiers", 2015.
-
-    Call:
-        x (Tensor): (N, C, ...) floats; a vector or scalar has one channel.
-        weight (Tensor): (C,) or (1,).
-
-    Raises:
-        TypeError: if the dtypes are no floats.
-        ValueError: if `weight` has another length.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.PReLU()(ms.Tensor([-1.0, 2.0]), ms.Tensor([0.25])))
-        [-0.25  2.  ]
-    """
+    """`prelu` as a primitive: `PReLU()(x, weight)`."""
 
     def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
         from dist_ms import ops
@@ -289,6 +211,9 @@ def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
 def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
     """Return x where positive, else alpha (exp(x) - 1).
 
+    Clevert, Unterthiner and Hochreiter, "Fast and Accurate Deep Network Learning by
+    Exponential Linear Units", 2015.
+
     Args:
         input_x: floats.
         alpha: scale of the negative side, a float.
@@ -309,6 +234,8 @@ def elu(input_x: Tensor, alpha: float = 1.0) -> Tensor:
 
 def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
     """Return max(x, 0) + min(alpha (exp(x / alpha) - 1), 0).
+
+    Barron, "Continuously Differentiable Exponential Linear Units", 2017.
 
     Args:
         x: floats.
@@ -332,6 +259,8 @@ def celu(x: Tensor, alpha: float = 1.0) -> Tensor:
 def selu(input_x: Tensor) -> Tensor:
     """Return scale x where positive, else scale alpha (exp(x) - 1); scale = 1.0507, alpha = 1.6733.
 
+    Klambauer et al., "Self-Normalizing Neural Networks", 2017.
+
     Args:
         input_x: real numbers.
 
@@ -351,6 +280,8 @@ def selu(input_x: Tensor) -> Tensor:
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """Return x where positive, else weight x, with a weight per channel or one for all.
+
+    He et al., "Delving Deep into Rectifiers", 2015.
 
     Args:
         input: (N, C, ...) floats; a vector or scalar has one channel.

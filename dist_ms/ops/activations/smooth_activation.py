@@ -39,19 +39,7 @@ __all__ = [
 
 
 class Softplus(Elementwise):
-    """log(1 + exp(x)), element by element.
-
-    Call:
-        input_x (Tensor): floats.
-
-    Raises:
-        TypeError: if `input_x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Softplus()(ms.Tensor([100.0])))
-        [100.]
-    """
+    """`softplus` as a primitive: `Softplus()(input_x)`."""
 
     function = "softplus"
     _options = (1.0, math.inf)
@@ -75,19 +63,7 @@ class SteepSoftplus(Softplus):
 
 
 class Softsign(Elementwise):
-    """x / (1 + |x|), element by element.
-
-    Call:
-        x (Tensor): floats.
-
-    Raises:
-        TypeError: if `x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Softsign()(ms.Tensor([-1.0, 3.0])))
-        [-0.5   0.75]
-    """
+    """`softsign` as a primitive: `Softsign()(x)`."""
 
     function = "softsign"
 
@@ -99,19 +75,7 @@ class Softsign(Elementwise):
 
 
 class SiLU(Primitive):
-    """x sigmoid(x), element by element, also called swish.
-
-    Call:
-        input (Tensor): floats.
-
-    Raises:
-        TypeError: if `input` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.silu(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`silu` as a primitive: `SiLU()(input)`."""
 
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(input, "input", self.name, complex_too=False)
@@ -136,21 +100,7 @@ class SiLUGrad(Primitive):
 
 
 class Mish(Elementwise):
-    """x tanh(softplus(x)), element by element.
-
-    Misra, "Mish: A Self Regularized Non-Monotonic Activation Function", 2019.
-
-    Call:
-        x (Tensor): floats.
-
-    Raises:
-        TypeError: if `x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Mish()(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`mish` as a primitive: `Mish()(x)`."""
 
     function = "mish"
 
@@ -160,19 +110,7 @@ class Mish(Elementwise):
 
 
 class FastGeLU(Elementwise):
-    """x sigmoid(1.702 x), element by element: an approximation of GELU.
-
-    Call:
-        x (Tensor): floats.
-
-    Raises:
-        TypeError: if `x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.FastGeLU()(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`fast_gelu` as a primitive: `FastGeLU()(x)`."""
 
     function = "fast_gelu"
     _options = (1.702,)
@@ -186,19 +124,7 @@ FastGelu = FastGeLU
 
 
 class LogSigmoid(Elementwise):
-    """log(1 / (1 + exp(-x))), element by element.
-
-    Call:
-        x (Tensor): floats.
-
-    Raises:
-        TypeError: if `x` holds no floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.logsigmoid(ms.Tensor([-100.0])))
-        [-100.]
-    """
+    """`logsigmoid` as a primitive: `LogSigmoid()(x)`."""
 
     function = "log_sigmoid"
 
@@ -239,25 +165,7 @@ class _GateSlope(Primitive):
 
 
 class GLU(Primitive):
-    """a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
-
-    Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2017.
-
-    Args:
-        axis: the axis to halve.
-
-    Call:
-        x (Tensor): floats, with an even length along `axis`.
-
-    Raises:
-        TypeError: if `axis` is no int, or `x` holds no floats.
-        ValueError: if there is no such axis, or its length is odd.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.GLU()(ms.Tensor([2.0, 0.0])))
-        [1.]
-    """
+    """`glu` as a primitive: `GLU(axis)(x)`."""
 
     def __init__(self, axis: int = -1) -> None:
         self.axis = arguments.integer(axis, "axis", "GLU")
@@ -345,6 +253,8 @@ def silu(input: Tensor) -> Tensor:
 def mish(x: Tensor) -> Tensor:
     """Return x tanh(softplus(x)), element by element.
 
+    Misra, "Mish: A Self Regularized Non-Monotonic Activation Function", 2019.
+
     Args:
         x: floats.
 
@@ -404,6 +314,8 @@ def logsigmoid(x: Tensor) -> Tensor:
 
 def glu(x: Tensor, axis: int = -1) -> Tensor:
     """Return a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
+
+    Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2017.
 
     Args:
         x: floats, with an even length along `axis`.

@@ -112,23 +112,13 @@ class _NormalisingGrad(Primitive):
 
 
 class Softmax(_Normalising):
-    """exp(x) / sum(exp(x)) over an axis.
+    """`softmax` as a primitive: `Softmax(axis)(input)`.
 
     Args:
         axis: an int, or a tuple of one.
 
-    Call:
-        input (Tensor): floats.
-
     Raises:
-        TypeError: if `axis` is no int or tuple of ints, or `input` holds no floats.
-        ValueError: if there is no such axis.
         RuntimeError: if there are several axes.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Softmax()(ms.Tensor([1.0, 1.0])))
-        [0.5 0.5]
     """
 
     def __init__(self, axis: Any = -1) -> None:
@@ -168,23 +158,7 @@ class SoftmaxGrad(_NormalisingGrad):
 
 
 class LogSoftmax(_Normalising):
-    """x - log(sum(exp(x))) over an axis.
-
-    Args:
-        axis: the axis.
-
-    Call:
-        logits (Tensor): floats.
-
-    Raises:
-        TypeError: if `axis` is no int, or `logits` holds no floats.
-        ValueError: if there is no such axis.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.LogSoftmax()(ms.Tensor([1.0, 1.0])))
-        [-0.6931472 -0.6931472]
-    """
+    """`log_softmax` as a primitive: `LogSoftmax(axis)(logits)`."""
 
     def __init__(self, axis: int = -1) -> None:
         self.axis = arguments.integer(axis, "axis", "LogSoftmax")

@@ -15,20 +15,7 @@ __all__ = ["Cast", "cast", "type_as"]
 
 
 class Cast(Primitive):
-    """The values of a tensor in another element type.
-
-    Call:
-        input (Tensor or number): the values.
-        dtype (dist_ms dtype): the element type wanted.
-
-    Raises:
-        TypeError: if `dtype` is no dist_ms dtype, or `input` neither a Tensor nor a number.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Cast()(ms.Tensor([1.7, -1.7]), ms.int32))
-        [ 1 -1]
-    """
+    """`cast` as a primitive: `Cast()(input, dtype)`."""
 
     keeps = ()
 

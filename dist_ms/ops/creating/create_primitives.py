@@ -179,18 +179,7 @@ class Fills(Primitive):
 
 
 class Expand(Primitive):
-    """A tensor repeated to a larger shape: the older form of `BroadcastTo`.
-
-    Call:
-        input_x (Tensor): the elements.
-        shape: the shape wanted, a Tensor of ints or a tuple; -1 keeps the input's length.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Expand()(ms.Tensor([1.0, 2.0]), ms.Tensor([2, -1])))
-        [[1. 2.]
-         [1. 2.]]
-    """
+    """`expand` as a primitive: `Expand()(input_x, shape)`."""
 
     def __call__(self, input_x: Tensor, shape: Any) -> Tensor:
         return ops.broadcast_to(input_x, integers(shape, "shape", self.name))

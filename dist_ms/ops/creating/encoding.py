@@ -16,27 +16,7 @@ __all__ = ["OneHot", "one_hot", "sequence_mask"]
 
 
 class OneHot(Undifferentiable):
-    """`on_value` at the index, `off_value` elsewhere, in a new dimension of length `depth`.
-
-    Args:
-        axis: where the new dimension goes; -1 for the end.
-
-    Call:
-        indices (Tensor): integers; those outside [0, depth) give `off_value` everywhere.
-        depth (int): length of the new dimension.
-        on_value (Tensor or number): value at the index.
-        off_value (Tensor or number): value elsewhere.
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if `axis` is out of range or `depth` negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.OneHot()(ms.Tensor([0, 2]), 3, ms.Tensor(1.0), ms.Tensor(0.0)))
-        [[1. 0. 0.]
-         [0. 0. 1.]]
-    """
+    """`one_hot` as a primitive: `OneHot(axis)(indices, depth, on_value, off_value)`."""
 
     def __init__(self, axis: int = -1) -> None:
         self.axis = integer(axis, "axis", self.name)

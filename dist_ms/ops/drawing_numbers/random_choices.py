@@ -120,28 +120,11 @@ class NonDeterministicInts(Primitive):
 
 
 class MultinomialWithReplacement(Undifferentiable):
-    """Places in rows of weights, each as likely as its weight says: `multinomial_with_replacement` as a primitive.
-
-    Args:
-        numsamples: how many draws per row.
-        replacement: whether a place may be drawn twice.
+    """`multinomial_with_replacement` as a primitive: `MultinomialWithReplacement(numsamples, replacement)(x, seed,
+    offset)`.
 
     Call:
-        x (Tensor): weights, floats, one row or a matrix of rows.
         seed (Tensor): one integer, and
-        offset (Tensor): one integer: which sequence of random numbers. An object goes on with it from call to
-            call. Both 0 to draw anew.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if a weight is negative or no number, a row has too few positive ones, or `numsamples` is not
-            positive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> draw = ms.ops.MultinomialWithReplacement(3, True)
-        >>> print(draw(ms.Tensor([0.5, 0.0, 9.5]), ms.Tensor(3), ms.Tensor(1)))
-        [2 2 2]
     """
 
     def __init__(self, numsamples: int, replacement: bool = False) -> None:

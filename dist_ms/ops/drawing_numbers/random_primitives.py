@@ -121,18 +121,11 @@ class UniformInt(SeededPrimitive):
 
 
 class Multinomial(SeededPrimitive):
-    """Places in rows of weights, each as likely as its weight says, with replacement.
+    """`multinomial` with replacement as a primitive: `Multinomial(seed, seed2, dtype)(x, num_samples)`.
 
     Args:
         seed, seed2: start of its sequences; draws are free if both are 0.
         dtype: int32 or int64.
-
-    Call:
-        x (Tensor): weights, one row or a matrix of rows.
-        num_samples (int): how many draws per row.
-
-    Raises:
-        ValueError: if a weight is negative, a row has none, or `x` has another number of dimensions.
 
     Examples:
         >>> import dist_ms as ms
@@ -159,17 +152,12 @@ class Multinomial(SeededPrimitive):
 
 
 class RandomGamma(SeededPrimitive):
-    """Numbers of gamma distributions with scale 1.
+    """`random_gamma` as a primitive: `RandomGamma(seed, seed2)(shape, alpha)`.
 
     Args:
         seed, seed2: start of its sequence; draws are free if both are 0.
 
-    Call:
-        shape (Tensor): how many are drawn for each element of `alpha`.
-        alpha (Tensor): the shape parameters, floats above 0.
-
     Raises:
-        TypeError: if `alpha` holds no floats.
         ValueError: if an element of it is not above 0.
 
     Examples:
@@ -198,15 +186,11 @@ class RandomGamma(SeededPrimitive):
 
 
 class RandomPoisson(SeededPrimitive):
-    """Counts of Poisson distributions.
+    """`random_poisson` as a primitive: `RandomPoisson(seed, seed2, dtype)(shape, rate)`.
 
     Args:
         seed, seed2: start of its sequences; draws are free if both are 0.
         dtype: of the result.
-
-    Call:
-        shape (Tensor): how many are drawn for each element of `rate`.
-        rate (Tensor): the means, not negative.
 
     Examples:
         >>> import dist_ms as ms

@@ -314,25 +314,7 @@ class SignBit(Undifferentiable):
 
 
 class IsClose(_Comparison):
-    """Whether |input - other| <= atol + rtol * |other|, element by element, with broadcasting.
-
-    Args:
-        rtol: tolerance relative to `other`.
-        atol: absolute tolerance.
-        equal_nan: whether two NaNs are close.
-
-    Call:
-        input (Tensor): one operand.
-        other (Tensor): the other.
-
-    Raises:
-        TypeError: if the two have different dtypes.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.IsClose(rtol=0.1)(ms.Tensor([1.0, 2.0]), ms.Tensor([1.05, 3.0])))
-        [ True False]
-    """
+    """`isclose` as a primitive: `IsClose(rtol, atol, equal_nan)(input, other)`."""
 
     def __init__(self, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> None:
         self.rtol, self.atol = number(rtol, "rtol", self.name), number(atol, "atol", self.name)
@@ -349,20 +331,7 @@ class IsClose(_Comparison):
 
 
 class ApproximateEqual(_Comparison):
-    """Whether |x - y| < tolerance, element by element.
-
-    Args:
-        tolerance: the largest difference.
-
-    Call:
-        x (Tensor): one operand.
-        y (Tensor): the other.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ApproximateEqual(0.5)(ms.Tensor([1.0, 2.0]), ms.Tensor([1.2, 3.0])))
-        [ True False]
-    """
+    """`approximate_equal` as a primitive: `ApproximateEqual(tolerance)(x, y)`."""
 
     def __init__(self, tolerance: float = 1e-05) -> None:
         self.tolerance = check_float(tolerance, "tolerance", self.name)

@@ -241,23 +241,7 @@ class Xlogy(Binary):
 
 
 class Logit(Primitive):
-    """log(x / (1 - x)).
-
-    Args:
-        eps: inputs are first limited to [eps, 1 - eps]; -1 for no limit, so that inputs
-            outside [0, 1] give NaN.
-
-    Call:
-        input (Tensor): floats.
-
-    Raises:
-        TypeError: if `input` is no Tensor of floats.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Logit(1e-5)(ms.Tensor([0.5])))
-        [0.]
-    """
+    """`logit` as a primitive: `Logit(eps)(input)`."""
 
     def __init__(self, eps: float = -1.0) -> None:
         self.eps = eps

@@ -207,21 +207,7 @@ class Inside(Primitive):
 
 
 class NanToNum(Primitive):
-    """Each element, with NaN and the infinities replaced by numbers.
-
-    Args:
-        nan: what replaces NaN, 0 by default.
-        posinf: what replaces infinity, the largest number of the dtype by default.
-        neginf: what replaces minus infinity, the smallest number of the dtype by default.
-
-    Call:
-        input (Tensor): real numbers.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.NanToNum(posinf=9.0)(ms.Tensor([float("nan"), float("inf"), 1.0])))
-        [0. 9. 1.]
-    """
+    """`nan_to_num` as a primitive: `NanToNum(nan, posinf, neginf)(input)`."""
 
     def __init__(self, nan: float | None = None, posinf: float | None = None, neginf: float | None = None) -> None:
         self.nan, self.posinf, self.neginf = nan, posinf, neginf

@@ -116,20 +116,7 @@ class Rint(_Step):
 
 
 class Round(Primitive):
-    """Each element rounded to so many decimals, halves to the even one.
-
-    Call:
-        input (Tensor): integers or floats.
-        decimals (int): number of decimals; negative ones count left of the point.
-
-    Raises:
-        TypeError: if `input` is no Tensor of integers or floats, or `decimals` no int.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Round()(ms.Tensor([0.5, 1.5, 2.5])))
-        [0. 2. 2.]
-    """
+    """`round` as a primitive: `Round()(input, decimals)`."""
 
     keeps = ()
 

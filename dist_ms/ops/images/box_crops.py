@@ -15,30 +15,8 @@ __all__ = ["CropAndResize", "ExtractGlimpse", "ROIAlign", "crop_and_resize"]
 
 
 class CropAndResize(Undifferentiable):
-    """Boxes of images, each resized to one size.
-
-    Args:
-        method: "bilinear", "nearest", or "bilinear_v2" (the middles of the new elements count).
-        extrapolation_value: what stands outside the image.
-
-    Call:
-        x (Tensor): images (N, H, W, C), real numbers.
-        boxes (Tensor): floats (M, 4): y1, x1, y2, x2 in parts of the height and width.
-        box_index (Tensor): int32 (M,), the image of each box.
-        crop_size (tuple): the new height and width.
-
-    Returns:
-        Tensor of float32 (M, *crop_size, C).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if the shapes do not fit, or a box's image does not exist.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x, box = ms.ops.arange(4.0).reshape(1, 2, 2, 1), ms.Tensor([[0.0, 0.0, 1.0, 1.0]])
-        >>> print(ms.ops.CropAndResize()(x, box, ms.Tensor([0], ms.int32), (1, 3)).reshape(-1))
-        [1.  1.5 2. ]
+    """`crop_and_resize` as a primitive: `CropAndResize(method, extrapolation_value)(x, boxes, box_index,
+    crop_size)`.
     """
 
     def __init__(self, method: str = "bilinear", extrapolation_value: float = 0.0) -> None:

@@ -326,29 +326,7 @@ def grid_sample(
 
 
 class AffineGrid(Primitive):
-    """The grids that affine maps of output positions make, for `grid_sample`.
-
-    Args:
-        align_corners: whether -1 and 1 are the centres of the corner pixels, or their outer edges.
-
-    Call:
-        theta (Tensor): (N, 2, 3) or (N, 3, 4), float32 or float16.
-        output_size (tuple or Tensor): (N, C, H, W) or (N, C, D, H, W).
-
-    Returns:
-        Tensor (N, H, W, 2) or (N, D, H, W, 3): theta (x, y, 1) at each position.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if the shapes do not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> theta = ms.Tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]])
-        >>> print(ms.ops.AffineGrid(align_corners=True)(theta, (1, 1, 1, 2)))
-        [[[[-1.   0.5]
-           [ 1.   0.5]]]]
-    """
+    """`affine_grid` as a primitive: `AffineGrid(align_corners)(theta, output_size)`."""
 
     def __init__(self, align_corners: bool = False) -> None:
         self.align_corners = check_bool(align_corners, "align_corners", self.name)

@@ -25,23 +25,10 @@ _LARGE = 32768
 
 
 class BiasAdd(Primitive):
-    """Adds a bias to each channel: out[n, c, ...] = input_x[n, c, ...] + bias[c].
+    """`bias_add` as a primitive: `BiasAdd(data_format)(input_x, bias)`.
 
     Args:
         data_format: "NCHW", or "NCDHW" for three spatial dimensions.
-
-    Call:
-        input_x (Tensor): (N, C, ...), 2 to 5 dimensions.
-        bias (Tensor): (C,).
-
-    Raises:
-        TypeError: if the dtypes differ.
-        ValueError: if `bias` has another length than there are channels.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.BiasAdd()(ms.Tensor([[1.0, 2.0]]), ms.Tensor([10.0, 20.0])))
-        [[11. 22.]]
     """
 
     keeps = ()

@@ -15,29 +15,7 @@ __all__ = ["L2Normalize", "LRN", "RmsNorm", "lrn", "rms_norm"]
 
 
 class RmsNorm(Primitive):
-    """x / sqrt(mean(x^2) + epsilon) gamma over the dimensions of gamma.
-
-    Zhang and Sennrich, "Root Mean Square Layer Normalization", 2019.
-
-    Args:
-        epsilon: added to the mean square.
-
-    Call:
-        x (Tensor): (..., *shape) floats.
-        gamma (Tensor): `shape`.
-
-    Returns:
-        A tuple (result, 1 / sqrt(mean(x^2) + epsilon)), the second with length 1 where averaged.
-
-    Raises:
-        TypeError: if `x` holds no floats.
-        ValueError: if `gamma` has another shape than the last dimensions of `x`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.RmsNorm(0.0)(ms.Tensor([[2.0, -2.0]]), ms.Tensor([1.0, 3.0]))[0])
-        [[ 1. -3.]]
-    """
+    """`rms_norm` as a primitive: `RmsNorm(epsilon)(x, gamma)`."""
 
     def __init__(self, epsilon: float = 1e-6) -> None:
         self.epsilon = arguments.number(epsilon, "epsilon", "RmsNorm")
@@ -120,30 +98,7 @@ class L2Normalize(Primitive):
 
 
 class LRN(Primitive):
-    """Local response normalisation across channels.
-
-    x / (bias + alpha sum of x^2 over the channels at most depth_radius away)^beta; Krizhevsky,
-    Sutskever and Hinton, "ImageNet Classification with Deep Convolutional Neural Networks", 2012.
-
-    Args:
-        depth_radius: half width of the window of channels.
-        bias: offset, not 0 as a rule.
-        alpha: scale of the squares.
-        beta: exponent.
-        norm_region: "ACROSS_CHANNELS".
-
-    Call:
-        x (Tensor): (N, C, H, W) floats.
-
-    Raises:
-        TypeError: if a number has the wrong type, or `x` holds no floats.
-        ValueError: if `x` has not 4 dimensions, `depth_radius` is negative, or `norm_region` is another.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.LRN(0)(ms.ops.ones((1, 1, 1, 1))))
-        [[[[0.70710677]]]]
-    """
+    """`lrn` as a primitive: `LRN(depth_radius, bias, alpha, beta, norm_region)(x)`."""
 
     def __init__(
         self,
@@ -183,7 +138,10 @@ def lrn(
     beta: float = 0.5,
     norm_region: str = "ACROSS_CHANNELS",
 ) -> Tensor:
-    """Normalise by the squares of near channels: see `LRN`.
+    """Normalise by the squares of near channels.
+
+    x / (bias + alpha sum of x^2 over the channels at most depth_radius away)^beta; Krizhevsky,
+    Sutskever and Hinton, "ImageNet Classification with Deep Convolutional Neural Networks", 2012.
 
     Args:
         x: (N, C, H, W) floats.

@@ -179,20 +179,7 @@ def _broadcast(equation: str, inputs: list, names: list) -> list:
 
 
 class Einsum(Primitive):
-    """Sums of products of tensors, said by letters: `einsum` as a primitive.
-
-    Args:
-        equation: the terms of the operands, separated by commas, and of the result.
-
-    Call:
-        inputs (tuple or list of Tensors): the operands.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> print(ms.ops.Einsum("ij->j")((x,)))
-        [4. 6.]
-    """
+    """`einsum` as a primitive: `Einsum(equation)(inputs)`."""
 
     def __init__(self, equation: str) -> None:
         self.equation = equation

@@ -29,24 +29,7 @@ def _matrices(name: str, x: Any) -> np.ndarray:
 
 
 class Svd(Primitive):
-    """Matrices as U diag(s) V^H, s falling.
-
-    Args:
-        full_matrices: square U and V; these have a gradient only if the matrices are square.
-        compute_uv: give U and V.
-
-    Call:
-        input (Tensor): floats (..., m, n).
-
-    Raises:
-        TypeError: if `input` holds no floats.
-        ValueError: if `input` holds no matrices.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Svd(compute_uv=False)(ms.Tensor([[3.0, 0.0], [0.0, 4.0]])))
-        [4. 3.]
-    """
+    """`svd` as a primitive: `Svd(full_matrices, compute_uv)(input)`."""
 
     keeps_output = True
 
@@ -118,24 +101,10 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
 
 
 class Qr(Primitive):
-    """Matrices as Q R, Q with orthonormal columns, R upper triangular.
+    """`qr` as a primitive: `Qr(full_matrices)(x)`.
 
     Args:
         full_matrices: square Q; that of matrices with more rows than columns has no gradient.
-
-    Call:
-        x (Tensor): floats (..., m, n).
-
-    Raises:
-        TypeError: if `x` holds no floats.
-        ValueError: if `x` holds no matrices.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> q, r = ms.ops.Qr()(ms.Tensor([[3.0, 1.0], [0.0, 2.0]]))
-        >>> print(q @ r)
-        [[3. 1.]
-         [0. 2.]]
     """
 
     keeps = (0,)
@@ -198,17 +167,7 @@ def qr(input: Tensor, mode: str = "reduced") -> tuple:
 
 
 class Geqrf(Undifferentiable):
-    """A matrix as R and the reflections that `orgqr` makes Q of.
-
-    Call:
-        x (Tensor): floats (..., m, n).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> y, tau = ms.ops.Geqrf()(ms.Tensor([[3.0, 1.0], [0.0, 2.0]]))
-        >>> print(tau)
-        [0. 0.]
-    """
+    """`geqrf` as a primitive: `Geqrf()(x)`."""
 
     def forward(self, x: np.ndarray) -> tuple:
         y, tau = np.linalg.qr(_matrices(self.name, x), mode="raw")
@@ -294,23 +253,10 @@ class Orgqr(Primitive):
 
 
 class Eig(Primitive):
-    """The eigenvalues of square matrices, and their eigenvectors; without a gradient.
+    """`eig` as a primitive, without a gradient: `Eig(compute_v)(x)`.
 
     Args:
         compute_v: give the eigenvectors, as columns.
-
-    Call:
-        x (Tensor): floats or complex numbers (..., n, n).
-
-    Raises:
-        TypeError: if `x` holds no floats.
-        ValueError: if the matrices are not square.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> values, vectors = ms.ops.Eig(True)(ms.Tensor([[1.0, 0.0], [0.0, 2.0]]))
-        >>> print(values)
-        [1.+0.j 2.+0.j]
     """
 
     def __init__(self, compute_v: bool = False) -> None:

@@ -32,25 +32,7 @@ __all__ = [
 
 
 class MatrixSolve(Primitive):
-    """The solutions of A x = b.
-
-    Args:
-        adjoint: of A^H x = b.
-
-    Call:
-        matrix (Tensor): A, floats (..., n, n).
-        rhs (Tensor): b, of the same dtype (..., n, m).
-
-    Raises:
-        TypeError: if an input holds no floats.
-        ValueError: if the shapes do not fit, or a matrix has no inverse.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixSolve()(ms.Tensor([[2.0, 0.0], [0.0, 4.0]]), ms.Tensor([[2.0], [2.0]])))
-        [[1. ]
-         [0.5]]
-    """
+    """`matrix_solve` as a primitive: `MatrixSolve(adjoint)(matrix, rhs)`."""
 
     keeps = (0,)
     keeps_output = True

@@ -129,21 +129,7 @@ class FillDiagonal(Primitive):
 
 
 class MatrixExp(Primitive):
-    """The exponential of matrices: `matrix_exp` as a primitive.
-
-    Call:
-        x (Tensor): floats or complex numbers (..., n, n).
-
-    Raises:
-        TypeError: if `x` is no Tensor of such numbers.
-        ValueError: if the matrices are not square.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixExp()(ms.Tensor([[0.0, 2.0], [0.0, 0.0]])))
-        [[1. 2.]
-         [0. 1.]]
-    """
+    """`matrix_exp` as a primitive: `MatrixExp()(x)`."""
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         if x.dtype.kind != "c":

@@ -15,25 +15,7 @@ __all__ = ["LogSpace", "TridiagonalMatMul"]
 
 
 class LogSpace(Undifferentiable):
-    """Powers of a base whose exponents are evenly spaced.
-
-    Args:
-        steps: how many, not negative.
-        base: the base, a positive int.
-        dtype: a float type.
-
-    Call:
-        start, end (Tensor): the first and the last exponent.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `steps` is negative, or `base` is not positive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.LogSpace(3, 10)(ms.Tensor(0.0), ms.Tensor(2.0)))
-        [  1.  10. 100.]
-    """
+    """`logspace` as a primitive: `LogSpace(steps, base, dtype)(start, end)`."""
 
     def __init__(self, steps: int = 10, base: int = 10, dtype: Number = float32) -> None:
         self.steps, self.base = integer(steps, "steps", self.name), integer(base, "base", self.name)

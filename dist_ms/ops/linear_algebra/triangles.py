@@ -39,24 +39,7 @@ __all__ = [
 
 
 class Tril(Primitive):
-    """The lower triangle of each matrix, zeros elsewhere.
-
-    Args:
-        diagonal: the last diagonal kept: 0 the main one, below it negative.
-
-    Call:
-        input (Tensor): matrices, in the last two dimensions.
-
-    Raises:
-        TypeError: if `diagonal` is no int.
-        ValueError: if there are fewer than two dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Tril()(ms.Tensor([[1, 2], [3, 4]])))
-        [[1 0]
-         [3 4]]
-    """
+    """`tril` as a primitive: `Tril(diagonal)(input)`."""
 
     keeps = ()
     is_lower = True
@@ -77,24 +60,7 @@ class Tril(Primitive):
 
 
 class Triu(Tril):
-    """The upper triangle of each matrix, zeros elsewhere.
-
-    Args:
-        diagonal: the first diagonal kept: 0 the main one, above it positive.
-
-    Call:
-        input (Tensor): matrices, in the last two dimensions.
-
-    Raises:
-        TypeError: if `diagonal` is no int.
-        ValueError: if there are fewer than two dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Triu()(ms.Tensor([[1, 2], [3, 4]])))
-        [[1 2]
-         [0 4]]
-    """
+    """`triu` as a primitive: `Triu(diagonal)(input)`."""
 
     is_lower = False
 

@@ -45,17 +45,7 @@ class _Reduced(Primitive):
 
 
 class BinaryCrossEntropy(_Reduced):
-    """`binary_cross_entropy` as a primitive.
-
-    Call:
-        logits, labels (Tensor): of one shape, `logits` in [0, 1].
-        weight (Tensor, optional): broadcasts with them.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.BinaryCrossEntropy()(ms.Tensor([0.5]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`binary_cross_entropy` as a primitive: `BinaryCrossEntropy(reduction)(logits, labels, weight)`."""
 
     def __call__(self, logits: Tensor, labels: Tensor, weight: Tensor | None = None) -> Tensor:
         return binary_cross_entropy(logits, labels, weight, self.reduction)
@@ -116,20 +106,7 @@ class KLDivLoss(_Reduced):
 
 
 class SmoothL1Loss(Primitive):
-    """`smooth_l1_loss` as a primitive.
-
-    Args:
-        beta: where the parabola ends.
-        reduction: "mean", "sum" or "none".
-
-    Call:
-        prediction, target (Tensor): of one shape.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.SmoothL1Loss()(ms.Tensor([1.0]), ms.Tensor([1.5])))
-        [0.125]
-    """
+    """`smooth_l1_loss` as a primitive: `SmoothL1Loss(beta, reduction)(prediction, target)`."""
 
     def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
         self.beta = check_number(beta, "beta", "SmoothL1Loss")
@@ -140,16 +117,8 @@ class SmoothL1Loss(Primitive):
 
 
 class NLLLoss(_Reduced):
-    """`nll_loss` as a primitive that returns the sum of weights as well.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-        ignore_index: the label whose rows do not count.
-
-    Call:
-        logits (Tensor): (N, C) log probabilities.
-        labels (Tensor): int32 or int64 (N,).
-        weight (Tensor): (C,).
+    """`nll_loss` as a primitive that returns the sum of weights as well: `NLLLoss(reduction, ignore_index)(logits,
+    labels, weight)`.
 
     Returns:
         A tuple (loss, sum of the weights of the rows that count).
@@ -174,23 +143,7 @@ class NLLLoss(_Reduced):
 
 
 class MultiMarginLoss(Primitive):
-    """`multi_margin_loss` as a primitive.
-
-    Args:
-        p: 1 or 2.
-        margin: a float.
-        reduction: "mean", "sum" or "none".
-
-    Call:
-        x (Tensor): (N, C).
-        target (Tensor): labels (N,).
-        weight (Tensor, optional): (C,).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MultiMarginLoss()(ms.Tensor([[0.5, 0.0]]), ms.Tensor([0])))
-        0.25
-    """
+    """`multi_margin_loss` as a primitive: `MultiMarginLoss(p, margin, reduction)(x, target, weight)`."""
 
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean") -> None:
         if p not in (1, 2):
@@ -203,11 +156,8 @@ class MultiMarginLoss(Primitive):
 
 
 class MultilabelMarginLoss(_Reduced):
-    """`multilabel_margin_loss` as a primitive that returns which classes are labels as well.
-
-    Call:
-        x (Tensor): (N, C).
-        target (Tensor): labels (N, C), each row's up to the first -1.
+    """`multilabel_margin_loss` as a primitive that returns which classes are labels as well:
+    `MultilabelMarginLoss(reduction)(x, target)`.
 
     Returns:
         A tuple (loss, mask of the shape and dtype of `target`).
@@ -226,36 +176,18 @@ class MultilabelMarginLoss(_Reduced):
 
 
 class SoftMarginLoss(_Reduced):
-    """`soft_margin_loss` as a primitive.
-
-    Call:
-        input, target (Tensor): of one shape.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.SoftMarginLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`soft_margin_loss` as a primitive: `SoftMarginLoss(reduction)(input, target)`."""
 
     def __call__(self, input: Tensor, target: Tensor) -> Tensor:
         return soft_margin_loss(input, target, self.reduction)
 
 
 class TripletMarginLoss(Primitive):
-    """`triplet_margin_loss` as a primitive.
-
-    Args:
-        p, swap, eps, reduction: as there.
+    """`triplet_margin_loss` as a primitive: `TripletMarginLoss(p, swap, eps, reduction)(x, positive, negative,
+    margin)`.
 
     Call:
-        x, positive, negative (Tensor): (..., D).
         margin (Tensor or float): the margin.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> a, b, c = ms.Tensor([[0.0]]), ms.Tensor([[1.0]]), ms.Tensor([[5.0]])
-        >>> print(ms.ops.TripletMarginLoss()(a, b, c, ms.Tensor(1.0)))
-        0.0
     """
 
     def __init__(self, p: int = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:

@@ -31,27 +31,7 @@ __all__ = [
 
 
 class Gather(Primitive):
-    """Slices of a tensor along one dimension, picked by index.
-
-    Args:
-        batch_dims: number of leading dimensions that `input_params` and `input_indices` share.
-
-    Call:
-        input_params (Tensor): the elements.
-        input_indices (Tensor): integers of any shape; negative ones count from the end.
-        axis (int): the dimension to pick along.
-
-    Raises:
-        TypeError: if the indices are no integers, or `axis` is no int.
-        ValueError: if `axis` is out of range.
-        IndexError: if an index is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Gather()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([1, 1]), 0))
-        [[3 4]
-         [3 4]]
-    """
+    """`gather` as a primitive: `Gather(batch_dims)(input_params, input_indices, axis)`."""
 
     keeps = (1,)
 
@@ -177,24 +157,7 @@ class EmbeddingLookup(TakeKnownRows):
 
 
 class GatherD(Primitive):
-    """Elements picked along one dimension by an index for each.
-
-    Call:
-        x (Tensor): the elements.
-        dim (int): the dimension.
-        index (Tensor): integers; as many dimensions as `x`, none longer but `dim`.
-
-    Raises:
-        TypeError: if `index` holds no integers.
-        ValueError: if `dim` is out of range, or the shapes do not fit.
-        IndexError: if an index is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.GatherD()(ms.Tensor([[1, 2], [3, 4]]), 1, ms.Tensor([[0, 0], [1, 0]])))
-        [[1 1]
-         [4 3]]
-    """
+    """`gather_d` as a primitive: `GatherD()(x, dim, index)`."""
 
     keeps = (2,)
 

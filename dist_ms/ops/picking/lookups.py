@@ -66,24 +66,7 @@ class ListDiff(Undifferentiable):
 
 
 class InTopK(Undifferentiable):
-    """Whether the element a target names is among the k largest of its row.
-
-    Args:
-        k: how many.
-
-    Call:
-        x1 (Tensor): floats (rows, classes).
-        x2 (Tensor): the targets, int32 or int64 (rows,).
-
-    Raises:
-        TypeError: if an input has the wrong dtype.
-        ValueError: if the shapes do not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.InTopK(1)(ms.Tensor([[1.0, 2.0], [4.0, 3.0]]), ms.Tensor([1, 1])))
-        [ True False]
-    """
+    """`intopk` as a primitive: `InTopK(k)(x1, x2)`."""
 
     def __init__(self, k: int) -> None:
         self.k = integer(k, "k", self.name)
@@ -280,26 +263,7 @@ class CheckValid(Undifferentiable):
 
 
 class IOU(Undifferentiable):
-    """The area boxes share, divided by the area both cover (or that of the second, "iof").
-
-    Sides count both their ends, so that a box from 0 to 1 is 2 wide.
-
-    Args:
-        mode: "iou" or "iof".
-
-    Call:
-        anchor_boxes (Tensor): left, top, right, bottom of each, floats (n, 4).
-        gt_boxes (Tensor): of the same dtype (m, 4).
-
-    Raises:
-        TypeError: if an input holds no floats.
-        ValueError: if a shape is wrong.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.IOU()(ms.Tensor([[0.0, 0.0, 1.0, 1.0]]), ms.Tensor([[0.0, 0.0, 1.0, 3.0]])))
-        [[0.5]]
-    """
+    """`iou` as a primitive: `IOU(mode)(anchor_boxes, gt_boxes)`."""
 
     def __init__(self, mode: str = "iou") -> None:
         self.mode = one_of(mode, "mode", self.name, ("iou", "iof"))
@@ -329,6 +293,8 @@ check_valid = CheckValid()
 
 def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
     """Return the area boxes share, divided by the area both cover.
+
+    Sides count both their ends, so that a box from 0 to 1 is 2 wide.
 
     Args:
         anchor_boxes: left, top, right, bottom of each, a Tensor of floats (n, 4).

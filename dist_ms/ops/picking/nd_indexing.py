@@ -15,22 +15,7 @@ __all__ = ["GatherNd", "ScatterNd", "gather_nd", "scatter_nd"]
 
 
 class GatherNd(Primitive):
-    """Elements or slices picked by rows of indices.
-
-    Call:
-        input_x (Tensor): the elements.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if the rows are longer than the dimensions.
-        IndexError: if an index is out of range or negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.GatherNd()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]])))
-        [2 3]
-    """
+    """`gather_nd` as a primitive: `GatherNd()(input_x, indices)`."""
 
     keeps = (1,)
 
@@ -66,23 +51,7 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
 
 
 class ScatterNd(Primitive):
-    """Values added up at rows of indices, into zeros.
-
-    Call:
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): of shape indices.shape[:-1] + shape[k:].
-        shape (tuple of ints): the shape of the result.
-
-    Raises:
-        TypeError: if `indices` holds no integers.
-        ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ScatterNd()(ms.Tensor([[0], [2], [0]]), ms.Tensor([1.0, 2.0, 3.0]), (4,)))
-        [4. 0. 2. 0.]
-    """
+    """`scatter_nd` as a primitive: `ScatterNd()(indices, updates, shape)`."""
 
     keeps = (0,)
 

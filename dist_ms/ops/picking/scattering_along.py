@@ -32,29 +32,7 @@ __all__ = [
 
 
 class TensorScatterElements(Primitive):
-    """A copy of a tensor with values put along one dimension by an index for each.
-
-    Args:
-        axis: the dimension.
-        reduction: "none" replaces the old value (of several updates the last counts), "add" adds to it.
-
-    Call:
-        data (Tensor): the values.
-        indices (Tensor): integers, as many dimensions as `data`, none longer but `axis`.
-        updates (Tensor): of the shape of `indices`.
-
-    Raises:
-        TypeError: if the dtypes do not fit.
-        ValueError: if the shapes do not fit, or `reduction` is unknown.
-        IndexError: if an index is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[1.0, 2.0], [3.0, 4.0]])
-        >>> print(ms.ops.TensorScatterElements(1)(x, ms.Tensor([[0], [1]]), ms.Tensor([[8.0], [9.0]])))
-        [[8. 2.]
-         [3. 9.]]
-    """
+    """`tensor_scatter_elements` as a primitive: `TensorScatterElements(axis, reduction)(data, indices, updates)`."""
 
     keeps = (1,)
     wrong_shape: type[Exception] = ValueError
@@ -168,29 +146,7 @@ def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
 
 
 class IndexAdd(Primitive):
-    """A tensor with slices along one dimension added to by index.
-
-    The tensor itself is updated, as a Parameter's would be, and returned.
-
-    Args:
-        axis: the dimension.
-        use_lock, check_index_bound: accepted; updates are always in order and checked.
-
-    Call:
-        x (Parameter or Tensor): the values.
-        indices (Tensor): integers, one per slice.
-        y (Tensor): what to add, of the shape of `x` with the length of `indices` at `axis`.
-
-    Raises:
-        ValueError: if the shapes do not fit, or `axis` is out of range.
-        IndexError: if an index is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Parameter(ms.Tensor([1.0, 2.0, 3.0]), name="x")
-        >>> print(ms.ops.IndexAdd(0)(x, ms.Tensor([0, 2]), ms.Tensor([10.0, 10.0])))
-        [11.  2. 13.]
-    """
+    """`index_add` as a primitive: `IndexAdd(axis, use_lock, check_index_bound)(x, indices, y)`."""
 
     def __init__(self, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> None:
         self.axis, self.use_lock, self.check_index_bound = axis, use_lock, check_index_bound

@@ -142,21 +142,10 @@ def where(condition: Tensor, input: Any, other: Any) -> Tensor:
 
 
 class MaskedFill(Primitive):
-    """A tensor with one value where the mask is true, with broadcasting.
+    """`masked_fill` as a primitive: `MaskedFill()(input_x, mask, value)`.
 
     Call:
-        input_x (Tensor): the elements.
-        mask (Tensor): bools.
         value (Tensor without dimensions, or number): it must not need a wider type than `input_x` has.
-
-    Raises:
-        TypeError: if `mask` holds no bools, or `value` does not fit the dtype.
-        ValueError: if the shapes do not broadcast.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MaskedFill()(ms.Tensor([1.0, 2.0]), ms.Tensor([True, False]), ms.Tensor(9.0)))
-        [9. 2.]
     """
 
     keeps = (1,)
@@ -332,17 +321,7 @@ _LEAST = 2048
 
 
 class NonZero(Undifferentiable):
-    """The places of the elements that are not 0, one row each, as int64.
-
-    Call:
-        input (Tensor): numbers or bools.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.NonZero()(ms.Tensor([[1, 0], [0, 2]])))
-        [[0 0]
-         [1 1]]
-    """
+    """`nonzero` as a primitive: `NonZero()(input)`."""
 
     def forward(self, input: np.ndarray) -> np.ndarray:
         x = array(input, "input", self.name)

@@ -138,23 +138,7 @@ class _MaximumOnly(Primitive):
 
 
 class AdaptiveAvgPool2D(_AdaptiveMean):
-    """Means over windows such that the output has a given size.
-
-    Args:
-        output_size: an int, or a tuple (height, width); None keeps the input's length.
-
-    Call:
-        input (Tensor): (N, C, H, W) or (C, H, W) floats.
-
-    Raises:
-        TypeError: if `output_size` is no int, None or tuple, or `input` holds no floats.
-        ValueError: if it is negative or a tuple of another length.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.AdaptiveAvgPool2D(1)(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]])))
-        [[[[2.5]]]]
-    """
+    """`adaptive_avg_pool2d` as a primitive: `AdaptiveAvgPool2D(output_size)(input)`."""
 
     def __init__(self, output_size: Any) -> None:
         super().__init__(2, output_size, "AdaptiveAvgPool2D")

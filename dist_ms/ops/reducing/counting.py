@@ -16,16 +16,10 @@ __all__ = ["ConfusionMatrix", "CountNonZero", "EuclideanNorm", "HistogramFixedWi
 
 
 class CountNonZero(Primitive):
-    """The number of elements that are not 0.
+    """`count_nonzero` as a primitive: `CountNonZero(dims)(x)`.
 
     Args:
         dims: one axis or several; None for all.
-
-    Call:
-        x (Tensor): numbers.
-
-    Returns:
-        Tensor int64.
 
     Examples:
         >>> import dist_ms as ms

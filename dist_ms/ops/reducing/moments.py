@@ -172,26 +172,12 @@ class ReduceStd(Primitive):
 
 
 class Median(Primitive):
-    """The middle element along one dimension (the lower of two), and where it is.
+    """`median` as a primitive: `Median(global_median, axis, keep_dims, ignore_nan)(x)`.
 
     Args:
         global_median: of all elements instead; the place is then 0.
-        axis: the dimension.
         keep_dims: keep the dimension with length 1.
         ignore_nan: leave NaNs out; otherwise one makes the result NaN.
-
-    Call:
-        x (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range, or the dimension empty.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> value, place = ms.ops.Median(axis=0)(ms.Tensor([3.0, 1.0, 2.0]))
-        >>> print(value, place)
-        2.0 2
     """
 
     keeps = ()

@@ -184,23 +184,11 @@ class ArgMinWithValue(ArgMaxWithValue):
 
 
 class Argmax(Undifferentiable):
-    """The place of the largest element along one dimension; the first of equal ones.
+    """`argmax` as a primitive: `Argmax(axis, output_type)(input_x)`.
 
     Args:
         axis: the dimension.
         output_type: int32 or int64.
-
-    Call:
-        input_x (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int, or `output_type` neither int32 nor int64.
-        ValueError: if `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Argmax()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]])))
-        [1 0]
     """
 
     choose = staticmethod(np.argmax)
@@ -222,23 +210,10 @@ class Argmax(Undifferentiable):
 
 
 class Argmin(Argmax):
-    """The place of the smallest element along one dimension; the first of equal ones.
+    """`argmin` as a primitive: `Argmin(axis, output_type)(x)`.
 
     Args:
-        axis: the dimension.
         output_type: int32 or int64.
-
-    Call:
-        x (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int, or `output_type` neither int32 nor int64.
-        ValueError: if `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Argmin()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]])))
-        [0 1]
     """
 
     choose = staticmethod(np.argmin)

@@ -75,19 +75,11 @@ class _Scan(Primitive):
 
 
 class CumSum(_Scan):
-    """The running sum along one dimension; the dtype stays.
+    """`cumsum` as a primitive that keeps the dtype: `CumSum(exclusive, reverse)(input, axis)`.
 
     Args:
         exclusive: element i is the sum of those before i.
         reverse: run from the end.
-
-    Call:
-        input (Tensor): numbers.
-        axis (int): the dimension.
-
-    Raises:
-        TypeError: if `axis` is no int, or `input` holds bools.
-        ValueError: if `axis` is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -113,24 +105,11 @@ class CumSum(_Scan):
 
 
 class CumProd(_Scan):
-    """The running product along one dimension; the dtype stays.
+    """`cumprod` as a primitive that keeps the dtype: `CumProd(exclusive, reverse)(x, axis)`.
 
     Args:
         exclusive: element i is the product of those before i.
         reverse: run from the end.
-
-    Call:
-        x (Tensor): numbers.
-        axis (int): the dimension.
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.CumProd()(ms.Tensor([1.0, 2.0, 3.0]), 0))
-        [1. 2. 6.]
     """
 
     ufunc, kernel = np.multiply, "prod"
@@ -169,24 +148,7 @@ def product_of_others(x: Tensor) -> Tensor:
 
 
 class Cummax(Primitive):
-    """The running maximum along one dimension, and where it is.
-
-    Args:
-        axis: the dimension.
-
-    Call:
-        input (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> values, places = ms.ops.cummax(ms.Tensor([1.0, 3.0, 2.0]), 0)
-        >>> print(values, places)
-        [1. 3. 3.] [0 1 1]
-    """
+    """`cummax` as a primitive: `Cummax(axis)(input)`."""
 
     keeps = ()
     keeps_output = True
@@ -215,24 +177,7 @@ class Cummax(Primitive):
 
 
 class Cummin(Cummax):
-    """The running minimum along one dimension, and where it is.
-
-    Args:
-        axis: the dimension.
-
-    Call:
-        input (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> values, places = ms.ops.cummin(ms.Tensor([2.0, 1.0, 3.0]), 0)
-        >>> print(values, places)
-        [2. 1. 1.] [0 1 1]
-    """
+    """`cummin` as a primitive: `Cummin(axis)(input)`."""
 
     index_type = np.int32
     smallest = True

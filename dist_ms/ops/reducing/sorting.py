@@ -81,25 +81,7 @@ def selected(x: np.ndarray, axis: int, k: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Sort(_Ordered):
-    """The elements along one dimension in order, and where they were, as int32.
-
-    Args:
-        axis: the dimension.
-        descending: largest first.
-
-    Call:
-        x (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int, or `descending` no bool.
-        ValueError: if `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> values, places = ms.ops.Sort()(ms.Tensor([3.0, 1.0, 2.0]))
-        >>> print(values, places)
-        [1. 2. 3.] [1 2 0]
-    """
+    """`sort` as a primitive: `Sort(axis, descending)(x)`."""
 
     def __init__(self, axis: int = -1, descending: bool = False) -> None:
         self.axis = integer(axis, "axis", self.name)
@@ -295,20 +277,10 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
 
 
 class SearchSorted(Undifferentiable):
-    """The places where values would have to go into sorted rows to keep them sorted.
+    """`searchsorted` as a primitive: `SearchSorted(dtype, right)(sorted_sequence, values, sorter)`.
 
     Args:
         dtype: int32 or int64.
-        right: after equal elements instead of before them.
-
-    Call:
-        sorted_sequence (Tensor): rows in rising order, along the last dimension.
-        values (Tensor): the values, for each row, or for one row of any shape.
-        sorter (Tensor): places of the elements in rising order, if the rows are not sorted.
-
-    Raises:
-        RuntimeError: if bools or complex numbers are to be compared, or `sorter` names other places than the rows have.
-        ValueError: if the leading dimensions differ, or `sorter` is no Tensor of int64.
 
     Examples:
         >>> import dist_ms as ms

@@ -48,21 +48,7 @@ unique = Unique()
 
 
 class UniqueConsecutive(Primitive):
-    """The elements without the repetitions that follow each other.
-
-    Args:
-        return_inverse: also return for each element which one it is (called return_idx in MindSpore).
-        return_counts: also return how often each comes.
-        dim: compare slices along this dimension; None for all elements row by row.
-
-    Call:
-        input (Tensor): the elements.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.UniqueConsecutive()(ms.Tensor([1, 1, 2, 1]))[0])
-        [1 2 1]
-    """
+    """`unique_consecutive` as a primitive: `UniqueConsecutive(return_inverse, return_counts, dim)(input)`."""
 
     differentiable = False
 

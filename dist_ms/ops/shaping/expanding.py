@@ -15,20 +15,7 @@ __all__ = ["BroadcastTo", "broadcast_to", "expand", "expand_as"]
 
 
 class BroadcastTo(Primitive):
-    """A tensor repeated to a larger shape; the memory is shared.
-
-    Args:
-        shape: the shape wanted; -1 keeps the input's length.
-
-    Call:
-        input (Tensor): the elements.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.BroadcastTo((2, -1))(ms.Tensor([1, 2])))
-        [[1 2]
-         [1 2]]
-    """
+    """`broadcast_to` as a primitive: `BroadcastTo(shape)(input)`."""
 
     keeps = ()
 

@@ -39,24 +39,7 @@ _LARGE = 131072
 
 
 class Concat(Primitive):
-    """Tensors one after the other along a dimension they have.
-
-    Args:
-        axis: the dimension.
-
-    Call:
-        tensors (tuple or list of Tensors): of equal shape but for that dimension.
-
-    Raises:
-        TypeError: if `tensors` is no tuple or list of Tensors.
-        ValueError: if it is empty, the shapes do not fit, or `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Concat(1)((ms.Tensor([[1], [2]]), ms.Tensor([[3], [4]]))))
-        [[1 3]
-         [2 4]]
-    """
+    """`concat` as a primitive: `Concat(axis)(tensors)`."""
 
     keeps = ()
 
@@ -92,24 +75,7 @@ class Concat(Primitive):
 
 
 class Stack(Primitive):
-    """Tensors of one shape along a new dimension.
-
-    Args:
-        axis: where the new dimension goes.
-
-    Call:
-        tensors (tuple or list of Tensors): of equal shape.
-
-    Raises:
-        TypeError: if `tensors` is no tuple or list of Tensors.
-        ValueError: if it is empty, the shapes differ, or `axis` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Stack(1)((ms.Tensor([1, 2]), ms.Tensor([3, 4]))))
-        [[1 3]
-         [2 4]]
-    """
+    """`stack` as a primitive: `Stack(axis)(tensors)`."""
 
     keeps = ()
 

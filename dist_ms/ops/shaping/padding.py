@@ -141,23 +141,7 @@ class Pad(Primitive):
 
 
 class MirrorPad(Primitive):
-    """A tensor with a border made of its own elements in mirror order.
-
-    Args:
-        mode: "REFLECT" leaves out the outermost elements, "SYMMETRIC" repeats them.
-
-    Call:
-        input_x (Tensor): the elements.
-        paddings (Tensor): int64 (ndim, 2): widths before and after, for each dimension.
-
-    Raises:
-        ValueError: if `mode` is unknown, or the widths do not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MirrorPad()(ms.Tensor([1, 2, 3]), ms.Tensor([[2, 1]])))
-        [3 2 1 2 3 2]
-    """
+    """`mirror_pad` as a primitive: `MirrorPad(mode)(input_x, paddings)`."""
 
     def __init__(self, mode: str = "REFLECT") -> None:
         self.mode = one_of(mode, "mode", self.name, ("REFLECT", "SYMMETRIC"))
@@ -292,23 +276,7 @@ class PadV3(Primitive):
 
 
 class Padding(Primitive):
-    """A tensor whose last dimension, of length 1, is filled up with zeros.
-
-    Args:
-        pad_dim_size: the length wanted.
-
-    Call:
-        x (Tensor): at least two dimensions.
-
-    Raises:
-        ValueError: if the last dimension is not 1, or `pad_dim_size` not positive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Padding(3)(ms.Tensor([[1.0], [2.0]])))
-        [[1. 0. 0.]
-         [2. 0. 0.]]
-    """
+    """`padding` as a primitive: `Padding(pad_dim_size)(x)`."""
 
     def __init__(self, pad_dim_size: int = 8) -> None:
         self.pad_dim_size = integer(pad_dim_size, "pad_dim_size", self.name)

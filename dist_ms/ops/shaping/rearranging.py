@@ -146,24 +146,7 @@ def reverse(x: Tensor, axis: Any) -> Tensor:
 
 
 class Roll(Primitive):
-    """The elements moved along some dimensions; what leaves at the end comes in at the start.
-
-    Args:
-        shifts: how far, an int or one per dimension.
-        dims: the dimension or dimensions; None treats the tensor as one-dimensional.
-
-    Call:
-        input (Tensor): the elements.
-
-    Raises:
-        TypeError: if an argument holds anything but ints.
-        ValueError: if a dimension is out of range, or the two lengths differ.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Roll(1, 0)(ms.Tensor([1, 2, 3])))
-        [3 1 2]
-    """
+    """`roll` as a primitive: `Roll(shifts, dims)(input)`."""
 
     keeps = ()
 
@@ -253,25 +236,7 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
 
 
 class ReverseSequence(Primitive):
-    """The first so many elements of each sequence in reverse order.
-
-    Args:
-        seq_dim: the dimension along the sequences.
-        batch_dim: the dimension over the sequences.
-
-    Call:
-        x (Tensor): the elements.
-        seq_lengths (Tensor): how many elements to reverse, integers, one per sequence.
-
-    Raises:
-        ValueError: if a dimension is out of range, or a length does not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ReverseSequence(1)(ms.Tensor([[1, 2, 3], [4, 5, 6]]), ms.Tensor([2, 3])))
-        [[2 1 3]
-         [6 5 4]]
-    """
+    """`reverse_sequence` as a primitive: `ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)`."""
 
     keeps = (1,)
 

@@ -29,23 +29,7 @@ __all__ = [
 
 
 class Tile(Primitive):
-    """A tensor repeated along its dimensions.
-
-    Call:
-        input (Tensor): the elements.
-        dims (tuple of ints): how often along each dimension, the last ones if there are fewer
-            than dimensions; further ones put dimensions in front.
-
-    Raises:
-        TypeError: if `dims` holds anything but ints.
-        ValueError: if one is negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Tile()(ms.Tensor([1, 2]), (2, 2)))
-        [[1 2 1 2]
-         [1 2 1 2]]
-    """
+    """`tile` as a primitive: `Tile()(input, dims)`."""
 
     keeps = ()
 
@@ -247,20 +231,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
 
 
 class Meshgrid(Primitive):
-    """Vectors repeated to the coordinates of all points of a grid.
-
-    Args:
-        indexing: "ij" for shape (n0, n1, ...), "xy" for (n1, n0, ...).
-
-    Call:
-        inputs (tuple of Tensors): vectors.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x, y = ms.ops.Meshgrid("ij")((ms.Tensor([1, 2]), ms.Tensor([3, 4, 5])))
-        >>> x.shape
-        (2, 3)
-    """
+    """`meshgrid` as a primitive: `Meshgrid(indexing)(inputs)`."""
 
     def __init__(self, indexing: str = "xy") -> None:
         self.indexing = one_of(indexing, "indexing", self.name, ("xy", "ij"))

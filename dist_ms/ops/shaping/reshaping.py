@@ -110,17 +110,7 @@ def reshape(input: Tensor, shape: Any) -> Tensor:
 
 
 class ExpandDims(Primitive):
-    """A tensor with a dimension of length 1 put in before `axis`.
-
-    Call:
-        input (Tensor): the elements.
-        axis (int): from -ndim-1 to ndim.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.ExpandDims()(ms.Tensor([1, 2]), 0).shape
-        (1, 2)
-    """
+    """`expand_dims` as a primitive: `ExpandDims()(input, axis)`."""
 
     keeps = ()
 
@@ -176,19 +166,7 @@ def unsqueeze(input: Tensor, dim: int) -> Tensor:
 
 
 class Squeeze(Primitive):
-    """A tensor without its dimensions of length 1.
-
-    Args:
-        axis: the dimension or dimensions to drop if their length is 1; () for all.
-
-    Call:
-        input (Tensor): the elements.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Squeeze(0)(ms.Tensor([[[1], [2]]])).shape
-        (2, 1)
-    """
+    """`squeeze` as a primitive: `Squeeze(axis)(input)`."""
 
     keeps = ()
 
@@ -231,16 +209,7 @@ def squeeze(input: Tensor, axis: int | tuple | list | None = None) -> Tensor:
 
 
 class Flatten(Primitive):
-    """A tensor with all dimensions but the first made one.
-
-    Call:
-        input_x (Tensor): the elements, at least one dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Flatten()(ms.ops.zeros((2, 3, 4))).shape
-        (2, 12)
-    """
+    """`flatten` as a primitive: `Flatten()(input_x)`."""
 
     keeps = ()
 

@@ -15,23 +15,7 @@ _slice = slice
 
 
 class Slice(Primitive):
-    """The part of a tensor that starts at `begin` and has `size` elements along each dimension.
-
-    Call:
-        input (Tensor): the elements.
-        begin (tuple of ints): where to start, for each dimension.
-        size (tuple of ints): how many; -1 for all that are left.
-
-    Raises:
-        TypeError: if `begin` or `size` holds anything but ints.
-        ValueError: if the part does not lie in the tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Slice()(ms.Tensor([[1, 2, 3], [4, 5, 6]]), (0, 1), (2, -1)))
-        [[2 3]
-         [5 6]]
-    """
+    """`slice` as a primitive: `Slice()(input, begin, size)`."""
 
     def __call__(self, input: Tensor, begin: Any, size: Any) -> Tensor:
         shape = tensor(input, "input", self.name).shape
@@ -51,31 +35,8 @@ class Slice(Primitive):
 
 
 class StridedSlice(Primitive):
-    """The part of a tensor from `begin` to `end` in steps, along each dimension.
-
-    Each mask is a number whose bit i speaks of the i-th entry.
-
-    Args:
-        begin_mask: start at the very beginning.
-        end_mask: go to the very end.
-        ellipsis_mask: the entry stands for as many whole dimensions as are not named.
-        new_axis_mask: put in a dimension of length 1.
-        shrink_axis_mask: take the one element at `begin` and drop the dimension.
-
-    Call:
-        input_x (Tensor): the elements.
-        begin (tuple of ints): where to start.
-        end (tuple of ints): where to stop.
-        strides (tuple of ints): the steps, not 0.
-
-    Raises:
-        TypeError: if an argument holds anything but ints.
-        ValueError: if the lengths differ, or a step is 0.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.StridedSlice()(ms.Tensor([1, 2, 3, 4]), (0,), (4,), (2,)))
-        [1 3]
+    """`strided_slice` as a primitive: `StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask,
+    shrink_axis_mask)(input_x, begin, end, strides)`.
     """
 
     def __init__(

@@ -25,16 +25,12 @@ __all__ = [
 
 
 class Bucketize(Undifferentiable):
-    """The numbers of the buckets that elements fall into, int32.
+    """`bucketize` as a primitive: `Bucketize(boundaries)(input)`.
 
     Args:
         boundaries: floats that never fall; bucket i ends before boundary i.
 
-    Call:
-        input (Tensor): real numbers.
-
     Raises:
-        TypeError: if `boundaries` is no list of floats, or `input` no Tensor.
         ValueError: if `boundaries` fall.
 
     Examples:

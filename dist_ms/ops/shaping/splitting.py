@@ -128,24 +128,10 @@ class SplitV(Primitive):
 
 
 class Unstack(Primitive):
-    """The slices of a tensor along one dimension, which is dropped.
+    """`unstack` as a primitive: `Unstack(axis, num)(input_x)`.
 
     Args:
-        axis: the dimension.
         num: how many slices there must be; None for any number.
-
-    Call:
-        input_x (Tensor): the elements.
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range, or the number of slices is not `num`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> a, b = ms.ops.Unstack()(ms.Tensor([[1, 2], [3, 4]]))
-        >>> print(a, b)
-        [1 2] [3 4]
     """
 
     keeps = ()

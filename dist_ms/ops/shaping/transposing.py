@@ -26,17 +26,7 @@ __all__ = [
 
 
 class Transpose(Primitive):
-    """A tensor with its dimensions in another order; the memory is shared.
-
-    Call:
-        input (Tensor): the elements.
-        input_perm (tuple or list of ints): for each new dimension the old one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Transpose()(ms.ops.zeros((2, 3, 4)), (2, 0, 1)).shape
-        (4, 2, 3)
-    """
+    """`transpose` as a primitive: `Transpose()(input, input_perm)`."""
 
     keeps = ()
 

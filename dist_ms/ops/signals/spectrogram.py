@@ -87,24 +87,8 @@ def stft(
 
 
 class STFT(Primitive):
-    """The transforms of overlapping pieces of a signal: `stft` as a primitive, without lengthening.
-
-    Args:
-        n_fft: the length of a piece.
-        hop_length: from one piece's start to the next.
-        win_length: the length of the window.
-        normalized: divide by sqrt(n_fft).
-        onesided: leave out the half that mirrors the other.
-        return_complex: return complex numbers.
-
-    Call:
-        signal (Tensor): (length,) or (batch, length).
-        window (Tensor): (win_length,).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.STFT(8, 4, 8, False, True, True)(ms.ops.ones((32,)), ms.ops.ones((8,))).shape
-        (5, 7)
+    """`stft` without lengthening as a primitive: `STFT(n_fft, hop_length, win_length, normalized, onesided,
+    return_complex)(signal, window)`.
     """
 
     def __init__(
