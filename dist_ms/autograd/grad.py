@@ -102,7 +102,7 @@ class Request:
         return_ids: bool = False,
         sens_param: bool = False,
     ) -> None:
-        check_callable(name, fn)
+        check_callable(fn, name)
         for key, flag in (
             ("has_aux", has_aux),
             ("return_ids", return_ids),
@@ -112,7 +112,7 @@ class Request:
         if grad_position is None and weights is None:
             raise ValueError("`grad_position` and `weight` can not be None at the same time.")
         self.fn = fn
-        self.position = None if grad_position is None else check_positions(name, grad_position)
+        self.position = None if grad_position is None else check_positions(grad_position, name)
         self.weights = check_weights(weights)
         self.single = isinstance(weights, Tensor)
         self.with_weights = weights is not None
@@ -207,7 +207,7 @@ def _find(gradients: Any, key: Any) -> Tensor | None:
 
 
 # ---- the parts other gradient functions share
-def check_callable(name: str, fn: Any) -> None:
+def check_callable(fn: Any, name: str) -> None:
     """Refuse what cannot be called."""
     if not callable(fn):
         raise TypeError(f"For '{name}', 'fn' must be a Cell or a function, but got {type(fn).__name__}.")
@@ -219,7 +219,7 @@ def check_bool(value: Any, name: str, owner: str) -> None:
         raise TypeError(f"For '{owner}', the '{name}' should be bool, but got {type(value).__name__}.")
 
 
-def check_positions(name: str, position: Any) -> tuple[int, ...]:
+def check_positions(position: Any, name: str) -> tuple[int, ...]:
     """An int or a tuple of ints as a tuple of different positions."""
     if not isinstance(position, (int, tuple)):
         raise TypeError(f"For '{name}', the 'grad_position' must be int or tuple, but got {type(position).__name__}.")

@@ -57,7 +57,7 @@ class GradOperation:
             weights: with `get_by_list`: the Parameters (one, a list or a tuple); by default the
                 trainable ones of a Cell.
         """
-        check_callable("GradOperation", fn)
+        check_callable(fn, "GradOperation")
         if not self.get_by_list:
             weights = None
         elif weights is None:

@@ -203,7 +203,7 @@ class _Product:
 def _jacobian(name: str, fn: Callable, grad_position: Any, has_aux: bool, rows: Callable) -> Callable:
     """The function that jacrev and jacfwd return; `rows` fills the matrices."""
     _check_fn(name, fn, has_aux)
-    positions = check_positions(name, grad_position)
+    positions = check_positions(grad_position, name)
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         if max(positions) >= len(args):

@@ -43,14 +43,14 @@ class AlltoAll(Primitive):
 
     def __init__(self, split_count: int, split_dim: int, concat_dim: int, group: str = WORLD) -> None:
         super().__init__()
-        self.split_count = check_int(self.name, "split_count", split_count)
-        self.split_dim = check_int(self.name, "split_dim", split_dim)
-        self.concat_dim = check_int(self.name, "concat_dim", concat_dim)
-        self.group = check_group_name(self.name, group)
+        self.split_count = check_int(split_count, "split_count", self.name)
+        self.split_dim = check_int(split_dim, "split_dim", self.name)
+        self.concat_dim = check_int(concat_dim, "concat_dim", self.name)
+        self.group = check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Exchange."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         if self.split_count != comm.size:
             raise ValueError(
                 f"For '{self.name}', 'split_count' must be the group's size {comm.size}, but got {self.split_count}."
@@ -109,14 +109,14 @@ class AlltoAllV(Primitive):
 
     def __init__(self, group: str = WORLD, block_size: int = 1) -> None:
         super().__init__()
-        self.group, self.block_size = check_group_name(self.name, group), _check_block(self.name, block_size)
+        self.group, self.block_size = check_group_name(group, self.name), _check_block(self.name, block_size)
 
     def forward(self, x: np.ndarray, send_numel_list: Any, recv_numel_list: Any) -> np.ndarray:
         """Exchange."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         block = self.block_size
-        sends = [block * n for n in check_sizes(self.name, "send_numel_list", send_numel_list, comm)]
-        receives = [block * n for n in check_sizes(self.name, "recv_numel_list", recv_numel_list, comm)]
+        sends = [block * n for n in check_sizes(send_numel_list, "send_numel_list", self.name, comm)]
+        receives = [block * n for n in check_sizes(recv_numel_list, "recv_numel_list", self.name, comm)]
         return exchange_flat(self.name, comm, x, sends, receives)
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
@@ -158,14 +158,14 @@ class AlltoAllVC(Primitive):
 
     def __init__(self, group: str = WORLD, block_size: int = 1, transpose: bool = False) -> None:
         super().__init__()
-        self.group, self.block_size = check_group_name(self.name, group), _check_block(self.name, block_size)
+        self.group, self.block_size = check_group_name(group, self.name), _check_block(self.name, block_size)
         if not isinstance(transpose, bool):
             raise TypeError(f"For '{self.name}', 'transpose' must be a bool, but got {transpose!r}.")
         self.transpose = transpose
 
     def forward(self, x: np.ndarray, send_count_matrix: Any) -> np.ndarray:
         """Exchange."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         counts = count_matrix(self.name, send_count_matrix, comm) * self.block_size
         counts = counts.T if self.transpose else counts
         return exchange_flat(self.name, comm, x, counts[comm.rank].tolist(), counts[:, comm.rank].tolist())

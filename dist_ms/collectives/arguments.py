@@ -15,7 +15,7 @@ WORLD = HCCL_WORLD_COMM_GROUP  # the group that MindSpore's signatures name; eve
 REDUCTIONS = ("sum", "max", "min", "prod", "avg")
 
 
-def check_group_name(owner: str, group: Any) -> str:
+def check_group_name(group: Any, owner: str) -> str:
     """Return the group's name; None stands for all ranks.
 
     Raises:
@@ -28,12 +28,12 @@ def check_group_name(owner: str, group: Any) -> str:
     return group
 
 
-def comm_for(owner: str, group: Any) -> Comm:
+def comm_for(group: Any, owner: str) -> Comm:
     """Return the communicator of a group; None stands for all ranks."""
-    return get_comm(check_group_name(owner, group))
+    return get_comm(check_group_name(group, owner))
 
 
-def check_reduction(owner: str, op: Any) -> str:
+def check_reduction(op: Any, owner: str) -> str:
     """Return the reduction's name.
 
     Raises:
@@ -47,61 +47,61 @@ def check_reduction(owner: str, op: Any) -> str:
     return op
 
 
-def check_tensor(owner: str, argument: str, value: Any) -> Tensor:
+def check_tensor(value: Any, name: str, owner: str) -> Tensor:
     """Return a tensor.
 
     Raises:
         TypeError: if it is none.
     """
     if not isinstance(value, Tensor):
-        raise TypeError(f"For '{owner}', the argument '{argument}' must be type of Tensor, but got {value!r}.")
+        raise TypeError(f"For '{owner}', the argument '{name}' must be type of Tensor, but got {value!r}.")
     return value
 
 
-def check_int(owner: str, argument: str, value: Any) -> int:
+def check_int(value: Any, name: str, owner: str) -> int:
     """Return an int.
 
     Raises:
         TypeError: if it is none.
     """
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"For '{owner}', the argument '{argument}' must be type of int, but got {value!r}.")
+        raise TypeError(f"For '{owner}', the argument '{name}' must be type of int, but got {value!r}.")
     return value
 
 
-def check_rank_in(owner: str, argument: str, value: Any, comm: Comm) -> int:
+def check_rank_in(value: Any, name: str, owner: str, comm: Comm) -> int:
     """Return a rank of the group.
 
     Raises:
         TypeError: if it is no int.
         ValueError: if the group has no such rank.
     """
-    check_int(owner, argument, value)
+    check_int(value, name, owner)
     if not 0 <= value < comm.size:
-        raise ValueError(f"For '{owner}', '{argument}' must be in [0, {comm.size - 1}], but got {value}.")
+        raise ValueError(f"For '{owner}', '{name}' must be in [0, {comm.size - 1}], but got {value}.")
     return value
 
 
-def rank_of_world(owner: str, argument: str, value: Any, comm: Comm) -> int:
+def rank_of_world(value: Any, name: str, owner: str, comm: Comm) -> int:
     """Return the place in the group of a rank of the world.
 
     Raises:
         TypeError: if it is no int.
         ValueError: if the group has no such rank.
     """
-    check_int(owner, argument, value)
+    check_int(value, name, owner)
     if value not in comm.ranks:
-        raise ValueError(f"For '{owner}', '{argument}' must be one of the ranks {list(comm.ranks)}, but got {value}.")
+        raise ValueError(f"For '{owner}', '{name}' must be one of the ranks {list(comm.ranks)}, but got {value}.")
     return comm.ranks.index(value)
 
 
-def check_sizes(owner: str, argument: str, sizes: Any, comm: Comm, total: int | None = None) -> list[int]:
+def check_sizes(sizes: Any, name: str, owner: str, comm: Comm, total: int | None = None) -> list[int]:
     """Return a list of one length per rank.
 
     Args:
-        owner: who asks.
-        argument: the argument's name.
         sizes: a list, tuple or 1-D Tensor of ints.
+        name: the argument's name.
+        owner: who asks.
         comm: the group.
         total: what they must add up to; None for anything.
 
@@ -112,30 +112,30 @@ def check_sizes(owner: str, argument: str, sizes: Any, comm: Comm, total: int | 
     if isinstance(sizes, Tensor):
         sizes = sizes.asnumpy().reshape(-1).tolist()
     if not isinstance(sizes, (list, tuple)) or not all(isinstance(n, (int, np.integer)) for n in sizes):
-        raise TypeError(f"For '{owner}', '{argument}' must be a list of ints, but got {sizes!r}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a list of ints, but got {sizes!r}.")
     sizes = [int(n) for n in sizes]
     if len(sizes) != comm.size or min(sizes) < 0:
         raise ValueError(
-            f"For '{owner}', '{argument}' must have one length of at least 0 for each of the {comm.size} ranks, "
+            f"For '{owner}', '{name}' must have one length of at least 0 for each of the {comm.size} ranks, "
             f"but got {sizes}."
         )
     if total is not None and sum(sizes) != total:
-        raise ValueError(f"For '{owner}', '{argument}' must add up to {total}, but got {sizes}, {sum(sizes)} in all.")
+        raise ValueError(f"For '{owner}', '{name}' must add up to {total}, but got {sizes}, {sum(sizes)} in all.")
     return sizes
 
 
-def check_shape(owner: str, argument: str, shape: Any) -> tuple[int, ...]:
+def check_shape(shape: Any, name: str, owner: str) -> tuple[int, ...]:
     """Return a shape as a tuple.
 
     Raises:
         TypeError: if it is no tuple or list of ints.
     """
     if not isinstance(shape, (list, tuple)) or not all(isinstance(n, (int, np.integer)) for n in shape):
-        raise TypeError(f"For '{owner}', '{argument}' must be a tuple or list of ints, but got {shape!r}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a tuple or list of ints, but got {shape!r}.")
     return tuple(int(n) for n in shape)
 
 
-def even_sizes(owner: str, length: int, comm: Comm) -> list[int]:
+def even_sizes(length: int, owner: str, comm: Comm) -> list[int]:
     """Return equal lengths that add up to `length`.
 
     Raises:
@@ -148,9 +148,9 @@ def even_sizes(owner: str, length: int, comm: Comm) -> list[int]:
     return [length // comm.size] * comm.size
 
 
-def part_lengths(owner: str, argument: str, sizes: Any, length: int, comm: Comm) -> list[int]:
+def part_lengths(sizes: Any, name: str, owner: str, length: int, comm: Comm) -> list[int]:
     """Return the lengths of a first dimension's parts by rank; equal ones where none are given."""
-    return check_sizes(owner, argument, sizes, comm, length) if sizes else even_sizes(owner, length, comm)
+    return check_sizes(sizes, name, owner, comm, length) if sizes else even_sizes(length, owner, comm)
 
 
 def cut(array: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
@@ -159,7 +159,7 @@ def cut(array: np.ndarray, sizes: Sequence[int]) -> list[np.ndarray]:
     return [array[stop - size : stop] for size, stop in zip(sizes, stops, strict=True)]
 
 
-def check_async(owner: str, async_op: Any) -> bool:
+def check_async(async_op: Any, owner: str) -> bool:
     """Return whether to return at once.
 
     Raises:
@@ -170,7 +170,7 @@ def check_async(owner: str, async_op: Any) -> bool:
     return async_op
 
 
-def check_tensor_list(owner: str, argument: str, tensors: Any, count: int) -> list[Tensor]:
+def check_tensor_list(tensors: Any, name: str, owner: str, count: int) -> list[Tensor]:
     """Return a list of tensors of one type.
 
     Raises:
@@ -178,12 +178,10 @@ def check_tensor_list(owner: str, argument: str, tensors: Any, count: int) -> li
         ValueError: if there are more or fewer than `count`.
     """
     if not isinstance(tensors, (list, tuple)) or not all(isinstance(t, Tensor) for t in tensors):
-        raise TypeError(f"For '{owner}', '{argument}' must be a list of Tensors, but got {tensors!r}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a list of Tensors, but got {tensors!r}.")
     if len(tensors) != count:
-        raise ValueError(
-            f"For '{owner}', '{argument}' must have {count} Tensors, one per rank, but got {len(tensors)}."
-        )
+        raise ValueError(f"For '{owner}', '{name}' must have {count} Tensors, one per rank, but got {len(tensors)}.")
     types = {str(t.dtype) for t in tensors}
     if len(types) > 1:
-        raise TypeError(f"For '{owner}', '{argument}' must be Tensors of one type, but got {sorted(types)}.")
+        raise TypeError(f"For '{owner}', '{name}' must be Tensors of one type, but got {sorted(types)}.")
     return list(tensors)

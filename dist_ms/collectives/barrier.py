@@ -33,9 +33,9 @@ class Barrier(Primitive):
 
     def __init__(self, group: str = WORLD) -> None:
         super().__init__()
-        self.group = check_group_name(self.name, group)
+        self.group = check_group_name(group, self.name)
 
     def forward(self) -> Any:
         """Meet; the result only gives the operation a value."""
-        comm_for(self.name, self.group).barrier()
+        comm_for(self.group, self.name).barrier()
         return np.zeros(1, np.float32)

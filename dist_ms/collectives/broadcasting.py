@@ -45,18 +45,18 @@ class Broadcast(Primitive):
 
     def __init__(self, root_rank: int, group: str = WORLD) -> None:
         super().__init__()
-        self.root_rank = check_int(self.name, "root_rank", root_rank)
-        self.group = check_group_name(self.name, group)
+        self.root_rank = check_int(root_rank, "root_rank", self.name)
+        self.group = check_group_name(group, self.name)
 
     def __call__(self, tensors: Any) -> Any:
         if isinstance(tensors, (tuple, list)):
-            return tuple(super(Broadcast, self).__call__(check_tensor(self.name, "tensors", t)) for t in tensors)
-        return super().__call__(check_tensor(self.name, "tensors", tensors))
+            return tuple(super(Broadcast, self).__call__(check_tensor(t, "tensors", self.name)) for t in tensors)
+        return super().__call__(check_tensor(tensors, "tensors", self.name))
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Broadcast a copy."""
-        comm = comm_for(self.name, self.group)
-        check_rank_in(self.name, "root_rank", self.root_rank, comm)
+        comm = comm_for(self.group, self.name)
+        check_rank_in(self.root_rank, "root_rank", self.name, comm)
         return comm.broadcast(np.empty(x.shape, x.dtype), self.root_rank, x)
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
@@ -69,7 +69,7 @@ class _SumAtRoot(Broadcast):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Add up."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         total = all_reduce(self.name, comm, x, "sum")[0]
         return total if comm.rank == self.root_rank else np.zeros_like(total)
 

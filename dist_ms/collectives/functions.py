@@ -79,11 +79,11 @@ def all_reduce(tensor: Tensor, op: str = ReduceOp.SUM, group: str = WORLD, async
         >>> print(all_reduce(ms.Tensor([1.0, 2.0]))[0])
         [1. 2.]
     """
-    check_tensor("all_reduce", "tensor", tensor)
-    if not check_async("all_reduce", async_op):
+    check_tensor(tensor, "tensor", "all_reduce")
+    if not check_async(async_op, "all_reduce"):
         return AllReduce(op, group)(tensor), None
-    comm = comm_for("all_reduce", group)
-    kind = check_reduction("all_reduce", op)
+    comm = comm_for(group, "all_reduce")
+    kind = check_reduction(op, "all_reduce")
     out, handle = movement.all_reduce("all_reduce", comm, tensor.array(), kind, wait=False)
     return wrap(out), CommHandle(handle)
 
@@ -110,10 +110,10 @@ def all_gather_into_tensor(tensor: Tensor, group: str = WORLD, async_op: bool = 
         >>> print(all_gather_into_tensor(ms.Tensor([1.0, 2.0]))[0])
         [1. 2.]
     """
-    check_tensor("all_gather_into_tensor", "tensor", tensor)
-    if not check_async("all_gather_into_tensor", async_op):
+    check_tensor(tensor, "tensor", "all_gather_into_tensor")
+    if not check_async(async_op, "all_gather_into_tensor"):
         return AllGather(group)(tensor), None
-    out, handle = movement.all_gather(comm_for("all_gather_into_tensor", group), np.atleast_1d(tensor.array()))
+    out, handle = movement.all_gather(comm_for(group, "all_gather_into_tensor"), np.atleast_1d(tensor.array()))
     return wrap(out), CommHandle(handle)
 
 
@@ -141,13 +141,13 @@ def reduce_scatter_tensor(tensor: Tensor, op: str = ReduceOp.SUM, group: str = W
         >>> print(reduce_scatter_tensor(ms.Tensor([1.0, 2.0]))[0])
         [1. 2.]
     """
-    check_tensor("reduce_scatter_tensor", "tensor", tensor)
-    if not check_async("reduce_scatter_tensor", async_op):
+    check_tensor(tensor, "tensor", "reduce_scatter_tensor")
+    if not check_async(async_op, "reduce_scatter_tensor"):
         return ReduceScatter(op, group)(tensor), None
-    comm = comm_for("reduce_scatter_tensor", group)
+    comm = comm_for(group, "reduce_scatter_tensor")
     rows = np.atleast_1d(tensor.array())
-    sizes = even_sizes("reduce_scatter_tensor", len(rows), comm)
-    kind = check_reduction("reduce_scatter_tensor", op)
+    sizes = even_sizes(len(rows), "reduce_scatter_tensor", comm)
+    kind = check_reduction(op, "reduce_scatter_tensor")
     out, handle = movement.reduce_scatter("reduce_scatter_tensor", comm, rows, kind, sizes)
     return wrap(out), CommHandle(handle)
 
@@ -173,8 +173,8 @@ def reduce(tensor: Tensor, dst: int, op: str = ReduceOp.SUM, group: str = WORLD)
         >>> print(reduce(ms.Tensor([1.0, 2.0]), 0))
         [1. 2.]
     """
-    check_tensor("reduce", "tensor", tensor)
-    return Reduce(rank_of_world("reduce", "dst", dst, comm_for("reduce", group)), op, group)(tensor)
+    check_tensor(tensor, "tensor", "reduce")
+    return Reduce(rank_of_world(dst, "dst", "reduce", comm_for(group, "reduce")), op, group)(tensor)
 
 
 def broadcast(tensor: Tensor, src: int = 0, group: str = WORLD) -> Tensor:
@@ -197,8 +197,8 @@ def broadcast(tensor: Tensor, src: int = 0, group: str = WORLD) -> Tensor:
         >>> print(broadcast(ms.Tensor([1.0, 2.0]), 0))
         [1. 2.]
     """
-    check_tensor("broadcast", "tensor", tensor)
-    return Broadcast(rank_of_world("broadcast", "src", src, comm_for("broadcast", group)), group)(tensor)
+    check_tensor(tensor, "tensor", "broadcast")
+    return Broadcast(rank_of_world(src, "src", "broadcast", comm_for(group, "broadcast")), group)(tensor)
 
 
 def scatter_tensor(tensor: Tensor, src: int = 0, group: str = WORLD) -> Tensor:
@@ -221,8 +221,8 @@ def scatter_tensor(tensor: Tensor, src: int = 0, group: str = WORLD) -> Tensor:
         >>> print(scatter_tensor(ms.Tensor([1.0, 2.0]), 0))
         [1. 2.]
     """
-    check_tensor("scatter_tensor", "tensor", tensor)
-    return CollectiveScatter(rank_of_world("scatter_tensor", "src", src, comm_for("scatter_tensor", group)), group)(
+    check_tensor(tensor, "tensor", "scatter_tensor")
+    return CollectiveScatter(rank_of_world(src, "src", "scatter_tensor", comm_for(group, "scatter_tensor")), group)(
         tensor
     )
 
@@ -247,8 +247,8 @@ def gather_into_tensor(tensor: Tensor, dst: int = 0, group: str = WORLD) -> Tens
         >>> print(gather_into_tensor(ms.Tensor([1.0, 2.0])))
         [1. 2.]
     """
-    check_tensor("gather_into_tensor", "tensor", tensor)
-    root = rank_of_world("gather_into_tensor", "dst", dst, comm_for("gather_into_tensor", group))
+    check_tensor(tensor, "tensor", "gather_into_tensor")
+    root = rank_of_world(dst, "dst", "gather_into_tensor", comm_for(group, "gather_into_tensor"))
     return CollectiveGather(root, group)(tensor)
 
 
@@ -269,7 +269,7 @@ def barrier(group: str = WORLD) -> None:
         >>> ms.communication.init()
         >>> barrier()
     """
-    comm_for("barrier", group).barrier()
+    comm_for(group, "barrier").barrier()
 
 
 def all_to_all_with_output_shape(
@@ -299,16 +299,16 @@ def all_to_all_with_output_shape(
         [1. 2.]
     """
     name = "all_to_all_with_output_shape"
-    check_async(name, async_op)
-    comm = comm_for(name, group)
-    tensors = check_tensor_list(name, "input_tensor_list", input_tensor_list, comm.size)
+    check_async(async_op, name)
+    comm = comm_for(group, name)
+    tensors = check_tensor_list(input_tensor_list, "input_tensor_list", name, comm.size)
     if not isinstance(output_shape_list, (list, tuple)) or len(output_shape_list) != comm.size:
         raise ValueError(
             f"For '{name}', 'output_shape_list' must have a shape for each of the {comm.size} ranks, but got "
             f"{output_shape_list!r}."
         )
     shapes = [
-        s.shape if isinstance(s, Tensor) else check_shape(name, "output_shape_list", s) for s in output_shape_list
+        s.shape if isinstance(s, Tensor) else check_shape(s, "output_shape_list", name) for s in output_shape_list
     ]
     if not async_op:
         flat = _joined(tensors)
@@ -356,14 +356,14 @@ def all_to_all_single_with_output_shape(
         [1. 2.]
     """
     name = "all_to_all_single_with_output_shape"
-    check_async(name, async_op)
-    comm = comm_for(name, group)
-    check_tensor(name, "tensor", tensor)
-    shape = _shape(name, "output_shape", output_shape)
+    check_async(async_op, name)
+    comm = comm_for(group, name)
+    check_tensor(tensor, "tensor", name)
+    shape = _shape(output_shape, "output_shape", name)
     if not tensor.shape or not shape:
         raise ValueError(f"For '{name}', tensors must have at least one dimension, but got a scalar.")
-    sends = part_lengths(name, "input_split_sizes", input_split_sizes, len(tensor), comm)
-    receives = part_lengths(name, "output_split_sizes", output_split_sizes, shape[0], comm)
+    sends = part_lengths(input_split_sizes, "input_split_sizes", name, len(tensor), comm)
+    receives = part_lengths(output_split_sizes, "output_split_sizes", name, shape[0], comm)
     row = int(np.prod(tensor.shape[1:], dtype=int))
     if not async_op:
         came = AlltoAllV(WORLD if group is None else group, max(row, 1))(tensor.reshape(-1), sends, receives)
@@ -403,9 +403,9 @@ def all_to_all_v_c(
         [1. 2.]
     """
     name = "all_to_all_v_c"
-    check_async(name, async_op)
-    comm = comm_for(name, group)
-    check_tensor(name, "output", output), check_tensor(name, "input", input)
+    check_async(async_op, name)
+    comm = comm_for(group, name)
+    check_tensor(output, "output", name), check_tensor(input, "input", name)
     counts = count_matrix(name, send_count_matrix, comm)
     if not async_op:
         output.copy_(AlltoAllVC(WORLD if group is None else group)(input, counts).reshape(output.shape))
@@ -417,9 +417,9 @@ def all_to_all_v_c(
     return CommHandle(movement.Finishing(handle, lambda: output.copy_(wrap(out.reshape(output.shape)))))
 
 
-def _shape(owner: str, argument: str, value: Any) -> tuple[int, ...]:
+def _shape(value: Any, name: str, owner: str) -> tuple[int, ...]:
     """A shape, or that of a tensor."""
-    return value.shape if isinstance(value, Tensor) else check_shape(owner, argument, value)
+    return value.shape if isinstance(value, Tensor) else check_shape(value, name, owner)
 
 
 def _joined(tensors: Sequence[Tensor]) -> Tensor:

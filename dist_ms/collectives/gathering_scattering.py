@@ -54,11 +54,11 @@ class AllGather(Primitive):
 
     def __init__(self, group: str = WORLD) -> None:
         super().__init__()
-        self.group = check_group_name(self.name, group)
+        self.group = check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Gather."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         rows = np.atleast_1d(x)
         return comm.all_gather(rows).reshape(comm.size * len(rows), *rows.shape[1:])
 
@@ -98,13 +98,13 @@ class AllGatherV(Primitive):
 
     def __init__(self, group: str = WORLD) -> None:
         super().__init__()
-        self.group = check_group_name(self.name, group)
+        self.group = check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray, output_split_sizes: Any) -> np.ndarray:
         """Gather."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         rows = np.atleast_1d(x)
-        sizes = check_sizes(self.name, "output_split_sizes", output_split_sizes, comm)
+        sizes = check_sizes(output_split_sizes, "output_split_sizes", self.name, comm)
         if sizes[comm.rank] != len(rows):
             raise ValueError(
                 f"For '{self.name}', 'output_split_sizes' must have this rank's length {len(rows)} at place "
@@ -142,13 +142,13 @@ class CollectiveGather(Primitive):
 
     def __init__(self, dest_rank: int, group: str = WORLD) -> None:
         super().__init__()
-        self.dest_rank = check_int(self.name, "dest_rank", dest_rank)
-        self.group = check_group_name(self.name, group)
+        self.dest_rank = check_int(dest_rank, "dest_rank", self.name)
+        self.group = check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Gather."""
-        comm = comm_for(self.name, self.group)
-        check_rank_in(self.name, "dest_rank", self.dest_rank, comm)
+        comm = comm_for(self.group, self.name)
+        check_rank_in(self.dest_rank, "dest_rank", self.name, comm)
         parts, handle = gather(comm, np.atleast_1d(x), self.dest_rank)
         handle.wait()
         return np.concatenate(parts) if parts else np.zeros(1, x.dtype)
@@ -185,14 +185,14 @@ class ReduceScatter(Primitive):
 
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
         super().__init__()
-        self.op, self.group = check_reduction(self.name, op), check_group_name(self.name, group)
+        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Reduce and scatter."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         if x.ndim == 0:
             raise ValueError(f"For '{self.name}', 'x' must have at least one dimension, but got a scalar.")
-        sizes = even_sizes(self.name, len(x), comm)
+        sizes = even_sizes(len(x), self.name, comm)
         out, handle = reduce_scatter(self.name, comm, x, self.op, sizes, True)
         handle.wait()
         return out
@@ -233,13 +233,13 @@ class ReduceScatterV(Primitive):
 
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
         super().__init__()
-        self.op, self.group = check_reduction(self.name, op), check_group_name(self.name, group)
+        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray, input_split_sizes: Any) -> np.ndarray:
         """Reduce and scatter."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         rows = np.atleast_1d(x)
-        sizes = check_sizes(self.name, "input_split_sizes", input_split_sizes, comm, len(rows))
+        sizes = check_sizes(input_split_sizes, "input_split_sizes", self.name, comm, len(rows))
         out, handle = reduce_scatter(self.name, comm, rows, self.op, sizes, True)
         handle.wait()
         return out
@@ -253,7 +253,7 @@ class ReduceScatterV(Primitive):
 def _of_sum(primitive: Any, whole: Any) -> Any:
     """The gathered gradient of a sum, or of an average."""
     if primitive.op == "avg":
-        return whole / comm_for(primitive.name, primitive.group).size
+        return whole / comm_for(primitive.group, primitive.name).size
     if primitive.op != "sum":
         raise NotImplementedError(
             f"For '{primitive.name}', only 'op' 'sum' and 'avg' have a gradient, but got {primitive.op!r}."
@@ -290,15 +290,15 @@ class CollectiveScatter(Primitive):
 
     def __init__(self, src_rank: int = 0, group: str = WORLD) -> None:
         super().__init__()
-        self.src_rank = check_int(self.name, "src_rank", src_rank)
-        self.group = check_group_name(self.name, group)
+        self.src_rank = check_int(src_rank, "src_rank", self.name)
+        self.group = check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Scatter."""
-        comm = comm_for(self.name, self.group)
-        check_rank_in(self.name, "src_rank", self.src_rank, comm)
+        comm = comm_for(self.group, self.name)
+        check_rank_in(self.src_rank, "src_rank", self.name, comm)
         rows = np.atleast_1d(x)
-        sizes = even_sizes(self.name, len(rows), comm)
+        sizes = even_sizes(len(rows), self.name, comm)
         out = np.empty((sizes[0], *rows.shape[1:]), x.dtype)
         scatter(comm, cut(rows, sizes), out, self.src_rank).wait()
         return out

@@ -24,16 +24,16 @@ from dist_ms.communication import Handle
 
 def post_send(owner: str, tensor: Any, dst: int, group: Any, tag: int) -> CommHandle:
     """Start to send a tensor to a rank of the world."""
-    comm = comm_for(owner, group)
-    array = np.array(check_tensor(owner, "tensor", tensor).array(), order="C")
-    return CommHandle(comm.post_exchange([(rank_of_world(owner, "dst", dst, comm), array)], [], tag))
+    comm = comm_for(group, owner)
+    array = np.array(check_tensor(tensor, "tensor", owner).array(), order="C")
+    return CommHandle(comm.post_exchange([(rank_of_world(dst, "dst", owner, comm), array)], [], tag))
 
 
 def post_receive(owner: str, shape: Sequence[int], dtype: Any, src: int, group: Any, tag: int) -> tuple:
     """Start to receive from a rank of the world; return the tensor that will hold the message, and the handle."""
-    comm = comm_for(owner, group)
+    comm = comm_for(group, owner)
     array = np.empty(shape, mstype.to_numpy(dtype))
-    return wrap(array), comm.post_exchange([], [(rank_of_world(owner, "src", src, comm), array)], tag)
+    return wrap(array), comm.post_exchange([], [(rank_of_world(src, "src", owner, comm), array)], tag)
 
 
 class P2POp:
@@ -64,14 +64,14 @@ class P2POp:
         if name not in ("isend", "irecv"):
             raise TypeError(f"For 'P2POp', 'op' must be isend or irecv, but got {op!r}.")
         if name == "isend" or isinstance(tensor, Tensor):
-            check_tensor("P2POp", "tensor", tensor)
+            check_tensor(tensor, "tensor", "P2POp")
         else:
-            tensor = check_shape("P2POp", "tensor", tensor)
+            tensor = check_shape(tensor, "tensor", "P2POp")
             if recv_dtype is None:
                 raise TypeError("For 'P2POp', 'recv_dtype' must be a type where 'tensor' is a shape, but got None.")
         self.op, self.tensor, self.recv_dtype = name, tensor, recv_dtype
-        self.peer, self.tag = check_int("P2POp", "peer", peer), check_int("P2POp", "tag", tag)
-        self.group = check_group_name("P2POp", group)
+        self.peer, self.tag = check_int(peer, "peer", "P2POp"), check_int(tag, "tag", "P2POp")
+        self.group = check_group_name(group, "P2POp")
 
     def post(self) -> tuple[Tensor, Handle]:
         """Start it; return the tensor that comes (a zero for one that is sent) and the handle."""
@@ -125,8 +125,8 @@ def send(tensor: Tensor, dst: int = 0, group: str = WORLD, tag: int = 0) -> None
         >>> print(recv(ms.Tensor([0.0, 0.0]), 0))
         [1. 2.]
     """
-    comm = comm_for("send", group)
-    comm.send(check_tensor("send", "tensor", tensor).array(), rank_of_world("send", "dst", dst, comm), tag)
+    comm = comm_for(group, "send")
+    comm.send(check_tensor(tensor, "tensor", "send").array(), rank_of_world(dst, "dst", "send", comm), tag)
 
 
 def recv(tensor: Tensor, src: int = 0, group: str = WORLD, tag: int = 0) -> Tensor:
@@ -154,10 +154,10 @@ def recv(tensor: Tensor, src: int = 0, group: str = WORLD, tag: int = 0) -> Tens
         >>> print(recv(ms.Tensor([0, 0]), 0))
         [1 2]
     """
-    comm = comm_for("recv", group)
-    check_tensor("recv", "tensor", tensor)
+    comm = comm_for(group, "recv")
+    check_tensor(tensor, "tensor", "recv")
     array = np.empty(tensor.shape, tensor.dtype.np)
-    return wrap(comm.recv(array, rank_of_world("recv", "src", src, comm), tag))
+    return wrap(comm.recv(array, rank_of_world(src, "src", "recv", comm), tag))
 
 
 def isend(tensor: Tensor, dst: int = 0, group: str = WORLD, tag: int = 0) -> CommHandle:
@@ -217,7 +217,7 @@ def irecv(tensor: Tensor, src: int = 0, group: str = WORLD, tag: int = 0) -> tup
         >>> print(output)
         [3]
     """
-    check_tensor("irecv", "tensor", tensor)
+    check_tensor(tensor, "tensor", "irecv")
     output, handle = post_receive("irecv", tensor.shape, tensor.dtype, src, group, tag)
     return output, CommHandle(handle)
 

@@ -46,7 +46,7 @@ class Finishing(Handle):
 
 def all_reduce(owner: str, comm: Comm, array: np.ndarray, op: str, wait: bool = True) -> tuple[np.ndarray, Handle]:
     """Reduce a copy of the array over all ranks; "avg" is the sum divided by their number."""
-    check_average(owner, array, op)
+    check_average(array, owner, op)
     kind = "sum" if op == "avg" else op
     if wait:
         out = np.empty(array.shape, array.dtype)
@@ -63,7 +63,7 @@ def averaged(comm: Comm, op: str, out: np.ndarray, handle: Handle) -> Handle:
     return Finishing(handle, lambda: np.divide(out, comm.size, out=out)) if op == "avg" else handle
 
 
-def check_average(owner: str, array: np.ndarray, op: str) -> None:
+def check_average(array: np.ndarray, owner: str, op: str) -> None:
     """Raise if integers are to be averaged.
 
     Raises:
@@ -112,7 +112,7 @@ def reduce_scatter(
         comm.meet("reduce_scatter", array, f"{op} {list(sizes)}")
         whole, handle = all_reduce(owner, comm, array, op, wait)
         return cut(whole, sizes)[comm.rank], handle
-    check_average(owner, array, op)
+    check_average(array, owner, op)
     out, handle = comm.post_reduce_scatter(array, "sum" if op == "avg" else op, wait)
     return out, averaged(comm, op, out, handle)
 

@@ -64,10 +64,10 @@ class NeighborExchange(Primitive):
         group: str = WORLD,
     ) -> None:
         super().__init__()
-        self.send_rank_ids = [check_int(self.name, "send_rank_ids", r) for r in send_rank_ids]
-        self.recv_rank_ids = [check_int(self.name, "recv_rank_ids", r) for r in recv_rank_ids]
-        self.recv_shapes = [check_shape(self.name, "recv_shapes", shape) for shape in recv_shapes]
-        self.send_shapes = [check_shape(self.name, "send_shapes", shape) for shape in send_shapes]
+        self.send_rank_ids = [check_int(r, "send_rank_ids", self.name) for r in send_rank_ids]
+        self.recv_rank_ids = [check_int(r, "recv_rank_ids", self.name) for r in recv_rank_ids]
+        self.recv_shapes = [check_shape(shape, "recv_shapes", self.name) for shape in recv_shapes]
+        self.send_shapes = [check_shape(shape, "send_shapes", self.name) for shape in send_shapes]
         for kind, ranks, shapes in (
             ("send", self.send_rank_ids, self.send_shapes),
             ("recv", self.recv_rank_ids, self.recv_shapes),
@@ -77,7 +77,7 @@ class NeighborExchange(Primitive):
                     f"For '{self.name}', '{kind}_shapes' must have one shape for each of '{kind}_rank_ids' {ranks}, "
                     f"but got {shapes}."
                 )
-        self.recv_type, self.group = recv_type, check_group_name(self.name, group)
+        self.recv_type, self.group = recv_type, check_group_name(group, self.name)
 
     def __call__(self, tensors: Any) -> tuple:
         if not isinstance(tensors, (tuple, list)):
@@ -86,7 +86,7 @@ class NeighborExchange(Primitive):
 
     def forward(self, *arrays: np.ndarray) -> tuple:
         """Exchange."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         shapes = [array.shape for array in arrays]
         if shapes != self.send_shapes:
             raise ValueError(f"For '{self.name}', the inputs must have shapes {self.send_shapes}, but got {shapes}.")
@@ -152,13 +152,13 @@ class NeighborExchangeV2(Primitive):
         group: str = WORLD,
     ) -> None:
         super().__init__()
-        self.send_rank_ids = _check_list(self.name, "send_rank_ids", send_rank_ids, 8, -1)
-        self.recv_rank_ids = _check_list(self.name, "recv_rank_ids", recv_rank_ids, 8, -1)
-        self.send_lens = _check_list(self.name, "send_lens", send_lens, 4, 0)
-        self.recv_lens = _check_list(self.name, "recv_lens", recv_lens, 4, 0)
+        self.send_rank_ids = _check_list(send_rank_ids, "send_rank_ids", self.name, 8, -1)
+        self.recv_rank_ids = _check_list(recv_rank_ids, "recv_rank_ids", self.name, 8, -1)
+        self.send_lens = _check_list(send_lens, "send_lens", self.name, 4, 0)
+        self.recv_lens = _check_list(recv_lens, "recv_lens", self.name, 4, 0)
         if data_format != "NCHW":
             raise ValueError(f"For '{self.name}', 'data_format' must be 'NCHW', but got {data_format!r}.")
-        self.data_format, self.group = data_format, check_group_name(self.name, group)
+        self.data_format, self.group = data_format, check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Exchange the edges."""
@@ -177,7 +177,7 @@ class NeighborExchangeV2(Primitive):
         # My top edge is what my neighbour has at its bottom.
         outgoing = [(r, edges[i], _TAGS[i]) for i, r in enumerate(self.send_rank_ids) if r >= 0]
         incoming = [(self.recv_rank_ids[i], came[i], _TAGS[(i + 4) % 8]) for i in came]
-        _exchange(self.name, comm_for(self.name, self.group), outgoing, incoming)
+        _exchange(self.name, comm_for(self.group, self.name), outgoing, incoming)
         for i, edge in came.items():
             places[i][...] = edge
         return out
@@ -209,7 +209,7 @@ class _EdgesBack(Primitive):
         came = {i: np.empty(edges[i].shape, dy.dtype) for i, r in enumerate(e.send_rank_ids) if r >= 0}
         outgoing = [(r, outer[i], _TAGS[i]) for i, r in enumerate(e.recv_rank_ids) if r >= 0]
         incoming = [(e.send_rank_ids[i], came[i], _TAGS[(i + 4) % 8]) for i in came]
-        _exchange(e.name, comm_for(e.name, e.group), outgoing, incoming)
+        _exchange(e.name, comm_for(e.group, e.name), outgoing, incoming)
         for i, part in came.items():
             edges[i][...] += part
         return dx
@@ -245,18 +245,18 @@ def _clockwise(x: np.ndarray, rows: tuple, columns: tuple) -> list[np.ndarray]:
 def _exchange(owner: str, comm: Comm, outgoing: list[tuple], incoming: list[tuple]) -> None:
     for argument, pairs in (("send_rank_ids", outgoing), ("recv_rank_ids", incoming)):
         for rank, _, _ in pairs:
-            check_rank_in(owner, argument, rank, comm)
+            check_rank_in(rank, argument, owner, comm)
     handles = [comm.post_exchange([(rank, array)], [], tag) for rank, array, tag in outgoing]
     handles += [comm.post_exchange([], [(rank, array)], tag) for rank, array, tag in incoming]
     for handle in handles:
         handle.wait()
 
 
-def _check_list(owner: str, argument: str, value: Any, length: int, least: int) -> list[int]:
+def _check_list(value: Any, name: str, owner: str, length: int, least: int) -> list[int]:
     if not isinstance(value, (list, tuple)) or not all(isinstance(n, int) for n in value):
-        raise TypeError(f"For '{owner}', '{argument}' must be a list of ints, but got {value!r}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a list of ints, but got {value!r}.")
     if len(value) != length or min(value) < least:
         raise ValueError(
-            f"For '{owner}', '{argument}' must have {length} entries of at least {least}, but got {list(value)}."
+            f"For '{owner}', '{name}' must have {length} entries of at least {least}, but got {list(value)}."
         )
     return list(value)

@@ -51,14 +51,14 @@ class Send(Primitive):
 
     def __init__(self, sr_tag: int, dest_rank: int, group: str = WORLD, group_back: str = WORLD) -> None:
         super().__init__()
-        self.sr_tag = check_int(self.name, "sr_tag", sr_tag)
-        self.dest_rank = check_int(self.name, "dest_rank", dest_rank)
-        self.group = check_group_name(self.name, group)
-        self.group_back = check_group_name(self.name, group_back)
+        self.sr_tag = check_int(sr_tag, "sr_tag", self.name)
+        self.dest_rank = check_int(dest_rank, "dest_rank", self.name)
+        self.group = check_group_name(group, self.name)
+        self.group_back = check_group_name(group_back, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Send."""
-        comm_for(self.name, self.group).send(x, self.dest_rank, self.sr_tag)
+        comm_for(self.group, self.name).send(x, self.dest_rank, self.sr_tag)
         return np.zeros(1, x.dtype)
 
 
@@ -92,15 +92,15 @@ class Receive(Primitive):
         self, sr_tag: int, src_rank: int, shape: Any, dtype: Any, group: str = WORLD, group_back: str = WORLD
     ) -> None:
         super().__init__()
-        self.sr_tag = check_int(self.name, "sr_tag", sr_tag)
-        self.src_rank = check_int(self.name, "src_rank", src_rank)
-        self.shape, self.dtype = check_shape(self.name, "shape", shape), mstype.to_numpy(dtype)
-        self.group = check_group_name(self.name, group)
-        self.group_back = check_group_name(self.name, group_back)
+        self.sr_tag = check_int(sr_tag, "sr_tag", self.name)
+        self.src_rank = check_int(src_rank, "src_rank", self.name)
+        self.shape, self.dtype = check_shape(shape, "shape", self.name), mstype.to_numpy(dtype)
+        self.group = check_group_name(group, self.name)
+        self.group_back = check_group_name(group_back, self.name)
 
     def forward(self) -> np.ndarray:
         """Receive."""
-        return comm_for(self.name, self.group).recv(np.empty(self.shape, self.dtype), self.src_rank, self.sr_tag)
+        return comm_for(self.group, self.name).recv(np.empty(self.shape, self.dtype), self.src_rank, self.sr_tag)
 
 
 class BatchISendIRecv(Primitive):
@@ -157,19 +157,19 @@ class BatchISendIRecv(Primitive):
                 f"'receive_dtypes' {received}, but got {len(remote_ranks)}, {len(shapes)} and {len(dtypes)}."
             )
         self.op_types = list(op_types)
-        self.remote_ranks = [check_int(self.name, "remote_ranks", r) for r in remote_ranks]
-        self.receive_shapes = [check_shape(self.name, "receive_shapes", shape) for shape in shapes]
+        self.remote_ranks = [check_int(r, "remote_ranks", self.name) for r in remote_ranks]
+        self.receive_shapes = [check_shape(shape, "receive_shapes", self.name) for shape in shapes]
         self.receive_dtypes = [mstype.to_numpy(dtype) for dtype in dtypes]
-        self.group = check_group_name(self.name, group)
+        self.group = check_group_name(group, self.name)
 
     def __call__(self, tensors: Any) -> tuple:
         if not isinstance(tensors, (list, tuple)):
             raise TypeError(f"For '{self.name}', the input must be a tuple of Tensors, but got {tensors!r}.")
-        return super().__call__(*[check_tensor(self.name, "tensors", t) for t in tensors])
+        return super().__call__(*[check_tensor(t, "tensors", self.name) for t in tensors])
 
     def forward(self, *arrays: np.ndarray) -> tuple:
         """Post all messages and wait for them."""
-        comm = comm_for(self.name, self.group)
+        comm = comm_for(self.group, self.name)
         if len(arrays) != self.op_types.count("isend"):
             raise ValueError(
                 f"For '{self.name}', the input must have {self.op_types.count('isend')} tensors to send, but got "
@@ -179,7 +179,7 @@ class BatchISendIRecv(Primitive):
         received = iter(zip(self.receive_shapes, self.receive_dtypes, strict=True))
         outgoing, incoming, results = [], [], []
         for kind, rank in zip(self.op_types, self.remote_ranks, strict=True):
-            check_rank_in(self.name, "remote_ranks", rank, comm)
+            check_rank_in(rank, "remote_ranks", self.name, comm)
             if kind == "isend":
                 array = next(to_send)
                 outgoing.append((rank, array))

@@ -54,13 +54,13 @@ class AllReduce(Primitive):
 
     def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
         super().__init__()
-        self.op, self.group = check_reduction(self.name, op), check_group_name(self.name, group)
+        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
         self.keeps_output = self.op in ("max", "min", "prod")
         self.keeps = None if self.keeps_output else ()
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Reduce a copy."""
-        return all_reduce(self.name, comm_for(self.name, self.group), x, self.op)[0]
+        return all_reduce(self.name, comm_for(self.group, self.name), x, self.op)[0]
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         """A rank's input counts in every rank's result."""
@@ -96,12 +96,12 @@ class Reduce(Primitive):
 
     def __init__(self, dest_rank: int, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
         super().__init__()
-        self.dest_rank = check_int(self.name, "dest_rank", dest_rank)
-        self.op, self.group = check_reduction(self.name, op), check_group_name(self.name, group)
+        self.dest_rank = check_int(dest_rank, "dest_rank", self.name)
+        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Reduce a copy."""
-        comm = comm_for(self.name, self.group)
-        check_rank_in(self.name, "dest_rank", self.dest_rank, comm)
+        comm = comm_for(self.group, self.name)
+        check_rank_in(self.dest_rank, "dest_rank", self.name, comm)
         out = all_reduce(self.name, comm, x, self.op)[0]
         return out if comm.rank == self.dest_rank else np.zeros(1, x.dtype)

@@ -106,7 +106,7 @@ class Comm(ABC):
             size: the number of elements.
             dtype: their NumPy type.
         """
-        check_buffer("shared_buffer", size, dtype)
+        check_buffer(size, dtype, "shared_buffer")
         return np.empty(size, dtype)
 
     def beside(self, buffer: np.ndarray) -> list[np.ndarray] | None:
@@ -240,13 +240,13 @@ class Comm(ABC):
         return f"{type(self).__name__}(name={self.name!r}, rank={self.rank}, size={self.size})"
 
 
-def check_op(verb: str, op: str) -> None:
+def check_op(op: str, verb: str) -> None:
     """Raise unless `op` is a reduction."""
     if op not in OPS:
         raise ValueError(f"For '{verb}', 'op' must be one of {', '.join(OPS)}, but got {op!r}.")
 
 
-def check_rank(verb: str, argument: str, rank: int, size: int) -> None:
+def check_rank(rank: int, argument: str, verb: str, size: int) -> None:
     """Raise unless `rank` is a rank of the group."""
     if isinstance(rank, bool) or not isinstance(rank, (int, np.integer)):
         raise TypeError(f"For '{verb}', '{argument}' must be an int, but got {rank!r}.")
@@ -254,7 +254,7 @@ def check_rank(verb: str, argument: str, rank: int, size: int) -> None:
         raise ValueError(f"For '{verb}', '{argument}' must be in [0, {size - 1}], but got {rank}.")
 
 
-def check_array(verb: str, array: Any, changed: bool) -> None:
+def check_array(array: Any, verb: str, changed: bool) -> None:
     """Raise unless the verb can take the array; `changed` ones must be writeable in place."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"For '{verb}', 'array' must be a numpy.ndarray, but got {type(array).__name__}.")
@@ -281,7 +281,7 @@ def check_array(verb: str, array: Any, changed: bool) -> None:
         )
 
 
-def check_buffer(verb: str, size: Any, dtype: Any) -> None:
+def check_buffer(size: Any, dtype: Any, verb: str) -> None:
     """Raise unless an array of numbers can be made."""
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
         raise TypeError(f"For '{verb}', 'size' must be an int, but got {size!r}.")
@@ -291,20 +291,20 @@ def check_buffer(verb: str, size: Any, dtype: Any) -> None:
         raise TypeError(f"For '{verb}', 'dtype' must be of numbers, but got {np.dtype(dtype)}.")
 
 
-def check_reduced(verb: str, array: Any, op: str, scale: float = 1.0) -> None:
+def check_reduced(array: Any, verb: str, op: str, scale: float = 1.0) -> None:
     """Raise unless the verb can reduce the array in place. What was right before costs next to nothing."""
     if type(array) is np.ndarray and type(op) is str and array.flags.carray:
         key = array.dtype, op, scale != 1
         if key in _REDUCED:
             return
-    check_array(verb, array, changed=True)
-    check_reducible(verb, array, op, scale)
+    check_array(array, verb, changed=True)
+    check_reducible(array, verb, op, scale)
     _REDUCED.add((array.dtype, op, scale != 1))
 
 
-def check_reducible(verb: str, array: np.ndarray, op: str, scale: float = 1.0) -> None:
+def check_reducible(array: np.ndarray, verb: str, op: str, scale: float = 1.0) -> None:
     """Raise unless the reduction has a meaning for the array's type."""
-    check_op(verb, op)
+    check_op(op, verb)
     if scale != 1 and array.dtype.kind in "biu":
         raise TypeError(f"For '{verb}', 'scale' must be 1 for an array of {array.dtype}, but got {scale!r}.")
     kind = array.dtype.kind
@@ -316,11 +316,11 @@ def check_reducible(verb: str, array: np.ndarray, op: str, scale: float = 1.0) -
         raise TypeError(f"For '{verb}', 'array' must be of at most double precision, but got {array.dtype}.")
 
 
-def check_source(verb: str, source: Any, array: np.ndarray) -> np.ndarray:
+def check_source(source: Any, verb: str, array: np.ndarray) -> np.ndarray:
     """Return the source, C-contiguous; raise unless it can be read in the place of the array, which is checked."""
     if type(source) is np.ndarray and source.dtype is array.dtype and source.shape == array.shape:
         return source if source.flags.c_contiguous else np.ascontiguousarray(source)
-    check_array(verb, source, changed=False)
+    check_array(source, verb, changed=False)
     if source.dtype != array.dtype or source.shape != array.shape:
         raise ValueError(
             f"For '{verb}', 'source' must be of the array's type and shape {array.dtype}{list(array.shape)}, but got "
@@ -329,7 +329,7 @@ def check_source(verb: str, source: Any, array: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(source)
 
 
-def check_parts(verb: str, array: np.ndarray, size: int) -> None:
+def check_parts(array: np.ndarray, verb: str, size: int) -> None:
     """Raise unless the first axis can be cut into `size` equal parts."""
     if array.ndim == 0 or array.shape[0] % size:
         raise ValueError(

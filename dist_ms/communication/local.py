@@ -51,10 +51,10 @@ class LocalComm(Comm):
         self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None, wait: bool = False
     ) -> Handle:
         """The array is its own."""
-        check_array("broadcast", array, changed=True)
-        check_rank("broadcast", "root", root, 1)
+        check_array(array, "broadcast", changed=True)
+        check_rank(root, "root", "broadcast", 1)
         if source is not None:
-            array[...] = check_source("broadcast", source, array)
+            array[...] = check_source(source, "broadcast", array)
         return DONE
 
     def all_reduce(
@@ -66,9 +66,9 @@ class LocalComm(Comm):
         source: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the array, scaled."""
-        check_reduced("all_reduce", array, op, scale)
+        check_reduced(array, "all_reduce", op, scale)
         if source is not None:
-            array[...] = check_source("all_reduce", source, array)
+            array[...] = check_source(source, "all_reduce", array)
         if scale != 1:
             array *= array.dtype.type(scale)
         return array
@@ -82,26 +82,26 @@ class LocalComm(Comm):
 
     def post_all_gather(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Return a copy with a first axis of length 1."""
-        check_array("all_gather", array, changed=False)
+        check_array(array, "all_gather", changed=False)
         return np.array(array, order="C")[None], DONE
 
     def post_reduce_scatter(self, array: np.ndarray, op: str = "sum", wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Return a copy."""
-        check_array("reduce_scatter", array, changed=False)
-        check_reducible("reduce_scatter", array, op)
-        check_parts("reduce_scatter", array, 1)
+        check_array(array, "reduce_scatter", changed=False)
+        check_reducible(array, "reduce_scatter", op)
+        check_parts(array, "reduce_scatter", 1)
         return np.array(array, order="C"), DONE
 
     def post_all_to_all(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Return a copy."""
-        check_array("all_to_all", array, changed=False)
-        check_parts("all_to_all", array, 1)
+        check_array(array, "all_to_all", changed=False)
+        check_parts(array, "all_to_all", 1)
         return np.array(array, order="C"), DONE
 
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
         """Keep a copy for `recv`."""
-        check_array("send", array, changed=False)
-        check_rank("send", "dest", dest, 1)
+        check_array(array, "send", changed=False)
+        check_rank(dest, "dest", "send", 1)
         self._sent.setdefault(tag, deque()).append(np.array(array, order="C"))
 
     def recv(self, array: np.ndarray, source: int, tag: int = 0) -> np.ndarray:
@@ -110,8 +110,8 @@ class LocalComm(Comm):
         Raises:
             RuntimeError: if nothing was sent; with one rank nothing ever would be.
         """
-        check_array("recv", array, changed=True)
-        check_rank("recv", "source", source, 1)
+        check_array(array, "recv", changed=True)
+        check_rank(source, "source", "recv", 1)
         if not self._sent.get(tag):
             raise RuntimeError(f"For 'recv', rank 0 of 1 waits for itself: nothing was sent with tag {tag}.")
         sent = self._sent[tag].popleft()

@@ -97,9 +97,9 @@ class MpiComm(MeetingComm):
         self, array: np.ndarray, root: int = 0, source: np.ndarray | None = None, wait: bool = False
     ) -> Handle:
         """Start to overwrite every rank's array with rank `root`'s."""
-        check_array("broadcast", array, changed=True)
-        check_rank("broadcast", "root", root, self.size)
-        sent = array if source is None else check_source("broadcast", source, array)
+        check_array(array, "broadcast", changed=True)
+        check_rank(root, "root", "broadcast", self.size)
+        sent = array if source is None else check_source(source, "broadcast", array)
 
         def calls() -> Calls:
             if self.rank == root and source is not None:
@@ -113,7 +113,7 @@ class MpiComm(MeetingComm):
 
     def shared_buffer(self, size: int, dtype: Any) -> np.ndarray:
         """Return a flat array that all_reduce reduces without a copy, where memory is shared."""
-        check_buffer("shared_buffer", size, dtype)
+        check_buffer(size, dtype, "shared_buffer")
         dtype = np.dtype(dtype)
         self.meet("shared_buffer", None, f"{size} {dtype.name}")
         found = self._shared.take(int(size), dtype, self._all_true) if self._shared is not None and size else None
@@ -132,9 +132,9 @@ class MpiComm(MeetingComm):
         source: np.ndarray | None = None,
     ) -> np.ndarray:
         """Overwrite the array with the reduction over all ranks."""
-        check_reduced("all_reduce", array, op, scale)
+        check_reduced(array, "all_reduce", op, scale)
         if source is not None:
-            source = check_source("all_reduce", source, array)
+            source = check_source(source, "all_reduce", array)
         shared = self._shared
         if shared is not None and self.one_node:
             number = self._enter("all_reduce")
@@ -159,7 +159,7 @@ class MpiComm(MeetingComm):
         self, array: np.ndarray, op: str = "sum", scale: float = 1.0, names: Names | None = None
     ) -> Handle:
         """Start an all-reduce. Between machines the ranks meet for it while the data travels."""
-        check_reduced("post_all_reduce", array, op, scale)
+        check_reduced(array, "post_all_reduce", op, scale)
         number = self._enter("post_all_reduce")
         shared = self._shared
         facts = "all_reduce", number, array, op, names
@@ -178,7 +178,7 @@ class MpiComm(MeetingComm):
 
     def post_all_gather(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Start to gather every rank's array, stacked."""
-        check_array("all_gather", array, changed=False)
+        check_array(array, "all_gather", changed=False)
         mine = np.ascontiguousarray(array).reshape(array.shape)
         out = np.empty((self.size, *array.shape), array.dtype)
 
@@ -189,9 +189,9 @@ class MpiComm(MeetingComm):
 
     def post_reduce_scatter(self, array: np.ndarray, op: str = "sum", wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Start to reduce over all ranks this rank's part of the first axis."""
-        check_array("reduce_scatter", array, changed=False)
-        check_reducible("reduce_scatter", array, op)
-        check_parts("reduce_scatter", array, self.size)
+        check_array(array, "reduce_scatter", changed=False)
+        check_reducible(array, "reduce_scatter", op)
+        check_parts(array, "reduce_scatter", self.size)
         mine = np.ascontiguousarray(array)
         out = np.empty((array.shape[0] // self.size, *array.shape[1:]), array.dtype)
 
@@ -205,8 +205,8 @@ class MpiComm(MeetingComm):
 
     def post_all_to_all(self, array: np.ndarray, wait: bool = False) -> tuple[np.ndarray, Handle]:
         """Start to send part r of the first axis to rank r."""
-        check_array("all_to_all", array, changed=False)
-        check_parts("all_to_all", array, self.size)
+        check_array(array, "all_to_all", changed=False)
+        check_parts(array, "all_to_all", self.size)
         mine = np.ascontiguousarray(array)
         out = np.empty(array.shape, array.dtype)
 
@@ -221,9 +221,9 @@ class MpiComm(MeetingComm):
     def send(self, array: np.ndarray, dest: int, tag: int = 0) -> None:
         """Send an array to rank `dest`."""
         self.check_process("send")
-        check_array("send", array, changed=False)
-        check_rank("send", "dest", dest, self.size)
-        check_tag("send", tag)
+        check_array(array, "send", changed=False)
+        check_rank(dest, "dest", "send", self.size)
+        check_tag(tag, "send")
         data = as_bytes(np.ascontiguousarray(array))
         requests = [
             self._comm.Isend([piece, len(piece), self._mpi.BYTE], dest, tag) for piece in pieces(data, CHUNK_BYTES)
@@ -233,9 +233,9 @@ class MpiComm(MeetingComm):
     def recv(self, array: np.ndarray, source: int, tag: int = 0) -> np.ndarray:
         """Overwrite the array with the one that rank `source` sends."""
         self.check_process("recv")
-        check_array("recv", array, changed=True)
-        check_rank("recv", "source", source, self.size)
-        check_tag("recv", tag)
+        check_array(array, "recv", changed=True)
+        check_rank(source, "source", "recv", self.size)
+        check_tag(tag, "recv")
         data = as_bytes(array)
         for piece in pieces(data, CHUNK_BYTES):
             # A matched probe shows the length first; a receive that is too short is an MPI error.

@@ -43,7 +43,7 @@ def create_group(group: str, rank_ids: list[int], options: Any = None) -> None:
         1
         >>> destroy_group("mine")
     """
-    check_group("create_group", group)
+    check_group(group, "create_group")
     world = check_inited("create_group")
     ranks = _check_ranks(group, rank_ids, world.comm.size)
     if options is not None:
@@ -83,7 +83,7 @@ def destroy_group(group: str) -> None:
         >>> create_group("mine", [0])
         >>> destroy_group("mine")
     """
-    check_group("destroy_group", group)
+    check_group(group, "destroy_group")
     world = check_inited("destroy_group")
     if group in WORLD_NAMES:
         raise ValueError("For 'destroy_group', 'group' must not be the world group: it stays.")
@@ -110,7 +110,7 @@ def get_process_group_ranks(group: str = WORLD_GROUP) -> list[int]:
         >>> get_process_group_ranks()
         [0]
     """
-    check_group("get_process_group_ranks", group)
+    check_group(group, "get_process_group_ranks")
     check_inited("get_process_group_ranks")
     return list(members("get_process_group_ranks", group))
 
@@ -131,7 +131,7 @@ def get_comm_name(group: str = WORLD_GROUP) -> str:
         >>> get_comm_name()
         ''
     """
-    check_group("get_comm_name", group)
+    check_group(group, "get_comm_name")
     check_inited("get_comm_name")
     members("get_comm_name", group)
     return ""
@@ -153,7 +153,7 @@ def get_comm(group: str = WORLD_GROUP) -> Comm:
         >>> get_comm().size
         1
     """
-    check_group("get_comm", group)
+    check_group(group, "get_comm")
     check_inited("get_comm")
     return comm_of("get_comm", group)
 
@@ -167,7 +167,7 @@ def _check_ranks(group: str, rank_ids: list[int], size: int) -> list[int]:
     if not rank_ids:
         raise ValueError("For 'create_group', the argument 'rank_ids' must have at least one rank, but got [].")
     for rank in rank_ids:
-        check_int("create_group", "rank_ids", rank)
+        check_int(rank, "rank_ids", "create_group")
     if len(set(rank_ids)) != len(rank_ids):
         raise ValueError(f"For 'create_group', List rank_ids in Group {group} has duplicate data! Got {rank_ids}.")
     if min(rank_ids) < 0 or max(rank_ids) >= size:

@@ -52,13 +52,13 @@ def check_inited(verb: str) -> _world.World:
     return world
 
 
-def check_group(verb: str, group: str) -> None:
+def check_group(group: str, verb: str) -> None:
     """Raise unless the group's name is a string."""
     if not isinstance(group, str):
         raise TypeError(f"For '{verb}', the argument 'group' must be type of string, but got {group!r}.")
 
 
-def check_int(verb: str, argument: str, value: int) -> None:
+def check_int(value: int, argument: str, verb: str) -> None:
     """Raise unless the value is an int."""
     if not isinstance(value, int):
         raise TypeError(f"For '{verb}', the argument '{argument}' must be type of int, but got {value!r}.")

@@ -32,7 +32,7 @@ def get_rank(group: str = WORLD_GROUP) -> int:
         >>> get_rank()
         0
     """
-    check_group("get_rank", group)
+    check_group(group, "get_rank")
     if current() is None:
         return int(value_of("RANK_ID"))
     return comm_of("get_rank", group).rank
@@ -56,7 +56,7 @@ def get_group_size(group: str = WORLD_GROUP) -> int:
         >>> get_group_size()
         1
     """
-    check_group("get_group_size", group)
+    check_group(group, "get_group_size")
     if current() is None:
         return int(value_of("RANK_SIZE"))
     return len(members("get_group_size", group))
@@ -80,7 +80,7 @@ def get_local_rank(group: str = WORLD_GROUP) -> int:
         >>> get_local_rank()
         0
     """
-    check_group("get_local_rank", group)
+    check_group(group, "get_local_rank")
     if current() is None:
         return int(value_of("LOCAL_RANK"))
     comm = comm_of("get_local_rank", group)
@@ -105,7 +105,7 @@ def get_local_rank_size(group: str = WORLD_GROUP) -> int:
         >>> get_local_rank_size()
         1
     """
-    check_group("get_local_rank_size", group)
+    check_group(group, "get_local_rank_size")
     if current() is None:
         return int(value_of("LOCAL_RANK_SIZE"))
     return len(local_ranks(comm_of("get_local_rank_size", group)))
@@ -129,9 +129,9 @@ def get_world_rank_from_group_rank(group: str, group_rank_id: int) -> int:
         0
     """
     verb = "get_world_rank_from_group_rank"
-    check_group(verb, group)
+    check_group(group, verb)
     check_inited(verb)
-    check_int(verb, "group_rank_id", group_rank_id)
+    check_int(group_rank_id, "group_rank_id", verb)
     ranks = members(verb, group)
     if not 0 <= group_rank_id < len(ranks):
         raise RuntimeError(
@@ -159,9 +159,9 @@ def get_group_rank_from_world_rank(world_rank_id: int, group: str) -> int:
         0
     """
     verb = "get_group_rank_from_world_rank"
-    check_group(verb, group)
+    check_group(group, verb)
     check_inited(verb)
-    check_int(verb, "world_rank_id", world_rank_id)
+    check_int(world_rank_id, "world_rank_id", verb)
     ranks = members(verb, group)
     if world_rank_id not in ranks:
         raise RuntimeError(

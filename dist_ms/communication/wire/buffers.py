@@ -68,7 +68,7 @@ def wire_form(array: np.ndarray, scale: float = 1.0) -> tuple[np.ndarray, Callab
     return wire, store
 
 
-def check_tag(verb: str, tag: int) -> None:
+def check_tag(tag: int, verb: str) -> None:
     """Raise unless every MPI library can carry the tag."""
     if isinstance(tag, bool) or not isinstance(tag, int):
         raise TypeError(f"For '{verb}', 'tag' must be an int, but got {tag!r}.")

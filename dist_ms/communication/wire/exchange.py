@@ -41,13 +41,13 @@ class Exchange:
         verb = "exchange" if collective else "irecv" if incoming else "isend"
         owner = self._owner
         owner.check_process(verb)
-        check_tag(verb, tag)
+        check_tag(tag, verb)
         for dest, array in outgoing:
-            check_array(verb, array, changed=False)
-            check_rank(verb, "dest", dest, owner.size)
+            check_array(array, verb, changed=False)
+            check_rank(dest, "dest", verb, owner.size)
         for source, array in incoming:
-            check_array(verb, array, changed=True)
-            check_rank(verb, "source", source, owner.size)
+            check_array(array, verb, changed=True)
+            check_rank(source, "source", verb, owner.size)
         comm = self._collective_comm() if collective else self._comm
         byte = self._mpi.BYTE
         # Receives first: a message that finds its place is not copied.

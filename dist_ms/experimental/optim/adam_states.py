@@ -53,7 +53,7 @@ class AdamStates(Optimizer):
     @staticmethod
     def check(owner: str, lr: Any, betas: Any, eps: Any, weight_decay: Any, amsgrad: Any, maximize: Any) -> None:
         """Check the arguments."""
-        check_decay_rates(owner, betas)
+        check_decay_rates(betas, owner)
         for name, value in (("lr", lr), ("eps", eps), ("weight_decay", weight_decay)):
             check_at_least(value, name, owner)
 

@@ -54,7 +54,7 @@ class Adamax(Optimizer):
         check_above(lr, "lr", "Adamax")
         check_at_least(weight_decay, "weight_decay", "Adamax")
         check_above(eps, "eps", "Adamax")
-        check_float_betas("Adamax", betas)
+        check_float_betas(betas, "Adamax")
         defaults = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "maximize": maximize}
         super().__init__(params, defaults)
         self.counter("step_t")

@@ -38,7 +38,7 @@ def check_at_least(value: Any, name: str, owner: str, low: float = 0.0) -> None:
         raise ValueError(f"For '{owner}', '{name}' must be at least {low}, but got {value}.")
 
 
-def check_decay_rates(owner: str, betas: Any) -> None:
+def check_decay_rates(betas: Any, owner: str) -> None:
     """Check two decay rates in [0, 1).
 
     Raises:
@@ -50,7 +50,7 @@ def check_decay_rates(owner: str, betas: Any) -> None:
         check_number_range(beta, f"betas[{i}]", owner, 0.0, 1.0, "[)")
 
 
-def check_float_betas(owner: str, betas: Any) -> None:
+def check_float_betas(betas: Any, owner: str) -> None:
     """Check two decay rates in [0, 1) that must be floats.
 
     Raises:
@@ -78,7 +78,7 @@ def check_strictly(
         ValueError: for a number out of range.
     """
     _check_pair(owner, betas, pair)
-    check_float_betas(owner, betas)
+    check_float_betas(betas, owner)
     for name, value in (("eps", eps), ("weight_decay", weight_decay), ("lr", lr)):
         check_non_negative_float(value, name, owner)
     check_bool(amsgrad, "amsgrad", owner)

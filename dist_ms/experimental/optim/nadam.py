@@ -58,7 +58,7 @@ class NAdam(Optimizer):
         check_above(eps, "eps", "NAdam")
         check_at_least(weight_decay, "weight_decay", "NAdam")
         check_at_least(momentum_decay, "momentum_decay", "NAdam")
-        check_float_betas("NAdam", betas)
+        check_float_betas(betas, "NAdam")
         defaults = {
             "lr": lr,
             "betas": betas,

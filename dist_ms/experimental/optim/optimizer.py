@@ -91,7 +91,7 @@ class Optimizer(ReplicatedUpdate):
         decay = param_group.get("weight_decay", 0.0)
         if not isinstance(decay, (float, int)):
             raise TypeError(f"For '{self.cls_name}', 'weight_decay' must be an int or float, but got {type(decay)}.")
-        param_group["weight_decay"] = check_at_least_zero(self.cls_name, "weight_decay", float(decay))
+        param_group["weight_decay"] = check_at_least_zero(float(decay), "weight_decay", self.cls_name)
         param_group["lr"], param_group["params"] = lr, params
         # Parameters that come later are trained, but, as in MindSpore, no part of this cell.
         object.__setattr__(self, "parameters", ParameterTuple([*self.parameters, *params]))
@@ -118,7 +118,7 @@ class Optimizer(ReplicatedUpdate):
 
     def _rate(self, lr: Any, name: str) -> Parameter:
         if isinstance(lr, (float, int)):
-            number = check_at_least_zero(self.cls_name, "learning rate", float(lr))
+            number = check_at_least_zero(float(lr), "learning rate", self.cls_name)
             return Parameter(Tensor(np.float32(number)), name)
         if not isinstance(lr, Tensor):
             raise TypeError(f"For '{self.cls_name}', 'lr' must be an int, float or Tensor, but got {type(lr)}.")
@@ -140,7 +140,7 @@ class Optimizer(ReplicatedUpdate):
             TypeError: if a gradient is no Tensor, or a parameter has no float type.
             ValueError: if there are more or fewer, or of other shapes.
         """
-        gradients = check_gradients(self.cls_name, gradients, self.parameters)
+        gradients = check_gradients(gradients, self.cls_name, self.parameters)
         self.begin_step()
         for group, start in zip(self.param_groups, self.group_start_id):
             lr, decay = number_of(group["lr"]), group["weight_decay"]

@@ -58,7 +58,7 @@ class RAdam(Optimizer):
         check_above(lr, "lr", "RAdam")
         check_at_least(weight_decay, "weight_decay", "RAdam")
         check_above(eps, "eps", "RAdam")
-        check_float_betas("RAdam", betas)
+        check_float_betas(betas, "RAdam")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
         self.counter("step_t")
         self.states("exp_avg")

@@ -86,7 +86,7 @@ def init_process_group(
         raise ValueError(f"For 'init_process_group', 'group_name' must be '', but got {group_name!r}.")
     init()
     for argument, value, found in (("world_size", world_size, _size()), ("rank", rank, _rank())):
-        check_int("init_process_group", argument, value)
+        check_int(value, argument, "init_process_group")
         if value not in (-1, found):
             raise ValueError(f"For 'init_process_group', '{argument}' must be -1 or {found}, but got {value}.")
 
@@ -109,7 +109,7 @@ def destroy_process_group(group: str | None = None) -> None:
         >>> is_initialized()
         False
     """
-    name = check_group_name("destroy_process_group", group)
+    name = check_group_name(group, "destroy_process_group")
     check_inited("destroy_process_group")
     if name in WORLD_NAMES:
         release()
@@ -156,7 +156,7 @@ def get_backend(group: str | None = None) -> str:
         >>> get_backend()
         'mccl'
     """
-    name = check_group_name("get_backend", group)
+    name = check_group_name(group, "get_backend")
     _ranks(name)
     return GlobalComm.BACKEND
 
@@ -221,7 +221,7 @@ def get_rank(group: str | None = None) -> int:
         >>> get_rank()
         0
     """
-    name = check_group_name("get_rank", group)
+    name = check_group_name(group, "get_rank")
     return _rank(name) if is_member(name) else -1
 
 
@@ -241,7 +241,7 @@ def get_world_size(group: str | None = None) -> int:
         >>> get_world_size()
         1
     """
-    name = check_group_name("get_world_size", group)
+    name = check_group_name(group, "get_world_size")
     return _size(name) if is_member(name) else -1
 
 
@@ -261,7 +261,7 @@ def get_process_group_ranks(group: str | None = None) -> list[int]:
         >>> get_process_group_ranks()
         [0]
     """
-    return _ranks(check_group_name("get_process_group_ranks", group))
+    return _ranks(check_group_name(group, "get_process_group_ranks"))
 
 
 def get_global_rank(group: str | None, group_rank: int) -> int:
@@ -283,7 +283,7 @@ def get_global_rank(group: str | None, group_rank: int) -> int:
         0
     """
     members = get_process_group_ranks(group)
-    check_int("get_global_rank", "group_rank", group_rank)
+    check_int(group_rank, "group_rank", "get_global_rank")
     if not 0 <= group_rank < len(members):
         raise ValueError(
             f"For 'get_global_rank', 'group_rank' must be in [0, {len(members) - 1}], but got {group_rank}."
@@ -310,7 +310,7 @@ def get_group_rank(group: str | None, global_rank: int) -> int:
         0
     """
     members = get_process_group_ranks(group)
-    check_int("get_group_rank", "global_rank", global_rank)
+    check_int(global_rank, "global_rank", "get_group_rank")
     if global_rank not in members:
         raise ValueError(f"For 'get_group_rank', 'global_rank' must be one of {members}, but got {global_rank}.")
     return members.index(global_rank)

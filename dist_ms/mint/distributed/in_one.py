@@ -54,11 +54,11 @@ def gather_into_tensor(
         [1. 2.]
     """
     owner = "gather_into_tensor"
-    comm = comm_for(owner, group)
-    check_async(owner, async_op)
-    check_tensor(owner, "input_tensor", input_tensor)
-    check_tensor(owner, "output_tensor", output_tensor)
-    root = rank_of_world(owner, "dst", dst, comm)
+    comm = comm_for(group, owner)
+    check_async(async_op, owner)
+    check_tensor(input_tensor, "input_tensor", owner)
+    check_tensor(output_tensor, "output_tensor", owner)
+    root = rank_of_world(dst, "dst", owner, comm)
     if comm.rank == root:
         wanted = (comm.size * input_tensor.shape[0], *input_tensor.shape[1:])
         if output_tensor.shape != wanted or output_tensor.dtype != input_tensor.dtype:
@@ -97,11 +97,11 @@ def scatter_tensor(
         [1. 2.]
     """
     owner = "scatter_tensor"
-    comm = comm_for(owner, group)
-    check_tensor(owner, "output_tensor", output_tensor)
-    check_tensor(owner, "input_tensor", input_tensor)
+    comm = comm_for(group, owner)
+    check_tensor(output_tensor, "output_tensor", owner)
+    check_tensor(input_tensor, "input_tensor", owner)
     parts = None
-    if comm.rank == rank_of_world(owner, "src", src, comm):
+    if comm.rank == rank_of_world(src, "src", owner, comm):
         if input_tensor.ndim == 0 or input_tensor.shape[0] % comm.size:
             wanted = f"of a first length that {comm.size} divides"
             raise ValueError(complaint("input_tensor", owner, wanted, f"shape {input_tensor.shape}"))
@@ -141,7 +141,7 @@ def all_to_all_v_c(
         >>> print(output)
         [1. 2.]
     """
-    comm = comm_for("all_to_all_v_c", group)
+    comm = comm_for(group, "all_to_all_v_c")
     counts = np.asarray(send_count_matrix)
     if counts.dtype.kind not in "iu" or counts.size != comm.size**2 or (counts.size and counts.min() < 0):
         wanted = f"{comm.size**2} ints of 0 or more"
@@ -151,7 +151,7 @@ def all_to_all_v_c(
 
 
 def _check_fused(owner: str, group: str, world_size: int, bias: Any, comm_turn: int, trans_input: bool) -> Any:
-    comm = comm_for(owner, group)
+    comm = comm_for(group, owner)
     if world_size != comm.size:
         raise ValueError(complaint("world_size", owner, comm.size, world_size))
     for name, value, built in (("bias", bias, None), ("comm_turn", comm_turn, 0), ("trans_input", trans_input, False)):
@@ -208,7 +208,7 @@ def all_gather_matmul(
     check_bool(trans_x2, "trans_x2", owner)
     if gather_index != 0:
         raise ValueError(complaint("gather_index", owner, 0, gather_index))
-    check_tensor(owner, "input", input)
+    check_tensor(input, "input", owner)
     rows = ops.zeros((comm.size * input.shape[0], *input.shape[1:]), input.dtype)
     all_gather_into_tensor(rows, input, group)
     product = ops.matmul(rows, ops.swapaxes(x2, 0, 1) if trans_x2 else x2)

@@ -103,7 +103,7 @@ def irecv(tensor: Tensor, src: int = 0, group: str | None = None, tag: int = 0) 
         >>> print(x)
         [1. 2.]
     """
-    check_tensor("irecv", "tensor", tensor)
+    check_tensor(tensor, "tensor", "irecv")
     came, handle = post_receive("irecv", tensor.shape, tensor.dtype, src, group, tag)
     return CommHandle(Finishing(handle, lambda: tensor.copy_(came)))
 
@@ -136,7 +136,7 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[CommHandle]:
     handles = []
     for message, came, handle in post_batch("batch_isend_irecv", p2p_op_list):
         if message.op == "irecv":
-            target = check_tensor("batch_isend_irecv", "tensor", message.tensor)
+            target = check_tensor(message.tensor, "tensor", "batch_isend_irecv")
             handle = Finishing(handle, lambda target=target, came=came: target.copy_(came))
         handles.append(CommHandle(handle))
     return handles

@@ -39,8 +39,8 @@ def all_gather_object(object_list: list, obj: Any, group: str | None = None) -> 
         >>> found
         [{'a': 1}]
     """
-    comm = comm_for("all_gather_object", group)
-    _check_list("all_gather_object", "object_list", object_list, comm.size)
+    comm = comm_for(group, "all_gather_object")
+    _check_list(object_list, "object_list", "all_gather_object", comm.size)
     object_list[:] = comm.gather_objects(obj)
 
 
@@ -66,10 +66,10 @@ def gather_object(obj: Any, object_gather_list: list | None = None, dst: int = 0
         >>> found
         ['a']
     """
-    comm = comm_for("gather_object", group)
-    root = rank_of_world("gather_object", "dst", dst, comm)
+    comm = comm_for(group, "gather_object")
+    root = rank_of_world(dst, "dst", "gather_object", comm)
     if comm.rank == root:
-        _check_list("gather_object", "object_gather_list", object_gather_list, comm.size)
+        _check_list(object_gather_list, "object_gather_list", "gather_object", comm.size)
     objects = comm.gather_objects(obj)
     if comm.rank == root:
         object_gather_list[:] = objects
@@ -97,9 +97,9 @@ def broadcast_object_list(object_list: list, src: int = 0, group: str | None = N
         >>> objects
         ['a', 12]
     """
-    comm = comm_for("broadcast_object_list", group)
-    root = rank_of_world("broadcast_object_list", "src", src, comm)
-    _check_list("broadcast_object_list", "object_list", object_list, None)
+    comm = comm_for(group, "broadcast_object_list")
+    root = rank_of_world(src, "src", "broadcast_object_list", comm)
+    _check_list(object_list, "object_list", "broadcast_object_list", None)
     object_list[:] = comm.gather_objects(object_list if comm.rank == root else None)[root]
 
 
@@ -131,15 +131,15 @@ def scatter_object_list(
         ['a']
     """
     name = "scatter_object_list"
-    comm = comm_for(name, group)
-    root = rank_of_world(name, "src", src, comm)
+    comm = comm_for(group, name)
+    root = rank_of_world(src, "src", name, comm)
     if not isinstance(scatter_object_output_list, list) or not scatter_object_output_list:
         raise TypeError(
             f"For '{name}', 'scatter_object_output_list' must be a list of at least one place, but got "
             f"{scatter_object_output_list!r}."
         )
     if comm.rank == root:
-        _check_list(name, "scatter_object_input_list", scatter_object_input_list, comm.size)
+        _check_list(scatter_object_input_list, "scatter_object_input_list", name, comm.size)
     objects = comm.gather_objects(scatter_object_input_list if comm.rank == root else None)[root]
     scatter_object_output_list[0] = objects[comm.rank]
 
@@ -170,9 +170,9 @@ def send_object_list(object_list: list, dst: int, group: str | None = None, devi
         >>> found
         ['a', 12]
     """
-    comm = comm_for("send_object_list", group)
-    rank = rank_of_world("send_object_list", "dst", dst, comm)
-    _check_list("send_object_list", "object_list", object_list, None)
+    comm = comm_for(group, "send_object_list")
+    rank = rank_of_world(dst, "dst", "send_object_list", comm)
+    _check_list(object_list, "object_list", "send_object_list", None)
     data = np.frombuffer(pickle.dumps(object_list), np.uint8)
     comm.send(np.array([len(data)]), rank)
     comm.send(data, rank)
@@ -205,9 +205,9 @@ def recv_object_list(object_list: list, src: int = 0, group: str | None = None, 
         >>> found
         ['a']
     """
-    comm = comm_for("recv_object_list", group)
-    rank = rank_of_world("recv_object_list", "src", src, comm)
-    _check_list("recv_object_list", "object_list", object_list, None)
+    comm = comm_for(group, "recv_object_list")
+    rank = rank_of_world(src, "src", "recv_object_list", comm)
+    _check_list(object_list, "object_list", "recv_object_list", None)
     length = comm.recv(np.zeros(1, np.int64), rank)[0]
     objects = pickle.loads(comm.recv(np.empty(length, np.uint8), rank).tobytes())
     if len(objects) != len(object_list):
@@ -219,8 +219,8 @@ def recv_object_list(object_list: list, src: int = 0, group: str | None = None, 
     return 0
 
 
-def _check_list(owner: str, argument: str, value: Any, length: int | None) -> None:
+def _check_list(value: Any, name: str, owner: str, length: int | None) -> None:
     """Raise unless the value is a list of this length; None for any."""
     if not isinstance(value, list) or (length is not None and len(value) != length):
         places = "" if length is None else f" of {length} places, one per rank"
-        raise TypeError(f"For '{owner}', '{argument}' must be a list{places}, but got {value!r}.")
+        raise TypeError(f"For '{owner}', '{name}' must be a list{places}, but got {value!r}.")

@@ -66,13 +66,13 @@ def scatter(
         >>> print(x)
         [1. 2.]
     """
-    comm = comm_for("scatter", group)
-    check_async("scatter", async_op)
-    check_tensor("scatter", "tensor", tensor)
-    root = rank_of_world("scatter", "src", src, comm)
+    comm = comm_for(group, "scatter")
+    check_async(async_op, "scatter")
+    check_tensor(tensor, "tensor", "scatter")
+    root = rank_of_world(src, "src", "scatter", comm)
     parts: list = []
     if comm.rank == root:
-        parts = [t.array() for t in check_same("scatter", "scatter_list", scatter_list, tensor, comm.size)]
+        parts = [t.array() for t in check_same(scatter_list, "scatter_list", "scatter", tensor, comm.size)]
     out = np.empty(tensor.shape, tensor.dtype.np)
     return fill(movement.scatter(comm, parts, out, root), async_op, lambda: tensor.copy_(wrap(out)))
 
@@ -110,10 +110,10 @@ def reduce_scatter(
         >>> print(x)
         [1. 2.]
     """
-    comm = comm_for("reduce_scatter", group)
-    check_async("reduce_scatter", async_op)
-    tensors = check_same("reduce_scatter", "input_list", input_list, output, comm.size)
-    kind = check_reduction("reduce_scatter", op)
+    comm = comm_for(group, "reduce_scatter")
+    check_async(async_op, "reduce_scatter")
+    tensors = check_same(input_list, "input_list", "reduce_scatter", output, comm.size)
+    kind = check_reduction(op, "reduce_scatter")
     rows = np.stack([t.array() for t in tensors])
     out, handle = movement.reduce_scatter("reduce_scatter", comm, rows, kind, [1] * comm.size, not async_op)
     return fill(handle, async_op, lambda: output.copy_(wrap(out[0])))
@@ -224,10 +224,10 @@ def all_to_all(
         >>> print(outputs[0])
         [1. 2.]
     """
-    comm = comm_for("all_to_all", group)
-    check_async("all_to_all", async_op)
-    outputs = check_tensor_list("all_to_all", "output_tensor_list", output_tensor_list, comm.size)
-    inputs = check_tensor_list("all_to_all", "input_tensor_list", input_tensor_list, comm.size)
+    comm = comm_for(group, "all_to_all")
+    check_async(async_op, "all_to_all")
+    outputs = check_tensor_list(output_tensor_list, "output_tensor_list", "all_to_all", comm.size)
+    inputs = check_tensor_list(input_tensor_list, "input_tensor_list", "all_to_all", comm.size)
     if outputs[0].dtype != inputs[0].dtype:
         raise TypeError(
             f"For 'all_to_all', 'output_tensor_list' must be {inputs[0].dtype} as 'input_tensor_list', but got "
@@ -274,25 +274,25 @@ def all_to_all_single(
         [1. 2.]
     """
     name = "all_to_all_single"
-    comm = comm_for(name, group)
-    check_async(name, async_op)
-    rows = np.atleast_1d(check_tensor(name, "input", input).array())
-    out = np.atleast_1d(np.empty(check_tensor(name, "output", output).shape, input.dtype.np))
-    sends = part_lengths(name, "input_split_sizes", input_split_sizes, len(rows), comm)
-    receives = part_lengths(name, "output_split_sizes", output_split_sizes, len(out), comm)
+    comm = comm_for(group, name)
+    check_async(async_op, name)
+    rows = np.atleast_1d(check_tensor(input, "input", name).array())
+    out = np.atleast_1d(np.empty(check_tensor(output, "output", name).shape, input.dtype.np))
+    sends = part_lengths(input_split_sizes, "input_split_sizes", name, len(rows), comm)
+    receives = part_lengths(output_split_sizes, "output_split_sizes", name, len(out), comm)
     handle = movement.all_to_all(comm, cut(rows, sends), cut(out, receives))
     return fill(handle, async_op, lambda: output.copy_(wrap(out.reshape(output.shape))))
 
 
 def _reduce_into(owner: str, output: Tensor, tensor: Tensor, sizes: Any, op: str, group: Any, async_op: bool) -> Any:
     """Reduce and scatter into a tensor; the parts are equal if `sizes` is None."""
-    comm = comm_for(owner, group)
-    check_async(owner, async_op)
-    rows = np.atleast_1d(check_tensor(owner, "input", tensor).array())
-    lengths = part_lengths(owner, "input_split_sizes", sizes, len(rows), comm)
+    comm = comm_for(group, owner)
+    check_async(async_op, owner)
+    rows = np.atleast_1d(check_tensor(tensor, "input", owner).array())
+    lengths = part_lengths(sizes, "input_split_sizes", owner, len(rows), comm)
     wanted = (lengths[comm.rank], *rows.shape[1:])
-    if check_tensor(owner, "output", output).shape != wanted:
+    if check_tensor(output, "output", owner).shape != wanted:
         raise ValueError(f"For '{owner}', 'output' must have shape {wanted}, but got {output.shape}.")
-    kind = check_reduction(owner, op)
+    kind = check_reduction(op, owner)
     out, handle = movement.reduce_scatter(owner, comm, rows, kind, lengths, not async_op)
     return fill(handle, async_op, lambda: output.copy_(wrap(out)))

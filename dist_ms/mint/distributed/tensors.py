@@ -62,10 +62,10 @@ def all_reduce(
         >>> print(x)
         [1. 2.]
     """
-    comm = comm_for("all_reduce", group)
-    check_async("all_reduce", async_op)
-    array = check_tensor("all_reduce", "tensor", tensor).array()
-    kind = check_reduction("all_reduce", op)
+    comm = comm_for(group, "all_reduce")
+    check_async(async_op, "all_reduce")
+    array = check_tensor(tensor, "tensor", "all_reduce").array()
+    kind = check_reduction(op, "all_reduce")
     out, handle = movement.all_reduce("all_reduce", comm, array, kind, wait=not async_op)
     return fill(handle, async_op, lambda: tensor.copy_(wrap(out)))
 
@@ -99,11 +99,11 @@ def reduce(
         >>> print(x)
         [1. 2.]
     """
-    comm = comm_for("reduce", group)
-    check_async("reduce", async_op)
-    root = rank_of_world("reduce", "dst", dst, comm)
-    array = check_tensor("reduce", "tensor", tensor).array()
-    kind = check_reduction("reduce", op)
+    comm = comm_for(group, "reduce")
+    check_async(async_op, "reduce")
+    root = rank_of_world(dst, "dst", "reduce", comm)
+    array = check_tensor(tensor, "tensor", "reduce").array()
+    kind = check_reduction(op, "reduce")
     out, handle = movement.all_reduce("reduce", comm, array, kind, wait=not async_op)
     return fill(handle, async_op, lambda: tensor.copy_(wrap(out)) if comm.rank == root else None)
 
@@ -134,10 +134,10 @@ def broadcast(tensor: Tensor, src: int, group: str | None = None, async_op: bool
         >>> print(x)
         [1. 2.]
     """
-    comm = comm_for("broadcast", group)
-    check_async("broadcast", async_op)
-    root = rank_of_world("broadcast", "src", src, comm)
-    out, handle = movement.broadcast(comm, check_tensor("broadcast", "tensor", tensor).array(), root, not async_op)
+    comm = comm_for(group, "broadcast")
+    check_async(async_op, "broadcast")
+    root = rank_of_world(src, "src", "broadcast", comm)
+    out, handle = movement.broadcast(comm, check_tensor(tensor, "tensor", "broadcast").array(), root, not async_op)
     return fill(handle, async_op, lambda: None if comm.rank == root else tensor.copy_(wrap(out)))
 
 
@@ -236,9 +236,9 @@ def all_gather(
         >>> print(outputs[0])
         [1. 2.]
     """
-    comm = comm_for("all_gather", group)
-    check_async("all_gather", async_op)
-    check_same("all_gather", "tensor_list", tensor_list, tensor, comm.size)
+    comm = comm_for(group, "all_gather")
+    check_async(async_op, "all_gather")
+    check_same(tensor_list, "tensor_list", "all_gather", tensor, comm.size)
     out, handle = movement.all_gather(comm, tensor.array()[None], wait=not async_op)
     return fill(handle, async_op, lambda: fill_list(tensor_list, out))
 
@@ -276,12 +276,12 @@ def gather(
         >>> print(outputs[0])
         [1. 2.]
     """
-    comm = comm_for("gather", group)
-    check_async("gather", async_op)
-    check_tensor("gather", "tensor", tensor)
-    root = rank_of_world("gather", "dst", dst, comm)
+    comm = comm_for(group, "gather")
+    check_async(async_op, "gather")
+    check_tensor(tensor, "tensor", "gather")
+    root = rank_of_world(dst, "dst", "gather", comm)
     if comm.rank == root:
-        check_same("gather", "gather_list", gather_list, tensor, comm.size)
+        check_same(gather_list, "gather_list", "gather", tensor, comm.size)
     parts, handle = movement.gather(comm, tensor.array(), root)
     return fill(handle, async_op, lambda: fill_list(gather_list, parts) if parts else None)
 
@@ -304,8 +304,8 @@ def barrier(group: str | None = None, async_op: bool = False, device_ids: Any = 
         >>> init_process_group()
         >>> barrier()
     """
-    comm = comm_for("barrier", group)
-    if check_async("barrier", async_op):
+    comm = comm_for(group, "barrier")
+    if check_async(async_op, "barrier"):
         return CommHandle(comm.post_all_reduce(np.zeros(1, np.int8)))
     return comm.barrier()
 
@@ -324,19 +324,19 @@ def fill_list(tensors: Sequence[Tensor], arrays: Sequence[np.ndarray]) -> None:
         tensor.copy_(wrap(np.array(array)))
 
 
-def check_same(owner: str, argument: str, tensors: Any, like: Tensor, count: int) -> list[Tensor]:
+def check_same(tensors: Any, name: str, owner: str, like: Tensor, count: int) -> list[Tensor]:
     """Return a list of `count` tensors of the shape and type of another.
 
     Raises:
         TypeError: if it is none, or a shape or type differs.
         ValueError: if there are more or fewer.
     """
-    check_tensor(owner, "tensor", like)
-    tensors = check_tensor_list(owner, argument, tensors, count)
+    check_tensor(like, "tensor", owner)
+    tensors = check_tensor_list(tensors, name, owner, count)
     for t in tensors:
         if t.shape != like.shape or t.dtype != like.dtype:
             raise TypeError(
-                f"For '{owner}', '{argument}' must be {like.dtype} tensors of shape {like.shape}, but got "
+                f"For '{owner}', '{name}' must be {like.dtype} tensors of shape {like.shape}, but got "
                 f"{t.dtype} of shape {t.shape}."
             )
     return tensors
@@ -344,14 +344,14 @@ def check_same(owner: str, argument: str, tensors: Any, like: Tensor, count: int
 
 def _gather_into(owner: str, output: Tensor, tensor: Tensor, sizes: Any, group: Any, async_op: bool) -> Any:
     """Gather into a tensor; the lengths are equal if `sizes` is None."""
-    comm = comm_for(owner, group)
-    check_async(owner, async_op)
-    rows = np.atleast_1d(check_tensor(owner, "input_tensor", tensor).array())
+    comm = comm_for(group, owner)
+    check_async(async_op, owner)
+    rows = np.atleast_1d(check_tensor(tensor, "input_tensor", owner).array())
     if sizes is not None:
-        sizes = check_sizes(owner, "output_split_sizes", sizes, comm)
+        sizes = check_sizes(sizes, "output_split_sizes", owner, comm)
     lengths = [len(rows)] * comm.size if sizes is None else sizes
     wanted = (sum(lengths), *rows.shape[1:])
-    if check_tensor(owner, "output_tensor", output).shape != wanted or lengths[comm.rank] != len(rows):
+    if check_tensor(output, "output_tensor", owner).shape != wanted or lengths[comm.rank] != len(rows):
         raise ValueError(
             f"For '{owner}', 'output_tensor' must have shape {wanted} and this rank's tensor length "
             f"{lengths[comm.rank]}, but got {output.shape} and {len(rows)}."

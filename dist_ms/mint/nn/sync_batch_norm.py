@@ -52,7 +52,7 @@ class SyncBatchNorm(_BatchNorm):
         dtype: Any = None,
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
-        self.process_group = check_group_name(self.cls_name, process_group)
+        self.process_group = check_group_name(process_group, self.cls_name)
 
     def construct(self, input: Tensor) -> Tensor:
         batch = self.training or not self.track_running_stats

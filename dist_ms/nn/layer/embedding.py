@@ -192,7 +192,7 @@ class EmbeddingLookup(Cell):
         self._take = TakeKnownRows(owner, sparse)
 
     def construct(self, indices: Tensor) -> Tensor:
-        check_ids("EmbeddingLookup", tensor(indices, "indices", "EmbeddingLookup").array())
+        check_ids(tensor(indices, "indices", "EmbeddingLookup").array(), "EmbeddingLookup")
         link = served.table(self.embedding_table)
         if link is None:
             rows = self._take(self.embedding_table, indices)
@@ -214,5 +214,5 @@ class EmbeddingLookup(Cell):
         """
         link = served.table(self.embedding_table)
         if link is not None:
-            array = check_ids("EmbeddingLookup", tensor(indices, "indices", "EmbeddingLookup").array())
+            array = check_ids(tensor(indices, "indices", "EmbeddingLookup").array(), "EmbeddingLookup")
             link.prefetch(unique_rows(array, self.vocab_size)[0])

@@ -68,7 +68,7 @@ class TransformerEncoder(Cell):
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
     ) -> Tensor:
         if src_key_padding_mask is not None:
-            check_padding_type(self.cls_name, src_key_padding_mask, AssertionError)
+            check_padding_type(src_key_padding_mask, self.cls_name, AssertionError)
         for layer in self.layers:
             src = layer(src, src_mask=src_mask, src_key_padding_mask=src_key_padding_mask)
         return src if self.norm is None else self.norm(src)

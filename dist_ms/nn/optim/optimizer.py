@@ -136,7 +136,7 @@ class Optimizer(OptimizerSettings):
             ValueError: if there are more or fewer, or of other shapes.
         """
         with span("update"):
-            checked = dict(enumerate(check_gradients(self.cls_name, gradients, self.parameters)))
+            checked = dict(enumerate(check_gradients(gradients, self.cls_name, self.parameters)))
             self.update_some(served.push(self, checked))
         return (True,) * self.param_length
 
@@ -240,7 +240,7 @@ def make_states(parameters: Iterable[Parameter], name: str, fill: float = 0.0) -
     return ParameterTuple(made)
 
 
-def check_gradients(owner: str, gradients: Any, parameters: Sequence[Parameter]) -> tuple:
+def check_gradients(gradients: Any, owner: str, parameters: Sequence[Parameter]) -> tuple:
     """Check that there is a gradient of its shape for every parameter.
 
     Raises:

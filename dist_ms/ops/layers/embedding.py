@@ -41,7 +41,7 @@ class TakeRows(Primitive):
             return table[row_ids(self.name, ids, table.shape[0])]
         from dist_ms._ext import embedding as kernel
 
-        flat = contiguous(check_ids(self.name, ids).reshape(-1))
+        flat = contiguous(check_ids(ids, self.name).reshape(-1))
         out = np.empty((flat.size, table.shape[1]), table.dtype)
         table = contiguous(table)
         try:
@@ -221,7 +221,7 @@ RowTensor.to_dense, RowTensor.added_to = to_dense, added_to
 RowTensor.array, RowTensor.asnumpy, RowTensor.summed = dense_array, dense_array, summed
 
 
-def check_ids(owner: str, ids: Any) -> np.ndarray:
+def check_ids(ids: Any, owner: str) -> np.ndarray:
     """Require int32 or int64 indices."""
     arguments.array(ids, "ids", owner)
     if ids.dtype not in (np.int32, np.int64):
@@ -233,7 +233,7 @@ def check_ids(owner: str, ids: Any) -> np.ndarray:
 
 def row_ids(owner: str, ids: Any, rows: int) -> np.ndarray:
     """Indices counted from the front, after checking their range."""
-    outside = (check_ids(owner, ids) < -rows) | (ids >= rows)
+    outside = (check_ids(ids, owner) < -rows) | (ids >= rows)
     if outside.any():
         raise RuntimeError(f"For '{owner}', the indices must be in [{-rows}, {rows}), but got {ids[outside][0]}.")
     return np.where(ids < 0, ids + rows, ids)

@@ -262,7 +262,7 @@ class FusedSparseProximalAdagrad(ParameterUpdate):
         self, var: np.ndarray, accum: np.ndarray, lr: Any, l1: Any, l2: Any, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         rows, g = rows_once(indices, grad)
         var, accum = var.copy(), accum.copy()
         accum[rows] += g * g
@@ -378,7 +378,7 @@ class FusedSparseFtrl(ParameterUpdate):
         self, var: np.ndarray, accum: np.ndarray, linear: np.ndarray, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         rows, g = rows_once(indices, grad)
         var, accum, linear = var.copy(), accum.copy(), linear.copy()
         numbers = (var.dtype.type(x) for x in (self.lr, self.l1, self.l2, self.lr_power))
@@ -423,7 +423,7 @@ class SparseApplyFtrl(FusedSparseFtrl):
         self, var: np.ndarray, accum: np.ndarray, linear: np.ndarray, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         for rows, g in in_turn(indices, grad):
             var, accum, linear = super().update(var, accum, linear, g, rows)
         return var, accum, linear

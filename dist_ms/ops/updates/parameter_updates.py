@@ -146,7 +146,7 @@ def shrunk(x: np.ndarray, l1: Any) -> np.ndarray:
     return np.sign(x) * np.maximum(np.abs(x) - l1, 0)
 
 
-def check_rows(owner: str, indices: np.ndarray, count: int) -> None:
+def check_rows(indices: np.ndarray, owner: str, count: int) -> None:
     """Refuse rows that are not there.
 
     Raises:

@@ -69,7 +69,7 @@ class FusedSparseAdam(ParameterUpdate):
         indices: np.ndarray,
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         rows, g = rows_once(indices, grad)
         m, v = beta1 * m, beta2 * v
         m[rows] += (1 - beta1) * g
@@ -134,7 +134,7 @@ class FusedSparseLazyAdam(FusedSparseAdam):
         indices: np.ndarray,
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         rows, g = rows_once(indices, grad)
         var, m, v = var.copy(), m.copy(), v.copy()
         numbers = (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
@@ -182,7 +182,7 @@ class SparseApplyAdagradV2(ParameterUpdate):
 
     def update(self, var: np.ndarray, accum: np.ndarray, grad: np.ndarray, indices: np.ndarray) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         var, accum = var.copy(), accum.copy()
         lr, epsilon = var.dtype.type(self.lr), var.dtype.type(self.epsilon)
         for rows, g in in_turn(indices, grad):
@@ -241,7 +241,7 @@ class SparseApplyRMSProp(ParameterUpdate):
         self, var: np.ndarray, ms: np.ndarray, mom: np.ndarray, lr: Any, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         var, ms, mom = var.copy(), ms.copy(), mom.copy()
         rho, momentum, epsilon = (var.dtype.type(x) for x in (self.rho, self.momentum, self.epsilon))
         for rows, g in in_turn(indices, grad):

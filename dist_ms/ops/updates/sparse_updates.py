@@ -60,7 +60,7 @@ class SparseApplyAdagrad(ParameterUpdate):
 
     def update(self, var: np.ndarray, accum: np.ndarray, grad: np.ndarray, indices: np.ndarray) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         var, accum, lr = var.copy(), accum.copy(), var.dtype.type(self.lr)
         for rows, g in in_turn(indices, grad):
             if self.update_slots:
@@ -116,7 +116,7 @@ class SparseApplyAdadelta(ParameterUpdate):
         indices: np.ndarray,
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         var, accum, steps, epsilon = var.copy(), accum.copy(), accum_update.copy(), var.dtype.type(self.epsilon)
         for rows, g in in_turn(indices, grad):
             accum[rows] = rho * accum[rows] + (1 - rho) * g * g
@@ -178,7 +178,7 @@ class SparseApplyFtrlV2(ParameterUpdate):
         self, var: np.ndarray, accum: np.ndarray, linear: np.ndarray, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         var, accum, linear = var.copy(), accum.copy(), linear.copy()
         lr, l1, l2, shrinkage, power = (
             var.dtype.type(getattr(self, name)) for name in ("lr", "l1", "l2", "l2_shrinkage", "lr_power")
@@ -229,7 +229,7 @@ class SparseApplyProximalAdagrad(ParameterUpdate):
         self, var: np.ndarray, accum: np.ndarray, lr: Any, l1: Any, l2: Any, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(self.name, indices, len(var))
+        check_rows(indices, self.name, len(var))
         var, accum = var.copy(), accum.copy()
         for rows, g in in_turn(indices, grad):
             accum[rows] += g * g

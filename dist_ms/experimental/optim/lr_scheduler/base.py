@@ -46,7 +46,7 @@ class LRScheduler:
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         owner = type(self).__name__
-        check_optimizer(owner, optimizer)
+        check_optimizer(optimizer, owner)
         check_type(last_epoch, "last_epoch", owner, int)
         if last_epoch < -1:
             raise ValueError(f"For '{owner}', 'last_epoch' must be an int of -1 or more, but got {last_epoch}.")
@@ -105,7 +105,7 @@ class LRScheduler:
             lr.overwrite(np.asarray(number_of(value)))
 
 
-def check_optimizer(owner: str, optimizer: Any) -> None:
+def check_optimizer(optimizer: Any, owner: str) -> None:
     """Check the optimizer of a scheduler.
 
     Raises:

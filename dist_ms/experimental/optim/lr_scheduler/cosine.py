@@ -101,7 +101,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0, last_epoch: int = -1
     ) -> None:
         owner = "CosineAnnealingWarmRestarts"
-        check_optimizer(owner, optimizer)
+        check_optimizer(optimizer, owner)
         for name, value in (("T_0", T_0), ("T_mult", T_mult)):
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"For '{owner}', '{name}' must be a positive int, but got {value}.")

@@ -64,7 +64,7 @@ class CyclicLR(LRScheduler):
         scale_mode: str = "cycle",
         last_epoch: int = -1,
     ) -> None:
-        check_optimizer("CyclicLR", optimizer)
+        check_optimizer(optimizer, "CyclicLR")
         groups = optimizer.param_groups
         base_lrs = per_group(base_lr, "base_lr", "CyclicLR", len(groups))
         self.max_lrs = per_group(max_lr, "max_lr", "CyclicLR", len(groups))

@@ -16,7 +16,7 @@ class _OfFunctions(LRScheduler):
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Any, last_epoch: int = -1) -> None:
         owner = type(self).__name__
-        check_optimizer(owner, optimizer)
+        check_optimizer(optimizer, owner)
         self.lr_lambdas = per_group(lr_lambda, "lr_lambda", owner, len(optimizer.param_groups))
         for function in self.lr_lambdas:
             check_callable(function, "lr_lambda", owner)

@@ -56,7 +56,7 @@ class ReduceLROnPlateau:
         eps: float = 1e-8,
     ) -> None:
         owner = "ReduceLROnPlateau"
-        check_optimizer(owner, optimizer)
+        check_optimizer(optimizer, owner)
         if not factor < 1.0:
             raise ValueError(f"For '{owner}', 'factor' must be less than 1.0, but got {factor}.")
         self.mode = check_string(mode, "mode", owner, ["min", "max"])

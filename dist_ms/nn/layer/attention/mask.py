@@ -24,7 +24,7 @@ def check_masks(
     """
     batched = query.ndim == 3
     if padding is not None:
-        check_padding_type(owner, padding)
+        check_padding_type(padding, owner)
         if padding.ndim != query.ndim - 1:
             raise ValueError(
                 f"For '{owner}', 'key_padding_mask' must have {query.ndim - 1} dimensions beside a 'query' "
@@ -43,7 +43,7 @@ def check_masks(
         raise ValueError(f"For '{owner}', 'attn_mask' must have shape {wanted}, but got {attn_mask.shape}.")
 
 
-def check_padding_type(owner: str, padding: Tensor, error: type = ValueError) -> None:
+def check_padding_type(padding: Tensor, owner: str, error: type = ValueError) -> None:
     """Require a mask of bools or floats.
 
     Raises:

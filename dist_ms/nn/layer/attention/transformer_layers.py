@@ -154,7 +154,7 @@ class TransformerEncoderLayer(_Layer):
         self, src: Tensor, src_mask: Tensor | None = None, src_key_padding_mask: Tensor | None = None
     ) -> Tensor:
         if src_key_padding_mask is not None:
-            check_padding_type(self.cls_name, src_key_padding_mask, AssertionError)
+            check_padding_type(src_key_padding_mask, self.cls_name, AssertionError)
         return self._run(
             src,
             [

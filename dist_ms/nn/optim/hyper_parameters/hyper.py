@@ -71,7 +71,7 @@ def learning_rate_kind(owner: str, value: Any) -> Any:
     if isinstance(value, LearningRateSchedule):
         return value
     if isinstance(value, (int, float, np.floating, np.integer)):
-        return check_at_least_zero(owner, "learning rate", float(value))
+        return check_at_least_zero(float(value), "learning rate", owner)
     if isinstance(value, Tensor):
         if value.ndim > 1:
             raise ValueError(
@@ -79,7 +79,7 @@ def learning_rate_kind(owner: str, value: Any) -> Any:
             )
         array = value.asnumpy().astype(np.float32)
         if array.ndim == 0:
-            return check_at_least_zero(owner, "learning rate", float(array))
+            return check_at_least_zero(float(array), "learning rate", owner)
         return _list_of_rates(array)
     if isinstance(value, Iterable) and not isinstance(value, Cell):
         return _list_of_rates(np.array([float(v) for v in value], np.float32))
@@ -117,7 +117,7 @@ def learning_rate_source(kind: Any, name: str, as_cell: bool) -> Any:
     return _IteratorLearningRate(kind, name) if isinstance(kind, np.ndarray) else kind
 
 
-def check_at_least_zero(owner: str, what: str, value: float) -> float:
+def check_at_least_zero(value: float, what: str, owner: str) -> float:
     """Return the value.
 
     Raises:
@@ -143,7 +143,7 @@ def weight_decay_kind(owner: str, value: Any) -> Any:
         raise TypeError(
             f"For '{owner}', the argument 'weight_decay' must be a float, int or Cell, but got {type(value)}."
         )
-    return check_at_least_zero(owner, "weight_decay", float(value))
+    return check_at_least_zero(float(value), "weight_decay", owner)
 
 
 def number_of(value: Any) -> float:
