@@ -2,6 +2,7 @@
 #ifndef DIST_MS_POINTWISE_LOOPS_H
 #define DIST_MS_POINTWISE_LOOPS_H
 
+#include "pointwise_angles.h"
 #include "pointwise_casts.h"
 #include "pointwise_patterns.h"
 #include "pointwise_roots.h"
@@ -281,6 +282,21 @@ static const dm_entry dm_entries[] = {
     {"smooth_l1_slope", dm_smooth_l1_slope_double, "dddd"},
     {"parametric_relu_gradient", dm_parametric_relu_gradient_float, "ffff"},
     {"parametric_relu_gradient", dm_parametric_relu_gradient_double, "dddd"},
+    {"sin", dm_sin_float, "ff"},
+    {"cos", dm_cos_float, "ff"},
+    {"tan", dm_tan_float, "ff"},
+    {"arcsin", dm_arcsin_float, "ff"},
+    {"arccos", dm_arccos_float, "ff"},
+    {"arctan", dm_arctan_float, "ff"},
+    {"sinh", dm_sinh_float, "ff"},
+    {"cosh", dm_cosh_float, "ff"},
+    {"arctanh", dm_arctanh_float, "ff"},
+    {"exp2", dm_exp2_float, "ff"},
+    {"expm1", dm_expm1_float, "ff"},
+    {"log1p", dm_log1p_float, "ff"},
+    {"log2", dm_log2_float, "ff"},
+    {"log10", dm_log10_float, "ff"},
+    {"arctan2", dm_arctan2_float, "fff"},
     {"to_float", dm_cast_int_float, "if"},
     {"to_float", dm_cast_long_float, "lf"},
     {"to_float", dm_cast_byte_float, "Bf"},

@@ -8,6 +8,20 @@ enum { DM_TILE = 64 };
 
 typedef union { double value; uint64_t bits; } dm_double;
 
+/* 2 atanh(s) / ln 2 of an s whose (1 + s) / (1 - s) lies between sqrt(1/2) and sqrt(2), to 2e-12 of it. */
+static inline double dm_log2_near(double s)
+{
+    const double q = s * s;
+    double p = 0.22195308321368667;
+    p = p * q + 0.2623081892525388;
+    p = p * q + 0.3205988979753252;
+    p = p * q + 0.4121985831111324;
+    p = p * q + 0.5770780163555854;
+    p = p * q + 0.9617966939259756;
+    p = p * q + 2.8853900817779268;
+    return p * s;
+}
+
 /* log2 |x| to 2e-12 of it, x not 0: of a mantissa m between sqrt(1/2) and sqrt(2) it is 2 atanh((m - 1) / (m + 1)) / ln 2. */
 static inline double dm_log2_size(double x)
 {
@@ -18,15 +32,7 @@ static inline double dm_log2_size(double x)
     m.bits -= (exponent - 1023) << 52;
     /* An integer below 2^51 as a double, without an instruction that only AVX-512 has. */
     shifted.bits = exponent + 0x4338000000000000;
-    const double s = (m.value - 1.0) / (m.value + 1.0), q = s * s;
-    double p = 0.22195308321368667;
-    p = p * q + 0.2623081892525388;
-    p = p * q + 0.3205988979753252;
-    p = p * q + 0.4121985831111324;
-    p = p * q + 0.5770780163555854;
-    p = p * q + 0.9617966939259756;
-    p = p * q + 2.8853900817779268;
-    return p * s + ((shifted.value - 6755399441055744.0) - 1023.0);
+    return dm_log2_near((m.value - 1.0) / (m.value + 1.0)) + ((shifted.value - 6755399441055744.0) - 1023.0);
 }
 
 /* 2^t for |t| <= 1000, to 3e-11 of it. */

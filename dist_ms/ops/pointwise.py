@@ -30,6 +30,13 @@ def log(x: np.ndarray) -> np.ndarray:
     return apply(own.log if x.dtype in _SINGLE else np.log, x)
 
 
+def of_numpy(function: np.ufunc, x: np.ndarray, y: np.ndarray | None = None) -> np.ndarray:
+    """A function of NumPy that `_ext/elementwise/pointwise.pyx` has for float32, of floats or complex numbers."""
+    if x.dtype in _SINGLE and (y is None or y.dtype in _SINGLE):
+        function = getattr(own, function.__name__)
+    return apply(function, x, y)
+
+
 def select(condition: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """`np.where` of bools and two arrays of one dtype.
 

@@ -17,7 +17,7 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.powers import as_float
-from dist_ms.ops.pointwise import apply, select
+from dist_ms.ops.pointwise import apply, of_numpy, select
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
@@ -84,7 +84,7 @@ class Exp2(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.exp2, as_float(self.name, input))
+        return of_numpy(np.exp2, as_float(self.name, input))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return reduce_to(mul(mul(dout, conjugate(output)), math.log(2)), inputs[0])
@@ -109,7 +109,7 @@ class Expm1(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.expm1, floating(input, "input", self.name))
+        return of_numpy(np.expm1, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, add(conjugate(output), 1))
@@ -153,7 +153,7 @@ class Log1p(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log1p, floating(input, "input", self.name))
+        return of_numpy(np.log1p, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, add(conjugate(inputs[0]), 1))
@@ -186,7 +186,7 @@ class Log2(_LogBase):
     scale = math.log(2)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log2, floating(input, "input", self.name))
+        return of_numpy(np.log2, floating(input, "input", self.name))
 
 
 class Log10(_LogBase):
@@ -207,7 +207,7 @@ class Log10(_LogBase):
     scale = math.log(10)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.log10, floating(input, "input", self.name))
+        return of_numpy(np.log10, floating(input, "input", self.name))
 
 
 class Xlogy(Binary):

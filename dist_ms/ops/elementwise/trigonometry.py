@@ -13,7 +13,7 @@ from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, conjugate, mul, neg, square, sub
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
 from dist_ms.ops.elementwise.powers import as_float, rsqrt
-from dist_ms.ops.pointwise import apply
+from dist_ms.ops.pointwise import apply, of_numpy
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
@@ -71,7 +71,7 @@ class Sin(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.sin, floating(input, "input", self.name))
+        return of_numpy(np.sin, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, cos(conjugate(inputs[0])))
@@ -93,7 +93,7 @@ class Cos(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.cos, floating(input, "input", self.name))
+        return of_numpy(np.cos, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(mul(dout, sin(conjugate(inputs[0]))))
@@ -118,7 +118,7 @@ class Tan(Primitive):
     keeps_output = True
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.tan, floating(input, "input", self.name))
+        return of_numpy(np.tan, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         return mul(dout, add(square(conjugate(output)), 1))
@@ -140,7 +140,7 @@ class Asin(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arcsin, floating(input, "input", self.name))
+        return of_numpy(np.arcsin, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, rsqrt(sub(1, square(conjugate(inputs[0])))))
@@ -162,7 +162,7 @@ class ACos(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arccos, floating(input, "input", self.name))
+        return of_numpy(np.arccos, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return neg(mul(dout, rsqrt(sub(1, square(conjugate(inputs[0]))))))
@@ -184,7 +184,7 @@ class Atan(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arctan, floating(input, "input", self.name))
+        return of_numpy(np.arctan, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, add(square(conjugate(inputs[0])), 1))
@@ -206,7 +206,7 @@ class Sinh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.sinh, floating(input, "input", self.name))
+        return of_numpy(np.sinh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, cosh(conjugate(inputs[0])))
@@ -228,7 +228,7 @@ class Cosh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.cosh, floating(input, "input", self.name))
+        return of_numpy(np.cosh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, sinh(conjugate(inputs[0])))
@@ -294,7 +294,7 @@ class Atanh(Primitive):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return apply(np.arctanh, floating(input, "input", self.name))
+        return of_numpy(np.arctanh, floating(input, "input", self.name))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return true_divide(dout, sub(1, square(conjugate(inputs[0]))))
@@ -320,7 +320,7 @@ class Atan2(Binary):
     @quiet
     def forward(self, input: Any, other: Any) -> np.ndarray:
         x, y = promote(input, other)
-        return apply(np.arctan2, as_float(self.name, x), as_float(self.name, y))
+        return of_numpy(np.arctan2, as_float(self.name, x), as_float(self.name, y))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -351,7 +351,7 @@ class Sinc(Primitive):
     def forward(self, input: np.ndarray) -> np.ndarray:
         x = as_float(self.name, input) * np.pi
         x = x.astype(input.dtype, copy=False) if input.dtype.kind in "fcV" else x.astype(np.float32, copy=False)
-        return np.where(x == 0, np.ones((), x.dtype), apply(np.sin, x) / np.where(x == 0, np.ones((), x.dtype), x))
+        return np.where(x == 0, np.ones((), x.dtype), of_numpy(np.sin, x) / np.where(x == 0, np.ones((), x.dtype), x))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
         x = inputs[0]
