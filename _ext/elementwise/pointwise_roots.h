@@ -2,6 +2,7 @@
 #ifndef DIST_MS_POINTWISE_ROOTS_H
 #define DIST_MS_POINTWISE_ROOTS_H
 
+#include "narrow_loops.h"
 #include "pointwise_patterns.h"
 
 /* One over the root, each step rounded. */
@@ -50,21 +51,31 @@ DM_LOOP(dm_reciprocal_float) { DM_UNARY }
 #undef DM_FORMULA
 
 /* The same of the bits of bfloat16, which need no scratch on the way. */
+#ifdef __AVX512F__
+#define DM_SIDE_BY_SIDE(name) DM_UNARY
+#else
+#define DM_SIDE_BY_SIDE(name)                                            \
+    if (steps[0] == sizeof(uint16_t) && steps[1] == sizeof(uint16_t)) {  \
+        dm_narrow_##name(places, sizes, steps, options);                 \
+        return;                                                          \
+    }                                                                    \
+    DM_UNARY
+#endif
 #undef DM_X
 #undef DM_OUT
 #define DM_X uint16_t
 #define DM_OUT uint16_t
 #define DM_FORMULA (dm_to_bits(sqrtf(dm_of_bits(x))))
-DM_LOOP(dm_sqrt_bits) { DM_UNARY }
+DM_LOOP(dm_sqrt_bits) { DM_SIDE_BY_SIDE(sqrt) }
 #undef DM_FORMULA
 #define DM_FORMULA (dm_to_bits(dm_of_bits(x) * dm_of_bits(x)))
-DM_LOOP(dm_square_bits) { DM_UNARY }
+DM_LOOP(dm_square_bits) { DM_SIDE_BY_SIDE(square) }
 #undef DM_FORMULA
 #define DM_FORMULA (dm_to_bits(1.0f / dm_of_bits(x)))
-DM_LOOP(dm_reciprocal_bits) { DM_UNARY }
+DM_LOOP(dm_reciprocal_bits) { DM_SIDE_BY_SIDE(reciprocal) }
 #undef DM_FORMULA
 #define DM_FORMULA (dm_to_bits(1.0f / sqrtf(dm_of_bits(x))))
-DM_LOOP(dm_rsqrt_bits) { DM_UNARY }
+DM_LOOP(dm_rsqrt_bits) { DM_SIDE_BY_SIDE(rsqrt) }
 #undef DM_FORMULA
 #undef DM_X
 #undef DM_OUT

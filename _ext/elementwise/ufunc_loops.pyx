@@ -37,6 +37,16 @@ cdef extern from "numpy/ufuncobject.h":
         cnp.PyUFuncGenericFunction *functions
         void **data
 
+cdef extern from "narrow_loops.h" nogil:
+    ctypedef void (*InnerLoop "dm_narrow_loop")(
+        char **places, const cnp.npy_intp *sizes, const cnp.npy_intp *steps, void *data
+    ) noexcept nogil
+    ctypedef struct Entry "dm_narrow_entry":
+        const char *name
+        InnerLoop loop
+    Entry[0] NARROW_ENTRIES "dm_narrow_entries"
+    int NARROW_COUNT "DM_NARROW_ENTRIES"
+
 cdef extern from "Python.h":
     PyObject *PyDict_GetItem(object dictionary, object key)
 
@@ -66,10 +76,6 @@ CHEAP = {
 
 DEAR = {"arctan2", "erfc", "float_power", "logaddexp", "logaddexp2", "power"}
 
-ctypedef void (*InnerLoop)(
-    char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *data
-) noexcept nogil
-
 cdef struct Plan:
     InnerLoop loop
     void *data
@@ -92,6 +98,8 @@ cdef class Loops:
     cdef cnp.ufunc owner
     cdef Function *function
     cdef Py_ssize_t cost
+    # The loop of operands that are all bfloat16, side by side or one number; NULL for none.
+    cdef InnerLoop narrow
     # The loop of operands that are all of one type, by that type; -1 for none.
     cdef int uniform[TYPES]
 
@@ -102,6 +110,10 @@ cdef class Loops:
         cdef str name = owner.__name__
         self.owner, self.function = owner, function
         self.cost = 1 if name in CHEAP else 8 if name in DEAR else 2
+        self.narrow = NULL
+        for index in range(NARROW_COUNT):
+            if NARROW_ENTRIES[index].name.decode() == name:
+                self.narrow = NARROW_ENTRIES[index].loop
         for kind in range(TYPES):
             self.uniform[kind] = -1
         for index in range(function.ntypes):
@@ -211,7 +223,7 @@ cdef inline void run_piece(const Plan *plan, char **row, Py_ssize_t start, cnp.n
     if plan.narrow:
         run_narrow(plan, at, size)
     else:
-        plan.loop(at, &size, <cnp.npy_intp *> plan.steps, plan.data)
+        plan.loop(at, &size, plan.steps, plan.data)
 
 
 cdef void run_rows(
@@ -408,6 +420,12 @@ cdef object run(Loops loops, PyObject **inputs, int count):
                 plan.stored[count] = plan.stored[i]
     plan.loop = <InnerLoop> <void *> loops.function.functions[index]
     plan.data = loops.function.data[index] if loops.function.data != NULL else NULL
+    if loops.narrow != NULL and plan.narrow and plan.stored[count] == BFLOAT16:
+        for i in range(count):
+            if plan.stored[i] != BFLOAT16:
+                break
+        else:
+            plan.loop, plan.narrow = loops.narrow, False
     for i in range(count):
         x = <cnp.ndarray> inputs[i]
         plan.places[i] = <char *> cnp.PyArray_DATA(x)

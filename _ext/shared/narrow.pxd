@@ -75,7 +75,9 @@ cdef extern from *:
         for (; i < n; i++) out[i] = dm_f16_narrow(in[i]);
     }
 
-    /* The next two return how many numbers they have done: all with AVX-512, none without. */
+    #include "narrow_vectors.h"
+
+    /* The next two return how many numbers they have done: all with AVX-512. */
     #if defined(__AVX512BW__) && defined(__AVX512VL__)
     static inline Py_ssize_t dm_bf16_widen_vectors(const uint16_t *in, float *out, Py_ssize_t n) {
         Py_ssize_t i = 0;
@@ -121,7 +123,9 @@ cdef extern from *:
     }
     #else
     static inline Py_ssize_t dm_bf16_widen_vectors(const uint16_t *in, float *out, Py_ssize_t n) { return 0; }
-    static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) { return 0; }
+    static inline Py_ssize_t dm_bf16_narrow_vectors(const float *in, uint16_t *out, Py_ssize_t n) {
+        return dm_narrow_row(in, out, n);
+    }
     #endif
     """
     void widen_float16 "dm_f16_widen_block"(
