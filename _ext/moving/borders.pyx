@@ -99,6 +99,18 @@ cdef inline void write_piece(
     )
 
 
+cdef inline Py_ssize_t run_of(const Frame *frame, const Py_ssize_t *places, Py_ssize_t most) noexcept nogil:
+    """Return how many rows, the one at these places first, lie one step apart in the array."""
+    cdef const Dimension *dim
+    cdef Py_ssize_t place
+    if frame.count < 2:
+        return 1
+    dim, place = &frame.dims[frame.count - 2], places[frame.count - 2]
+    if place < dim.before or place >= dim.before + dim.inner:
+        return 1
+    return min(most, min(dim.before + dim.inner, dim.outer) - place)
+
+
 cdef void write_units(
     const Frame *frame, const word *source, word *target, Py_ssize_t first, Py_ssize_t count, Py_ssize_t pieces,
     word value
@@ -109,7 +121,7 @@ cdef void write_units(
     cdef bint inside[DIMENSIONS + 1]
     cdef int last = frame.count - 1, axis = 0, i
     cdef const Dimension *row = &frame.dims[last]
-    cdef Py_ssize_t rest = first // pieces, piece = first % pieces, start, stop, found, _unit
+    cdef Py_ssize_t rest = first // pieces, piece = first % pieces, start, stop, found, left = count, run, _row
     cdef char line[LINE]
     cdef Py_ssize_t size = <Py_ssize_t> sizeof(word)
     cdef Py_ssize_t outer = row.outer * size, before = row.before * size, inner = row.inner * size
@@ -117,6 +129,7 @@ cdef void write_units(
         frame.rule == CONSTANT and pieces == 1 and outer >= LINE and 0 <= before <= LINE
         and 0 <= outer - before - inner <= LINE and outer > inner
     )
+    cdef bint cropped = frame.rule == CONSTANT and before <= 0 and outer - before - inner <= 0
     for i in range(LINE // size):
         memcpy(line + i * size, &value, size)
     target += rest * row.outer
@@ -125,7 +138,8 @@ cdef void write_units(
         rest //= frame.dims[i].outer
     starts[0] = 0
     inside[0] = True
-    for _unit in range(count):
+    while left > 0:
+        left -= 1
         # What lies before the first dimension whose place has changed is known.
         for i in range(axis, last):
             found = origin(&frame.dims[i], places[i])
@@ -133,8 +147,23 @@ cdef void write_units(
             inside[i + 1] = inside[i] and found != NOWHERE
         axis = last
         start, stop = piece * PIECE, min((piece + 1) * PIECE, row.outer)
-        if inside[last] and framed:
-            frame_row(<char *> target, outer, before, <const char *> (source + starts[last]), inner, line)
+        if inside[last] and pieces == 1:
+            run = run_of(frame, places, left + 1)
+            for _row in range(run):
+                if framed:
+                    frame_row(<char *> target, outer, before, <const char *> (source + starts[last]), inner, line)
+                elif cropped:
+                    copy_bytes(<char *> target, <const char *> (source + starts[last] - row.before), outer)
+                else:
+                    write_piece(frame.rule, row, source + starts[last], target, start, stop, value)
+                if run > 1:
+                    target += row.outer
+                    starts[last] += frame.dims[last - 1].step
+            if run > 1:
+                # The last of them ends as any other unit.
+                target -= row.outer
+                places[last - 1] += run - 1
+                left -= run - 1
         elif inside[last]:
             write_piece(frame.rule, row, source + starts[last], target, start, stop, value)
         else:

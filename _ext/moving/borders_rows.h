@@ -22,8 +22,13 @@ static inline void dm_copy_row(char *target, const char *source, Py_ssize_t size
 /* A row between narrow borders: a line of the border's value at both ends, and the row over what is too much. */
 static inline void dm_frame_row(
     char *target, Py_ssize_t outer, Py_ssize_t before, const char *source, Py_ssize_t inner, const char *line) {
-    memcpy(target, line, 64);
-    memcpy(target + outer - 64, line, 64);
+    if (before <= 16 && outer - before - inner <= 16) {
+        memcpy(target, line, 16);
+        memcpy(target + outer - 16, line, 16);
+    } else {
+        memcpy(target, line, 64);
+        memcpy(target + outer - 64, line, 64);
+    }
     dm_copy_row(target + before, source, inner);
 }
 /* Keeps a loop of a few turns from becoming one of vectors. */

@@ -56,6 +56,21 @@ def test_negative_widths_cut_off():
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("last", [(0, 0), (2, 1), (-2, -1), (-3, 0), (17, 3), (-1, 40)])
+@pytest.mark.parametrize("rows", [(0, 0), (1, 2), (-1, -2), (2, -3), (-2, 1)])
+def test_runs_of_rows_begin_and_end_with_the_array(dtype, last, rows):
+    rng = np.random.default_rng(6)
+    for shape in ((3, 8, 70), (2, 5, 9)):
+        x, widths, value = view(rng, shape, dtype), ((0, 0), rows, last), np.array(1).astype(dtype)
+        wide = np.pad(x, [(max(a, 0), max(b, 0)) for a, b in widths], constant_values=value)
+        cut = tuple(slice(max(-a, 0), n - max(-b, 0)) for (a, b), n in zip(widths, wide.shape, strict=True))
+        out = np.empty(wide[cut].shape, dtype)
+        call(borders.surround, (x, out, widths, "constant", value), [out])
+        words = np.dtype(f"V{x.itemsize}")
+        np.testing.assert_array_equal(out.view(words), np.ascontiguousarray(wide[cut]).view(words))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 def test_circular_widths_roll(dtype):
     rng = np.random.default_rng(5)
     for shape in ((7,), (3, 40_000), (5, 1, 6), (300, 130)):
