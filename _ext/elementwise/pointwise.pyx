@@ -2,7 +2,7 @@
 """Functions of each element that NumPy has not, or has slower: universal functions, for `ufunc_loops.apply`.
 
 16-bit floats have no loops here: `apply` widens them. `fmod` and `remainder` are exact, `power` and those of `OF_NUMPY`
-right to 0.51 units in the last place, `exp2` to 1.1, `erfc` and `erfinv` to 0.55, `erf` to 1.6, a float64 `cube` to 1.5.
+right to 0.51 units in the last place, `erfc` and `erfinv` to 0.55, `exp2` to 1.1, `erf` to 1.6, float64 `cube` to 1.5.
 
 >>> from dist_ms._ext.ufunc_loops import apply
 >>> apply(power, np.array([2, -2], np.float32), np.array(3, np.float32))

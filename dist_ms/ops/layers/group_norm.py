@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import Kept, wanted
+from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -136,6 +137,15 @@ def group_norm(
     return normalised_groups(input, num_groups, weight, bias, eps, Kept())
 
 
+def _of_policy(primitive: Primitive, *inputs: Tensor | None) -> tuple:
+    """The inputs as the policy of operations casts them: of one type, they are one pass over memory."""
+    cast = recording.policy(primitive, tuple([v for v in inputs if v is not None]))
+    if not isinstance(cast, tuple):
+        return inputs
+    found = iter(cast)
+    return tuple([None if v is None else next(found) for v in inputs])
+
+
 def normalised_groups(
     input: Tensor, num_groups: int, weight: Tensor | None, bias: Tensor | None, eps: float, kept: Kept
 ) -> Tensor:
@@ -148,6 +158,9 @@ def normalised_groups(
             complaint("num_groups", "group_norm", f"a divisor of the {shape[1]} channels of 'input'", num_groups)
         )
     data = arguments.floating(input.array(), "input", "group_norm", complex_too=False)
+    if recording.policy is not None and data.size:
+        input, weight, bias = _of_policy(_GroupNormalisation(num_groups, eps), input, weight, bias)
+        data = input.array()
     fused = data.size and all(v is None or v._element == data.dtype for v in (weight, bias))
     ones, zeros = wrap(np.ones(shape[1], data.dtype)), wrap(np.zeros(shape[1], data.dtype))
     if fused:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dist_ms as ms
 from dist_ms import grad, nn
 from tests.precisions import normal, tensor
 
@@ -187,3 +188,21 @@ class TestInstanceNorm:
     def test_errors(self, call, error):
         with pytest.raises(error, match="For 'InstanceNorm2d'"):
             call()
+
+
+@pytest.mark.parametrize("make", [lambda: nn.GroupNorm(2, 4), lambda: nn.InstanceNorm2d(4)])
+def test_in_bfloat16_weights_of_float32_round_only_the_result(make):
+    x = np.random.default_rng(0).standard_normal((3, 4, 5, 6)).astype(np.float32)
+    x = ms.Tensor(x).astype(ms.bfloat16)
+    factors, shifts = np.array([1, 3, -0.5, 2], np.float32), np.array([0.25, -1, 0, 4], np.float32)
+    layer, wide = make(), make()
+    for each in (layer, wide):
+        each.gamma.set_data(ms.Tensor(factors))
+        each.beta.set_data(ms.Tensor(shifts))
+    layer.to_float(ms.bfloat16)
+    found, wanted = layer(x), wide(x.astype(ms.float32)).astype(ms.bfloat16)
+    assert found.dtype == ms.bfloat16
+    np.testing.assert_array_equal(found.float().asnumpy(), wanted.float().asnumpy())
+    gradients = ms.grad(lambda x: layer(x).sum(), None, layer.trainable_params())(x)
+    assert [g.dtype for g in gradients] == [ms.float32, ms.float32]
+    np.testing.assert_allclose(gradients[1].asnumpy(), np.full(4, 90.0), rtol=1e-6)
