@@ -196,6 +196,19 @@ cdef void reduce_row(const Pass *work, const char *x, Py_ssize_t size, char *res
         work.reduction.join(&part, 1, result)
 
 
+cdef void reduce_narrow_rows(const Pass *work, const char *x, Py_ssize_t rows, char *results) noexcept nogil:
+    """Write the reductions of short rows of 16-bit floats that follow each other, as many at once as a leaf holds."""
+    cdef float wide[DM_LEAF]
+    cdef Py_ssize_t at_once = DM_LEAF // work.rows, block, first, count
+    if work.of_bits != NULL:
+        work.of_bits.rows(x, rows, work.rows, results)
+        return
+    for block in range(block_count(rows, at_once)):
+        first, count = block * at_once, block_length(block, rows, at_once)
+        widen(work, x + first * work.rows * work.item, count * work.rows, wide)
+        work.reduction.rows(wide, count, work.rows, results + first * work.reduction.width)
+
+
 cdef void reduce_rows(Pass *work) noexcept nogil:
     """Reduce contiguous rows; long ones are cut into blocks."""
     cdef Py_ssize_t pieces = block_count(work.rows, BLOCK)
@@ -204,16 +217,22 @@ cdef void reduce_rows(Pass *work) noexcept nogil:
     cdef Py_ssize_t task, row, first
     cdef int width = work.reduction.width
     cdef char *parts
+    cdef bint narrow = work.storage == FLOAT16 or work.storage == BFLOAT16
     cdef bint dense = (
-        work.storage != FLOAT16 and work.storage != BFLOAT16
-        and work.outer_axes == 1 and work.outer[0].stride == work.rows * work.item
+        work.outer_axes == 1 and work.outer[0].stride == work.rows * work.item
+        and (not narrow or work.rows <= DM_LEAF)
     )
     if pieces == 1:
         for task in prange(
             block_count(work.outer_size, at_once), schedule="static", use_threads_if=parallel
         ):
             first = task * at_once
-            if dense:
+            if dense and narrow:
+                reduce_narrow_rows(
+                    work, outer_start(work, first), block_length(task, work.outer_size, at_once),
+                    work.results + first * width,
+                )
+            elif dense:
                 work.reduction.rows(
                     outer_start(work, first), block_length(task, work.outer_size, at_once), work.rows,
                     work.results + first * width,
