@@ -54,6 +54,8 @@ def test_what_is_not_there_has_its_reason():
 
 
 def only_raises(function):
+    if function.args.args[:1] and function.args.args[0].arg == "self" and function.name not in ("__new__", "__init__"):
+        return False  # a method that stands outside of its class, for subclasses to override
     returns = any(isinstance(n, (ast.Return, ast.Yield, ast.YieldFrom)) for n in ast.walk(function))
     return isinstance(function.body[-1], ast.Raise) and not returns
 

@@ -8,6 +8,7 @@ from dist_ms.ops.extended.arithmetic import *
 from dist_ms.ops.extended.convolution import *
 from dist_ms.ops.extended.creation import *
 from dist_ms.ops.extended.drawing import *
+from dist_ms.ops.extended.grouped_products import *
 from dist_ms.ops.extended.indexing import *
 from dist_ms.ops.extended.loss import *
 from dist_ms.ops.extended.mapping import *

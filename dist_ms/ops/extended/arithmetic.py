@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 
 __all__ = [
+    "rmod",
     "add",
     "addcdiv",
     "addcmul",
@@ -190,3 +192,25 @@ def bitwise_not(input: Tensor) -> Tensor:
         [-1 -6]
     """
     return ops.bitwise_not(input)
+
+
+def rmod(input: Any, other: Tensor) -> Tensor:
+    """The remainder of a number by a tensor, of the sign of the tensor: `input % other`.
+
+    Args:
+        input: a number, or a Tensor without dimensions.
+        other: a Tensor.
+
+    Raises:
+        TypeError: if an argument has another type.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.functional_overload.rmod(7, ms.Tensor([3.0, -4.0])))
+        [ 1. -1.]
+    """
+    if isinstance(input, Tensor) and input.ndim == 0:
+        return ops.floor_mod(input, tensor(other, "other", "rmod"))
+    if not isinstance(input, (int, float)):
+        raise TypeError(complaint("input", "rmod", "a number, or a Tensor without dimensions", type(input).__name__))
+    return input % tensor(other, "other", "rmod")

@@ -3,34 +3,21 @@
 from dist_ms.common.refusing import refused
 
 __all__ = [
-    "ApplyRotaryPosEmb",
-    "BasicLSTMCell",
     "GeSwitch",
     "GetNext",
-    "GroupTopk",
     "MapCacheIdx",
     "Merge",
-    "PagedAttention",
-    "PagedAttentionMask",
     "Pull",
     "Push",
     "Reshard",
     "distribute",
-    "fused_infer_attention_score",
     "geswitch",
-    "lightning_indexer",
     "make_map_parameter",
     "merge",
     "moe_distribute_combine",
     "moe_distribute_dispatch",
     "ms_kernel",
-    "nsa_compress",
-    "nsa_compress_attention",
-    "nsa_select_attention",
     "reshard",
-    "rotated_iou",
-    "sparse_flash_attention",
-    "speed_fusion_attention",
 ]
 
 _ASCEND = (
@@ -62,21 +49,8 @@ _KERNELS = (
     "Write an ops.Custom.",
 )
 
-ApplyRotaryPosEmb = refused("ApplyRotaryPosEmb", *_ASCEND)
-BasicLSTMCell = refused("BasicLSTMCell", *_ASCEND)
-GroupTopk = refused("GroupTopk", *_ASCEND)
-PagedAttention = refused("PagedAttention", *_ASCEND)
-PagedAttentionMask = refused("PagedAttentionMask", *_ASCEND)
-fused_infer_attention_score = refused("fused_infer_attention_score", *_ASCEND)
-lightning_indexer = refused("lightning_indexer", *_ASCEND)
 moe_distribute_combine = refused("moe_distribute_combine", *_ASCEND)
 moe_distribute_dispatch = refused("moe_distribute_dispatch", *_ASCEND)
-nsa_compress = refused("nsa_compress", *_ASCEND)
-nsa_compress_attention = refused("nsa_compress_attention", *_ASCEND)
-nsa_select_attention = refused("nsa_select_attention", *_ASCEND)
-rotated_iou = refused("rotated_iou", *_ASCEND)
-sparse_flash_attention = refused("sparse_flash_attention", *_ASCEND)
-speed_fusion_attention = refused("speed_fusion_attention", *_ASCEND)
 GeSwitch = refused("GeSwitch", *_COMPILED)
 Merge = refused("Merge", *_COMPILED)
 geswitch = refused("geswitch", *_COMPILED)

@@ -250,9 +250,9 @@ class BlockAttentionGrad(Primitive):
         return (*grads, total(dbias, axes) if axes else dbias)
 
 
-def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scores: Scores) -> Tensor:
+def attend(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scores: Scores, sums: Kept | None = None) -> Tensor:
     """Attention of (batch, heads, length, size) by blocks; see `BlockAttention`."""
-    return apply(BlockAttention(scores), q, k, v, bias, Kept())
+    return apply(BlockAttention(scores), q, k, v, bias, Kept() if sums is None else sums)
 
 
 def layer_attention(q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, drop: float) -> Tensor:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.tape import Kept
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.layers.attention import Scores, attend, next_seed
@@ -86,6 +87,38 @@ def flash_attention_score(
         >>> print(output.shape)
         (2, 4, 64)
     """
+    return scored(
+        query,
+        key,
+        value,
+        head_num,
+        (real_shift, drop_mask, padding_mask, attn_mask, prefix),
+        (actual_seq_qlen, actual_seq_kvlen),
+        (keep_prob, scalar_value, pre_tokens, next_tokens),
+        input_layout,
+        sparse_mode,
+    )[0]
+
+
+def scored(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    head_num: int,
+    masks: tuple,
+    lengths: tuple,
+    numbers: tuple,
+    input_layout: str,
+    sparse_mode: int,
+    seed: int | None = None,
+) -> tuple[Tensor, list[Kept]]:
+    """What `flash_attention_score` returns, and the largest score and inverse sum of each query, per sequence.
+
+    Dropped weights are drawn from `seed`, by default from the global one.
+    """
+    real_shift, drop_mask, padding_mask, attn_mask, prefix = masks
+    keep_prob, scalar_value, pre_tokens, next_tokens = numbers
+    sums: list[Kept] = []
     arguments.one_dtype(_NAME, "fV", query=query, key=key, value=value)
     heads = arguments.integer(head_num, "head_num", _NAME)
     if heads <= 0:
@@ -107,10 +140,9 @@ def flash_attention_score(
     for name, given in (("real_shift", real_shift), ("drop_mask", drop_mask), ("attn_mask", attn_mask)):
         if given is not None:
             arguments.tensor(given, name, _NAME)
-    masks = (real_shift, drop_mask, attn_mask, prefix, keep_prob, scale, tokens, mode)
-    lengths = (actual_seq_qlen, actual_seq_kvlen)
+    masks = (real_shift, drop_mask, attn_mask, prefix, keep_prob, scale, tokens, seed, mode)
     if input_layout == "TND":
-        return _packed(query, key, value, heads, lengths, masks)
+        return _packed(query, key, value, heads, lengths, masks, sums), sums
     if lengths != (None, None):
         raise ValueError(
             f"For '{_NAME}', 'actual_seq_qlen' and 'actual_seq_kvlen' must be None unless 'input_layout' is "
@@ -119,7 +151,7 @@ def flash_attention_score(
     q = _by_head(query, input_layout, heads, "query")
     groups = _groups(query, key, input_layout, heads)
     k, v = _by_head(key, input_layout, groups, "key"), _by_head(value, input_layout, groups, "value")
-    return _as_given(_attention(q, k, v, *masks), input_layout, query.shape)
+    return _as_given(_attention(q, k, v, *masks, sums), input_layout, query.shape), sums
 
 
 def _by_head(x: Tensor, layout: str, heads: int, name: str) -> Tensor:
@@ -171,7 +203,7 @@ def _as_given(x: Tensor, layout: str, shape: tuple) -> Tensor:
     return ops.reshape(ops.transpose(x, (2, 0, 1, 3) if layout == "SBH" else (0, 2, 1, 3)), shape)
 
 
-def _packed(query: Tensor, key: Tensor, value: Tensor, heads: int, lengths: tuple, masks: tuple) -> Tensor:
+def _packed(query: Tensor, key: Tensor, value: Tensor, heads: int, lengths: tuple, masks: tuple, sums: list) -> Tensor:
     """Attention of sequences that lie one after the other, (T, N, D)."""
     from dist_ms import ops
 
@@ -197,7 +229,7 @@ def _packed(query: Tensor, key: Tensor, value: Tensor, heads: int, lengths: tupl
     for q0, q1, k0, k1 in zip(ends[0], ends[0][1:], ends[1], ends[1][1:]):
         given = ((query[q0:q1], heads, "query"), (key[k0:k1], groups, "key"), (value[k0:k1], groups, "value"))
         operands = [_by_head(ops.expand_dims(x, 0), "BSND", n, name) for x, n, name in given]
-        parts.append(_as_given(_attention(*operands, *masks), "BSND", (q1 - q0, *query.shape[1:])))
+        parts.append(_as_given(_attention(*operands, *masks, sums), "BSND", (q1 - q0, *query.shape[1:])))
     return ops.concat(parts, 0)
 
 
@@ -212,7 +244,9 @@ def _attention(
     keep_prob: float,
     scale: float,
     tokens: tuple,
+    seed: int | None,
     mode: int,
+    sums: list,
 ) -> Tensor:
     """Attention of (B, N, S, D)."""
     if q.shape[3] != k.shape[3] or k.shape != v.shape:
@@ -243,6 +277,7 @@ def _attention(
         if keep_prob == 1:
             raise ValueError(f"For '{_NAME}', 'drop_mask' must be None where 'keep_prob' is 1.")
     low, high = _band(mode, attn_mask is not None, tokens, shape)
+    sums.append(Kept())
     return attend(
         q,
         k,
@@ -256,8 +291,9 @@ def _attention(
             high,
             keep_prob,
             kept,
-            next_seed() if keep_prob < 1 and kept is None else None,
+            (next_seed() if seed is None else seed) if keep_prob < 1 and kept is None else None,
         ),
+        sums[-1],
     )
 
 
