@@ -68,6 +68,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "device_context.cpu.op_tuning": ("runtime.thread_count",),
     "device_context.gpu": ("runtime.gpu_device",),
     "device_context.gpu.device": ("runtime.gpu_device",),
+    # what is installed, and what takes the time
+    "run_check": ("installation",),
+    "run_check.run_check": ("installation",),
+    "profiler.schedule": ("profiler.scheduling",),
     # files of records
     "mindrecord.common": (),
     "mindrecord.common.exceptions": ("mindrecord.exceptions",),
@@ -78,6 +82,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     **_below("mindrecord", "core tools", "mindrecord"),
     **_below("mindrecord.tools", "cifar10_to_mr cifar100_to_mr csv_to_mr imagenet_to_mr", "mindrecord"),
     **_below("mindrecord.tools", "mnist_to_mr tfrecord_to_mr", "mindrecord"),
+    **_below("mindrecord.tools", "cifar10 cifar100", "mindrecord.converters.cifar_arrays"),
     "mindrecord.core.shardutils": ("mindrecord.status",),
     # networks
     **_below(
@@ -104,6 +109,11 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "nn.layer": ("nn.layer", "~nn"),
     "mint.nn.layer": ("mint.nn",),
     **_below("mint.nn.layer", "_functions activation basic conv normalization padding pooling", "mint.nn"),
+    **_below(
+        "nn.probability.bnn_layers",
+        "bnn_cell_wrapper conv_variational dense_variational layer_distribution",
+        "nn.probability.bnn_layers",
+    ),
     "nn.sparse": ("nn.layer.mathematics.sparse_products",),
     "nn.sparse.sparse": ("nn.layer.mathematics.sparse_products",),
     "nn.utils": ("common.parameter.postponing",),
@@ -223,6 +233,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "parallel.transform_safetensors": ("train.checkpoint.dividing.unified",),
     **_below("parallel.nn", "parallel_cell_wrapper parallel_grad_reducer", "parallel.nn"),
     "parallel.function": ("~ops",),
+    "parallel.function.reshard_func": ("~ops",),
     "parallel._auto_parallel_context": ("compat.parallel_settings",),
     "parallel._utils": ("compat.parallel_settings", "~communication", "~common.random.seed"),
     "parallel._ps_context": ("compat.server_roles",),

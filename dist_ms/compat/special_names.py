@@ -21,6 +21,8 @@ _ELSEWHERE = {
     "common.api": "cells_compile_cache=compat.inner.plain_values.CELLS_COMPILED",
     "common.initializer": "_INITIALIZER_ALIAS=common.initializers.base._registry",
     "common.np_dtype": "bfloat16=compat.inner.plain_values.BFLOAT16",
+    "common.sparse_tensor": "RowTensorInner=common.tensor.sparse_tensor.RowTensor",
+    "profiler.schedule": "Schedule=profiler.scheduling.schedule",
     "common.seed": "_get_graph_seed=compat.inner.plain_values._get_graph_seed",
     "dataset": (
         "context=context Implementation=compat.inner.number_limits.Implementation "
