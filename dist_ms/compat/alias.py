@@ -10,6 +10,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from dist_ms.compat.paths import guard
+
 
 class _Top(ModuleType):
     """The alias itself, whose version is its own."""
@@ -18,6 +20,11 @@ class _Top(ModuleType):
         super().__init__(alias, f"{package} under the name {alias}.")
         self.__dict__.update(__version__=version, _package=importlib.import_module(package))
         self.__path__: list[str] = []  # modules below it are the finder's to find
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Keep functions and classes when modules of their names are imported."""
+        if not isinstance(value, ModuleType) or isinstance(getattr(self._package, name, value), ModuleType):
+            self.__dict__[name] = value
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -65,6 +72,7 @@ class AliasFinder(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """The module ran under its own name: give it back the spec of that name."""
         if not isinstance(module, _Top):
+            guard(module.__spec__.name)
             module.__spec__ = self._own_specs[module.__name__]
 
     def forget(self) -> None:

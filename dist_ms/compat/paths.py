@@ -120,9 +120,48 @@ class TableModule(ModuleType):
         return function(*args, **kwargs)
 
 
+class _KeepsNames(ModuleType):
+    """A package while modules below it are imported: one of the name of a function or class does not take its place."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        pending = _PENDING[self.__name__]
+        if name in pending and isinstance(value, ModuleType):
+            pending.discard(name)
+            if not pending:
+                self.__class__ = ModuleType
+            if _means_more(self, name):
+                return
+        vars(self)[name] = value
+
+
+_PENDING: dict[str, set[str]] = {}  # per package the names of modules that are being imported
+_OWN: dict[str, Any] = {}  # the `__getattr__` of modules before `complete`
+
+
+def guard(fullname: str) -> None:
+    """Keep what a package has under the name of a module that has just run: it is about to become an attribute."""
+    above, _, name = fullname.rpartition(".")
+    parent = sys.modules.get(above)
+    if type(parent) in (ModuleType, _KeepsNames):
+        _PENDING.setdefault(parent.__name__, set()).add(name)
+        parent.__class__ = _KeepsNames
+
+
+def _means_more(module: ModuleType, name: str) -> bool:
+    """Whether a module has something under a name that is no module."""
+    if name in vars(module):
+        return not isinstance(vars(module)[name], ModuleType)
+    try:
+        own = _OWN.get(module.__name__)
+        return own is not None and not isinstance(own(name), ModuleType)
+    except AttributeError:
+        return False
+
+
 def complete(module: ModuleType, path: str) -> None:
     """Have a module of dist_ms answer the names that it lacks and the tables have, and have the modules below it."""
     own, further = vars(module).get("__getattr__"), FurtherNames(path)
+    _OWN[module.__name__] = own
     if further.children and not hasattr(module, "__path__"):
         module.__path__ = []
 
@@ -146,6 +185,7 @@ class _CompletingLoader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         super().exec_module(module)
         complete(module, self.name.partition(".")[2])
+        guard(self.name)
 
 
 class _TableLoader(Loader):
@@ -155,7 +195,7 @@ class _TableLoader(Loader):
         return TableModule(spec.name.partition(".")[2])
 
     def exec_module(self, module: ModuleType) -> None:
-        """There is nothing to run."""
+        guard(module.__name__)  # there is nothing to run
 
 
 class _Finder(MetaPathFinder):
