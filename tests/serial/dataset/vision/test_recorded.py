@@ -18,8 +18,9 @@ from tests.serial.dataset.vision.cases import (
 pytest.importorskip("cv2")
 pil = pytest.importorskip("PIL.Image")
 
-# How far these may be off: decoders and OpenCV's way from HSV to RGB round otherwise in some versions.
-CLOSE = {"AdjustHue": 1, "Decode": 1, "Decode to_pil": 1, "RandomCropDecodeResize": 1}
+# How far these may be off: decoders and OpenCV's way from HSV to RGB round otherwise in some versions, and LAPACK's
+# solution of a perspective's equations on some CPUs.
+CLOSE = {"AdjustHue": 1, "Decode": 1, "Decode to_pil": 1, "RandomCropDecodeResize": 1, "RandomPerspective": 1}
 
 
 def recorded():
