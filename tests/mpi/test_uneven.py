@@ -7,7 +7,7 @@ import dist_ms as ms
 from dist_ms import Tensor, nn
 from dist_ms.amp import DynamicLossScaleManager
 from dist_ms.communication import LocalComm
-from dist_ms.parallel import Reducer, make_plan
+from dist_ms.parallel import Fusion, Reducer, make_plan
 from dist_ms.train import Accuracy, LambdaCallback, Model
 
 LENGTHS = [5, 2, 4, 1]  # batches per rank and epoch
@@ -227,3 +227,22 @@ def test_a_world_of_one_sums_samples_too():
     with reducer.no_sync():
         reducer.reduce([Tensor([1.0])], samples=1)
     assert reducer.reduce([Tensor([5.0])], samples=3)[0].asnumpy().tolist() == [4.0]
+
+
+def test_the_number_of_samples_that_has_travelled_during_the_sweep_counts(world):
+    comm = world.comm
+    weights = [ms.Parameter(np.zeros(3, np.float32), name=name) for name in ("a", "b")]
+    plan = make_plan(weights, fusion=Fusion(first=4, size=12))
+    reducer = Reducer(plan, comm, mean=True, weighted=True, overlap=True)
+    counts = [r + 1 for r in range(comm.size)]
+    for _ in range(3):
+        reducer.samples.set(counts[comm.rank])
+        reducer.begin()
+        for index in (1, 0):
+            reducer.ready(index, Tensor(np.full(3, comm.rank, np.float32)))
+        for _ in range(20):  # the buckets are through before the sweep ends
+            comm.barrier()
+            reducer.progress()
+        for grad in reducer.finish():
+            wanted = sum(r * n for r, n in enumerate(counts)) / sum(counts)
+            np.testing.assert_allclose(grad.asnumpy(), np.full(3, wanted), rtol=1e-6)

@@ -181,14 +181,14 @@ class Buckets:
             overlap: some may be under way already.
         """
         summation, buffers = self._summation, self._buffers
-        if self._counting is not None:
-            buffers[self._counting][-1] = summation.samples.mine
         if overlap or summation.hook is not None:  # what a hook computes for a bucket hides behind the others' way
             self.post_complete()
             for handle in self._handles:
                 handle.wait()
             self._handles = []
         else:
+            if self._counting is not None:
+                buffers[self._counting][-1] = summation.samples.mine
             for at, (bucket, buffer) in enumerate(zip(self._buckets, buffers, strict=True)):
                 if bucket.shards == 1:
                     summation.comm.all_reduce(buffer, **self._options(at))
