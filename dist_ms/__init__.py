@@ -124,6 +124,7 @@ if _typing.TYPE_CHECKING:
         amp,
         dataset,
         device_context,
+        elastic,
         experimental,
         hal,
         interruption,

@@ -138,8 +138,7 @@ class Watch:
 
     def __enter__(self) -> Watch:
         self.comm = data_parallel_comm() if self._given is _UNSET else self._given
-        self._steps, self._asked, self._next, self._reached = 0, 0, 1, False
-        self._time = time.monotonic()
+        self.begin_anew()
         Watch._depth += 1
         if Watch._depth == 1 and threading.current_thread() is threading.main_thread():
             for number in self._signals:
@@ -155,6 +154,11 @@ class Watch:
         self._old = {}
         if Watch._depth == 0:
             _came["signal"] = None
+
+    def begin_anew(self) -> None:
+        """Count steps from here; all ranks come here together."""
+        self._steps, self._asked, self._next, self._reached = 0, 0, 1, False
+        self._time = time.monotonic()
 
     def agreed(self) -> bool:
         """Return whether all ranks stop here. Every rank asks after each step; mostly that is one comparison.

@@ -22,7 +22,9 @@ _BANNERS = (
     re.compile(rb'due to process rank (?P<rank>\d+) .*calling\s+"abort"', re.S),
 )
 _DAEMONS = (b"A daemon failed to report back ", b"PRTE has lost communication with a remote daemon")
+_UNTESTED = b"WARNING: The selected '"  # with ULFM: that a component was not tested with it
 _STARTS = (
+    _UNTESTED,
     b"MPI_ABORT was invoked",
     b"prterun ",
     b"mpirun ",
@@ -35,9 +37,13 @@ _LOST = re.compile(rb"peer process has unexpectedly disconnected.*Peer host: +(?
 _NOISE = re.compile(
     rb"\[[^\]]+\] PMIX ERROR: PMIX_ERR_UNREACH in file |\[warn\] Epoll (ADD|MOD|DEL)\(\d+\) on fd |"
     rb"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .* \(signal \d+\)|"
+    rb"\d+ more process(es)? ha(s|ve) sent help message help-mpi-ft\.txt|"
     rb"This typically refers to a problem with your application\.$|"
     rb"Please see the FAQ page for debugging suggestions$"
 )
+_BROKEN = re.compile(
+    rb"NBC_Progress: an error \d+ was found during schedule "
+)  # a rank's, with ULFM; a blank line follows
 # After this one mpirun may end with 0.
 _DAEMON = re.compile(rb"(?:Remote host:\s+|Remote daemon:.* on node )(?P<daemon>\S+)", re.S)
 LOST = 14  # what Open MPI aborts with when a connection breaks
@@ -64,6 +70,7 @@ class BannerFilter:
         self._passing = False  # the current line is being passed on
         self._block: list[bytes] | None = None  # the lines of a banner so far
         self._closed = False  # the lines about a closed connection go on
+        self._broken = self._untested = False  # of ULFM's words, which of them were the last, and whether some came
         self.failure: dict[str, str] = {}
 
     def feed(self, data: bytes) -> None:
@@ -84,14 +91,14 @@ class BannerFilter:
     def close(self) -> None:
         """Pass on what is still held back. A banner leaves a zero byte behind."""
         self._give_up()
-        self._write(self._line.lstrip(b"\0") if self.failure else self._line)
+        self._write(self._line.lstrip(b"\0") if self.failure or self._untested else self._line)
         self._line = b""
 
     @staticmethod
     def _may_matter(start: bytes) -> bool:
         """Whether an incomplete line may become dashes or noise."""
         start = start.lstrip(b"\0")
-        return start[:1] in b"[YTP" or any(fence.startswith(start[: len(fence)]) for fence in _FENCES)
+        return start[:1] in b"[YTPN" or any(fence.startswith(start[: len(fence)]) for fence in _FENCES)
 
     def _whole_line(self, line: bytes) -> None:
         text = line.strip(b"\0 \r\n")
@@ -104,7 +111,8 @@ class BannerFilter:
                 self.failure.setdefault("lost", "another rank")
             elif not _STARS.match(text):
                 self._closed = False
-            if not self._closed and not _NOISE.match(text):
+            broken, self._broken = self._broken, _BROKEN.match(text) is not None
+            if not (self._closed or _NOISE.match(text) or self._broken or (broken and not text)):
                 self._write(line)
             return
         self._block.append(line)
@@ -118,6 +126,9 @@ class BannerFilter:
     def _end_block(self) -> None:
         """Learn from a banner, or pass it on when it is another one."""
         text = b"".join(self._block or [])
+        if text.split(b"\n", 1)[1].startswith(_UNTESTED):
+            self._block, self._untested = None, True
+            return
         if _CLOSED.search(text):  # another process's lines came between those of the banner
             self.failure.setdefault("lost", "another rank")
         if lost := _LOST.search(text):

@@ -50,6 +50,7 @@ class Job:
         prefix: whether lines begin with their rank.
         log_dir: where each rank's output goes as well, or None.
         log_name: how the names of these files begin.
+        least: with how few ranks the job goes on when others die, None if it does not.
         trace: where ranks write what they do in each step, or None.
         hosts: the machines with their numbers of ranks; none: this one, or what mpirun finds itself.
         offered: all that it may have when it is started again, with their slots; none: `hosts`.
@@ -69,6 +70,7 @@ class Job:
     log_dir: str | None = None
     log_name: str = "rank"
     trace: str | None = None
+    least: int | None = None
 
     @property
     def alone(self) -> bool:
@@ -87,6 +89,8 @@ def rank_environment(job: Job, machine: Machine, environ: Mapping[str, str]) -> 
         env["DIST_MS_ALONE"] = "1"  # whatever another launcher's variables say
     if job.trace is not None:
         env["DIST_MS_TRACE"] = os.path.abspath(job.trace)
+    if job.least is not None:
+        env["DIST_MS_ELASTIC"] = str(job.least)
     if job.timeout is not None:
         env["DIST_MS_TIMEOUT"] = f"{job.timeout:g}"
     if job.servers:
@@ -128,7 +132,15 @@ def mpirun_command(
         environ: the user's environment.
         streams: what `opening_streams` needs; None: the ranks have the streams mpirun gives them.
         plain: leave out the rank's first program, which stands around the interpreter.
+
+    Raises:
+        LaunchError: if the job is elastic and the mpirun cannot go on without a rank.
     """
+    if job.least is not None and (launcher.vendor != "openmpi" or launcher.major < 5):
+        raise LaunchError(
+            f"--elastic must have the mpirun of an Open MPI 5 with ULFM, but {launcher.path} is of {launcher.version}: "
+            "take that of pip install 'dist_ms[mpi]', or leave --elastic out."
+        )
     env = rank_environment(job, machine, environ)
     program = [job.python, *job.program]
     if streams is not None:
@@ -154,6 +166,8 @@ def mpirun_command(
 def _open_mpi(launcher: MpiRun, job: Job, machine: Machine, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """Open MPI 4 and 5. Its one-sided ucx component fails on shared windows: it is left out."""
     arguments = ["--allow-run-as-root"] if machine.root else []
+    if job.least is not None:
+        arguments += ["--with-ft", "ulfm"]
     settings = {"OMPI_MCA_osc": "^ucx"}
     if several_machines(job, env):
         if job.hosts:

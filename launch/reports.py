@@ -16,23 +16,28 @@ from dataclasses import dataclass
 
 VARIABLE = "DIST_MS_REPORT"  # a path, or STDERR
 STDERR = "stderr"
+STOPPED = 75  # the code of ranks that stop on request
 _MARK = b"\x1edist-ms "
+_FOLLOWED = ("exit", "14")
 _LAST = (  # how ranks end because another has ended, by SIGTERM and with Open MPI's code, or because all were asked to
     ("signal", "15"),
-    ("exit", "14"),
+    _FOLLOWED,
     ("exit", "75"),
 )
 
 # A rank's first program, its last part. Of 75, which is for ranks that stop on request, mpirun need not hear: it would
 # end those that are not as far yet. mpirun's SIGTERM is for the interpreter, which may still have a word to say;
-# the shell's own words ("Killed") go nowhere, and the error output stays open beside it, under a free number.
+# the shell's own words ("Killed") go nowhere, and the error output stays open beside it, under a free number. In an
+# elastic job it ends by the interpreter's signal: of an exit code mpirun does not tell the other ranks.
 WAITING = (
     'trap : INT HUP TERM USR1; e=3; while [ -e "/proc/$$/fd/$e" ]; do e=$((e + 1)); done; '
     'eval "exec $e>&2 2>/dev/null"; '
     'eval "(exec \\"\\$@\\" 2>&$e $e>&-)"; code=$?; if [ $code != 0 ]; then read -r host </proc/sys/kernel/hostname; '
     'line="rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$PMIX_RANK}} host=$host status=$code"; '
     f'case "${VARIABLE}" in {STDERR}) eval "exec >&$e";; ?*) exec >"${VARIABLE}";; *) exec >/dev/null;; esac; '
-    'printf "\\036dist-ms %s\\n" "$line"; fi; [ $code != 75 ] || exit 0; exit $code'
+    'printf "\\036dist-ms %s\\n" "$line"; fi; [ $code != 75 ] || exit 0; '
+    'if [ -n "$DIST_MS_ELASTIC" ] && [ $code -gt 128 ]; then trap - INT HUP TERM USR1; '
+    "kill -$((code - 128)) $$ 2>/dev/null; fi; exit $code"
 )
 
 
@@ -189,11 +194,25 @@ class Reports:
         rest, self._held = self._held, b""
         return rest
 
-    def first(self) -> Report | None:
-        """Return the report of the rank that ended the job: the first but for those that only followed another."""
-        following = [(r.cause, r.what) in _LAST for r in self.told]
-        leading = [r for r, follows in zip(self.told, following, strict=True) if not follows]
-        return next(iter([*leading, *self.told]), None)
+    def first(self, elastic: bool = False) -> Report | None:
+        """Return the report of the rank that ended the job: the first but for those that only followed another.
+
+        Args:
+            elastic: the job goes on without ranks that were killed, unless all the others followed.
+        """
+        told = self.told
+        if elastic and any(r.cause != "signal" and (r.cause, r.what) != _FOLLOWED for r in told):
+            told = [r for r in told if r.cause != "signal"]
+        leading = [r for r in told if (r.cause, r.what) not in _LAST]
+        return next(iter([*leading, *told]), None)
+
+    def failed(self, elastic: bool) -> bool:
+        """Whether a rank has told of a failure that ends the job.
+
+        Args:
+            elastic: the job goes on without ranks that were killed.
+        """
+        return any(r.code != STOPPED and not (elastic and r.cause == "signal") for r in self.told)
 
     def close(self) -> None:
         """Close the pipe."""

@@ -163,8 +163,9 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
     try:
         # Intel MPI's words about failures go to its stdout, which the ranks do not share here.
         silent = launcher.vendor == "intel" and streams is not None
-        code, banners = supervise(command, env, streams, reports, silent, stopping, tagged)
-        first = reports.first()
+        elastic = job.least is not None
+        code, banners = supervise(command, env, streams, reports, silent, stopping, tagged, elastic)
+        first = reports.first(elastic)
         shown = streams or tagged
         if shown is not None and first is not None and (text := shown.output.buried_traceback(first.rank)):
             say(f"dist-ms: what ended the job, again:\n{text.rstrip()}")
@@ -179,9 +180,11 @@ def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str,
 
 def _verdict(job: Job, code: int, banners: BannerFilter, reports: Reports, stopping: Stopping) -> Outcome:
     """Say how the job ended."""
-    first, asked = reports.first(), stopping.first
+    first, asked = reports.first(job.least is not None), stopping.first
     if first is not None and first.code == STOPPED:
         return Outcome(STOPPED, asked=True)
+    if job.least is not None and code == 0 and not reports.failed(True) and len(reports.told) < job.ranks:
+        return Outcome(0)  # the ranks that were killed were not needed
     by_itself = asked is None or not (stopping.killed or first is None or first.cause == "signal")
     if asked is not None and not by_itself and (code or stopping.killed):  # the user ended the job, not a rank
         if asked in (signal.SIGTERM, signal.SIGHUP):  # or a batch system did, which should not pass unseen

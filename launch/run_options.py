@@ -94,6 +94,12 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         "DIST_MS_RESTARTS, and Model.train(resume=...) goes on where the run was (default 0)",
     )
     run.add_argument(
+        "--elastic",
+        action="store_true",
+        help="when a rank is killed, the others go on: Model.train and Model.fit from their newest state "
+        "(RunCheckpoint), a loop of one's own by dist_ms.elastic.run; takes Open MPI 5 with ULFM",
+    )
+    run.add_argument(
         "--spares",
         action=argparse.BooleanOptionalAction,
         help="with --restarts: of the machines with more slots than there are ranks, leave out one whose rank was "
@@ -104,7 +110,8 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
         type=positive,
         metavar="M",
         help="with --restarts: start the job again with fewer ranks, M or more, when a rank was killed or a machine "
-        "does not answer and no slots are left to take its place (default: N)",
+        "does not answer and no slots are left to take its place (default: N); with --elastic: go on with so many "
+        "ranks or more (default: 1)",
     )
     run.add_argument(
         "--summary",
@@ -164,6 +171,7 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         )
     shared = share(hosts, ranks, source) if hosts else ()
     _check_restarting(options, ranks - options.servers, sum(host.slots for host in hosts) - ranks)
+    _check_elastic(options, ranks)
     return Job(
         ranks=ranks,
         python=sys.executable,
@@ -179,14 +187,18 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         trace=options.trace,
         hosts=shared,
         offered=shared if options.spares is False else hosts,
+        least=(options.min_ranks or 1) if options.elastic else None,
     )
 
 
 def _check_restarting(options: argparse.Namespace, workers: int, spare: int) -> None:
     """Raise if what is to be done after a failure cannot be."""
-    for name, value in (("--spares", options.spares), ("--min-ranks", options.min_ranks)):
-        if value and not options.restarts:
-            raise LaunchError(f"{name} must come with --restarts N, as it says how a failed job is started again.")
+    if options.spares and not options.restarts:
+        raise LaunchError("--spares must come with --restarts N, as it says how a failed job is started again.")
+    if options.min_ranks is not None and not (options.restarts or options.elastic):
+        raise LaunchError(
+            "--min-ranks must come with --restarts N, as it says how a failed job is started again, or with --elastic."
+        )
     if options.spares and spare < 1:
         raise LaunchError(
             f"--spares must have machines with more slots than ranks, but there are {max(0, workers + spare)} for "
@@ -194,3 +206,16 @@ def _check_restarting(options: argparse.Namespace, workers: int, spare: int) -> 
         )
     if options.min_ranks is not None and options.min_ranks > workers:
         raise LaunchError(f"--min-ranks must be {workers} or less, the number of ranks, but got {options.min_ranks}.")
+
+
+def _check_elastic(options: argparse.Namespace, ranks: int) -> None:
+    """Raise if no rank can go on without another."""
+    if not options.elastic:
+        return
+    if options.servers:
+        raise LaunchError(
+            f"--elastic must come without --servers, but got {options.servers}: what a server holds is lost with it. "
+            "--restarts starts servers again."
+        )
+    if ranks < 2:
+        raise LaunchError(f"--elastic must have 2 ranks or more, but got {ranks}.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dist_ms.communication.agreement import agree, agreeing
 from dist_ms.communication.comm import Comm, Handle
+from dist_ms.communication.end.survivors import RankFailedError, follow
 from dist_ms.communication.local import LocalComm
 from dist_ms.communication.management import (
     HCCL_WORLD_COMM_GROUP,
@@ -27,8 +28,9 @@ from dist_ms.communication.management import (
     get_world_rank_from_group_rank,
     init,
     release,
+    shrink,
 )
-from dist_ms.communication.world import World, current, on_init
+from dist_ms.communication.world import World, current, dead_ranks, is_elastic, on_init, on_shrink, rank_has_died
 
 if TYPE_CHECKING:
     # MindSpore's door to a floor above; it loads when it is first used.
@@ -42,12 +44,15 @@ __all__ = [
     "GlobalComm",
     "Handle",
     "LocalComm",
+    "RankFailedError",
     "World",
     "agree",
     "agreeing",
     "create_group",
     "current",
+    "dead_ranks",
     "destroy_group",
+    "follow",
     "get_comm",
     "get_comm_name",
     "get_group_rank_from_world_rank",
@@ -58,6 +63,10 @@ __all__ = [
     "get_rank",
     "get_world_rank_from_group_rank",
     "init",
+    "is_elastic",
     "on_init",
+    "on_shrink",
+    "rank_has_died",
     "release",
+    "shrink",
 ]

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 _DEFAULTS = {
     "DIST_MS_ALL_REDUCE": "shared",
+    "DIST_MS_ELASTIC": "",
     "DIST_MS_HEARTBEAT": "10",
     "DIST_MS_TIMEOUT": "600",
     "LOCAL_RANK": "0",

@@ -96,9 +96,34 @@ def init(backend_name: str | None = None) -> None:
     world = _world.join()
     GlobalComm.BACKEND, GlobalComm.WORLD_COMM_GROUP = "mccl", MCCL_WORLD_COMM_GROUP
     GlobalComm.INITED = True
+    tell_scripts(world)
+
+
+def tell_scripts(world: _world.World) -> None:
+    """Write into the environment where this rank stands.
+
+    Args:
+        world: of all ranks.
+    """
     os.environ["RANK_ID"] = str(world.comm.rank)
     os.environ["RANK_SIZE"] = str(world.comm.size)
     os.environ["DEVICE_ID"] = str(local_ranks(world.comm).index(world.comm.rank))
+
+
+def shrink() -> str:
+    """Have the ranks that are left of an elastic job go on as a smaller world; each calls it after `rank_has_died`.
+
+    Their numbers are new. Whoever holds the world's communicator holds that of the smaller world afterwards; groups
+    are gone. Where fewer are left than may go on the process ends, and so does the job.
+
+    Returns:
+        Who has died, as words.
+    """
+    words = _world.shrink()
+    world = _world.current()
+    assert world is not None
+    tell_scripts(world)
+    return words
 
 
 def release() -> None:

@@ -292,6 +292,16 @@ class MpiComm(MeetingComm):
             group.share([self._nodes[rank] for rank in ranks])
         return group
 
+    def renew(self, comm: Any, control: Control) -> None:
+        """Become the communicator of fewer ranks, for all who hold this one. What is under way is left behind.
+
+        Args:
+            comm: an mpi4py communicator of them that nothing else uses.
+            control: this process's control channel among them.
+        """
+        control.abandoned_before.append(vars(self).copy())
+        self.__init__(comm, self.name, tuple(range(comm.Get_size())), False, control, self._seconds)  # type: ignore[misc]
+
     def free(self) -> None:
         """Give the MPI communicator back."""
         if self._control.owner.forked:

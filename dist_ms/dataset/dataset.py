@@ -208,6 +208,34 @@ class Dataset:
         sampling = getattr(self, "sampling", None)
         return max([1 if sampling is None else sampling.shards, *(d.shards() for d in self.inputs)])
 
+    def deal_anew(self, before: int, shards: int, shard: int) -> None:
+        """Deal the rows to another number of ranks; for the next iteration.
+
+        Args:
+            before: to how many they were dealt.
+            shards: to how many they are dealt now.
+            shard: which of them this rank reads.
+
+        Raises:
+            ValueError: if they were dealt to another number, or by a sampler that deals them itself.
+
+        Examples:
+            >>> import dist_ms.dataset as ds
+            >>> data = ds.NumpySlicesDataset(list(range(6)), shuffle=False, num_shards=3, shard_id=2)
+            >>> data.deal_anew(3, 2, 1)
+            >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+            [1, 3, 5]
+        """
+        for stage in self.stages():
+            parts = getattr(stage, "sampling", None), getattr(getattr(stage, "sampler", None), "sampling", None)
+            for sampling in parts:
+                if sampling is not None:
+                    sampling.deal_anew(before, shards, shard)
+        if self.shards() != shards:
+            raise ValueError(
+                f"The rows must be dealt to all {before} ranks to be dealt anew, but a sampler deals them."
+            )
+
     @contextmanager
     def without_padding(self) -> Iterator[None]:
         """Meanwhile shards repeat no row to be of one length: the shards of all ranks have every row once."""

@@ -78,6 +78,28 @@ class Sampling:
             return getattr(getattr(self.sampler, "sampling", None), "shard", lambda: (1, 0))()
         return shard_of_job() if self.of_job else (1, 0)
 
+    def deal_anew(self, before: int, shards: int, shard: int) -> None:
+        """Read another shard of another number of them, where rows are dealt by numbers that were given.
+
+        Args:
+            before: how many there were.
+            shards: how many there are now.
+            shard: the one to read.
+
+        Raises:
+            ValueError: if they are dealt otherwise.
+        """
+        inner = getattr(self.sampler, "sampling", None)
+        if inner is not None:
+            inner.deal_anew(before, shards, shard)
+        if self.num_shards in (None, 1):
+            return
+        if self.num_shards != before:
+            raise ValueError(
+                f"The rows must be dealt to all {before} ranks to be dealt anew, but 'num_shards' is {self.num_shards}."
+            )
+        self.num_shards, self.shard_id = shards, shard
+
     @property
     def shards(self) -> int:
         """How many shards there are."""

@@ -44,6 +44,7 @@ class DividedUpdate:
         self._states = self._find_states()
         self._buckets: list[Bucket] = []
         self._gathers: list[Gather] = []
+        self._hooks: list[Any] = []
         self._comm: Comm
         self._reducer: Reducer
 
@@ -91,8 +92,30 @@ class DividedUpdate:
                     state.part_of = (self._weights[i].shape, start, stop)
                     state.set_data(from_array(state.array().reshape(-1)[start:stop].copy()), slice_shape=True)
         self._parts = tuple(self._part(i) for i in range(len(self._weights)))
-        self._optimizer.register_forward_pre_hook(self._show_slices)
-        self._optimizer.register_forward_hook(self._gather)
+        show = self._optimizer.register_forward_pre_hook(self._show_slices)
+        self._hooks = [show, self._optimizer.register_forward_hook(self._gather)]
+
+    def undo(self) -> None:
+        """Have the optimizer work on whole weights again, with whole states, whose values are lost."""
+        if "turns" in self._optimizer.__dict__:  # it was broken off
+            self._show_whole(self._optimizer)
+        for hook in self._hooks:
+            hook.remove()
+        for states in self._states:
+            for i, state in enumerate(states):
+                if self._places[i] is not None:
+                    del state.part_of
+                    whole = np.zeros(self._weights[i].shape, state.dtype.np)
+                    state.set_data(from_array(whole), slice_shape=True)
+                    state.sliced = False
+        self._hooks, self._buckets, self._gathers = [], [], []
+        self._places = [None] * len(self._weights)
+
+    def _show_whole(self, optimizer: Any) -> None:
+        """Let the optimizer see the whole weights again."""
+        for name in ("parameters", "_parameters"):
+            optimizer.__dict__[name] = self._whole
+        del optimizer.__dict__["turns"]
 
     def divided_names(self) -> frozenset[str]:
         """Return the names of the states of which this rank has a slice."""
@@ -160,9 +183,7 @@ class DividedUpdate:
 
     def _gather(self, optimizer: Any, inputs: Any, output: Any) -> None:
         """Give every rank the weights that the others have updated."""
-        for name in ("parameters", "_parameters"):
-            optimizer.__dict__[name] = self._whole
-        del optimizer.__dict__["turns"]
+        self._show_whole(optimizer)
         weights = [weight.array() for weight in self._weights]
         if any(gather.shared for gather in self._gathers):
             self._comm.meet("all_gather")

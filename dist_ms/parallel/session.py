@@ -253,6 +253,18 @@ class DataParallel(Session):
             weakref.finalize(weight, _reduced_by.pop, id(weight), None).atexit = False
         return reducer
 
+    def start_anew(self, before: int) -> None:
+        """Agree and start equal once more in the next step, with the ranks that `comm` has now.
+
+        Args:
+            before: how many ranks there were.
+        """
+        self._reducer = self.plan = None
+        if self.degree == before:
+            self.degree = self.comm.size
+        if self.divided is not None:
+            self.divided.undo()
+
     def _check_hook(self, plan: SyncPlan) -> None:
         if self._hook is not None and any(b.shards > 1 for b in plan.buckets):
             raise ValueError(

@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dist_ms import interruption
+from dist_ms import elastic, interruption
 from dist_ms.common.lanes import lanes, span
 from dist_ms.common.progress import progress
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context, is_set
 from dist_ms.common.tensor import Tensor
-from dist_ms.communication import get_group_size
+from dist_ms.communication import get_group_size, rank_has_died
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.train_step import TrainOneStepCell
 from dist_ms.parallel import status_file
@@ -26,6 +26,7 @@ from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.metrics import Loss, Metric
 from dist_ms.train.metrics.merging import merge_metrics
 from dist_ms.train.state.model_run import goes_on, resume_run
+from dist_ms.train.survival import Survival
 
 
 class Loops:
@@ -104,22 +105,50 @@ class Loops:
                 first, done, over = resume_run(resume, run)
                 batches.resume_at(first - 1 + over, epoch - first + 1 - over, 0 if over else done)
             run.cur_epoch_num, run.epoch_over = first - 1, True
-            for number in range(first, epoch + 1):
-                run.cur_epoch_num, run.epoch_over = number, False
-                run.step_in_epoch, run.batches_over, done, over = done, over, 0, False
-                self._train_epoch(batches, run, all_callbacks, context, told)
-                if valid is not None and _is_due(number, frequency) and not run.interrupted:
-                    with span("evaluation"):
-                        self._eval_in_fit(valid, run, all_callbacks, told)
-                if run.interrupted:
-                    _leave(run, all_callbacks, context)
-                all_callbacks.on_train_epoch_end(context)
-                run.epoch_over = True
-                run.pop("metrics", None)
-                run.pop("eval_results", None)
-                if ranks.any(context.get_stop_requested()):
-                    break
-            all_callbacks.on_train_end(context)
+            survival = Survival(run, owner, first, done)
+            while True:
+                try:
+                    self._train_epochs(first, done, over, epoch, batches, run, all_callbacks, context, told, frequency)
+                    return
+                except Exception as error:
+                    if elastic.running() or not rank_has_died(error):
+                        raise
+                first, done, over = survival.go_back()
+                batches = Batches(dataset, owner, may_be_empty=together, whole=together)
+                batches.resume_at(first - 1 + over, epoch - first + 1 - over, 0 if over else done)
+                told.begin_anew()
+
+    def _train_epochs(
+        self,
+        first: int,
+        done: int,
+        over: bool,
+        last: int,
+        batches: Batches,
+        run: CallbackParameters,
+        callbacks: CallbackList,
+        context: RunContext,
+        told: interruption.Watch,
+        frequency: int | list,
+    ) -> None:
+        """Train for the epochs from `first` on, of which `done` steps are done, all of them if it is `over`."""
+        for number in range(first, last + 1):
+            run.cur_epoch_num, run.epoch_over = number, False
+            run.step_in_epoch, run.batches_over, done, over = done, over, 0, False
+            self._train_epoch(batches, run, callbacks, context, told)
+            valid = run.get("valid_dataset")
+            if valid is not None and _is_due(number, frequency) and not run.interrupted:
+                with span("evaluation"):
+                    self._eval_in_fit(valid, run, callbacks, told)
+            if run.interrupted:
+                _leave(run, callbacks, context)
+            callbacks.on_train_epoch_end(context)
+            run.epoch_over = True
+            run.pop("metrics", None)
+            run.pop("eval_results", None)
+            if run.ranks.any(context.get_stop_requested()):
+                break
+        callbacks.on_train_end(context)
 
     def _train_epoch(
         self,
@@ -208,10 +237,12 @@ class Loops:
         called = CallbackList([c for c in callbacks.callbacks if not is_ours(c) or c.in_evaluations_of_fit])
         loss = {} if self.eval_indexes is None else {"eval_loss": Loss()}
         position = dataset.state_dict() if goes_on(dataset) else None
-        self.evaluate(batches, run, called, loss, told)
-        if run.interrupted and position is not None:
-            dataset.load_state_dict(position)  # the resumed run evaluates anew
-        run.update(before)
+        try:
+            self.evaluate(batches, run, called, loss, told)
+            if run.interrupted and position is not None:
+                dataset.load_state_dict(position)  # the resumed run evaluates anew
+        finally:
+            run.update(before)
 
     def eval_batches(self, dataset: Any, owner: str, ranks: Ranks) -> Batches:
         """The batches to evaluate; ranks whose layers are not cut read every row of a sharded dataset once."""

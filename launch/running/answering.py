@@ -33,6 +33,7 @@ def silent_hosts(
         if host.local:
             return True
         one = replace(job, ranks=1, servers=0, python="true", program=(), hosts=(Host(host.name, 1),), prefix=False)
+        one = replace(one, least=None)
         command, env = mpirun_command(launcher, one, machine, environ, plain=True)
         try:
             done = subprocess.run(

@@ -16,7 +16,7 @@ from dist_ms.launch.output.streams import Streams
 from dist_ms.launch.output.tagged_lines import TaggedLines
 from dist_ms.launch.reports import VARIABLE, Reports
 from dist_ms.launch.running.left_over import end_left_over
-from dist_ms.launch.running.stopping import SIGNALS, STOPPED, Stopping, Terminal
+from dist_ms.launch.running.stopping import SIGNALS, Stopping, Terminal
 
 _PATIENCE = 5.0  # seconds for mpirun to end when nobody reads the output
 _PR_SET_PDEATHSIG = 1
@@ -30,6 +30,7 @@ def supervise(
     silent: bool,
     stopping: Stopping,
     tagged: TaggedLines | None = None,
+    elastic: bool = False,
 ) -> tuple[int, BannerFilter]:
     """Run mpirun, pass its output on, and see that it ends when this process is told to.
 
@@ -41,6 +42,7 @@ def supervise(
         silent: whether mpirun's words come on its stdout.
         stopping: ends it.
         tagged: takes the ranks' lines out of mpirun's output; None: they are not told apart.
+        elastic: whether ranks go on when another was killed.
 
     Returns:
         Its exit code, 128 + the signal's number for a signal, and what its banners said.
@@ -70,7 +72,7 @@ def supervise(
         try:
             if streams is not None:
                 streams.start_input()
-            _pump(process, banners, streams, reports, wake, stopping, tagged)
+            _pump(process, banners, streams, reports, wake, stopping, tagged, elastic)
         except BrokenPipeError:  # nobody reads the output any more
             stopping.received.insert(0, signal.SIGPIPE)
             stopping.killed = True
@@ -107,6 +109,7 @@ def _pump(
     wake: int,
     stopping: Stopping,
     tagged: TaggedLines | None,
+    elastic: bool,
 ) -> None:
     """Pass output on until mpirun has ended; end it when it is time.
 
@@ -147,7 +150,7 @@ def _pump(
                 tagged.output.flush()
             if ended and not ready:
                 return
-            stopping.act(process, over="rank" in banners.failure or any(r.code != STOPPED for r in reports.told))
+            stopping.act(process, over="rank" in banners.failure or reports.failed(elastic))
 
 
 def _write_stderr(data: bytes) -> None:

@@ -27,7 +27,7 @@ FLOORS = {
     "dataset": {"common", "communication", "_ext", "mindrecord"},
     "train": {
         *("common", "autograd", "ops", "_ext", "communication", "parallel", "collectives", "nn", "dataset", "amp"),
-        *("interruption", "onnx"),
+        *("elastic", "interruption", "onnx"),
     },
     # Files are replaced in one step, as checkpoints are.
     "onnx": {"common", "autograd", "parallel", "train.checkpoint.atomic_file"},

@@ -13,6 +13,7 @@ VARIABLES = {
     "DIST_MS_ALL_REDUCE": "shared",
     "DIST_MS_ALONE": "",
     "DIST_MS_DESYNC_STEPS": "50",
+    "DIST_MS_ELASTIC": "",
     "DIST_MS_HEARTBEAT": "10",
     "DIST_MS_JOB_TOKEN": "",
     "DIST_MS_LEVELS": "",

@@ -81,6 +81,14 @@ class Ending:
         sys.exit = self._watched_exit
         atexit.register(self._at_end)
 
+    def follow(self, control: Control) -> None:
+        """Go on for a smaller world.
+
+        Args:
+            control: the rank's control channel there.
+        """
+        self.control, self._label = control, f"[rank {control.rank} of {control.size}]"
+
     def _watched_exit(self, code: Any = None, /) -> NoReturn:
         if threading.current_thread() is not threading.main_thread():
             self._exit(code)  # ends only that thread

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -20,10 +21,12 @@ from typing import TYPE_CHECKING, Any
 from dist_ms.communication.end.forked import Owner
 from dist_ms.communication.end.heartbeat import silence
 from dist_ms.communication.end.missing import SILENT, Missing, Place, doing, late
+from dist_ms.communication.end.survivors import follow
 from dist_ms.communication.rendezvous.waiting import wait_until
 
 if TYPE_CHECKING:
     from dist_ms._ext.heartbeat import Heartbeat
+    from dist_ms.communication.end.survivors import Survivors
 
 _PACKAGE = str(Path(__file__).resolve().parents[2])
 
@@ -53,6 +56,7 @@ class Control:
         left: ranks that have ended, with their counts at that time.
         failed: ranks that ended with an error.
         abandoned: arrays and requests that MPI may still write to.
+        abandoned_before: the same, of larger worlds.
         arenas: the shared memory of ranks on this machine, by their world ranks.
         drivers: per group, what drives its operations under way.
         owner: the process that may communicate.
@@ -60,20 +64,23 @@ class Control:
         waited: seconds spent in collectives.
         watch: told of each such time: group, verb, number of the collective, when it began and when it ended.
         heartbeat: tells which rank has fallen silent; None where ranks have none.
+        survivors: tells which rank has died; None where that ends the job.
     """
 
-    def __init__(self, channel: Any, rank: int, size: int) -> None:
+    def __init__(self, channel: Any, rank: int, size: int, survivors: Survivors | None = None) -> None:
         self._channel, self.rank, self.size = channel, rank, size
         self.counts: dict[str, int] = {}
         self.where: tuple[str, int, str] | None = None
         self.left: dict[int, dict[str, int]] = {}
         self.failed: set[int] = set()
         self.abandoned: list[Any] = []
+        self.abandoned_before: list[Any] = []
         self.arenas: dict[tuple[int, ...], Any] = {}
         self.drivers: list[Callable[[], None]] = []
         self.owner = Owner()
         self.places: list[Place] = []
         self.heartbeat: Heartbeat | None = None
+        self.survivors = survivors
         self.waited = 0.0
         self.watch: Callable[[str, str, int, float, float], None] | None = None
         self._answers: dict[int, tuple[dict[str, int], str]] = {}
@@ -86,6 +93,23 @@ class Control:
         """All ranks but this one."""
         return [r for r in range(self.size) if r != self.rank]
 
+    def opened(self, comm: Any) -> Any:
+        """Return a communicator, and remember it where ranks may die."""
+        if self.survivors is not None:
+            self.survivors.opened.append(comm)
+        return comm
+
+    def take_over(self, before: Control) -> None:
+        """Go on for the channel of a larger world, whose heartbeat ends.
+
+        Args:
+            before: that channel.
+        """
+        if before.heartbeat is not None:
+            before.heartbeat.end()
+        self.owner, self.waited, self.watch = before.owner, before.waited, before.watch
+        self.abandoned_before = [*before.abandoned_before, before]
+
     def spent(self, group: str, verb: str, began: float) -> None:
         """Count the time since `began` (`perf_counter`) as spent in a collective of a group."""
         ended = perf_counter()
@@ -96,30 +120,56 @@ class Control:
     def _tell(self, kind: str, value: Any, ranks: list[int]) -> None:
         """Send a message without waiting."""
         for r in ranks:
-            self._sending.append(self._channel.isend((kind, self.rank, value), r))
+            with nullcontext() if self.survivors is None else self.survivors.passing_over():
+                self._sending.append(self._channel.isend((kind, self.rank, value), r))
 
     def listen(self) -> None:
-        """Read what has come, and answer."""
+        """Read what has come, and answer; in an elastic job, find out who has died.
+
+        Raises:
+            RankFailedError: if a rank of an elastic job has.
+        """
         if self.owner.forked or not self._lock.acquire(blocking=False):
             return  # the parent is, or another thread
         try:
-            while self._channel.iprobe():
-                kind, sender, value = self._channel.recv()
-                if kind == "who":
-                    self._tell("here", (dict(self.counts), self._whereabouts()), [sender])
-                elif kind == "here":
-                    self._answers[sender] = value
-                elif kind == "left":
-                    self.left[sender] = value
-                elif kind == "failed":
-                    self.failed.add(sender)
-                elif kind == "assemble":
-                    name, members = value
-                    came = self._assembled.setdefault(name, {})
-                    came.setdefault(sender, deque()).append(members)
-            self._sending = [request for request in self._sending if not request.test()[0]]
+            if self.survivors is None:
+                self._read()
+                return
+            what = f"Rank {self.rank} of {self.size} cannot go on ({caller()})"
+            with self.survivors.noticing(what):
+                self._read()
+            if self.failed:  # nobody else ends this process
+                follow()
+            self.survivors.check(what)
         finally:
             self._lock.release()
+
+    def _read(self) -> None:
+        while self._channel.iprobe():
+            kind, sender, value = self._channel.recv()
+            if kind == "who":
+                self._tell("here", (dict(self.counts), self._whereabouts()), [sender])
+            elif kind == "here":
+                self._answers[sender] = value
+            elif kind == "left":
+                self.left[sender] = value
+            elif kind == "failed":
+                self.failed.add(sender)
+            elif kind == "assemble":
+                name, members = value
+                came = self._assembled.setdefault(name, {})
+                came.setdefault(sender, deque()).append(members)
+        self._sending = [request for request in self._sending if not request.test()[0]]
+
+    def _hear_the_living(self) -> set[int]:
+        """Read what has come at the end, and return the ranks that have died; an elastic job ends well without them."""
+        if self.survivors is None:
+            self.listen()
+            return set()
+        dead = self.survivors.acknowledge()
+        with self.survivors.passing_over():
+            self._read()
+        return dead
 
     def _whereabouts(self) -> str:
         """Say in words what this rank is doing."""
@@ -222,8 +272,8 @@ class Control:
         """Wait until all others have left or failed, and what was told has gone out."""
 
         def complete() -> bool:
-            self.listen()
-            gone = len(self.left.keys() | self.failed) == self.size - 1
+            dead = self._hear_the_living()
+            gone = len(self.left.keys() | self.failed | dead) == self.size - 1
             return gone and not self._sending
 
         wait_until(complete, seconds, listen, longest)

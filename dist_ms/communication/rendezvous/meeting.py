@@ -46,7 +46,7 @@ class MeetingComm(Comm):
     def __init__(
         self, mpi: Any, comm: Any, name: str, ranks: tuple[int, ...], control: Control, seconds: float
     ) -> None:
-        self._mpi, self._comm, self._control, self._seconds = mpi, comm, control, seconds
+        self._mpi, self._comm, self._control, self._seconds = mpi, control.opened(comm), control, seconds
         self.name, self.ranks = name, ranks
         self.rank, self.size = comm.Get_rank(), comm.Get_size()
         self._broken: str | None = None
@@ -83,20 +83,20 @@ class MeetingComm(Comm):
         from dist_ms.communication.wire.machine_reduction import Between
         from dist_ms.communication.wire.segments import Carrier
 
-        own = self._all_true(chosen_all_reduce() == "shared")
+        opened, own = self._control.opened, self._all_true(chosen_all_reduce() == "shared")
         if not own or not self.one_node:
-            self._posted, self._told = self._comm.Dup(), self._comm.Dup()
+            self._posted, self._told = opened(self._comm.Dup()), opened(self._comm.Dup())
         if not own:
             return
         if max(Counter(nodes).values()) == 1:  # nobody to share with
-            self._carrier = Carrier(self._mpi, self._comm.Dup())
+            self._carrier = Carrier(self._mpi, opened(self._comm.Dup()))
             return
         here = [rank for rank in range(self.size) if nodes[rank] == nodes[self.rank]]
         place, members = here.index(self.rank), tuple(self.ranks[rank] for rank in here)
-        local = self._comm.Split(nodes[self.rank], self.rank)
+        local = opened(self._comm.Split(nodes[self.rank], self.rank))
         between = None
         if not self.one_node:
-            across = self._comm.Split(place if place < parts else self._mpi.UNDEFINED, self.rank)
+            across = opened(self._comm.Split(place if place < parts else self._mpi.UNDEFINED, self.rank))
             between = Between(self._mpi, None if across == self._mpi.COMM_NULL else across, parts)
         arenas = self._control.arenas
         if members in arenas:
@@ -259,9 +259,13 @@ class MeetingComm(Comm):
         peer: int | Sequence[int] | None = None,
     ) -> None:
         """Wait for `done`; raise when the time runs out or a rank that is needed has ended."""
-        if done():
-            return
         control = self._control
+        try:
+            if done():
+                return
+        except Exception as error:
+            self._look_for_the_dead(keep, verb, error)
+            raise
 
         def poll() -> bool:
             for drive in control.drivers:  # others may wait for this rank in another group
@@ -293,12 +297,25 @@ class MeetingComm(Comm):
                     )
 
         began = perf_counter()
-        came = wait_until(poll, self._seconds, listen)
+        try:
+            came = wait_until(poll, self._seconds, listen)
+        except Exception as error:
+            self._look_for_the_dead(keep, verb, error)
+            raise
         control.spent(self.name, verb, began)
         if not came:
             self._give_up(keep, f"'{verb}' had timed out")
             raise self._missing(verb, number, peer)
         control.where = None
+
+    def _look_for_the_dead(self, keep: Any, verb: str, error: Exception) -> None:
+        """Raise RankFailedError where an error of MPI's means that; MPI may still write to what was under way."""
+        survivors = self._control.survivors
+        if survivors is None:
+            return
+        self._control.abandoned.append(keep)
+        with survivors.noticing(f"For '{verb}', rank {self._control.rank} cannot go on at {caller()}"):
+            raise error
 
     def _needed(self, peer: int | Sequence[int] | None) -> tuple[int, ...]:
         """Return the world ranks that a wait depends on; None stands for the whole group."""

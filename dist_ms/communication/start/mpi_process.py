@@ -94,6 +94,10 @@ def abort(code: int) -> None:
     load_mpi().COMM_WORLD.Abort(code)
 
 
+def stay_unfinished() -> None:
+    """Leave the end of MPI to that of the process: MPI_Finalize waits for ever where a machine has no rank left."""
+
+
 def finalize() -> None:
     """End MPI, unless the program has done so itself."""
     module = load_mpi()

@@ -111,6 +111,15 @@ class DistributedGradReducer(Cell):
         """
         self.session.sink()
 
+    def start_anew(self, before: int) -> None:
+        """Do so once more in the next step, with the ranks that are left.
+
+        Args:
+            before: how many there were.
+        """
+        self.session.start_anew(before)
+        self.degree = self.session.degree
+
     def divided_names(self) -> frozenset[str]:
         """Return the names of the optimizer's states that the parallel optimizer cuts over the ranks."""
         return frozenset() if self._divided is None else self._divided.divided_names()

@@ -142,6 +142,21 @@ class TrainOneStepCell(Cell):
     def non_finite(self, value: str | None) -> None:
         self._non_finite, self._told = checked_choice(value, "'non_finite'"), False
 
+    def start_anew(self, before: int) -> None:
+        """Agree and start equal once more in the next step, with the ranks that are left of those that trained.
+
+        Args:
+            before: how many there were.
+
+        Raises:
+            ValueError: if virtual shards cannot be dealt to so many.
+        """
+        if self.reducer_flag:
+            self.grad_reducer.start_anew(before)
+            self.degree = self.grad_reducer.degree
+        if self._shards is not None:
+            self._shards = ShardSteps.asked_for(self)
+
     # ---- what a saved run needs beside parameters
     def run_state(self) -> dict[str, Any]:
         """What the next step depends on beside parameters and random streams."""

@@ -81,6 +81,7 @@ class RunCheckpoint(Watching):
         self.watches = best is not None
         self.wait = check_bool(wait, "wait", owner)
         self._saved: int | None = None
+        self.saved_steps: set[int] = set()
         self._last_time, self._alone = 0.0, False
         self._copies: dict[str, Any] = {}
         self._writing = False
@@ -107,6 +108,27 @@ class RunCheckpoint(Watching):
                 "RunCheckpoint of the same directory."
             )
         self._saved, self._last_time, self._alone = None, time.monotonic(), ranks.size == 1
+        self.saved_steps = set()
+
+    def save_beginning(self, run: Any, epoch: int) -> None:
+        """Save the state before the first step, to which an elastic job may have to go back.
+
+        Args:
+            run: the run's facts.
+            epoch: how many epochs are over.
+        """
+        facts = {"step": run["cur_step_num"], "epoch": epoch, "step_in_epoch": 0, "batches_over": False}
+        self._save_facts(run, facts, None)
+
+    def go_back(self, step: int, ranks: Ranks) -> None:
+        """Go on from a saved state with fewer ranks.
+
+        Args:
+            step: the state's.
+            ranks: those that are left.
+        """
+        self.saved_steps = {saved for saved in self.saved_steps if saved <= step}
+        self._saved, self._last_time, self._alone, self._writing = step, time.monotonic(), ranks.size == 1, False
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Save if it is time.
@@ -172,11 +194,14 @@ class RunCheckpoint(Watching):
         return ranks.any(time.monotonic() - self._last_time >= self.every_seconds)
 
     def _save(self, run: Any, best: tuple[str, float] | None = None, epoch_over: bool = False) -> None:
+        self._save_facts(run, facts_of(run, epoch_over), best)
+
+    def _save_facts(self, run: Any, facts: dict[str, Any], best: tuple[str, float] | None) -> None:
         self._last_time = time.monotonic()
-        facts = facts_of(run, epoch_over)
+        self.saved_steps.add(facts["step"])
         folder, comm = Folder(self.directory), ranks_of(run).comm
         saving.save(folder, stateful_of(run), facts, comm, self.keep, best, wait=self.wait, copies=self._copies)
-        self._saved, self._writing = run["cur_step_num"], not self.wait
+        self._saved, self._writing = facts["step"], not self.wait
 
 
 __all__ = ["RunCheckpoint"]

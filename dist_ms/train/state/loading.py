@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import os
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,13 @@ from dist_ms.train.state.reading import SavedState
 _log = logging.getLogger("dist_ms")
 
 
-def load(folder: Folder, stateful: Stateful, comm: Comm | None, step: int | None = None) -> dict[str, Any] | None:
+def load(
+    folder: Folder,
+    stateful: Stateful,
+    comm: Comm | None,
+    step: int | None = None,
+    among: Collection[int] | None = None,
+) -> dict[str, Any] | None:
     """Load the newest whole state, and return its facts; None if there is none. Every rank calls it.
 
     A damaged state is passed over, with a warning, for the one before.
@@ -33,6 +40,7 @@ def load(folder: Folder, stateful: Stateful, comm: Comm | None, step: int | None
         stateful: what gets its state back.
         comm: the ranks, None for this one alone.
         step: load this state; default: the newest that is whole.
+        among: the steps of the states to look at; default: all.
 
     Raises:
         FileNotFoundError: if there is no state of this step.
@@ -47,6 +55,8 @@ def load(folder: Folder, stateful: Stateful, comm: Comm | None, step: int | None
                 f"{step}."
             )
         steps = [step]
+    if among is not None:
+        steps = [found for found in steps if found in among]
     for optimizer in stateful.optimizers:
         hand_over(optimizer)
     damages = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from typing import Any
 
 from dist_ms.common.tensor import Tensor
@@ -79,12 +80,13 @@ def stateful_of(run: Any) -> Stateful:
     return Stateful(objects, "RunCheckpoint")
 
 
-def resume_run(directory: str, run: Any) -> tuple[int, int, bool]:
+def resume_run(directory: str, run: Any, among: Collection[int] | None = None) -> tuple[int, int, bool]:
     """Load the newest state of a folder into a run, where there is one; every rank calls it.
 
     Args:
         directory: the folder.
         run: the run's facts; takes the number of steps.
+        among: the steps of the states to look at; default: all.
 
     Returns:
         tuple: the number of the next epoch, how many of its steps are done, and whether these are all.
@@ -93,7 +95,7 @@ def resume_run(directory: str, run: Any) -> tuple[int, int, bool]:
         ValueError: if the state does not fit the run.
     """
     ranks, stateful = run["ranks"], stateful_of(run)
-    facts = loading.load(Folder(directory), stateful, ranks.comm)
+    facts = loading.load(Folder(directory), stateful, ranks.comm, among=among)
     if facts is None:
         return run["initial_epoch"] + 1, 0, False
     done = facts.get("step_in_epoch", 0)

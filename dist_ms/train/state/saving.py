@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +17,7 @@ import dist_ms
 from dist_ms._ext import busy_cores
 from dist_ms.common.lanes import span
 from dist_ms.common.settings.environment import value_of
-from dist_ms.communication import Comm, LocalComm, agree
+from dist_ms.communication import Comm, LocalComm, agree, on_shrink
 from dist_ms.parallel.servers.checkpoint import save_servers
 from dist_ms.parallel.servers.served import hand_over
 from dist_ms.train.checkpoint import background
@@ -27,6 +28,7 @@ from dist_ms.train.state.manifest import Manifest, Part, Written
 
 _POLL_SECONDS = 0.02
 _REASON = "saving"
+_gone = threading.Event()  # a rank has died that a save in the background may wait for
 
 
 def save(
@@ -112,6 +114,21 @@ def finish(comm: Comm | None) -> None:
     """
     _agreeing(comm or LocalComm(), background.finish)
     look()
+
+
+def abandon() -> None:
+    """End a save in the background that waits for a rank which has died; the state does not become one."""
+    _gone.set()
+    try:
+        background.finish()
+    except RuntimeError:
+        pass  # it has been logged
+    finally:
+        _gone.clear()
+    look()
+
+
+on_shrink(abandon)
 
 
 def look() -> None:
@@ -207,6 +224,8 @@ def _wait_for(aside: str, rank: int) -> Written:
         if os.path.exists(failed):
             with open(failed, encoding="utf-8") as file:
                 raise RuntimeError(f"rank {rank} could not write its share: {file.read()}")
+        if _gone.is_set():
+            raise RuntimeError(f"rank {rank} has not written its share, and a rank has died")
         if time.monotonic() > deadline:
             raise TimeoutError(f"rank {rank} has not written its share within {seconds:g} s (DIST_MS_TIMEOUT)")
         time.sleep(_POLL_SECONDS)

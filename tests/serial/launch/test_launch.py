@@ -67,6 +67,16 @@ def test_open_mpi(ranks, on, options, wanted, threads, major):
     assert env.get("OMPI_MCA_mpi_yield_when_idle") == ("1" if ranks > len(on.cores) else None)
 
 
+def test_an_elastic_job_takes_ulfm():
+    words, env = mpirun_command(OPENMPI, job(4, least=2), machine(4), {})
+    assert words[words.index("--with-ft") + 1] == "ulfm" and env["DIST_MS_ELASTIC"] == "2"
+    words, env = mpirun_command(OPENMPI, job(4), machine(4), {})
+    assert "--with-ft" not in words and "DIST_MS_ELASTIC" not in env
+    for other in (MpiRun("/opt/bin/mpirun", "openmpi", 4), MPICH, INTEL, UNKNOWN):
+        with pytest.raises(LaunchError, match="--elastic must have the mpirun of an Open MPI 5 with ULFM, but"):
+            mpirun_command(other, job(4, least=2), machine(4), {})
+
+
 def test_mpich_spells_out_the_cores():
     assert arguments(MPICH, 2, machine(4, 2))[0] == ["-bind-to", "user:0+1+4+5,2+3+6+7"]
     assert arguments(MPICH, 3, machine(2))[0] == []

@@ -125,6 +125,9 @@ def test_fewer_ranks_on_one_machine():
     ("line", "error"),
     [
         ("-n 4 --min-ranks 2", "--min-ranks must come with --restarts N"),
+        ("-n 4 --elastic --min-ranks 5", "--min-ranks must be 4 or less, the number of ranks, but got 5"),
+        ("-n 4 --elastic --servers 1", "--elastic must come without --servers, but got 1: what a server holds is lost"),
+        ("-n 1 --elastic", "--elastic must have 2 ranks or more, but got 1"),
         ("-n 4 --min-ranks 5 --restarts 1", "--min-ranks must be 4 or less, the number of ranks, but got 5"),
         ("-n 4 --servers 1 --hosts a:5 --min-ranks 5 --restarts 1", "--min-ranks must be 4 or less"),
         ("-n 4 --hosts a:5 --spares", "--spares must come with --restarts N"),
