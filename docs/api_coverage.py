@@ -34,7 +34,6 @@ REASONS = (
         "an inner part of MindSpore's rewriting; rewrite.SymbolTree is the door",
     ),
     (("mindrecord.core.shard",), "the inside of FileReader and FileWriter, over MindSpore's compiled reader"),
-    (("mindrecord.tools.cifar",), "the inside of Cifar10ToMR and Cifar100ToMR"),
     (("dataset.engine.obs.",), "downloads from Huawei's object storage"),
     (("profiler.platform.",), "the inside of MindSpore's profiler; profiler.profile is the door"),
     (
@@ -55,22 +54,18 @@ REASONS = (
         ),
         "extends MindSpore's compilers",
     ),
-    (("functional_overload.gmm", "quant_matmul"), "MindSpore has it on Ascend only"),
     (
         ("parallel.distributed.",),
         "works on MindSpore's compiled reducer of gradients; nn.DistributedGradReducer is the one here",
     ),
     (("IGNORE_LIST",), "names the attributes of MindSpore's compiled base of Cell"),
     (("environ_", "env_get", "make_", "Switch", "iter_converter"), "a compiler's own"),
-    (("RowTensorInner",), "the inside of RowTensor"),
     (("MapParameter",), "there are no hash tables as parameters"),
 )
 
 # What raises on a CPU in MindSpore 2.10, too: a call of each with plausible arguments was tried.
 RAISE_THERE = frozenset(
-    "NPUAllocFloatStatus NPUClearFloatStatus NPUGetFloatStatus ApplyRotaryPosEmb PagedAttention BasicLSTMCell "
-    "fused_infer_attention_score lightning_indexer moe_distribute_dispatch nsa_compress nsa_compress_attention "
-    "nsa_select_attention rotated_iou sparse_flash_attention speed_fusion_attention stress_detect device_count "
+    "NPUAllocFloatStatus NPUClearFloatStatus NPUGetFloatStatus moe_distribute_dispatch stress_detect device_count "
     "pin_memory set_device_address".split()
 )
 
