@@ -128,10 +128,10 @@ class _KeepsNames(ModuleType):
         if name in pending and isinstance(value, ModuleType):
             pending.discard(name)
             if not pending:
-                self.__class__ = ModuleType
+                ModuleType.__setattr__(self, "__class__", ModuleType)
             if _means_more(self, name):
                 return
-        vars(self)[name] = value
+        ModuleType.__setattr__(self, name, value)
 
 
 _PENDING: dict[str, set[str]] = {}  # per package the names of modules that are being imported

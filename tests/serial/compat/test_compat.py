@@ -10,6 +10,7 @@ import dist_ms
 import dist_ms.compat
 from dist_ms.compat import checkparam
 from dist_ms.compat.modules import ALIASES
+from dist_ms.compat.paths import TableModule
 
 SCRIPT = """
 import sys
@@ -129,6 +130,7 @@ def test_a_module_of_a_function_s_name_leaves_the_function_usable(as_mindspore):
             assert isinstance(importlib.import_module(f"{package}.{path}"), type(sys))
             found = getattr(importlib.import_module(f"{package}.{parent}".rstrip(".")), name)
             assert not isinstance(found, type(sys)), path
+    assert {type(m) for name, m in sys.modules.items() if name.startswith("dist_ms")} <= {type(sys), TableModule}
     with pytest.raises(TypeError, match="in_strategy"):
         dist_ms.parallel.shard(dist_ms.nn.ReLU())
 
