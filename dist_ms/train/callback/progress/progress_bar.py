@@ -8,6 +8,7 @@ from typing import Any
 from dist_ms.communication import get_rank
 from dist_ms.train.callback.callback import Callback, RunContext
 from dist_ms.train.callback.outputs import number_of
+from dist_ms.train.callback.progress.lines import in_lines
 from dist_ms.train.callback.progress.rates import Counts, Meter, counts
 
 _EVERY = 1.0  # seconds: how often the speed is found anew
@@ -97,7 +98,8 @@ class ProgressBar(Callback):
         parts = [f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in values.items()]
         if rates := self._of_epoch.rates(self._at_step):
             parts.append(str(rates))
-        text = "  ".join([f"epoch {run['cur_epoch_num']}/{self._last_epoch}", *parts])
+        parts.insert(0, f"epoch {run['cur_epoch_num']}/{self._last_epoch}")
+        text = "  ".join(parts) if self._bar is None else in_lines(parts, self._console.width)
         self._console.print(text, highlight=False, markup=False, soft_wrap=True)
         self._recent.start()
 

@@ -20,10 +20,10 @@ def seen(text):
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", text)
 
 
-def terminal(monkeypatch, kind="xterm"):
+def terminal(monkeypatch, kind="xterm", columns=100):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", kind)
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", str(columns))
 
 
 def test_a_line_per_epoch_into_a_file(capsys):
@@ -49,6 +49,17 @@ def test_it_moves_on_a_terminal(monkeypatch, capsys):
     assert "3/3" in last and re.search(r"loss \d", last) and re.search(r"[\d,]+ samples/s", last)
     assert re.search(r"epoch 1/1  loss [\d.]+  eval_mse", out)
     assert all(len(line) <= 100 for line in out.splitlines())
+
+
+@pytest.mark.parametrize("columns", [40, 60])
+def test_a_narrow_terminal_breaks_no_word(monkeypatch, capsys, columns):
+    terminal(monkeypatch, columns=columns)
+    model(metrics={"mse"}).fit(1, batches(3), batches(), callbacks=ProgressBar())
+    lines = seen(capsys.readouterr().out).replace("\r", "\n").splitlines()
+    assert all(len(line) <= columns for line in lines)
+    first = next(i for i, line in enumerate(lines) if line.startswith("epoch 1/1  loss"))
+    after = [line for line in lines[first + 1 :] if line.startswith("    ")]
+    assert after and re.match(r"(    eval_mse [\d.]+)|(    eval_loss [\d.]+)|(    [\d.,e+]+ samples/s)", after[0])
 
 
 def test_it_does_not_move_on_a_terminal_that_cannot(monkeypatch, capsys):
