@@ -9,6 +9,7 @@ divided among the ranks on it. NumPy keeps the choice in a context variable: a t
 
 from __future__ import annotations
 
+from dist_ms._ext import memory
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication.start.launched import launched_local
 
@@ -29,8 +30,6 @@ def start() -> bool:
         raise ImportError(f"DIST_MS_ALLOCATOR must be one of {', '.join(CHOICES)}, but got '{choice}'.")
     if choice == "numpy":
         return False
-    from dist_ms._ext import memory
-
     if not memory.install():
         return False
     neighbours = launched_local()[1]
@@ -46,6 +45,4 @@ def ms_memory_recycle() -> None:
         >>> import dist_ms as ms
         >>> ms.ms_memory_recycle()
     """
-    from dist_ms._ext import memory
-
     memory.trim()

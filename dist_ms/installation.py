@@ -7,7 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from dist_ms._ext import cpu, threads
 from dist_ms.common.settings.environment import value_of
+from dist_ms.common.tensor import Tensor
+from dist_ms.communication import current
+from dist_ms.ops import matmul
 
 # What the kernels' paths depend on beyond the level of x86-64.
 _INSTRUCTIONS = ("avx512_bf16", "avx512_fp16", "amx_bf16", "amx_fp16")
@@ -24,7 +28,7 @@ def cpu_level() -> str:
         >>> "x86-64-v" in cpu_level()
         True
     """
-    from dist_ms._ext import amx, cpu, dnnl, threads
+    from dist_ms._ext import amx, dnnl
 
     info = dict(line.split(":", 1) for line in Path("/proc/cpuinfo").read_text().splitlines() if ":" in line)
     info = {name.strip(): text.strip() for name, text in info.items()}
@@ -49,10 +53,6 @@ def run_check() -> None:
         dist_ms version: ...
         The result of multiplication calculation is correct, dist_ms has been installed on platform [CPU] successfully!
     """
-    from dist_ms.common.tensor import Tensor
-    from dist_ms.communication import current
-    from dist_ms.ops import matmul
-
     rows = np.arange(12, dtype=np.float32).reshape(3, 4)
     found = matmul(Tensor(rows), Tensor(np.ascontiguousarray(rows.T))).asnumpy()
     world = current()

@@ -12,6 +12,7 @@ from dist_ms.common.settings.parallel_context import (
     reset_auto_parallel_context,
     set_auto_parallel_context,
 )
+from dist_ms.communication.management import get_group_size, get_rank
 
 _set_auto_parallel_context = set_auto_parallel_context
 _get_auto_parallel_context = get_auto_parallel_context
@@ -97,15 +98,11 @@ def _get_enable_parallel_optimizer() -> bool:
 
 def _get_device_num() -> int:
     """The number of ranks: the setting, or else the size of the group of all."""
-    from dist_ms.communication.management import get_group_size
-
     return get_auto_parallel_context("device_num") if is_set("device_num") else get_group_size()
 
 
 def _get_global_rank() -> int:
     """This rank: the setting, or else the one in the group of all."""
-    from dist_ms.communication.management import get_rank
-
     return get_auto_parallel_context("global_rank") if is_set("global_rank") else get_rank()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.dataset import config
+from dist_ms.dataset.plan import tree
 from dist_ms.dataset.position import Position
 
 Row = tuple
@@ -359,8 +360,6 @@ class Dataset:
         return iter(self.create_tuple_iterator(num_epochs=1))
 
     def __repr__(self) -> str:
-        from dist_ms.dataset.plan import tree
-
         return tree(self)
 
 

@@ -9,20 +9,13 @@ import typing as _typing
 
 from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.ops.declared import declared as _declared
+from dist_ms.ops.extended_names import in_other_form as _in_other_form
 from dist_ms.ops.primitive import Primitive, PrimitiveWithCheck, PrimitiveWithInfer
 
 if _typing.TYPE_CHECKING:
     from typing import Any
 
     def __getattr__(name: str) -> Any: ...
-
-
-def _in_other_form(name: str) -> object:
-    if name.startswith("_") or (not name.endswith("_") and not name.endswith("_ext")):
-        return None
-    from dist_ms.ops.extended_names import in_other_form
-
-    return in_other_form(name)
 
 
 _late_names(__name__, _declared, _in_other_form)

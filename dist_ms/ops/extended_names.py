@@ -15,10 +15,12 @@ from dist_ms.common.tensor import Tensor
 
 def in_other_form(name: str) -> Any:
     """What `ops.<name>_ext` (PyTorch's form) or `ops.<name>_` (in place) means, or None."""
+    if name.startswith("_"):
+        return None
     if name.endswith("_ext"):
         plain = name.removesuffix("_ext")
         return getattr(importlib.import_module("dist_ms.ops.extended"), plain, None) or getattr(ops, plain, None)
-    return getattr(Tensor, name, None)
+    return getattr(Tensor, name, None) if name.endswith("_") else None
 
 
 def by_name(name: str) -> Any:

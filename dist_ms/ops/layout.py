@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms._ext.layout import channels_last, empty, empty_like, is_channels_last, is_dense, is_row_major
+from dist_ms.ops.kernels import cast as kernels
 from dist_ms.ops.kernels import dnnl, pointwise, strided_copy
 from dist_ms.ops.pointwise import apply
 
@@ -204,8 +205,6 @@ def converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
         return array.astype(dtype, copy=False)
     if narrow == _F16 and array.size < _LEAST_HALVES:
         return array.astype(dtype)
-    from dist_ms._ext import cast as kernels
-
     if array.ndim > 1 and not is_dense(array):
         columns, rows = array.strides[-2:]
         if rows == array.itemsize and narrow == _BF16:

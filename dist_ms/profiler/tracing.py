@@ -17,6 +17,8 @@ from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
+import numpy as np
+
 from dist_ms._ext import memory
 from dist_ms._ext.threads import get_num_threads
 from dist_ms.common.lanes import lanes
@@ -49,8 +51,6 @@ def clock_offset(comm: Comm, clock: Callable[[], int] = perf_counter_ns, rounds:
         >>> clock_offset(LocalComm())
         0
     """
-    import numpy as np
-
     if comm.size == 1 or comm.one_node:  # of one machine the clock is one
         return 0
     word, best = np.zeros(1, np.int64), (1 << 62, 0)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from dist_ms import nn
 from dist_ms.nn import Cell
 
 if TYPE_CHECKING:
@@ -94,8 +95,6 @@ def code(tree: SymbolTree) -> str:
 
 def network(tree: SymbolTree) -> Cell:
     """Compile the source and make the network."""
-    from dist_ms import nn
-
     classes = {}
     for part, name, text in _parts(tree, set()):
         file = f"<rewritten {name} {next(_NUMBERS)}>"

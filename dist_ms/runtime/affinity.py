@@ -7,6 +7,7 @@ import os
 import re
 from typing import Any
 
+from dist_ms._ext import threads
 from dist_ms.common.checks import check_bool
 from dist_ms.common.settings.environment import value_of
 
@@ -69,8 +70,6 @@ def set_cpu_affinity(
 
 def _bind(cores: set[int]) -> None:
     """Bind all threads that the process has; those of the kernels start with as many as cores."""
-    from dist_ms._ext import threads
-
     for thread in os.listdir("/proc/self/task"):
         try:
             os.sched_setaffinity(int(thread), cores)

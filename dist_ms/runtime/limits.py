@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from dist_ms._ext import threads
 from dist_ms.common.checks import check_int, check_non_negative_int
 from dist_ms.runtime.streams import Stream
 
@@ -22,8 +23,6 @@ def _cores() -> int:
 
 
 def _limits() -> dict[str, int]:
-    from dist_ms._ext import threads
-
     cube, vector = _limit or (threads.get_num_threads(),) * 2
     return {"cube_core_num": cube, "vector_core_num": vector}
 
@@ -31,8 +30,6 @@ def _limits() -> dict[str, int]:
 def _set(owner: str, cube_num: int, vector_num: int) -> None:
     """Bound the threads, or with two -1 have as many as before the first bound."""
     global _limit, _threads_before
-    from dist_ms._ext import threads
-
     for name, value in (("cube_num", cube_num), ("vector_num", vector_num)):
         check_int(value, name, owner)
         if value < 1 and value != _UNSET:
@@ -52,8 +49,6 @@ def _reset() -> None:
     """Have as many threads as before the first bound."""
     global _limit, _threads_before
     if _threads_before is not None:
-        from dist_ms._ext import threads
-
         threads.set_num_threads(_threads_before)
         _limit = _threads_before = None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,8 +256,6 @@ def load_checkpoint_async(
         >>> list(ms.load_checkpoint_async(name).result())
         ['w']
     """
-    from concurrent.futures import ThreadPoolExecutor
-
     check_string(ckpt_file_name, "ckpt_file_name", "load_checkpoint_async")
     pool = ThreadPoolExecutor(1)
     future = pool.submit(

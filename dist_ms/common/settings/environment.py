@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from dist_ms.common.nearest import nearest
+
 VARIABLES = {
     "DIST_MS_ALLOCATOR": "caching",
     "DIST_MS_ALL_REDUCE": "shared",
@@ -81,8 +83,6 @@ def check_names(environ: Mapping[str, str] = os.environ) -> None:
     for name in environ:
         if not name.startswith("DIST_MS_") or name in VARIABLES:
             continue
-        from dist_ms.common.nearest import nearest
-
         # Without the prefix, which would make all names alike.
         meant = nearest(name.removeprefix("DIST_MS_"), [v.removeprefix("DIST_MS_") for v in VARIABLES])
         if meant is not None:

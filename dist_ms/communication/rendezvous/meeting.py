@@ -20,6 +20,7 @@ from dist_ms.communication.end.missing import late
 from dist_ms.communication.rendezvous.control import Control, caller
 from dist_ms.communication.rendezvous.pending import SPIN, InTurn, MeetingHandle, Posted, SharedHandle
 from dist_ms.communication.rendezvous.waiting import wait_until
+from dist_ms.communication.wire.segments import Carrier
 
 if TYPE_CHECKING:
     from dist_ms.communication.shared.all_reduce import SharedMemory
@@ -81,7 +82,6 @@ class MeetingComm(Comm):
         from dist_ms.communication.shared.all_reduce import chosen_all_reduce, share
         from dist_ms.communication.shared.arena import Arena
         from dist_ms.communication.wire.machine_reduction import Between
-        from dist_ms.communication.wire.segments import Carrier
 
         opened, own = self._control.opened, self._all_true(chosen_all_reduce() == "shared")
         if not own or not self.one_node:

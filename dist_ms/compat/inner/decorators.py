@@ -7,6 +7,8 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.common.jit import constexpr
+
 _log = logging.getLogger("dist_ms")
 _told: set[str] = set()
 
@@ -65,6 +67,4 @@ def _function_forbid_reuse(fn: Callable) -> Callable:
 
 def _primexpr(fn: Any = None, get_instance: bool = True, name: str | None = None, reuse_result: bool = True) -> Any:
     """Make an operation of a function of plain values, as `constexpr` does."""
-    from dist_ms.common.jit import constexpr
-
     return constexpr(fn, get_instance, name, reuse_result)

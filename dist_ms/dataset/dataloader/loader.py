@@ -15,6 +15,7 @@ from dist_ms.dataset import config
 from dist_ms.dataset.dataloader.collating import default_collate, default_convert
 from dist_ms.dataset.dataloader.samplers import BatchSampler, RandomSampler, SequentialSampler
 from dist_ms.dataset.dataloader.sources import IterableDataset
+from dist_ms.dataset.execution.processes import Pool
 from dist_ms.dataset.execution.threads import in_threads
 
 _worker: list = []
@@ -230,8 +231,6 @@ class DataLoader:
                 yield self.collate_fn(batch)
 
     def _in_processes(self, numbers: Iterable) -> Iterator[Any]:
-        from dist_ms.dataset.execution.processes import Pool
-
         reading = _Reading(self)
         pool, self._pool = self._pool or Pool(reading, self.num_workers), None
         limit = self.timeout or None

@@ -12,6 +12,11 @@ import threading
 import traceback
 from typing import Any
 
+from dist_ms.dataset import config, draws
+from dist_ms.dataset.execution.bad_rows import Skipped, loading
+from dist_ms.dataset.execution.channel import Channel, dumped
+from dist_ms.dataset.execution.segments import Segments
+
 
 def main(socket_number: int, stack_number: int) -> None:
     """Load rows for the process at the other end of a socket.
@@ -20,11 +25,6 @@ def main(socket_number: int, stack_number: int) -> None:
         socket_number: the socket's descriptor.
         stack_number: a file's descriptor; on SIGUSR1 the stacks of this process are written to it.
     """
-    from dist_ms.dataset import config, draws
-    from dist_ms.dataset.execution.bad_rows import Skipped, loading
-    from dist_ms.dataset.execution.channel import Channel
-    from dist_ms.dataset.execution.segments import Segments
-
     for number in (signal.SIGINT, signal.SIGTERM):  # the parent ends this process when it wants to
         signal.signal(number, signal.SIG_IGN)
     faulthandler.register(signal.SIGUSR1, file=stack_number, all_threads=True)
@@ -71,8 +71,6 @@ def _receive(channel: Any, tasks: queue.SimpleQueue) -> None:
 
 def _carried(error: Exception) -> bytes | None:
     """The error pickled, None where it cannot be."""
-    from dist_ms.dataset.execution.channel import dumped
-
     try:
         text = dumped(error)
         pickle.loads(text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dist_ms.autograd.tree import map_tensors
 from dist_ms.common import dtype as mstype
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell.shortcut import choose_call
@@ -101,6 +102,4 @@ def cast_inputs(self: Cell, inputs: tuple, dst_type: mstype.Number) -> tuple:
         >>> print([x.dtype for x in ms.nn.ReLU().cast_inputs((ms.Tensor([1.0]), ms.Tensor([1])), ms.float16)])
         [mindspore.float16, mindspore.int64]
     """
-    from dist_ms.autograd.tree import map_tensors
-
     return map_tensors(RunIn(dst_type)._cast, inputs)

@@ -27,6 +27,7 @@ from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.layers.batch_norm import BatchNorm, follow
 from dist_ms.ops.layers.group_norm import group_norm, normalised_instances
 from dist_ms.ops.layers.layer_norm import LayerNorm as LayerNormPrimitive
+from dist_ms.ops.shaping.reshaping import reshape
 
 __all__ = [
     "BatchNorm1d",
@@ -205,8 +206,6 @@ class BatchNorm3d(Cell):
         shape = tensor(input_x, "input_x", "BatchNorm3d").shape
         if len(shape) != 5:
             raise ValueError(f"For 'BatchNorm3d', 'input_x' must have 5 dimensions, but got shape {shape}.")
-        from dist_ms.ops.shaping.reshaping import reshape
-
         planes = reshape(input_x, (*shape[:2], shape[2] * shape[3], shape[4]))
         return reshape(self.bn2d(planes), shape)
 

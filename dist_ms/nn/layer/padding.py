@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dist_ms import ops
 from dist_ms.common.checks import check_number, check_string, check_type, complaint
 from dist_ms.common.tensor import Tensor, wrap
@@ -54,8 +56,6 @@ class Pad(Cell):
     def construct(self, x: Tensor) -> Tensor:
         if self.mode == "CONSTANT":
             return ops.Pad(self.paddings)(x)
-        import numpy as np
-
         return ops.MirrorPad(self.mode)(x, wrap(np.array(self.paddings, np.int64)))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_type
 from dist_ms.common.initializer import Normal as NormalValues
 from dist_ms.common.initializer import initializer
@@ -104,8 +105,6 @@ def normal_posterior(name: str, shape: tuple) -> NormalPosterior:
 
 
 def _type_of(dtype: Any) -> Any:
-    from dist_ms.common import dtype as mstype
-
     return mstype.float32 if dtype is np.float32 else dtype
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.autograd.tree import map_tensors
+from dist_ms.common import dtype as mstype
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.creating.casting import cast
 
 
 def _check_cell(value: Any, name: str, owner: str) -> None:
@@ -67,10 +70,6 @@ class WithEvalCell(Cell):
         """The loss, the output and the label of one batch."""
         outputs = self._network(data)
         if self.add_cast_fp32:
-            from dist_ms.autograd.tree import map_tensors
-            from dist_ms.common import dtype as mstype
-            from dist_ms.ops.creating.casting import cast
-
             widen = lambda x: cast(x, mstype.float32) if x.dtype in mstype.float_type else x  # noqa: E731
             label, outputs = map_tensors(widen, label), map_tensors(widen, outputs)
         return self._loss_fn(outputs, label), outputs, label

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import overwrite
 from dist_ms.common.parameter import Parameter
@@ -172,8 +173,6 @@ class GeLUGrad(Primitive):
         return tuple(formula_gradient(self._formula, inputs, dout))
 
     def _formula(self, dy: Tensor, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         if self._tanh:
             slope = 0.7978845608028654
             t = tanh(slope * (x + 0.044715 * x * x * x))

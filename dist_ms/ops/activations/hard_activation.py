@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dist_ms import ops
+from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import tanh
@@ -62,8 +64,6 @@ class HSwish(Elementwise):
     integers = True
 
     def derivative(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         inside = (2 * x + 3) / 6
         return ops.select(x < -3, ops.zeros_like(x), ops.select(x > 3, ops.ones_like(x), inside))
 
@@ -229,14 +229,10 @@ def tanhshrink(input: Tensor) -> Tensor:
         >>> print(ms.ops.tanhshrink(ms.Tensor([0.0])))
         [0.]
     """
-    from dist_ms import ops
-
     kind = arguments.tensor(input, "input", "tanhshrink").array().dtype.kind
     if kind == "b":
         raise TypeError("For 'tanhshrink', the dtype of 'input' must be a number type, but got Bool; cast it first.")
     if kind in "iu":
-        from dist_ms.common.dtype import float32
-
         input = ops.cast(input, float32)
     return input - tanh(input)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor, wrap
@@ -82,8 +83,6 @@ class CeLU(Elementwise):
         self._options = (1.0, alpha, 1 / alpha)
 
     def derivative(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         return ops.exp(ops.minimum(x, 0.0) / self.alpha)
 
 
@@ -99,8 +98,6 @@ class Elu(Elementwise):
         self._options = (1.0, alpha, 1.0)
 
     def derivative(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         return ops.select(x > 0, ops.ones_like(x), self.alpha * ops.exp(ops.minimum(x, 0.0)))
 
 
@@ -112,8 +109,6 @@ class SeLU(Elementwise):
     _options = (_SELU_SCALE, _SELU_SCALE * _SELU_ALPHA, 1.0)
 
     def derivative(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         falling = _SELU_SCALE * _SELU_ALPHA * ops.exp(ops.minimum(x, 0.0))
         return ops.select(x > 0, ops.full_like(x, _SELU_SCALE), falling)
 
@@ -122,8 +117,6 @@ class PReLU(Primitive):
     """`prelu` as a primitive: `PReLU()(x, weight)`."""
 
     def __call__(self, x: Tensor, weight: Tensor) -> Tensor:
-        from dist_ms import ops
-
         for given, name in ((x, "x"), (weight, "weight")):
             arguments.floating(arguments.tensor(given, name, self.name).array(), name, self.name, complex_too=False)
         channels = x.shape[1] if x.ndim > 1 else 1

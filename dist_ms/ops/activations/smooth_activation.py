@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -56,8 +57,6 @@ class SteepSoftplus(Softplus):
         self._options = (beta, threshold)
 
     def derivative(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         scaled = x * self.beta
         return ops.select(scaled > self.threshold, ops.ones_like(x), sigmoid(scaled))
 
@@ -68,8 +67,6 @@ class Softsign(Elementwise):
     function = "softsign"
 
     def derivative(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         one = 1 + ops.abs(x)
         return 1 / (one * one)
 

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
+from dist_ms.autograd.tape import stop_gradient
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.creating.casting import cast
+from dist_ms.ops.drawing_numbers.drawing import uniform
 from dist_ms.ops.kernels import softmax as kernels
 from dist_ms.ops.kernels import softmax_lines as line_kernels
 from dist_ms.ops.layout import AroundAxis, contiguous, converted, dense, empty, laid_out_like, working_type
@@ -103,8 +107,6 @@ class _NormalisingGrad(Primitive):
         self._axis, self._to = axis, to
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        from dist_ms import ops
-
         def formula(dy: Tensor, y: Tensor) -> Tensor:
             return ops.cast(self._formula(dy, y), self._to)
 
@@ -152,8 +154,6 @@ class SoftmaxGrad(_NormalisingGrad):
         return _backward("softmax_backward", dy, y, self._axis, self._to.np)
 
     def _formula(self, dy: Tensor, y: Tensor) -> Tensor:
-        from dist_ms import ops
-
         return y * (dy - ops.ReduceSum(keep_dims=True)(dy * y, self._axis))
 
 
@@ -181,8 +181,6 @@ class LogSoftmaxGrad(_NormalisingGrad):
         return _backward("log_softmax_backward", dy, y, self._axis, self._to.np)
 
     def _formula(self, dy: Tensor, y: Tensor) -> Tensor:
-        from dist_ms import ops
-
         return dy - ops.exp(y) * ops.ReduceSum(keep_dims=True)(dy, self._axis)
 
 
@@ -219,8 +217,6 @@ def _cast(name: str, input: Any, dtype: Any) -> Tensor:
     """The input in another type, if one is given."""
     if dtype is None:
         return input
-    from dist_ms.ops.creating.casting import cast
-
     return cast(arguments.tensor(input, "input", name), dtype)
 
 
@@ -294,9 +290,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
         [[1.]
          [1.]]
     """
-    from dist_ms.autograd.tape import stop_gradient
-    from dist_ms.ops.drawing_numbers.drawing import uniform
-
     data = arguments.floating(
         arguments.tensor(logits, "logits", "gumbel_softmax").array(), "logits", "gumbel_softmax", complex_too=False
     )

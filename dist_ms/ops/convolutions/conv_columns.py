@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from dist_ms.ops.convolutions.plan import FEW_CHANNELS, Geometry
+from dist_ms.ops.kernels import cast, columns, interleave
 from dist_ms.ops.layout import contiguous
 from dist_ms.ops.linear_algebra.matrix_product import multiply
 from dist_ms.ops.scratch import scratch
@@ -40,8 +41,6 @@ def convolve(
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndarray) -> None:
     """Write the gradient of the input into `dx`, channels-last memory of the factors' type or float32."""
-    from dist_ms._ext import cast, columns
-
     outputs, channels, *kernel = w.shape
     gradients = contiguous(_images(dy)).reshape(-1, outputs)
     if _is_pixelwise(at):
@@ -65,8 +64,6 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndar
 
 def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geometry) -> None:
     """Write the gradient of the weight, given x (N, C, *spatial) and dy, into `dw`: row-major, x's type or float32."""
-    from dist_ms._ext import interleave
-
     outputs, channels, *kernel = dw.shape
     rows = _rows(x, at)
     gradients = contiguous(_images(dy)).reshape(-1, outputs).T
@@ -96,8 +93,6 @@ def _images(x: np.ndarray) -> np.ndarray:
 
 def _rows(x: np.ndarray, at: Geometry) -> np.ndarray:
     """The columns: a row (*kernel, C) per pixel of the result."""
-    from dist_ms._ext import columns
-
     images = contiguous(_images(x))
     channels = images.shape[-1]
     if _is_pixelwise(at):
@@ -111,8 +106,6 @@ def _rows(x: np.ndarray, at: Geometry) -> np.ndarray:
 
 def _kernels(w: np.ndarray) -> np.ndarray:
     """The weight as a matrix: a row (*kernel, C) per output."""
-    from dist_ms._ext import interleave
-
     outputs, channels, *kernel = w.shape
     places, word = math.prod(kernel), _WORDS[w.itemsize]
     w = contiguous(w)

@@ -11,6 +11,7 @@ import numpy as np
 
 from dist_ms.ops.convolutions.plan import TILE
 from dist_ms.ops.convolutions.windows import Pairs
+from dist_ms.ops.kernels import dnnl, winograd
 from dist_ms.ops.layout import channels_last, contiguous, is_channels_last
 from dist_ms.ops.scratch import scratch
 
@@ -37,8 +38,6 @@ def convolve(
     x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pairs, out: np.ndarray, relu: bool = False
 ) -> None:
     """Write the convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3), or ReLU of it, channels-last."""
-    from dist_ms._ext import winograd
-
     kernels = _planes("kernels", *w.shape[:2])
     winograd.kernel_tiles(contiguous(w), False, kernels)
     _multiply(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), out, relu)
@@ -46,8 +45,6 @@ def convolve(
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, padding: Pairs, dx: np.ndarray) -> None:
     """Write the gradient of the input, channels-last: a convolution with the kernels turned."""
-    from dist_ms._ext import winograd
-
     kernels = _planes("kernels", *w.shape[:2])
     winograd.kernel_tiles(contiguous(w), True, kernels)
     _multiply(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), dx)
@@ -57,8 +54,6 @@ def _multiply(
     x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, before: tuple, out: np.ndarray, relu: bool = False
 ) -> None:
     """Write the convolution of x with transformed kernels (36, channels of x, channels of the result)."""
-    from dist_ms._ext import dnnl, winograd
-
     x = last(x)
     channels, outputs = kernels.shape[1:]
     rows, columns = _tiles(out.shape[2:])
@@ -75,8 +70,6 @@ def _multiply(
 
 def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, padding: Pairs) -> None:
     """Write the gradient of the weight, row-major."""
-    from dist_ms._ext import dnnl, winograd
-
     rows, columns = _tiles(dy.shape[2:])
     count = x.shape[0] * rows * columns
     inputs = _planes("inputs", count, x.shape[1])

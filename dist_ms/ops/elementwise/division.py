@@ -13,6 +13,7 @@ from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import one_of
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg
+from dist_ms.ops.elementwise.comparison import not_equal
 from dist_ms.ops.pointwise import apply, select
 from dist_ms.ops.primitive import quiet
 
@@ -148,8 +149,6 @@ class Xdivy(Div):
         return select(apply(np.equal, x, zero), zero, apply(np.divide, x, y))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        from dist_ms.ops.elementwise.comparison import not_equal
-
         x, y = inputs
         dx = mul(div_no_nan(dout, y), not_equal(x, 0))
         return (reduce_to(dx, x), reduce_to(neg(mul(dx, div_no_nan(x, y))), y) if wanted(y) else None)

@@ -10,6 +10,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import complaint
+from dist_ms.common.dtype import float16, float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integers, one_dtype, tensor
 
@@ -180,8 +181,6 @@ def quant_matmul(
         [[1. 1.]
          [1. 1.]]
     """
-    import dist_ms as ms
-
     owner = "quant_matmul"
     if group_sizes is not None:
         raise ValueError(complaint("group_sizes", owner, "None", group_sizes))
@@ -189,21 +188,21 @@ def quant_matmul(
     for given, name, _ in pairs:
         if tensor(given, name, owner).array().dtype.kind in "iub":
             raise ValueError(complaint(name, owner, "of a float type", given.dtype))
-    left, right, factor = (ops.cast(x if d is None else ops.cast(x, d), ms.float32) for x, _, d in pairs)
+    left, right, factor = (ops.cast(x if d is None else ops.cast(x, d), float32) for x, _, d in pairs)
     rows, columns = left.shape[-2], right.shape[-1]
     if left.ndim < 2 or right.ndim < 2 or left.shape[-1] != right.shape[-2]:
         raise ValueError(complaint("x2", owner, f"(..., K, N) for 'x1' {x1.shape}", x2.shape))
     _of_shape(factor, "scale", owner, (1,), (columns,))
     out = ops.matmul(left, right) * factor
     if offset is not None:
-        out = out + ops.cast(_of_shape(offset, "offset", owner, (1,), (columns,)), ms.float32)
+        out = out + ops.cast(_of_shape(offset, "offset", owner, (1,), (columns,)), float32)
     if pertoken_scale is not None:
         _of_shape(pertoken_scale, "pertoken_scale", owner, (rows,))
         of_rows = pertoken_scale if pertoken_scale_dtype is None else ops.cast(pertoken_scale, pertoken_scale_dtype)
-        out = out * ops.reshape(ops.cast(of_rows, ms.float32), (rows, 1))
+        out = out * ops.reshape(ops.cast(of_rows, float32), (rows, 1))
     if bias is not None:
-        out = out + ops.cast(_of_shape(bias, "bias", owner, (columns,), (out.shape[0], 1, columns)), ms.float32)
-    return ops.cast(out, ms.float16 if output_dtype is None else output_dtype)
+        out = out + ops.cast(_of_shape(bias, "bias", owner, (columns,), (out.shape[0], 1, columns)), float32)
+    return ops.cast(out, float16 if output_dtype is None else output_dtype)
 
 
 def _of_shape(x: Tensor, name: str, owner: str, *shapes: tuple) -> Tensor:

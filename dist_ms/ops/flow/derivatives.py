@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.autograd.jacobian import jvp
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import tensor
@@ -18,8 +19,6 @@ __all__ = ["derivative", "jet"]
 
 def _along(fn: Callable, curve: Callable, order: int, d: np.dtype) -> tuple[Any, list]:
     """fn on a curve at time 0, and its derivatives by time up to an order."""
-    from dist_ms.autograd.jacobian import jvp
-
     zero, one = wrap(np.zeros((), d)), wrap(np.ones((), d))
     steps = [lambda t: fn(*curve(t))]
     for _ in range(order):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms import ops
 from dist_ms.autograd.jacobian import vjp
 from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.parameter import Parameter
@@ -172,8 +173,6 @@ def env_get(environ: Environment, parameter: Parameter) -> Any:
     Raises:
         TypeError: if an argument is something else.
     """
-    from dist_ms import ops
-
     key = ref_to_embed(parameter)
     check_type(environ, "environ", "env_get", Environment)
     return environ.values[key] if key in environ else ops.zeros_like(parameter)

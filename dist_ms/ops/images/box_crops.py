@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, integer, integers, integral, number, one_of, real
+from dist_ms.ops.drawing_numbers.random_sources import FreeSource
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
 __all__ = ["CropAndResize", "ExtractGlimpse", "ROIAlign", "crop_and_resize"]
@@ -286,7 +287,5 @@ class ExtractGlimpse(Undifferentiable):
         """What stands where the image has ended."""
         if self.noise == "zero":
             return np.zeros_like(part)
-        from dist_ms.ops.drawing_numbers.random_sources import FreeSource
-
         source = FreeSource()
         return source.uniform(part.shape) if self.noise == "uniform" else np.maximum(source.normal(part.shape), 0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_int_range, check_number, check_positive_int, complaint
+from dist_ms.common.dtype import float32, float64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, integral, one_dtype, tensor
 
@@ -74,9 +75,7 @@ def nsa_compress(
 
 def wide_type(x: Tensor) -> Any:
     """The type that 16-bit floats are computed in."""
-    import dist_ms as ms
-
-    return ms.float64 if x.dtype == ms.float64 else ms.float32
+    return float64 if x.dtype == float64 else float32
 
 
 def _heads(query: Tensor, key: Tensor, value: Tensor, owner: str) -> int:
@@ -103,9 +102,7 @@ def softmax_parts(scores: Tensor, hidden: np.ndarray | None) -> tuple[Tensor, Te
 
 def _eight(x: Tensor) -> Tensor:
     """(T, N, 1) eight times, as MindSpore returns the parts of a softmax."""
-    import dist_ms as ms
-
-    return ops.stop_gradient(ops.cast(ops.tile(x, (1, 1, 8)), ms.float32))
+    return ops.stop_gradient(ops.cast(ops.tile(x, (1, 1, 8)), float32))
 
 
 def nsa_compress_attention(

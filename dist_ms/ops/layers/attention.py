@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import apply, recording
 from dist_ms.common.random import seed
@@ -216,8 +217,6 @@ class BlockAttentionGrad(Primitive):
         return (*formula_gradient(formula, inputs[:5], dout), None, None)
 
     def _formula(self, dout: Tensor, q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None = None) -> tuple:
-        from dist_ms import ops
-
         shape, groups = (*q.shape[:3], k.shape[2]), k.shape[1]
         share, dtype = shape[1] // max(groups, 1), q.array().dtype
         scale = self._scores.scale
@@ -270,8 +269,6 @@ def whole_attention(
     q: Tensor, k: Tensor, v: Tensor, bias: Tensor | None, scale: float, drop: float
 ) -> tuple[Tensor, Tensor]:
     """The output and the weights, all in memory; weights are dropped with probability `drop`."""
-    from dist_ms import ops
-
     scores = ops.BatchMatMul(transpose_b=True)(q * scale, k)
     weights = ops.softmax(scores if bias is None else scores + bias, -1)
     if drop:

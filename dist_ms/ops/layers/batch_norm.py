@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import agree, wanted, written
 from dist_ms.autograd.tape import recording
+from dist_ms.common.checks import check_bool, check_number_range
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.kernels import batch_norm as kernels
 from dist_ms.ops.kernels import moving_statistics
 from dist_ms.ops.layers.postponed_norm import InferLater, MaskLater, NormLater, can_wait
@@ -124,8 +127,6 @@ class BatchNormGrad(Primitive):
         return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
 
     def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
-        from dist_ms import ops
-
         low = x.dtype
         x = ops.cast(x, dy.dtype)
         axes = (0, *range(2, x.ndim))
@@ -168,8 +169,6 @@ class BatchNormInfer(Primitive):
         return tuple(formula_gradient(self._formula, inputs, dout))
 
     def _formula(self, x: Tensor, *vectors: Tensor) -> Tensor:
-        from dist_ms import ops
-
         if self._widens:
             x = ops.cast(x, from_numpy(working_type(x.dtype.np)))
         column = (1, x.shape[1], *(1,) * (x.ndim - 2))
@@ -214,9 +213,6 @@ class BatchNorm(Primitive):
     def __init__(
         self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"
     ) -> None:
-        from dist_ms.common.checks import check_bool, check_number_range
-        from dist_ms.ops.convolutions.geometry import check_data_format
-
         self.is_training = check_bool(is_training, "is_training", "BatchNorm")
         self.epsilon = check_number_range(epsilon, "epsilon", "BatchNorm", 0, 1, "(]")
         self.momentum = check_number_range(momentum, "momentum", "BatchNorm", 0, 1)

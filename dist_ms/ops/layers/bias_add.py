@@ -15,6 +15,7 @@ from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.kernels import column_sum
 from dist_ms.ops.layout import converted
 from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.shaping import expanding, reshaping
 
 __all__ = ["BiasAdd", "bias_add"]
 
@@ -84,8 +85,6 @@ class ChannelSum(Primitive):
         return row_sum(x if x.ndim == 2 else np.moveaxis(x, 1, -1).reshape(-1, x.shape[1]))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        from dist_ms.ops.shaping import expanding, reshaping
-
         shape = inputs[0].shape
         column = reshaping.reshape(dout, (shape[1], *(1,) * (len(shape) - 2)))
         return expanding.broadcast_to(column, shape)

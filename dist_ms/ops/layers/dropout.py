@@ -21,6 +21,7 @@ from dist_ms.ops import arguments
 from dist_ms.ops.kernels import dropout as kernels
 from dist_ms.ops.layout import contiguous, converted, empty_like, is_channels_last, is_row_major, working_type
 from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.shaping.reshaping import expand_dims, squeeze
 
 __all__ = ["Dropout", "Dropout2D", "Dropout3D", "dropout", "dropout1d", "dropout2d", "dropout3d"]
 
@@ -271,8 +272,6 @@ def _drop_channels(owner: str, input: Tensor, p: float, training: bool, ranks: t
     if not training:
         return input
     if len(ranks) == 2 and input.ndim == ranks[0]:
-        from dist_ms.ops.shaping.reshaping import expand_dims, squeeze
-
         batch = expand_dims(input, 0)
         return squeeze(batch * _channels_kept(batch, 1.0 - p)[1], 0)
     return input * _channels_kept(input, 1.0 - p)[1]

@@ -14,6 +14,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.kernels import embedding as kernel
 from dist_ms.ops.layout import contiguous, converted, working_type
 from dist_ms.ops.picking.indexing import add_rows
 from dist_ms.ops.primitive import Primitive
@@ -39,8 +40,6 @@ class TakeRows(Primitive):
     def forward(self, table: Any, ids: Any) -> np.ndarray:
         if table.ndim != 2:
             return table[row_ids(self.name, ids, table.shape[0])]
-        from dist_ms._ext import embedding as kernel
-
         flat = contiguous(check_ids(ids, self.name).reshape(-1))
         out = np.empty((flat.size, table.shape[1]), table.dtype)
         table = contiguous(table)
@@ -79,8 +78,6 @@ class AddRows(Primitive):
             table = np.zeros(shape, wide) if out is None else out
             add_rows(table, flat, converted(rows.reshape(flat.size, *shape[1:]), wide))
             return converted(table, rows.dtype)
-        from dist_ms._ext import embedding as kernel
-
         table = np.zeros(shape, rows.dtype) if out is None else out
         rows = contiguous(rows).reshape(flat.size, shape[1])
         try:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import Kept
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -156,8 +157,6 @@ def scored(
 
 def _by_head(x: Tensor, layout: str, heads: int, name: str) -> Tensor:
     """A view (B, N, S, D) of an operand."""
-    from dist_ms import ops
-
     wanted = 4 if "D" in layout else 3
     if x.ndim != wanted:
         raise ValueError(
@@ -196,8 +195,6 @@ def _groups(query: Tensor, key: Tensor, layout: str, heads: int) -> int:
 
 def _as_given(x: Tensor, layout: str, shape: tuple) -> Tensor:
     """(B, N, S, D) in the layout of the query."""
-    from dist_ms import ops
-
     if layout == "BNSD":
         return x
     return ops.reshape(ops.transpose(x, (2, 0, 1, 3) if layout == "SBH" else (0, 2, 1, 3)), shape)
@@ -205,8 +202,6 @@ def _as_given(x: Tensor, layout: str, shape: tuple) -> Tensor:
 
 def _packed(query: Tensor, key: Tensor, value: Tensor, heads: int, lengths: tuple, masks: tuple, sums: list) -> Tensor:
     """Attention of sequences that lie one after the other, (T, N, D)."""
-    from dist_ms import ops
-
     real_shift, drop_mask, _, prefix, *_, mode = masks
     if mode not in (0, 2, 3) or (mode == 0 and masks[2] is not None):
         raise ValueError(f"For '{_NAME}', 'sparse_mode' must be 2 or 3 with a mask in layout TND, but got {mode}.")

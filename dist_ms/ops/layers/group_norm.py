@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import check_positive_int, complaint
@@ -80,8 +81,6 @@ class _GroupNormalisationGrad(Primitive):
         return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
 
     def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
-        from dist_ms import ops
-
         shape, dtype = x.shape, x.dtype
         grouped = (shape[0], self._groups, shape[1] // self._groups, -1)
         x, dy = ops.reshape(ops.cast(x, dy.dtype), grouped), ops.reshape(dy, grouped)

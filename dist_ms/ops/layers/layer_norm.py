@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import Kept, agree, wanted
 from dist_ms.common.checks import check_number_range
 from dist_ms.common.tensor import Tensor, wrap
@@ -106,8 +107,6 @@ class RowNormGrad(Primitive):
         return (*formula_gradient(self._formula, inputs[:3], dout), None, None)
 
     def _formula(self, dy: Tensor, x: Tensor, gamma: Tensor) -> tuple:
-        from dist_ms import ops
-
         low = x.dtype
         x = ops.cast(x, dy.dtype)
         lead = x.ndim - gamma.ndim

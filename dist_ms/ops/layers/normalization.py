@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
+from dist_ms import ops
+from dist_ms.common.checks import check_float, check_non_negative_int, check_string, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.convolutions.conv import Convolution
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["L2Normalize", "LRN", "RmsNorm", "lrn", "rms_norm"]
@@ -21,8 +23,6 @@ class RmsNorm(Primitive):
         self.epsilon = arguments.number(epsilon, "epsilon", "RmsNorm")
 
     def __call__(self, x: Tensor, gamma: Tensor) -> tuple:
-        from dist_ms import ops
-
         arguments.floating(arguments.tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
         first = x.ndim - arguments.tensor(gamma, "gamma", self.name).ndim
         if first < 0 or x.shape[first:] != gamma.shape:
@@ -87,8 +87,6 @@ class L2Normalize(Primitive):
         self.epsilon = arguments.number(epsilon, "epsilon", "L2Normalize")
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        from dist_ms import ops
-
         arguments.floating(
             arguments.tensor(input_x, "input_x", self.name).array(), "input_x", self.name, complex_too=False
         )
@@ -108,8 +106,6 @@ class LRN(Primitive):
         beta: float = 0.5,
         norm_region: str = "ACROSS_CHANNELS",
     ) -> None:
-        from dist_ms.common.checks import check_float, check_non_negative_int, check_string
-
         self.depth_radius = check_non_negative_int(depth_radius, "depth_radius", "LRN")
         self.bias = check_float(bias, "bias", "LRN")
         self.alpha = check_float(alpha, "alpha", "LRN")
@@ -117,9 +113,6 @@ class LRN(Primitive):
         self.norm_region = check_string(norm_region, "norm_region", "LRN", ["ACROSS_CHANNELS"])
 
     def __call__(self, x: Tensor) -> Tensor:
-        from dist_ms import ops
-        from dist_ms.ops.convolutions.conv import Convolution
-
         data = arguments.floating(arguments.tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
         if data.ndim != 4:
             raise ValueError(f"For '{self.name}', 'x' must have 4 dimensions, but got shape {data.shape}.")

@@ -16,6 +16,7 @@ import numpy as np
 from dist_ms._ext.tape import Later, is_only, postponed
 from dist_ms.autograd.tape import recording
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.kernels import batch_norm
 from dist_ms.ops.layout import contiguous, converted, empty, empty_like, laid_out_like, working_type
 
 # Elements from which on a saved pass over memory outweighs what postponing costs.
@@ -79,8 +80,6 @@ class NormLater(Later):
         return NormLater(self._x, self._vectors, self.dtype, addend)
 
     def _written(self, relu: bool) -> np.ndarray:
-        from dist_ms._ext import batch_norm
-
         out = empty_like(self._x, self.dtype)
         batch_norm.normalised(self._x, *self._vectors, self._addend, relu, out)
         return out
@@ -104,8 +103,6 @@ class InferLater(NormLater):
         return InferLater(self._eps, self._x, self._vectors, self.dtype, addend)
 
     def _written(self, relu: bool) -> np.ndarray:
-        from dist_ms._ext import batch_norm
-
         out = empty_like(self._x, self.dtype)
         batch_norm.forward_eval(self._x, *self._vectors, self._eps, out, self._addend, relu)
         return out
@@ -135,8 +132,6 @@ class MaskLater(Later):
             x: BatchNorm's input.
             vectors: gamma, beta, mean, rstd.
         """
-        from dist_ms._ext import batch_norm
-
         y = self._y
         if x.dtype.name not in _KINDS or y.dtype not in (x.dtype, working_type(x.dtype)) or not _lie_alike(x, y):
             return None

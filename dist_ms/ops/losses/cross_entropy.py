@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import Kept, agree
 from dist_ms.common.checks import check_int, check_number, check_string
@@ -101,8 +102,6 @@ class LabelCrossEntropyGrad(Primitive):
         factor = wrap(np.where(labels == self._ignore, 0, scale).astype(hot.dtype)[:, None])
 
         def formula(dy: Tensor, logits: Tensor) -> Tensor:
-            from dist_ms import ops
-
             spread = reshaping.reshape(dy, (-1, 1))
             wide = ops.cast(logits, dy.dtype)
             return ops.cast(spread * factor * (ops.softmax(wide, -1) - wrap(hot)), logits.dtype)
@@ -349,8 +348,6 @@ def _of_labels(
     smoothing: float,
 ) -> Tensor:
     """The loss of labels, given log probabilities (rows, C)."""
-    from dist_ms import ops
-
     d = logprob.array().dtype
     columns = logprob.shape[1]
     scale, total = _label_weights(owner, labels, columns, weight, ignore_index, working_type(d))
@@ -371,8 +368,6 @@ def _of_probabilities(
     owner: str, input: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float
 ) -> Tensor:
     """The loss of probabilities."""
-    from dist_ms import ops
-
     if target.shape != input.shape or input.ndim == 0:
         raise ValueError(
             f"For '{owner}', 'target' must have the shape {input.shape} of 'input' when it holds "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_int, check_string, complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
@@ -50,8 +51,6 @@ class AlignmentLoss(Primitive):
         return loss.astype(log_probs.dtype, copy=False), alpha.astype(log_probs.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> tuple:
-        from dist_ms import ops
-
         log_probs, targets, input_lengths, target_lengths = inputs
         slope = self.slope(log_probs.array(), targets, input_lengths, target_lengths)
         return ops.reshape(dout[0], (1, -1, 1)) * _Constant()(log_probs, slope), None, None, None
@@ -114,8 +113,6 @@ def ctc_loss(
         >>> print(ms.ops.ctc_loss(logp, ms.Tensor([[1]]), (2,), (1,))[0])
         0.2876821
     """
-    from dist_ms import ops
-
     owner = "ctc_loss"
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_bool(zero_infinity, "zero_infinity", owner)

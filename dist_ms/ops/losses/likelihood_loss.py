@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_positive_number
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -39,8 +40,6 @@ def gaussian_nll_loss(
         >>> print(ms.ops.gaussian_nll_loss(x, ms.Tensor([3.0]), var))
         2.0
     """
-    from dist_ms import ops
-
     owner = "gaussian_nll_loss"
     check_pair(owner, x, target, reduction, "x")
     arguments.tensor(var, "var", owner)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
@@ -33,8 +34,6 @@ _softplus = Softplus()
 
 def reduced(loss: Tensor, reduction: str) -> Tensor:
     """The mean or the sum of a loss, or the loss itself for "none"."""
-    from dist_ms import ops
-
     if reduction == "none":
         return loss
     return ops.ReduceMean()(loss) if reduction == "mean" else ops.ReduceSum()(loss)
@@ -77,8 +76,6 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         >>> print(ms.ops.mse_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
         2.0
     """
-    from dist_ms import ops
-
     check_pair("mse_loss", input, target, reduction)
     if arguments.is_float(input._element) and arguments.is_float(target._element):
         return reduced(ops.squared_difference(input, target), reduction)
@@ -108,8 +105,6 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
         >>> print(ms.ops.l1_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
         1.0
     """
-    from dist_ms import ops
-
     check_pair("l1_loss", input, target, reduction)
     if arguments.is_float(input._element) and arguments.is_float(target._element):
         return reduced(absolute_difference(input, target), reduction)
@@ -176,8 +171,6 @@ def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: fl
         >>> print(ms.ops.huber_loss(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0]), "none"))
         [0.125 1.5  ]
     """
-    from dist_ms import ops
-
     check_pair("huber_loss", input, target, reduction)
     if arguments.number(delta, "delta", "huber_loss") <= 0:
         raise ValueError(complaint("delta", "huber_loss", "a number above 0", delta))
@@ -202,8 +195,6 @@ class LogLoss(Primitive):
         return (-(y * log + (1 - y) * other)).astype(x.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        from dist_ms import ops
-
         x, y = inputs
         dx = dout * (x - y) / ops.maximum(x * (1 - x), 1e-12)
         dy = None
@@ -313,8 +304,6 @@ def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:
         0.0
     """
     one_dtype("kl_div", "fV", logits=logits, labels=labels)
-    from dist_ms import ops
-
     check_string(reduction, "reduction", "kl_div", ["none", "mean", "batchmean", "sum"])
     check_pair("kl_div", logits, labels, "none", "logits", "labels")
     check_same_shape("kl_div", logits, labels, "logits", "labels")

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms.common.checks import check_number, check_number_range, check_string, complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
@@ -55,8 +56,6 @@ def cosine_embedding_loss(
         1.0
     """
     one_dtype("cosine_embedding_loss", input1=input1, input2=input2)
-    from dist_ms import ops
-
     owner = "cosine_embedding_loss"
     check_pair(owner, input1, input2, reduction, "input1", "input2")
     check_same_shape(owner, input1, input2, "input1", "input2")
@@ -103,8 +102,6 @@ def margin_ranking_loss(
         2.0
     """
     one_dtype("margin_ranking_loss", input1=input1, input2=input2, target=target)
-    from dist_ms import ops
-
     check_pair("margin_ranking_loss", input1, input2, reduction, "input1", "input2")
     arguments.tensor(target, "target", "margin_ranking_loss")
     check_same_shape("margin_ranking_loss", input1, input2, "input1", "input2")
@@ -135,8 +132,6 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
     """
     one_dtype("hinge_embedding_loss", "fV", inputs=inputs)
     one_dtype("hinge_embedding_loss", "fV", targets=targets)
-    from dist_ms import ops
-
     owner = "hinge_embedding_loss"
     check_pair(owner, inputs, targets, reduction, "inputs", "targets")
     margin = check_number(margin, "margin", owner)
@@ -186,8 +181,6 @@ def multi_margin_loss(
         >>> print(ms.ops.multi_margin_loss(ms.Tensor([[0.5, 0.0]]), ms.Tensor([0])))
         0.25
     """
-    from dist_ms import ops
-
     owner = "multi_margin_loss"
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     labels = _class_labels(owner, input, target)
@@ -225,8 +218,6 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean
         >>> print(ms.ops.multilabel_margin_loss(x, y))
         0.25
     """
-    from dist_ms import ops
-
     owner = "multilabel_margin_loss"
     check_pair(owner, input, target, reduction)
     check_same_shape(owner, input, target)
@@ -282,8 +273,6 @@ def multilabel_soft_margin_loss(
         >>> print(ms.ops.multilabel_soft_margin_loss(ms.Tensor([[0.0]]), ms.Tensor([[1.0]])))
         0.6931472
     """
-    from dist_ms import ops
-
     owner = "multilabel_soft_margin_loss"
     check_pair(owner, input, target, reduction)
     check_same_shape(owner, input, target)
@@ -353,8 +342,6 @@ def triplet_margin_loss(
         >>> print(ms.ops.triplet_margin_loss(a, b, c))
         0.0
     """
-    from dist_ms import ops
-
     owner = "triplet_margin_loss"
     check_pair(owner, anchor, positive, reduction, "anchor", "positive")
     arguments.tensor(negative, "negative", owner)

@@ -7,7 +7,7 @@ import math
 import ml_dtypes
 import numpy as np
 
-from dist_ms.ops.kernels import index_along
+from dist_ms.ops.kernels import embedding, index_along
 from dist_ms.ops.layout import contiguous, converted, copy_into
 
 _ADDED = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
@@ -102,8 +102,6 @@ def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
     flat = values.reshape(rows.size, *out.shape[1:])
     rows = rows.reshape(-1)
     if out.dtype in (np.float32, np.float64) and out.ndim > 1 and out.flags.c_contiguous and flat.size:
-        from dist_ms._ext import embedding
-
         ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
         embedding.scatter_add(contiguous(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
     elif is_narrow(out):

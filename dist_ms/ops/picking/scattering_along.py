@@ -10,11 +10,12 @@ from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integral, one_axis, one_dtype, one_of, tensor
+from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.layout import contiguous, converted, copied, working_type
 from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, is_narrow, places, put_along
 from dist_ms.ops.picking.gathering import GatherD, bounds_checked, check_bounds
-from dist_ms.ops.picking.indexing import SetItem, numpy_index, survivors
+from dist_ms.ops.picking.indexing import GetItem, SetItem, numpy_index, survivors
 from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
 
 __all__ = [
@@ -193,9 +194,6 @@ class AddAt(Primitive):
         return out
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        from dist_ms.ops.broadcasting import reduce_to
-        from dist_ms.ops.picking.indexing import GetItem
-
         return dout, reduce_to(GetItem(self.index)(dout), inputs[1])
 
 

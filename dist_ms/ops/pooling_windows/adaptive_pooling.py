@@ -11,7 +11,7 @@ from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.images.resampling import Resample, window_means
-from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, Pick, Pool, Spread
+from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices, Pick, Pool, Spread
 from dist_ms.ops.pooling_windows.pooling_functions import batched
 from dist_ms.ops.primitive import Primitive
 
@@ -95,8 +95,6 @@ class _AdaptiveMaximumWithIndices(_Adaptive):
     """Maxima of windows of nearly equal size, and their flat spatial indices."""
 
     def _even(self, pool: Pool) -> Primitive:
-        from dist_ms.ops.pooling_windows.pooling import MaxPoolingWithIndices
-
         return MaxPoolingWithIndices(pool)
 
     def _uneven(self, sizes: tuple, counts: tuple) -> Primitive:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_bool, check_non_negative_int, check_number
 from dist_ms.common.tensor import Tensor
@@ -193,8 +194,6 @@ def avg_pool3d(
 def _lp_pool(
     owner: str, rank: int, x: Tensor, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool
 ) -> Tensor:
-    from dist_ms import ops
-
     check_number(norm_type, "norm_type", owner)
     if norm_type == 0:
         raise ValueError(f"For '{owner}', 'norm_type' must not be 0, but got 0.")

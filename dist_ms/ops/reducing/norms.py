@@ -16,6 +16,7 @@ from dist_ms.ops.elementwise.arithmetic import add, mul, square, sub
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
 from dist_ms.ops.elementwise.powers import as_float
 from dist_ms.ops.kernels import axis_reduction as kernels
+from dist_ms.ops.linear_algebra.decompositions import singular_values
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reducing.reduction import ReduceSum, Reduction
 from dist_ms.ops.shaping.reshaping import reshape
@@ -157,8 +158,6 @@ def matrix_norm(
     x = cast_array(x, as_float("matrix_norm", x.array()).dtype)
     moved = ops.movedim(x, axes, (-2, -1))
     if ord in ("nuc", 2, -2):
-        from dist_ms.ops.linear_algebra.decompositions import singular_values
-
         values = singular_values(moved)
         out = ops.sum(values, -1) if ord == "nuc" else (ops.amax if ord == 2 else ops.amin)(values, -1)
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -284,8 +285,6 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> T
          [1 3]
          [2 3]]
     """
-    import itertools
-
     if tensor(input, "input", "combinations").ndim != 1 or integer(r, "r", "combinations") < 1:
         raise ValueError(
             f"For 'combinations', 'input' must have 1 dimension and 'r' be positive, but got {input.ndim} and {r}."

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, tensor
+from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import joining
 
@@ -272,8 +273,6 @@ def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
         marks = [0, *marks, length]
         lengths = [max(0, b - a) for a, b in itertools.pairwise(marks)]
         if sum(lengths) != length:  # places out of order: parts may overlap, so cut each by itself
-            from dist_ms.ops.picking.indexing import GetItem
-
             return tuple([GetItem((slice(None),) * axis + (slice(a, b),))(x) for a, b in itertools.pairwise(marks)])
         return Cut(tuple(lengths), axis)(x)
     count = integer(places, "indices_or_sections", name)

@@ -12,6 +12,10 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integers, number
 from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.picking.selection import where
+from dist_ms.ops.shaping.expanding import expand_as as expanded
+from dist_ms.ops.shaping.joining import concat
+from dist_ms.ops.shaping.reshaping import reshape
+from dist_ms.ops.tensor.tensor_inplace_methods import become
 
 
 def cauchy(self: Tensor, median: float = 0.0, sigma: float = 1.0) -> Tensor:
@@ -88,8 +92,6 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
         >>> print(ms.ops.zeros(2).random_(3, 4))
         [3. 3.]
     """
-    from dist_ms.ops.tensor.tensor_inplace_methods import become
-
     d = input.array().dtype
     if to is None:
         to = 2 ** (np.finfo(d).nmant + 1) + 1 if d.kind == "f" else 2 if d.kind == "b" else int(np.iinfo(d).max)
@@ -117,9 +119,6 @@ def resize(self: Tensor, *new_shape: Any) -> Tensor:
     shape = integers(new_shape[0] if len(new_shape) == 1 else new_shape, "new_shape", "resize")
     if min(shape, default=0) < 0:
         raise ValueError(f"For 'resize', 'new_shape' must not be negative, but got {shape}.")
-    from dist_ms.ops.shaping.joining import concat
-    from dist_ms.ops.shaping.reshaping import reshape
-
     count, flat = int(np.prod(shape, dtype=np.int64)), reshape(self, (-1,))
     if count > flat.size:
         flat = concat((flat, wrap(np.zeros(count - flat.size, self.dtype.np))))
@@ -134,8 +133,6 @@ def expand_as(self: Tensor, other: Tensor | None = None, *, x: Tensor | None = N
         >>> ms.Tensor([1, 2]).expand_as(x=ms.ops.zeros((3, 2))).shape
         (3, 2)
     """
-    from dist_ms.ops.shaping.expanding import expand_as as expanded
-
     if (other is None) == (x is None):
         raise TypeError("For 'expand_as', one of 'other' and 'x' must be given, but got both or neither.")
     return expanded(self, other if x is None else x)

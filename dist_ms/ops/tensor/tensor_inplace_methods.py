@@ -17,6 +17,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.broadcasting import promote_types, sequence_operand
 from dist_ms.ops.creating.casting import cast_array
+from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.picking.indexing import rebind, writable
 
 
@@ -180,8 +181,6 @@ def _drawn(name: str, draw: Callable) -> Callable:
     """A method that fills the tensor with random numbers."""
 
     def method(self: Tensor, *args: Any, generator: Any = None, **kwargs: Any) -> Tensor:
-        from dist_ms.ops.drawing_numbers.drawing import source_for
-
         d = self.array().dtype
         source = source_for(name, generator.seed() if generator is not None else None)
         values = draw(source, self.shape, d if d.kind in "fV" else np.dtype(np.float32), *args, **kwargs)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext import embedding as kernel
 from dist_ms.common.progress import progress
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import World
@@ -300,8 +301,6 @@ class Server:
 def gather(table: np.ndarray, ids: np.ndarray, out: np.ndarray) -> None:
     """Copy rows out of a table; where the types differ they are converted."""
     if out.dtype == table.dtype and table.dtype != np.float16:
-        from dist_ms._ext import embedding as kernel
-
         kernel.gather(table, ids, out)
     else:
         with np.errstate(over="ignore"):

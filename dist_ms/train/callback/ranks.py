@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.communication import Comm, agree
+from dist_ms.communication import Comm, LocalComm, agree
 from dist_ms.parallel.job import data_parallel_comm
 from dist_ms.train.callback.callback import Callback
 
@@ -143,6 +143,4 @@ def ranks_of(run: dict) -> Ranks:
 
 
 def _alone() -> Comm:
-    from dist_ms.communication import LocalComm
-
     return LocalComm()

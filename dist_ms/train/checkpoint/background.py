@@ -7,8 +7,10 @@ is whole. A failure is logged at once and raised by the next save or load.
 from __future__ import annotations
 
 import contextlib
+import json
 import logging
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterable
@@ -91,9 +93,6 @@ def start_process(path: str, pieces: Iterable[bytes | memoryview], seal: Seal) -
         RuntimeError: if the save before failed.
         OSError: if the process cannot be started.
     """
-    import json
-    import subprocess
-
     finish()
     with _anonymous_file() as content:
         for piece in pieces:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from dist_ms.common.checks import check_positive_int, check_type
@@ -110,8 +111,6 @@ def _convert(
     processes_num: Any,
 ) -> None:
     """Check the arguments, find the files and convert each."""
-    from concurrent.futures import ThreadPoolExecutor
-
     if name_map is not None and not isinstance(name_map, dict):
         raise ValueError(f"For '{owner}', 'name_map' must be None or a dict, but got {type(name_map).__name__}.")
     check_positive_int(processes_num, "processes_num", owner)
