@@ -112,7 +112,8 @@ _offer(
             "transform_checkpoint_by_rank",
             "transform_checkpoints",
         ),
-        "dist_ms.nn.wrap.auto_parallel": ("AutoParallel", "shard"),
+        "dist_ms.nn.cell.compiler": ("shard",),
+        "dist_ms.nn.wrap.auto_parallel": ("AutoParallel",),
         "dist_ms.train.checkpoint.dividing.unified": ("unified_safetensors",),
         "dist_ms.train.serialization": ("load_segmented_checkpoints",),
     },
@@ -152,7 +153,7 @@ if _typing.TYPE_CHECKING:
     from dist_ms.common.tensor.swapping import swap_tensors
     from dist_ms.installation import run_check
     from dist_ms.launch.function import run
-    from dist_ms.nn.wrap.auto_parallel import shard
+    from dist_ms.nn.cell.compiler import shard
     from dist_ms.nn.wrap.declared_shapes import enable_dynamic
     from dist_ms.parallel import Layout, merge_sliced_parameter
     from dist_ms.parallel.plain_settings import parameter_broadcast, sync_pipeline_shared_parameters

@@ -6,6 +6,7 @@ import json
 import logging
 from typing import Any
 
+import dist_ms.dataset as package
 from dist_ms.common.checks import complaint
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.plan import described, made
@@ -64,8 +65,6 @@ def deserialize(input_dict: dict | None = None, json_filepath: str | None = None
 
 def _stages(description: Any) -> dict[str, type]:
     """The classes of the stages that a description names."""
-    import dist_ms.dataset as package
-
     found = {stage.__name__: stage for stage in _below(Dataset)}
     waiting = [description]
     while waiting:

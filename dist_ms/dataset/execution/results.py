@@ -8,6 +8,7 @@ from itertools import islice
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row
 from dist_ms.dataset.execution.bad_rows import Skipped, loading
+from dist_ms.dataset.execution.processes import in_processes
 from dist_ms.dataset.execution.threads import in_threads
 
 _GROUP = 8  # single rows that a thread loads at a time: handing over each costs more than many rows do
@@ -27,8 +28,6 @@ def results(dataset: Dataset, keys: Iterator[Key], epoch: int) -> Iterator[Row]:
     if not workers:
         return (row for row in map(load, keys) if row is not Skipped)
     if any(d.wants_processes for d in dataset.stages()):
-        from dist_ms.dataset.execution.processes import in_processes
-
         rows = in_processes(dataset, keys, workers, min(ahead, 2 * workers + 1) if batches else ahead)
     elif batches or any(d.holds_back for d in dataset.stages()):
         rows = in_threads(keys, load, workers, min(ahead, 2 * workers + 1))

@@ -12,6 +12,8 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from dist_ms.common.checks import check_type, complaint
+
 if TYPE_CHECKING:
     from dist_ms.nn.cell.cell import Cell
 
@@ -197,8 +199,22 @@ def offload(self: Cell, backward_prefetch: str | int = "Auto") -> NoReturn:
     )
 
 
-def shard(self: Cell, in_strategy: tuple, out_strategy: tuple | None = None, parameter_plan: dict | None = None) -> Any:
-    """Return the cell, of which nothing can be cut over ranks; see `ms.shard`.
+def shard(
+    fn: Cell | Callable,
+    in_strategy: tuple,
+    out_strategy: tuple | None = None,
+    parameter_plan: dict[str, Any] | None = None,
+) -> Cell | Callable:
+    """Return a network or function whose operations MindSpore cuts over ranks; nothing can be cut here.
+
+    Args:
+        fn: the Cell or function.
+        in_strategy: per input, into how many parts each dimension is cut: 1 everywhere.
+        out_strategy: the same for results.
+        parameter_plan: the same for parameters, by name.
+
+    Returns:
+        Cell or function, `fn`.
 
     Raises:
         TypeError: if an argument has the wrong type.
@@ -206,12 +222,31 @@ def shard(self: Cell, in_strategy: tuple, out_strategy: tuple | None = None, par
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.nn.ReLU().shard(((1,),))(ms.Tensor([-1.0])))
+        >>> print(ms.shard(ms.nn.ReLU(), in_strategy=((1,),))(ms.Tensor([-1.0])))
         [0.]
     """
-    from dist_ms.nn.wrap import auto_parallel
+    if not callable(fn):
+        raise TypeError(complaint("fn", "shard", "a Cell or a function", fn))
+    check_type(in_strategy, "in_strategy", "shard", tuple)
+    check_type(out_strategy, "out_strategy", "shard", (tuple, type(None)))
+    check_type(parameter_plan, "parameter_plan", "shard", (dict, type(None)))
+    plans = tuple((parameter_plan or {}).values())
+    for name, strategy in (("in_strategy", in_strategy), ("out_strategy", out_strategy), ("parameter_plan", plans)):
+        if _most(strategy) > 1:
+            raise NotImplementedError(
+                f"For 'shard', '{name}' must have no part count above 1, but got {strategy}: operations are not cut "
+                "over ranks. Train data-parallel, or use nn.model_parallel."
+            )
+    return fn
 
-    return auto_parallel.shard(self, in_strategy, out_strategy, parameter_plan)  # type: ignore[arg-type]
+
+def _most(strategy: Any) -> int:
+    """The largest number in nested tuples; of what MindSpore has besides them, such as a Layout, its ranks."""
+    if isinstance(strategy, (tuple, list)):
+        return max(map(_most, strategy), default=1)
+    if hasattr(strategy, "to_dict"):
+        return _most(strategy.to_dict()["device_matrix"])
+    return strategy if isinstance(strategy, int) else 1
 
 
 def _refusal(cell: Cell, method: str, reason: str) -> RuntimeError:

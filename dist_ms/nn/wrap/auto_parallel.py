@@ -1,15 +1,14 @@
-"""AutoParallel and shard: MindSpore's marks for networks whose operations are cut over ranks. Here one rank has all."""
+"""AutoParallel: MindSpore's mark for networks whose operations are cut over ranks. Here one rank has all."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_string, check_type, complaint
 from dist_ms.communication import current
 from dist_ms.nn.cell import Cell
 
-__all__ = ["AutoParallel", "shard"]
+__all__ = ["AutoParallel"]
 
 _MODES = ("semi_auto", "sharding_propagation", "recursive_programming")
 _SCHEDULERS = ("1f1b", "gpipe", "seqpipe", "seqvpp", "seqsmartvpp", "zero_bubble_v")
@@ -139,53 +138,3 @@ class AutoParallel(Cell):
 
 
 _ALL = ("shard_size", -1)
-
-
-def shard(
-    fn: Cell | Callable,
-    in_strategy: tuple,
-    out_strategy: tuple | None = None,
-    parameter_plan: dict[str, Any] | None = None,
-) -> Cell | Callable:
-    """Return a network or function whose operations MindSpore cuts over ranks; nothing can be cut here.
-
-    Args:
-        fn: the Cell or function.
-        in_strategy: per input, into how many parts each dimension is cut: 1 everywhere.
-        out_strategy: the same for results.
-        parameter_plan: the same for parameters, by name.
-
-    Returns:
-        Cell or function, `fn`.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        NotImplementedError: if something is to be cut.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.shard(ms.nn.ReLU(), in_strategy=((1,),))(ms.Tensor([-1.0])))
-        [0.]
-    """
-    if not callable(fn):
-        raise TypeError(complaint("fn", "shard", "a Cell or a function", fn))
-    check_type(in_strategy, "in_strategy", "shard", tuple)
-    check_type(out_strategy, "out_strategy", "shard", (tuple, type(None)))
-    check_type(parameter_plan, "parameter_plan", "shard", (dict, type(None)))
-    plans = tuple((parameter_plan or {}).values())
-    for name, strategy in (("in_strategy", in_strategy), ("out_strategy", out_strategy), ("parameter_plan", plans)):
-        if _most(strategy) > 1:
-            raise NotImplementedError(
-                f"For 'shard', '{name}' must have no part count above 1, but got {strategy}: operations are not cut "
-                "over ranks. Train data-parallel, or use nn.model_parallel."
-            )
-    return fn
-
-
-def _most(strategy: Any) -> int:
-    """The largest number in nested tuples; of what MindSpore has besides them, such as a Layout, its ranks."""
-    if isinstance(strategy, (tuple, list)):
-        return max(map(_most, strategy), default=1)
-    if hasattr(strategy, "to_dict"):
-        return _most(strategy.to_dict()["device_matrix"])
-    return strategy if isinstance(strategy, int) else 1
