@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.common.atomic_file import replacing
 from dist_ms.onnx.library import onnx
 
 __all__ = ["MOST_BYTES", "write"]
@@ -27,8 +28,6 @@ def write(model: Any, path: str, seal: Callable[[bytes], bytes] | None = None) -
         ValueError: if a model that needs a second file is to be encrypted.
         OSError: if the file cannot be written.
     """
-    from dist_ms.train.checkpoint.atomic_file import replacing
-
     os.makedirs(os.path.dirname(os.path.realpath(path)), mode=0o700, exist_ok=True)
     size = sum(len(t.raw_data) for t in model.graph.initializer)
     if size > MOST_BYTES:

@@ -29,8 +29,7 @@ FLOORS = {
         *("common", "autograd", "ops", "_ext", "communication", "parallel", "collectives", "nn", "dataset", "amp"),
         *("elastic", "interruption", "onnx"),
     },
-    # Files are replaced in one step, as checkpoints are.
-    "onnx": {"common", "autograd", "parallel", "train.checkpoint.atomic_file"},
+    "onnx": {"common", "autograd", "parallel"},
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
     "numpy": {"common", "autograd", "ops"},
     "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},

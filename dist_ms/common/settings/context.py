@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from dist_ms.common.nearest import did_you_mean
+from dist_ms.common.absent import did_you_mean
 from dist_ms.common.once import warn_once
 from dist_ms.common.settings.parallel_context import (
     ParallelMode,

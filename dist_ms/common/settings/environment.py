@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from dist_ms.common.nearest import nearest
+from dist_ms.common.absent import nearest
 
 VARIABLES = {
     "DIST_MS_ALLOCATOR": "caching",

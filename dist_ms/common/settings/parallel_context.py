@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dist_ms.common.nearest import did_you_mean
+from dist_ms.common.absent import did_you_mean
 from dist_ms.common.settings.ps_context import get_ps_context, reset_ps_context, set_ps_context
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.nearest import did_you_mean
+from dist_ms.common.absent import did_you_mean
 from dist_ms.common.settings.environment import value_of
 
 _SET = "For 'set_ps_context', "

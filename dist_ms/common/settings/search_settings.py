@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.absent import did_you_mean
 from dist_ms.common.checks import complaint
-from dist_ms.common.nearest import did_you_mean
 
 __all__ = ["get_algo_parameters", "reset_algo_parameters", "set_algo_parameters"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.absent import did_you_mean
 from dist_ms.common.checks import complaint
-from dist_ms.common.nearest import did_you_mean
 
 __all__ = ["get_cost_model_context", "reset_cost_model_context", "set_cost_model_context"]
 

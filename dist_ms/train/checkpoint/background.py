@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from dist_ms.train.checkpoint.sealed_file import Seal
+import tempfile
 
 if TYPE_CHECKING:
     import subprocess
@@ -127,8 +128,6 @@ def _anonymous_file() -> BinaryIO:
     """A file in memory without a name, or in the temporary folder where the system has none."""
     if hasattr(os, "memfd_create"):
         return open(os.memfd_create("checkpoint"), "wb")
-    import tempfile
-
     return tempfile.TemporaryFile()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable
 
-from dist_ms.train.checkpoint.atomic_file import replacing
+from dist_ms.common.atomic_file import replacing
 from dist_ms.train.checkpoint.crc import with_trailer
 from dist_ms.train.checkpoint.encryption import encrypted
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.train.checkpoint.atomic_file import replacing
+from dist_ms.common.atomic_file import replacing
 from dist_ms.train.checkpoint.safetensors_format import write_entries
 from dist_ms.train.state.manifest import DamagedState, Part, Written, type_named
 

@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 
-from dist_ms.train.checkpoint.atomic_file import sync_folder
+from dist_ms.common.atomic_file import sync_folder
 from dist_ms.train.state import files
 from dist_ms.train.state.manifest import FILE, DamagedState, Manifest, from_json
 

@@ -107,7 +107,7 @@ def test_the_new_file_is_written_before_the_oldest_is_deleted(tmp_path, monkeypa
 
 def test_a_save_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     saver = ModelCheckpoint("s", str(tmp_path), CheckpointConfig(1, keep_checkpoint_max=1))
-    monkeypatch.setattr("dist_ms.train.checkpoint.atomic_file.os.fsync", _fail_at_call(2))
+    monkeypatch.setattr("dist_ms.common.atomic_file.os.fsync", _fail_at_call(2))
     with pytest.raises(OSError, match="disk full"):
         model().train(1, batches(), callbacks=saver)
     assert os.listdir(tmp_path) == ["s-1_1.ckpt"]

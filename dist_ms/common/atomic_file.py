@@ -33,7 +33,7 @@ def replacing(path: str, mode: int = READ_ONLY) -> Iterator[BinaryIO]:
 
     Examples:
         >>> import os, tempfile
-        >>> from dist_ms.train.checkpoint.atomic_file import replacing
+        >>> from dist_ms.common.atomic_file import replacing
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     with replacing(folder + "/a.bin") as file:
         ...         _ = file.write(b"whole")

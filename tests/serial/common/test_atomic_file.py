@@ -7,12 +7,12 @@ import sys
 
 import pytest
 
-from dist_ms.train.checkpoint import atomic_file
-from dist_ms.train.checkpoint.atomic_file import replacing
+from dist_ms.common import atomic_file
+from dist_ms.common.atomic_file import replacing
 
 KILLED_WRITER = """
 import os, signal, sys
-from dist_ms.train.checkpoint.atomic_file import replacing
+from dist_ms.common.atomic_file import replacing
 with replacing(sys.argv[1]) as file:
     file.write(b"half of the new")
     file.flush()
