@@ -10,6 +10,7 @@ from dist_ms.common.tensor import Tensor
 __all__ = ["inv", "matrix_norm", "norm", "qr", "vector_norm"]
 
 inv = ops.inverse
+norm = ops.norm
 
 
 def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
@@ -40,43 +41,13 @@ def qr(A: Tensor, mode: str = "reduced") -> tuple[Tensor, Tensor]:
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """The norm of matrices; see `dist_ms.ops.matrix_norm`.
-
-    Args:
-        A: floats (..., m, n).
-        ord: "fro", "nuc", infinity, 1 or 2, the latter three also negative.
-        dim: the two dimensions of the matrices.
-        keepdim: keep them with length 1.
-        dtype: what `A` is cast to first.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.linalg.matrix_norm(ms.Tensor([[3.0, 4.0]])))
-        5.0
-    """
+    """`ops.matrix_norm`, with PyTorch's names of its arguments."""
     return ops.matrix_norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 def vector_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The norm of vectors, (sum |x|^ord)^(1/ord), over all dimensions or those in `dim`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.linalg.vector_norm(ms.Tensor([3.0, 4.0])))
-        5.0
-    """
+    """`ops.vector_norm`, with PyTorch's names of its arguments."""
     return ops.vector_norm(x, ord, dim, keepdim, dtype=dtype)
-
-
-def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The norm of vectors or matrices; see `dist_ms.ops.norm`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.linalg.norm(ms.Tensor([3.0, 4.0])))
-        5.0
-    """
-    return ops.norm(A, ord, dim, keepdim, dtype=dtype)
 
 
 def tensor_norm(input: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:

@@ -105,13 +105,7 @@ class _Conv(_Convolution):
 
 
 class Conv1d(_Conv):
-    """Convolution of (N, C, L); see `Conv2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.Conv1d(2, 3, 3)(ms.ops.ones((1, 2, 8))).shape
-        (1, 3, 6)
-    """
+    """`Conv2d` of (N, C, L)."""
 
     _rank = 1
 
@@ -144,13 +138,7 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """Convolution of (N, C, D, H, W); see `Conv2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.Conv3d(2, 3, 3)(ms.ops.ones((1, 2, 4, 4, 4))).shape
-        (1, 3, 2, 2, 2)
-    """
+    """`Conv2d` of (N, C, D, H, W)."""
 
     _rank = 3
 

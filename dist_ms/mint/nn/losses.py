@@ -21,13 +21,7 @@ __all__ = [
 
 
 class BCELoss(Cell):
-    """Applies `functional.binary_cross_entropy`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.BCELoss()(ms.Tensor([0.5]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`functional.binary_cross_entropy` as a layer: `BCELoss(weight, reduction)(input, target)`."""
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
         super().__init__()
@@ -38,12 +32,9 @@ class BCELoss(Cell):
 
 
 class BCEWithLogitsLoss(Cell):
-    """Applies `functional.binary_cross_entropy_with_logits`.
+    """`functional.binary_cross_entropy_with_logits` as a layer.
 
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.BCEWithLogitsLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.6931472
+    `BCEWithLogitsLoss(weight, reduction, pos_weight)(input, target)`.
     """
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean", pos_weight: Tensor | None = None) -> None:
@@ -55,13 +46,7 @@ class BCEWithLogitsLoss(Cell):
 
 
 class KLDivLoss(Cell):
-    """Applies `functional.kl_div`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.KLDivLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.0
-    """
+    """`functional.kl_div` as a layer: `KLDivLoss(reduction, log_target)(input, target)`."""
 
     def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
         super().__init__()
@@ -72,13 +57,7 @@ class KLDivLoss(Cell):
 
 
 class SmoothL1Loss(Cell):
-    """Applies `functional.smooth_l1_loss`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.SmoothL1Loss()(ms.Tensor([2.0, 3.0]), ms.Tensor([2.0, 1.0])))
-        0.75
-    """
+    """`functional.smooth_l1_loss` as a layer: `SmoothL1Loss(reduction, beta)(input, target)`."""
 
     def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
         super().__init__()
@@ -89,13 +68,7 @@ class SmoothL1Loss(Cell):
 
 
 class MSELoss(Cell):
-    """Applies `functional.mse_loss`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.MSELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
-        2.0
-    """
+    """`functional.mse_loss` as a layer: `MSELoss(reduction)(input, target)`."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -106,13 +79,7 @@ class MSELoss(Cell):
 
 
 class L1Loss(Cell):
-    """Applies `functional.l1_loss`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.L1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
-        1.0
-    """
+    """`functional.l1_loss` as a layer: `L1Loss(reduction)(input, target)`."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -123,13 +90,7 @@ class L1Loss(Cell):
 
 
 class SoftMarginLoss(Cell):
-    """Applies `functional.soft_margin_loss`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.SoftMarginLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`functional.soft_margin_loss` as a layer: `SoftMarginLoss(reduction)(input, target)`."""
 
     def __init__(self, reduction: str = "mean") -> None:
         super().__init__()
@@ -140,13 +101,9 @@ class SoftMarginLoss(Cell):
 
 
 class CosineEmbeddingLoss(Cell):
-    """Applies `functional.cosine_embedding_loss`.
+    """`functional.cosine_embedding_loss` as a layer.
 
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[1.0, 0.0]])
-        >>> print(ms.mint.nn.CosineEmbeddingLoss()(x, x, ms.Tensor([-1])))
-        1.0
+    `CosineEmbeddingLoss(margin, reduction)(input1, input2, target)`.
     """
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
@@ -158,13 +115,7 @@ class CosineEmbeddingLoss(Cell):
 
 
 class NLLLoss(Cell):
-    """Applies `functional.nll_loss`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.NLLLoss()(ms.Tensor([[-1.0, -2.0]]), ms.Tensor([1], ms.int32)))
-        2.0
-    """
+    """`functional.nll_loss` as a layer: `NLLLoss(weight, ignore_index, reduction)(input, target)`."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__()
@@ -175,12 +126,9 @@ class NLLLoss(Cell):
 
 
 class CrossEntropyLoss(NLLLoss):
-    """Applies `functional.cross_entropy`.
+    """`functional.cross_entropy` as a layer.
 
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.CrossEntropyLoss()(ms.Tensor([[0.0, 0.0]]), ms.Tensor([1], ms.int32)))
-        0.6931472
+    `CrossEntropyLoss(weight, ignore_index, reduction, label_smoothing)(input, target)`.
     """
 
     def __init__(

@@ -2,65 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_positive_int
-from dist_ms.common.initializer import HeUniform, Normal, Uniform, initializer
+from dist_ms.common.initializer import Normal, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.layer.extended.layers import Dropout2dExt as Dropout2d
+from dist_ms.nn.layer.extended.layers import DropoutExt as Dropout
+from dist_ms.nn.layer.extended.linear import Linear
 
 __all__ = ["Dropout", "Dropout2d", "Embedding", "Flatten", "Linear"]
-
-
-class Linear(Cell):
-    """input weight^T + bias.
-
-    Parameters: `weight` (out_features, in_features) and `bias` (out_features,).
-
-    Args:
-        in_features, out_features: lengths of the input's and the output's last dimension.
-        bias: whether there is one.
-        weight_init, bias_init: Tensor, name, Initializer or number; None for uniform in
-            +-1 / sqrt(in_features).
-        dtype: the parameters' type; None for float32.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> layer = ms.mint.nn.Linear(3, 2, weight_init="ones", bias_init="zeros")
-        >>> print(layer(ms.Tensor([[1.0, 2.0, 3.0]])))
-        [[6. 6.]]
-    """
-
-    def __init__(
-        self,
-        in_features: int,
-        out_features: int,
-        bias: bool = True,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        self.in_features = check_positive_int(in_features, "in_features", self.cls_name)
-        self.out_features = check_positive_int(out_features, "out_features", self.cls_name)
-        kind = mstype.float32 if dtype is None else dtype
-        weight_init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
-        self.weight = Parameter(initializer(weight_init, (out_features, in_features), kind), name="weight")
-        self.bias = None
-        if bias:
-            bias_init = Uniform(1 / math.sqrt(in_features)) if bias_init is None else bias_init
-            self.bias = Parameter(initializer(bias_init, (out_features,), kind), name="bias")
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.linear(input, self.weight, self.bias)
-
-    def extend_repr(self) -> str:
-        text = f"input_features={self.in_features}, output_features={self.out_features}"
-        return text if self.bias is None else f"{text}, has_bias=True"
 
 
 class Embedding(Cell):
@@ -129,13 +84,7 @@ class Embedding(Cell):
 
 
 class Flatten(Cell):
-    """Makes one dimension of those from `start_dim` to `end_dim`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.Flatten()(ms.ops.ones((2, 3, 4))).shape
-        (2, 12)
-    """
+    """`functional.flatten` as a layer: `Flatten(start_dim, end_dim)(input)`; the first dimension stays by default."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -143,33 +92,3 @@ class Flatten(Cell):
 
     def construct(self, input: Tensor) -> Tensor:
         return functional.flatten(input, self.start_dim, self.end_dim)
-
-
-class Dropout(Cell):
-    """Applies `functional.dropout` in training.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.Dropout(0.5)(ms.Tensor([1.0, 2.0])))
-        [1. 2.]
-    """
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        super().__init__()
-        self.p, self.inplace = p, inplace
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.dropout(input, self.p, self.training, self.inplace)
-
-
-class Dropout2d(Dropout):
-    """Applies `functional.dropout2d` in training.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.Dropout2d(0.5)(ms.ops.ones((1, 2, 2, 2))).shape
-        (1, 2, 2, 2)
-    """
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.dropout2d(input, self.p, self.training, self.inplace)

@@ -12,6 +12,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.layer.extended.layers import LayerNormExt as LayerNorm
 
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm"]
 
@@ -82,13 +83,7 @@ class _BatchNorm(Cell):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of (N, C) or (N, C, L) per channel; see `BatchNorm2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.BatchNorm1d(2)(ms.ops.ones((3, 2))).shape
-        (3, 2)
-    """
+    """`BatchNorm2d` of (N, C) or (N, C, L)."""
 
     _ranks = (2, 3)
 
@@ -118,13 +113,7 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Batch normalisation of (N, C, D, H, W) per channel; see `BatchNorm2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.BatchNorm3d(2)(ms.ops.ones((1, 2, 3, 3, 3))).shape
-        (1, 2, 3, 3, 3)
-    """
+    """`BatchNorm2d` of (N, C, D, H, W)."""
 
     _ranks = (5,)
 
@@ -165,40 +154,3 @@ class GroupNorm(Cell):
 
     def extend_repr(self) -> str:
         return f"num_groups={self.num_groups}, num_channels={self.num_channels}, eps={self.eps}, affine={self.affine}"
-
-
-class LayerNorm(Cell):
-    """Normalisation over the last dimensions.
-
-    Args:
-        normalized_shape: their lengths, an int, tuple or list.
-        eps: added to the variance.
-        elementwise_affine: whether there are `weight` and `bias` of that shape.
-        bias: whether there is the latter.
-        dtype: the parameters' type; None for float32.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.LayerNorm(2)(ms.Tensor([[1.0, 3.0]])))
-        [[-0.999995  0.999995]]
-    """
-
-    def __init__(
-        self,
-        normalized_shape: Any,
-        eps: float = 1e-5,
-        elementwise_affine: bool = True,
-        bias: bool = True,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        shape = (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
-        self.normalized_shape, self.eps, self.elementwise_affine = shape, eps, elementwise_affine
-        self.weight = _vector("ones", shape, dtype, "weight") if elementwise_affine else None
-        self.bias = _vector("zeros", shape, dtype, "bias") if elementwise_affine and bias else None
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
-
-    def extend_repr(self) -> str:
-        return f"normalized_shape={self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"

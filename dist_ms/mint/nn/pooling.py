@@ -29,13 +29,7 @@ __all__ = [
 
 
 class AdaptiveMaxPool1d(Cell):
-    """Applies `functional.adaptive_max_pool1d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.AdaptiveMaxPool1d(2)(ms.Tensor([[[1.0, 3.0, 2.0, 0.0]]])))
-        [[[3. 2.]]]
-    """
+    """`functional.adaptive_max_pool1d` as a layer: `AdaptiveMaxPool1d(output_size, return_indices)(input)`."""
 
     def __init__(self, output_size: int, return_indices: bool = False) -> None:
         super().__init__()
@@ -46,13 +40,7 @@ class AdaptiveMaxPool1d(Cell):
 
 
 class AvgPool1d(Cell):
-    """Applies `functional.avg_pool1d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.AvgPool1d(2)(ms.Tensor([[[1.0, 3.0, 2.0, 0.0]]])))
-        [[[2. 1.]]]
-    """
+    """`functional.avg_pool1d` as a layer: `AvgPool1d(kernel_size, stride, ...)(input)`."""
 
     def __init__(
         self,
@@ -70,13 +58,7 @@ class AvgPool1d(Cell):
 
 
 class AvgPool2d(Cell):
-    """Applies `functional.avg_pool2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.AvgPool2d(2)(ms.Tensor([[[[1.0, 3.0], [2.0, 0.0]]]])))
-        [[[[1.5]]]]
-    """
+    """`functional.avg_pool2d` as a layer: `AvgPool2d(kernel_size, stride, ...)(input)`."""
 
     def __init__(
         self,
@@ -95,26 +77,14 @@ class AvgPool2d(Cell):
 
 
 class AvgPool3d(AvgPool2d):
-    """Applies `functional.avg_pool3d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.AvgPool3d(2)(ms.ops.ones((1, 1, 2, 2, 2))))
-        [[[[[1.]]]]]
-    """
+    """`functional.avg_pool3d` as a layer: `AvgPool3d(kernel_size, stride, ...)(input)`."""
 
     def construct(self, input: Tensor) -> Tensor:
         return functional.avg_pool3d(input, *self.window)
 
 
 class MaxPool2d(Cell):
-    """Applies `functional.max_pool2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.MaxPool2d(2)(ms.Tensor([[[[1.0, 3.0], [2.0, 0.0]]]])))
-        [[[[3.]]]]
-    """
+    """`functional.max_pool2d` as a layer: `MaxPool2d(kernel_size, stride, ...)(input)`."""
 
     def __init__(
         self,
@@ -133,14 +103,9 @@ class MaxPool2d(Cell):
 
 
 class MaxUnpool2d(Cell):
-    """Applies `functional.max_unpool2d`.
+    """`functional.max_unpool2d` as a layer.
 
-    Examples:
-        >>> import dist_ms as ms
-        >>> pooled = ms.mint.nn.MaxPool2d(2, return_indices=True)(ms.Tensor([[[[1.0, 3.0], [2.0, 0.0]]]]))
-        >>> print(ms.mint.nn.MaxUnpool2d(2)(*pooled))
-        [[[[0. 3.]
-           [0. 0.]]]]
+    `MaxUnpool2d(kernel_size, stride, padding)(input, indices, output_size=None)`.
     """
 
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:

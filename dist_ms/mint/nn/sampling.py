@@ -44,39 +44,21 @@ __all__ = [
 
 
 class ZeroPad1d(ConstantPad1d):
-    """Pads the last dimension with zeros: an int, or (left, right).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.ZeroPad1d(1)(ms.ops.ones((1, 2, 3))).shape
-        (1, 2, 5)
-    """
+    """`ConstantPad1d` with zeros: an int, or (left, right)."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0)
 
 
 class ZeroPad3d(ConstantPad3d):
-    """Pads the last three dimensions with zeros: an int, or (left, right, top, bottom, front, back).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.ZeroPad3d(1)(ms.ops.ones((1, 1, 2, 2, 2))).shape
-        (1, 1, 4, 4, 4)
-    """
+    """`ConstantPad3d` with zeros: an int, or (left, right, top, bottom, front, back)."""
 
     def __init__(self, padding: Any) -> None:
         super().__init__(padding, 0)
 
 
 class Fold(Cell):
-    """Applies `functional.fold`: adds up the windows that `Unfold` took.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.Fold((4, 4), 2)(ms.ops.ones((1, 8, 9))).shape
-        (1, 2, 4, 4)
-    """
+    """`functional.fold` as a layer: `Fold(output_size, kernel_size, dilation, padding, stride)(input)`."""
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -89,13 +71,7 @@ class Fold(Cell):
 
 
 class Unfold(Cell):
-    """Applies `functional.unfold`: one column for each window.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.Unfold(2)(ms.ops.ones((1, 2, 4, 4))).shape
-        (1, 8, 9)
-    """
+    """`functional.unfold` as a layer: `Unfold(kernel_size, dilation, padding, stride)(input)`."""
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
@@ -106,17 +82,7 @@ class Unfold(Cell):
 
 
 class UpsamplingNearest2d(Cell):
-    """(N, C, H, W) at another size, each element from the nearest one.
-
-    Args:
-        size: the new height and width, or None.
-        scale_factor: new size over old, or None.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.UpsamplingNearest2d((4, 4))(ms.ops.ones((1, 1, 2, 2))).shape
-        (1, 1, 4, 4)
-    """
+    """`functional.interpolate` of (N, C, H, W) as a layer, in the mode "nearest"."""
 
     def __init__(self, size: Any = None, scale_factor: Any = None) -> None:
         super().__init__()
@@ -127,13 +93,7 @@ class UpsamplingNearest2d(Cell):
 
 
 class UpsamplingBilinear2d(UpsamplingNearest2d):
-    """(N, C, H, W) at another size, linear in both directions; the corners coincide.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.UpsamplingBilinear2d((4, 4))(ms.ops.ones((1, 1, 2, 2))).shape
-        (1, 1, 4, 4)
-    """
+    """`functional.interpolate` of (N, C, H, W) as a layer, in the mode "bilinear", where the corners coincide."""
 
     def construct(self, input: Tensor) -> Tensor:
         return functional.interpolate(input, self.size, self.scale_factor, "bilinear", True)

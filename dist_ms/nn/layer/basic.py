@@ -43,20 +43,7 @@ class Identity(Cell):
 
 
 class Flatten(Cell):
-    """Makes one dimension of those from `start_dim` to `end_dim`.
-
-    Args:
-        start_dim, end_dim: the first and last one, counted from either end.
-
-    Raises:
-        TypeError: when called, if one is no int.
-        ValueError: when called, if there is no such dimension or they are in the wrong order.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.Flatten()(ms.ops.ones((2, 3, 4))).shape
-        (2, 12)
-    """
+    """`ops.flatten`, row by row, as a layer: `Flatten(start_dim, end_dim)(x)`."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -206,12 +193,10 @@ class Moments(Cell):
 
 
 class OneHot(Cell):
-    """`on_value` at the index, `off_value` elsewhere, in a new dimension of length `depth`.
+    """`ops.one_hot` as a layer, with one class and values 1 and 0 of float32 unless told otherwise.
 
     Args:
-        axis: where the new dimension goes.
-        depth: its length.
-        on_value, off_value: the values.
+        axis, depth, on_value, off_value: as there.
         dtype: element type of the result.
 
     Examples:
@@ -233,20 +218,7 @@ class OneHot(Cell):
 
 
 class Roll(Cell):
-    """Moves the elements along dimensions, those that fall off come back on the other side.
-
-    Args:
-        shift: an int, or a tuple or list with one per entry of `axis`.
-        axis: an int, or a tuple or list.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Roll(1, 0)(ms.Tensor([1, 2, 3])))
-        [3 1 2]
-    """
+    """`ops.roll` as a layer: `Roll(shift, axis)(input_x)`."""
 
     def __init__(self, shift: Any, axis: Any) -> None:
         super().__init__()
@@ -258,28 +230,14 @@ class Roll(Cell):
 
 
 class Tril(Cell):
-    """The lower triangle of each matrix, zeros elsewhere; `k` moves the diagonal up.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Tril()(ms.Tensor([[1, 2], [3, 4]])))
-        [[1 0]
-         [3 4]]
-    """
+    """`ops.tril` as a layer: `Tril()(x, k=0)`, with `k` as the last diagonal kept."""
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
         return ops.tril(x, k)
 
 
 class Triu(Cell):
-    """The upper triangle of each matrix, zeros elsewhere; `k` moves the diagonal up.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Triu()(ms.Tensor([[1, 2], [3, 4]])))
-        [[1 2]
-         [0 4]]
-    """
+    """`ops.triu` as a layer: `Triu()(x, k=0)`, with `k` as the first diagonal kept."""
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
         return ops.triu(x, k)

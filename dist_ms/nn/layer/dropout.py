@@ -78,39 +78,13 @@ class _ChannelDropout(Cell):
 
 
 class Dropout1d(_ChannelDropout):
-    """Sets channels of (N, C, L) or (C, L) to 0 with probability p, in training only.
-
-    Args:
-        p: probability to drop a channel, a float in [0, 1].
-
-    Raises:
-        TypeError: if `p` is no float.
-        ValueError: if it is out of range, or the input has other dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Dropout1d(1.0).set_train()(ms.Tensor([[1.0, 2.0]])))
-        [[0. 0.]]
-    """
+    """`ops.dropout1d` as a layer that acts in training only: `Dropout1d(p)(x)`."""
 
     _drop = staticmethod(dropout1d)
 
 
 class Dropout2d(_ChannelDropout):
-    """Sets channels of (N, C, H, W) to 0 with probability p, in training only.
-
-    Args:
-        p: probability to drop a channel, a float in [0, 1].
-
-    Raises:
-        TypeError: if `p` is no float.
-        ValueError: if it is out of range, or the input has other dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Dropout2d(1.0).set_train()(ms.Tensor([[[[1.0, 2.0]]]])))
-        [[[[0. 0.]]]]
-    """
+    """`ops.dropout2d` as a layer that acts in training only: `Dropout2d(p)(x)`."""
 
     _drop = staticmethod(dropout2d)
 
@@ -119,13 +93,7 @@ class Dropout2d(_ChannelDropout):
 
 
 class Dropout3d(_ChannelDropout):
-    """Sets channels of (N, C, D, H, W) to 0 with probability p, in training only; see `Dropout2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Dropout3d(1.0).set_train()(ms.ops.ones((1, 1, 1, 1, 2))))
-        [[[[[0. 0.]]]]]
-    """
+    """`ops.dropout3d` as a layer that acts in training only: `Dropout3d(p)(x)`."""
 
     _drop = staticmethod(dropout3d)
 

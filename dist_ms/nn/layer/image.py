@@ -13,16 +13,7 @@ __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle", "Upsample"]
 
 
 class PixelShuffle(Cell):
-    """Rearranges (..., C r^2, H, W) to (..., C, H r, W r); see `ops.pixel_shuffle`.
-
-    Args:
-        upscale_factor: r, a positive int.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.PixelShuffle(2)(ms.ops.ones((1, 4, 3, 3))).shape
-        (1, 1, 6, 6)
-    """
+    """`ops.pixel_shuffle` as a layer: `PixelShuffle(upscale_factor)(input)`."""
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -33,16 +24,7 @@ class PixelShuffle(Cell):
 
 
 class PixelUnshuffle(Cell):
-    """Rearranges (..., C, H r, W r) to (..., C r^2, H, W); see `ops.pixel_unshuffle`.
-
-    Args:
-        downscale_factor: r, a positive int.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.PixelUnshuffle(2)(ms.ops.ones((1, 1, 6, 6))).shape
-        (1, 4, 3, 3)
-    """
+    """`ops.pixel_unshuffle` as a layer: `PixelUnshuffle(downscale_factor)(input)`."""
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
@@ -53,16 +35,7 @@ class PixelUnshuffle(Cell):
 
 
 class ChannelShuffle(Cell):
-    """Deals the channels of (N, C, ...) to groups in turn; see `ops.channel_shuffle`.
-
-    Args:
-        groups: number of groups, a positive int.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.ChannelShuffle(2)(ms.ops.ones((1, 4, 3))).shape
-        (1, 4, 3)
-    """
+    """`ops.channel_shuffle` as a layer: `ChannelShuffle(groups)(x)`."""
 
     def __init__(self, groups: int) -> None:
         super().__init__()
@@ -73,20 +46,7 @@ class ChannelShuffle(Cell):
 
 
 class Upsample(Cell):
-    """A (N, C, *spatial) tensor at another spatial size; see `ops.interpolate`.
-
-    Args:
-        size: the new size, or None.
-        scale_factor: new size over old, or None.
-        mode: "nearest", "linear", "bilinear", "bicubic", "trilinear", "area" or "nearest-exact".
-        align_corners: let the corner elements coincide.
-        recompute_scale_factor: take the scale from the rounded new size.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Upsample(size=4)(ms.Tensor([[[1.0, 3.0]]])))
-        [[[1. 1. 3. 3.]]]
-    """
+    """`ops.interpolate` as a layer: `Upsample(size, scale_factor, mode, align_corners, recompute_scale_factor)(x)`."""
 
     def __init__(
         self,

@@ -123,13 +123,7 @@ class ConstantPad2d(_ConstantPadNd):
 
 
 class ConstantPad3d(_ConstantPadNd):
-    """Pads the last three dimensions with a value: an int, or (left, right, top, bottom, front, back).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.ConstantPad3d(1, 0.5)(ms.ops.ones((1, 1, 1, 1, 1))).shape
-        (1, 1, 3, 3, 3)
-    """
+    """`ConstantPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 
     _rank = 3
 
@@ -169,25 +163,13 @@ class ReflectionPad1d(_PadNd):
 
 
 class ReflectionPad2d(_PadNd):
-    """Pads the last two dimensions with their mirror image; see `ReflectionPad1d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.ReflectionPad2d(1)(ms.ops.ones((1, 3, 3))).shape
-        (1, 5, 5)
-    """
+    """`ReflectionPad1d` of the last two dimensions: an int, or (left, right, top, bottom)."""
 
     _rank, _mode = 2, "reflect"
 
 
 class ReflectionPad3d(_PadNd):
-    """Pads the last three dimensions with their mirror image; see `ReflectionPad1d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.ReflectionPad3d(1)(ms.ops.ones((1, 3, 3, 3))).shape
-        (1, 5, 5, 5)
-    """
+    """`ReflectionPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 
     _rank, _mode = 3, "reflect"
 
@@ -212,24 +194,12 @@ class ReplicationPad1d(_PadNd):
 
 
 class ReplicationPad2d(_PadNd):
-    """Pads the last two dimensions with their edge; see `ReplicationPad1d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.ReplicationPad2d(1)(ms.ops.ones((1, 3, 3))).shape
-        (1, 5, 5)
-    """
+    """`ReplicationPad1d` of the last two dimensions: an int, or (left, right, top, bottom)."""
 
     _rank, _mode = 2, "replicate"
 
 
 class ReplicationPad3d(_PadNd):
-    """Pads the last three dimensions with their edge; see `ReplicationPad1d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.ReplicationPad3d(1)(ms.ops.ones((1, 3, 3, 3))).shape
-        (1, 5, 5, 5)
-    """
+    """`ReplicationPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 
     _rank, _mode = 3, "replicate"

@@ -132,13 +132,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """The maximum over sliding windows of (N, C, L) or (C, L); see `MaxPool2d`, with ints.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MaxPool1d(2, 2)(ms.Tensor([[[1.0, 2.0, 4.0, 3.0]]])))
-        [[[2. 4.]]]
-    """
+    """`MaxPool2d` of (N, C, L) or (C, L), with ints."""
 
     _rank = 1
 
@@ -157,13 +151,7 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """The maximum over sliding windows of (N, C, D, H, W) or (C, D, H, W); see `MaxPool2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.MaxPool3d(2, 2)(ms.ops.ones((1, 1, 4, 4, 4))).shape
-        (1, 1, 2, 2, 2)
-    """
+    """`MaxPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 
     _rank = 3
 
@@ -252,13 +240,7 @@ class AvgPool2d(_AvgPoolNd):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """The mean over sliding windows of (N, C, L) or (C, L); see `AvgPool2d`, with ints.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.AvgPool1d(2, 2)(ms.Tensor([[[1.0, 2.0, 4.0, 3.0]]])))
-        [[[1.5 3.5]]]
-    """
+    """`AvgPool2d` of (N, C, L) or (C, L), with ints."""
 
     _rank = 1
 
@@ -276,13 +258,7 @@ class AvgPool1d(_AvgPoolNd):
 
 
 class AvgPool3d(_AvgPoolNd):
-    """The mean over sliding windows of (N, C, D, H, W) or (C, D, H, W); see `AvgPool2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.AvgPool3d(2, 2)(ms.ops.ones((1, 1, 2, 2, 2))))
-        [[[[[1.]]]]]
-    """
+    """`AvgPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 
     _rank = 3
 

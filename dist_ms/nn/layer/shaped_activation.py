@@ -17,19 +17,7 @@ __all__ = ["GLU", "LRN", "LogSoftmax", "PReLU", "RReLU", "Softmax", "Softmax2d",
 
 
 class Softmax(Cell):
-    """exp(x) / sum(exp(x)) over an axis.
-
-    Args:
-        axis: an int, or a tuple of one.
-
-    Raises:
-        TypeError: if `axis` is no int or tuple of ints.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Softmax()(ms.Tensor([1.0, 1.0])))
-        [0.5 0.5]
-    """
+    """`ops.softmax` as a layer: `Softmax(axis)(input)`; `axis` may be a tuple of one int."""
 
     def __init__(self, axis: Any = -1) -> None:
         super().__init__()
@@ -40,19 +28,7 @@ class Softmax(Cell):
 
 
 class LogSoftmax(Cell):
-    """x - log(sum(exp(x))) over an axis.
-
-    Args:
-        axis: an int.
-
-    Raises:
-        TypeError: if `axis` is no int.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.LogSoftmax()(ms.Tensor([1.0, 1.0])))
-        [-0.6931472 -0.6931472]
-    """
+    """`ops.log_softmax` as a layer: `LogSoftmax(axis)(x)`."""
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
@@ -110,16 +86,7 @@ class Softmax2d(Cell):
 
 
 class GLU(Cell):
-    """a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
-
-    Args:
-        axis: the axis to halve.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.GLU()(ms.Tensor([2.0, 0.0])))
-        [1.]
-    """
+    """`ops.glu` as a layer: `GLU(axis)(x)`."""
 
     def __init__(self, axis: int = -1) -> None:
         super().__init__()
@@ -168,20 +135,7 @@ class PReLU(Cell):
 
 
 class RReLU(Cell):
-    """x where positive or 0, else x times a random slope, new for each element.
-
-    Args:
-        lower, upper: limits of the slope.
-
-    Raises:
-        TypeError: if a limit is no number.
-        ValueError: if `upper` is below `lower`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.RReLU(0.5, 0.5)(ms.Tensor([-1.0, 2.0])))
-        [-0.5  2. ]
-    """
+    """`ops.rrelu` as a layer: `RReLU(lower, upper)(x)`."""
 
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> None:
         super().__init__()
@@ -194,22 +148,7 @@ class RReLU(Cell):
 
 
 class LRN(Cell):
-    """Local response normalisation across channels; see `ops.lrn`.
-
-    Args:
-        depth_radius: half width of the window of channels.
-        bias, alpha, beta: floats of the formula.
-        norm_region: "ACROSS_CHANNELS".
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `depth_radius` is negative, or `norm_region` is another.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.LRN(0)(ms.ops.ones((1, 1, 1, 1))))
-        [[[[0.70710677]]]]
-    """
+    """`ops.lrn` as a layer: `LRN(depth_radius, bias, alpha, beta, norm_region)(input_x)`."""
 
     def __init__(
         self,

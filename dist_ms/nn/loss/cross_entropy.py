@@ -61,25 +61,7 @@ class CrossEntropyLoss(LossBase):
 
 
 class NLLLoss(LossBase):
-    """The negative log likelihood of labels; see `ops.nll_loss`.
-
-    Args:
-        weight: a Tensor with a weight per class, or None for ones.
-        ignore_index: the label whose rows do not count.
-        reduction: "mean", "sum" or "none".
-
-    Inputs:
-        logits (Tensor): log probabilities (N, C), (N, C, ...) or (C,).
-        labels (Tensor): int32 or int64 labels (N, ...) or ().
-
-    Outputs:
-        Tensor: a scalar, or with "none" one loss per row.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.NLLLoss()(ms.Tensor([[-0.5, -1.0]]), ms.Tensor([1])))
-        1.0
-    """
+    """`ops.nll_loss` as a layer: `NLLLoss(weight, ignore_index, reduction)(logits, labels)`."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(reduction)

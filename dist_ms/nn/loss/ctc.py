@@ -14,26 +14,24 @@ __all__ = ["CTCLoss"]
 
 
 class CTCLoss(LossBase):
-    """Minus the log likelihood of label sequences over all their alignments; see `ops.ctc_loss`.
+    """`ops.ctc_loss` as a layer that returns the loss alone, and takes sequences without a batch, too.
 
     Args:
-        blank: the class that stands for no label.
-        reduction: "mean" (of the losses over their target lengths), "sum" or "none".
-        zero_infinity: replace infinite losses by 0.
+        blank, reduction, zero_infinity: as there.
 
     Inputs:
-        log_probs (Tensor): (T, N, C) or (T, C) log probabilities.
-        targets (Tensor): labels (N, S) or (S,).
-        input_lengths (Tensor or tuple): (N,), how many of the T steps count.
-        target_lengths (Tensor or tuple): (N,), how many of the S labels count.
+        log_probs (Tensor): (T, N, C) or (T, C).
+        targets (Tensor): (N, S) or (S,).
+        input_lengths (Tensor or tuple): (N,).
+        target_lengths (Tensor or tuple): (N,).
 
     Outputs:
         Tensor: a scalar, or with "none" (N,) if there is a batch.
 
     Examples:
         >>> import dist_ms as ms
-        >>> logp = ms.ops.log_softmax(ms.ops.zeros((2, 1, 2)))
-        >>> print(ms.nn.CTCLoss()(logp, ms.Tensor([[1]]), ms.Tensor([2]), ms.Tensor([1])))
+        >>> logp = ms.ops.log_softmax(ms.ops.zeros((2, 2)))
+        >>> print(ms.nn.CTCLoss()(logp, ms.Tensor([1]), ms.Tensor([2]), ms.Tensor([1])))
         0.2876821
     """
 

@@ -47,23 +47,7 @@ class PoissonNLLLoss(LossBase):
 
 
 class GaussianNLLLoss(LossBase):
-    """The negative log likelihood of normal values; see `ops.gaussian_nll_loss`.
-
-    Args:
-        full: add the constant 0.5 log(2 pi).
-        eps: least variance, a float above 0.
-        reduction: "mean", "sum" or "none".
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `eps` is not above 0.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x, var = ms.Tensor([1.0]), ms.Tensor([1.0])
-        >>> print(ms.nn.GaussianNLLLoss()(x, ms.Tensor([3.0]), var))
-        2.0
-    """
+    """`ops.gaussian_nll_loss` as a layer: `GaussianNLLLoss(full=, eps=, reduction=)(logits, labels, var)`."""
 
     def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
         super().__init__(reduction)

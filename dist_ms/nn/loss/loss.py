@@ -90,16 +90,7 @@ def check_tensors(owner: str, **given: Any) -> None:
 
 
 class L1Loss(LossBase):
-    """|logits - labels|, or its mean or sum.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.L1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
-        1.0
-    """
+    """`ops.l1_loss` as a layer: `L1Loss(reduction)(logits, labels)`."""
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         check_tensors(self.cls_name, logits=logits, labels=labels)
@@ -107,13 +98,7 @@ class L1Loss(LossBase):
 
 
 class MAELoss(L1Loss):
-    """The mean absolute error; the same as `L1Loss`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MAELoss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.0, 4.0])))
-        1.0
-    """
+    """The mean absolute error; the same as `L1Loss`."""
 
 
 class MSELoss(LossBase):
@@ -151,19 +136,7 @@ class RMSELoss(LossBase):
 
 
 class SmoothL1Loss(LossBase):
-    """0.5 d^2 / beta where d = |logits - labels| is below beta, else d - 0.5 beta.
-
-    Girshick, "Fast R-CNN", 2015.
-
-    Args:
-        beta: where the parabola ends, 0 or more.
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.SmoothL1Loss()(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
-        [0.125 1.5  ]
-    """
+    """`ops.smooth_l1_loss` as a layer: `SmoothL1Loss(beta, reduction)(logits, labels)`."""
 
     def __init__(self, beta: float = 1.0, reduction: str = "none") -> None:
         super().__init__(reduction)
@@ -175,19 +148,7 @@ class SmoothL1Loss(LossBase):
 
 
 class HuberLoss(LossBase):
-    """0.5 d^2 where d = |logits - labels| is at most delta, else delta (d - 0.5 delta).
-
-    Huber, "Robust Estimation of a Location Parameter", 1964.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-        delta: where the parabola ends, above 0.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.HuberLoss("none")(ms.Tensor([1.0, 2.0]), ms.Tensor([1.5, 4.0])))
-        [0.125 1.5  ]
-    """
+    """`ops.huber_loss` as a layer: `HuberLoss(reduction, delta)(logits, labels)`."""
 
     def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
         super().__init__(reduction)
@@ -199,17 +160,7 @@ class HuberLoss(LossBase):
 
 
 class BCELoss(LossBase):
-    """-weight (y log x + (1 - y) log(1 - x)) for probabilities x and targets y.
-
-    Args:
-        weight: a Tensor that broadcasts with the inputs, or None for ones.
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.BCELoss()(ms.Tensor([0.5]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`ops.binary_cross_entropy` as a layer: `BCELoss(weight, reduction)(logits, labels)`."""
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -221,17 +172,9 @@ class BCELoss(LossBase):
 
 
 class BCEWithLogitsLoss(LossBase):
-    """The binary cross entropy of sigmoid(logits) and labels, without overflow.
+    """`ops.binary_cross_entropy_with_logits` as a layer.
 
-    Args:
-        reduction: "mean", "sum" or "none".
-        weight: a Tensor that broadcasts with the inputs, or None for ones.
-        pos_weight: weight of positive examples, likewise.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.BCEWithLogitsLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.6931472
+    `BCEWithLogitsLoss(reduction, weight, pos_weight)(logits, labels)`.
     """
 
     def __init__(self, reduction: str = "mean", weight: Tensor | None = None, pos_weight: Tensor | None = None) -> None:
@@ -247,16 +190,7 @@ class BCEWithLogitsLoss(LossBase):
 
 
 class KLDivLoss(LossBase):
-    """labels (log labels - logits): the divergence of exp(logits) from labels.
-
-    Args:
-        reduction: "mean", "batchmean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.KLDivLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.0
-    """
+    """`ops.kl_div` as a layer: `KLDivLoss(reduction)(logits, labels)`."""
 
     _choices = ("mean", "batchmean", "sum", "none")
 

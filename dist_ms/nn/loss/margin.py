@@ -21,21 +21,9 @@ __all__ = [
 
 
 class CosineEmbeddingLoss(LossBase):
-    """1 - cos(x1, x2) where the label is 1, max(0, cos(x1, x2) - margin) where it is -1.
+    """`ops.cosine_embedding_loss` as a layer.
 
-    Args:
-        margin: a float in [-1, 1].
-        reduction: "mean", "sum" or "none".
-
-    Raises:
-        TypeError: if `margin` is no float.
-        ValueError: if it is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x, y = ms.Tensor([[1.0, 0.0]]), ms.Tensor([[0.0, 1.0]])
-        >>> print(ms.nn.CosineEmbeddingLoss()(x, y, ms.Tensor([1])))
-        1.0
+    `CosineEmbeddingLoss(margin, reduction)(logits_x1, logits_x2, labels)`.
     """
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
@@ -49,17 +37,7 @@ class CosineEmbeddingLoss(LossBase):
 
 
 class HingeEmbeddingLoss(LossBase):
-    """x where the label is 1, max(0, margin - x) where it is -1.
-
-    Args:
-        margin: an int or float.
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.HingeEmbeddingLoss()(ms.Tensor([0.25, 0.25]), ms.Tensor([1.0, -1.0])))
-        0.5
-    """
+    """`ops.hinge_embedding_loss` as a layer: `HingeEmbeddingLoss(margin, reduction)(logits, labels)`."""
 
     def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -71,17 +49,7 @@ class HingeEmbeddingLoss(LossBase):
 
 
 class MarginRankingLoss(LossBase):
-    """max(0, -target (input1 - input2) + margin).
-
-    Args:
-        margin: an int or float.
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MarginRankingLoss()(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([1.0])))
-        2.0
-    """
+    """`ops.margin_ranking_loss` as a layer: `MarginRankingLoss(margin, reduction)(input1, input2, target)`."""
 
     def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -92,18 +60,9 @@ class MarginRankingLoss(LossBase):
 
 
 class MultiMarginLoss(LossBase):
-    """The multi-class hinge loss; see `ops.multi_margin_loss`.
+    """`ops.multi_margin_loss` as a layer: `MultiMarginLoss(p, margin, reduction, weight)(x, target, weight=None)`.
 
-    Args:
-        p: 1 or 2.
-        margin: an int or float.
-        reduction: "mean", "sum" or "none".
-        weight: a Tensor with a weight per class, or None for ones.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MultiMarginLoss()(ms.Tensor([[0.5, 0.0]]), ms.Tensor([0])))
-        0.25
+    A weight given with the call stands in for the layer's.
     """
 
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Tensor | None = None) -> None:
@@ -119,33 +78,14 @@ class MultiMarginLoss(LossBase):
 
 
 class MultilabelMarginLoss(LossBase):
-    """The multi-label hinge loss; see `ops.multilabel_margin_loss`.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MultilabelMarginLoss()(ms.Tensor([[0.5, 0.0]]), ms.Tensor([[0, -1]])))
-        0.25
-    """
+    """`ops.multilabel_margin_loss` as a layer: `MultilabelMarginLoss(reduction)(x, target)`."""
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
         return ops.multilabel_margin_loss(x, target, self.reduction)
 
 
 class MultiLabelSoftMarginLoss(LossBase):
-    """The mean over classes of the binary cross entropy of sigmoid(x) and target.
-
-    Args:
-        weight: a Tensor with a weight per class, or None for ones.
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MultiLabelSoftMarginLoss()(ms.Tensor([[0.0]]), ms.Tensor([[1.0]])))
-        0.6931472
-    """
+    """`ops.multilabel_soft_margin_loss` as a layer: `MultiLabelSoftMarginLoss(weight, reduction)(x, target)`."""
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
@@ -156,36 +96,17 @@ class MultiLabelSoftMarginLoss(LossBase):
 
 
 class SoftMarginLoss(LossBase):
-    """log(1 + exp(-labels logits)), for labels 1 and -1.
-
-    Args:
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.SoftMarginLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`ops.soft_margin_loss` as a layer: `SoftMarginLoss(reduction)(logits, labels)`."""
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         return ops.soft_margin_loss(logits, labels, self.reduction)
 
 
 class TripletMarginLoss(LossBase):
-    """max(0, d(x, positive) - d(x, negative) + margin); see `ops.triplet_margin_loss`.
+    """`ops.triplet_margin_loss` as a layer.
 
-    Args:
-        p: order of the norm.
-        swap: use the smaller of the negative's distances to x and to the positive.
-        eps: added to each difference.
-        reduction: "mean", "sum" or "none".
-        margin: an int or float.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> a, b, c = ms.Tensor([[0.0]]), ms.Tensor([[1.0]]), ms.Tensor([[5.0]])
-        >>> print(ms.nn.TripletMarginLoss()(a, b, c))
-        0.0
+    `TripletMarginLoss(p, swap, eps, reduction, margin)(x, positive, negative, margin=None)`.
+    A margin given with the call stands in for the layer's.
     """
 
     def __init__(

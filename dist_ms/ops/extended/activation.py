@@ -54,35 +54,17 @@ def _placed(input: Tensor, out: Tensor, inplace: bool) -> Tensor:
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """max(input, 0).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.relu(ms.Tensor([-1.0, 2.0])))
-        [0. 2.]
-    """
+    """`ops.relu`, with `inplace`."""
     return _placed(input, ops.relu(input), inplace)
 
 
 def relu_(input: Tensor) -> Tensor:
-    """`relu` into its input.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.relu_(ms.Tensor([-1.0, 2.0])))
-        [0. 2.]
-    """
+    """`ops.relu` into its input."""
     return relu(input, True)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """min(max(input, 0), 6).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.relu6(ms.Tensor([-1.0, 8.0])))
-        [0. 6.]
-    """
+    """`ops.relu6`, with `inplace`."""
     return _placed(input, ops.relu6(input), inplace)
 
 
@@ -101,134 +83,70 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
-    """`elu` into its input.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.elu_(ms.Tensor([2.0])))
-        [2.]
-    """
+    """`elu` into its input."""
     return elu(input, alpha, True)
 
 
 def selu(input: Tensor) -> Tensor:
-    """The self-normalising scaled `elu`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.selu(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`ops.selu`, with its argument named `input`."""
     return ops.selu(input)
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """Input sigmoid(input).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.silu(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`ops.silu`, with `inplace`."""
     return _placed(input, ops.silu(input), inplace)
 
 
 def mish(input: Tensor) -> Tensor:
-    """Input tanh(softplus(input)).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.mish(ms.Tensor([0.0])))
-        [0.]
-    """
+    """`ops.mish`, with its argument named `input`."""
     return ops.mish(input)
 
 
 def sigmoid_(input: Tensor) -> Tensor:
-    """`sigmoid` into its input.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.sigmoid_(ms.Tensor([0.0])))
-        [0.5]
-    """
+    """`ops.sigmoid` into its input."""
     return _placed(input, ops.sigmoid(input), True)
 
 
 def logsigmoid(input: Tensor) -> Tensor:
-    """log(sigmoid(input)).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.logsigmoid(ms.Tensor([0.0])))
-        [-0.6931472]
-    """
+    """`ops.logsigmoid`, with its argument named `input`."""
     return ops.logsigmoid(input)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """Input kept between two numbers.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.hardtanh(ms.Tensor([-3.0, 0.5])))
-        [-1.   0.5]
-    """
+    """`ops.hardtanh`, with `inplace`."""
     return _placed(input, ops.hardtanh(input, min_val, max_val), inplace)
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
-    """`hardtanh` into its input.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.hardtanh_(ms.Tensor([-3.0, 0.5])))
-        [-1.   0.5]
-    """
+    """`ops.hardtanh` into its input."""
     return hardtanh(input, min_val, max_val, True)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """Input where it is above the threshold, else `value`.
+    """`ops.threshold`, with `inplace`.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.threshold(ms.Tensor([1.0, 3.0]), 2.0, 9.0))
+        >>> x = ms.Tensor([1.0, 3.0])
+        >>> _ = ms.mint.nn.functional.threshold(x, 2.0, 9.0, inplace=True)
+        >>> print(x)
         [9. 3.]
     """
     return _placed(input, ops.threshold(input, threshold, value), inplace)
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
-    """`threshold` into its input.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.threshold_(ms.Tensor([1.0, 3.0]), 2.0, 9.0))
-        [9. 3.]
-    """
+    """`ops.threshold` into its input."""
     return _placed(input, ops.threshold(input, threshold, value), True)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
-    """Input where it is positive, else negative_slope input.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.leaky_relu(ms.Tensor([-1.0, 2.0])))
-        [-0.01  2.  ]
-    """
+    """`ops.leaky_relu`, with the slope named `negative_slope`, 0.01 if not given."""
     return ops.leaky_relu(input, negative_slope)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """a sigmoid(b), where a and b are the halves of the input along a dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.glu(ms.Tensor([1.0, 0.0])))
-        [0.5]
-    """
+    """`ops.glu`, with the axis named `dim`."""
     return ops.glu(input, dim)
 
 
@@ -238,28 +156,17 @@ def _softmax_dim(ndim: int) -> int:
 
 
 def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
-    """exp(input) over its sum along a dimension.
-
-    Args:
-        input: floats.
-        dim: the dimension; None for 0 where the input has 0, 1 or 3 dimensions, else 1.
-        dtype: what the input is cast to first.
+    """`ops.softmax`, with the axis named `dim`: None for 0 where the input has 0, 1 or 3 dimensions, else 1.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.softmax(ms.Tensor([1.0, 1.0])))
+        >>> print(ms.mint.nn.functional.softmax(ms.ops.zeros((2, 1, 1)))[:, 0, 0])
         [0.5 0.5]
     """
     return ops.softmax(input, _softmax_dim(input.ndim) if dim is None else dim, dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, *, dtype: Any = None) -> Tensor:
-    """The logarithm of `softmax`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.log_softmax(ms.Tensor([1.0, 1.0])))
-        [-0.6931472 -0.6931472]
-    """
+    """`ops.log_softmax`, with the arguments of `softmax`."""
     x = input if dtype is None else ops.cast(input, dtype)
     return ops.log_softmax(x, _softmax_dim(input.ndim) if dim is None else dim)

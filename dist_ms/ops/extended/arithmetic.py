@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 divide = ops.div
+clamp = clip = ops.clamp
 xlogy = ops.xlogy
 isneginf = ops.isneginf
 fix = ops.trunc
@@ -87,55 +88,17 @@ def sub(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
 
 
 def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """Input + value tensor1 tensor2.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([1.0, 2.0])
-        >>> print(ms.mint.addcmul(x, x, x, value=2))
-        [ 3. 10.]
-    """
+    """`ops.addcmul`: input + value tensor1 tensor2, with `value` by name alone and 1 if not given."""
     return ops.addcmul(input, tensor1, tensor2, value)
 
 
 def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Any = 1) -> Tensor:
-    """Input + value tensor1 / tensor2.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([1.0, 2.0])
-        >>> print(ms.mint.addcdiv(x, x, x, value=2))
-        [3. 4.]
-    """
+    """`ops.addcdiv`: input + value tensor1 / tensor2, with `value` by name alone and 1 if not given."""
     return ops.addcdiv(input, tensor1, tensor2, value)
 
 
-def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
-    """Elements below `min` become it, and those above `max` that.
-
-    Args:
-        input: any tensor.
-        min, max: numbers or Tensors, not both None. Where min > max the result is max.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.clamp(ms.Tensor([-1.0, 0.5, 2.0]), 0, 1))
-        [0.  0.5 1. ]
-    """
-    return ops.clamp(input, min, max)
-
-
-clip = clamp
-
-
 def clone(input: Tensor) -> Tensor:
-    """A copy; gradients pass through it.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.clone(ms.Tensor([1.0])))
-        [1.]
-    """
+    """`ops.deepcopy`: a copy through which gradients pass."""
     return ops.deepcopy(input)
 
 
@@ -162,35 +125,17 @@ def item(input: Tensor) -> Any:
 
 
 def sqrt(input: Tensor) -> Tensor:
-    """The square root; integers become float32.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.sqrt(ms.Tensor([4.0])))
-        [2.]
-    """
+    """`ops.sqrt`, with its argument named `input`."""
     return ops.sqrt(input)
 
 
 def frac(input: Tensor) -> Tensor:
-    """What is left of a number without its integer part; the sign stays.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.frac(ms.Tensor([2.5, -1.25])))
-        [ 0.5  -0.25]
-    """
+    """`ops.frac`, with its argument named `input`."""
     return ops.frac(input)
 
 
 def bitwise_not(input: Tensor) -> Tensor:
-    """All bits of integers turned over, or all bools.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.bitwise_not(ms.Tensor([0, 5])))
-        [-1 -6]
-    """
+    """`ops.bitwise_not`, with its argument named `input`."""
     return ops.bitwise_not(input)
 
 

@@ -43,7 +43,7 @@ def conv1d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Convolve over one spatial dimension, without flipping the kernel; see `conv2d`.
+    """`conv2d` over one spatial dimension: (N, C, L) and a weight (O, C / groups, kernel length).
 
     Examples:
         >>> import dist_ms as ms
@@ -97,11 +97,5 @@ def conv3d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Tensor:
-    """Convolve over three spatial dimensions, without flipping the kernel; see `conv2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.functional.conv3d(ms.ops.ones((1, 1, 4, 4, 4)), ms.ops.ones((1, 1, 3, 3, 3))).shape
-        (1, 1, 2, 2, 2)
-    """
+    """`conv2d` over three spatial dimensions: (N, C, D, H, W) and a weight (O, C / groups, depth, height, width)."""
     return _convolve(ops.conv3d, input, weight, bias, stride, padding, dilation, groups)

@@ -33,24 +33,12 @@ zeros_like = ops.zeros_like
 
 
 def ones(size: Any, *, dtype: Number | None = None) -> Tensor:
-    """Ones of a size (an int, tuple or list), float32 unless `dtype` says otherwise.
-
-    Examples:
-        >>> from dist_ms import mint
-        >>> print(mint.ones(2))
-        [1. 1.]
-    """
+    """`ops.ones`, with `dtype` by name alone."""
     return ops.ones(size, dtype)
 
 
 def zeros(size: Any, *, dtype: Number | None = None) -> Tensor:
-    """Zeros of a size (an int, tuple or list), float32 unless `dtype` says otherwise.
-
-    Examples:
-        >>> from dist_ms import mint
-        >>> print(mint.zeros((1, 2)))
-        [[0. 0.]]
-    """
+    """`ops.zeros`, with `dtype` by name alone."""
     return ops.zeros(size, dtype)
 
 
@@ -71,35 +59,16 @@ def empty(*size: Any, dtype: Number | None = None, device: Any = None) -> Tensor
 
 
 def empty_like(input: Tensor, *, dtype: Number | None = None, device: Any = None) -> Tensor:
-    """A tensor of the input's shape (and its dtype, unless one is given); see `empty`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.empty_like(ms.Tensor([1.0, 2.0])).shape
-        (2,)
-    """
+    """`empty` in a tensor's shape, and in its dtype unless one is given."""
     return ops.zeros_like(input, dtype=dtype)
 
 
 def eye(n: int, m: int | None = None, dtype: Number | None = None) -> Tensor:
-    """Ones on the diagonal of an (n, m) matrix of zeros; m is n if None, the dtype float32.
-
-    Examples:
-        >>> from dist_ms import mint
-        >>> print(mint.eye(2))
-        [[1. 0.]
-         [0. 1.]]
-    """
+    """`ops.eye`, of float32 if `dtype` is None."""
     return ops.eye(n, m, mstype.float32 if dtype is None else dtype)
 
 
 def linspace(start: Any, end: Any, steps: int, *, dtype: Number | None = None) -> Tensor:
-    """`steps` numbers at equal distances from `start` to `end`, both included.
-
-    Examples:
-        >>> from dist_ms import mint
-        >>> print(mint.linspace(0, 1, 3))
-        [0.  0.5 1. ]
-    """
+    """`ops.linspace`, and a cast if a `dtype` is given."""
     out = ops.linspace(start, end, steps)
     return out if dtype is None else ops.cast(out, dtype)

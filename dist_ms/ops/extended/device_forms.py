@@ -183,17 +183,7 @@ def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Tenso
 
 
 def npu_gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Return x times the normal distribution's integral up to x; see `ops.gelu`.
-
-    Args:
-        input: the tensor.
-        approximate: "none", or "tanh" for an approximation.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.npu_gelu(ms.Tensor([0.0, 10.0])))
-        [ 0. 10.]
-    """
+    """`ops.gelu`, with "none" or "tanh" as `approximate`."""
     return ops.gelu(input, check_string(approximate, "approximate", "npu_gelu", ("none", "tanh")))
 
 

@@ -59,35 +59,17 @@ def rand(*size: Any, generator: Generator | None = None, dtype: Number | None = 
 
 
 def randn(*size: Any, generator: Generator | None = None, dtype: Number | None = None, device: Any = None) -> Tensor:
-    """Draw normal numbers with mean 0 and standard deviation 1; the arguments are those of `rand`.
-
-    Examples:
-        >>> from dist_ms import mint
-        >>> mint.randn((2, 3)).shape
-        (2, 3)
-    """
+    """`rand` for normal numbers with mean 0 and standard deviation 1."""
     return ops.randn(*_size(size), dtype=dtype, seed=_seed(generator))
 
 
 def rand_like(input: Tensor, *, dtype: Number | None = None, device: Any = None) -> Tensor:
-    """Draw numbers from [0, 1) in the shape (and dtype, unless one is given) of a tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.rand_like(ms.Tensor([1.0, 2.0])).shape
-        (2,)
-    """
+    """`rand` in a tensor's shape, and in its dtype unless one is given."""
     return ops.rand_like(input, dtype=dtype)
 
 
 def randn_like(input: Tensor, *, dtype: Number | None = None, device: Any = None) -> Tensor:
-    """Draw normal numbers in the shape (and dtype, unless one is given) of a tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.randn_like(ms.Tensor([1.0, 2.0])).shape
-        (2,)
-    """
+    """`randn` in a tensor's shape, and in its dtype unless one is given."""
     return ops.randn_like(input, dtype=dtype)
 
 
@@ -134,13 +116,7 @@ def randint(
 
 
 def randint_like(input: Tensor, *args: Any, dtype: Number | None = None, device: Any = None, **bounds: Any) -> Tensor:
-    """Draw integers in a tensor's shape (and dtype, unless one is given), from [0, high) or [low, high).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.randint_like(ms.Tensor([1.0, 2.0]), 5).shape
-        (2,)
-    """
+    """`randint` in a tensor's shape, and in its dtype unless one is given: `size` is left out."""
     low, high = _bounds("randint_like", args, bounds, ())
     out = ops.randint(low, high, tensor(input, "input", "randint_like").shape)
     return ops.cast(out, input.dtype if dtype is None else dtype)

@@ -40,12 +40,12 @@ searchsorted = ops.searchsorted
 
 
 def where(condition: Tensor, input: Any = None, other: Any = None) -> Any:
-    """Elements of `input` where the condition holds, else of `other`; without them, the places where it holds.
+    """`ops.where`; without `input` and `other` the places where the condition holds, one Tensor for each dimension.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.mint.where(ms.Tensor([True, False]), ms.Tensor([1.0, 2.0]), 0.0))
-        [1. 0.]
+        >>> print(*ms.mint.where(ms.Tensor([True, False, True])))
+        [0 2]
     """
     if input is None and other is None:
         return ops.nonzero(condition, as_tuple=True)
@@ -65,13 +65,7 @@ def select(input: Tensor, dim: int, index: int) -> Tensor:
 
 
 def index_select(input: Tensor, dim: int, index: Tensor) -> Tensor:
-    """The slices at the places in `index` along a dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.index_select(ms.Tensor([1.0, 2.0, 3.0]), 0, ms.Tensor([2, 0])))
-        [3. 1.]
-    """
+    """`ops.index_select`, with the axis named `dim`."""
     return ops.index_select(input, dim, index)
 
 
@@ -92,13 +86,7 @@ def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: 
 
 
 def scatter(input: Tensor, dim: int, index: Tensor, src: Any) -> Tensor:
-    """A copy with the elements of `src` (or one number) put at the places in `index` along a dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.scatter(ms.Tensor([1.0, 2.0, 3.0]), 0, ms.Tensor([2, 0]), ms.Tensor([8.0, 9.0])))
-        [9. 2. 8.]
-    """
+    """`ops.scatter`, with the axis named `dim`."""
     return ops.scatter(input, dim, index, src)
 
 
@@ -116,13 +104,7 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
 
 
 def take(input: Tensor, index: Tensor) -> Tensor:
-    """The elements at places of the flattened tensor.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.take(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]), ms.Tensor([3, 0])))
-        [4. 1.]
-    """
+    """`ops.take`, of the flattened tensor alone."""
     return ops.take(input, index)
 
 
@@ -145,24 +127,12 @@ def sort(input: Tensor, *, dim: int = -1, descending: bool = False, stable: bool
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Tensor:
-    """Where the elements in order along a dimension were (int64); see `sort`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.argsort(ms.Tensor([2.0, 1.0])))
-        [1 0]
-    """
+    """The places that `sort` returns."""
     return sort(input, dim=dim, descending=descending, stable=stable)[1]
 
 
 def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> tuple[Tensor, Tensor]:
-    """The k greatest (or least) elements along a dimension, in order, and their places (int64).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.topk(ms.Tensor([2.0, 1.0, 3.0]), 2))
-        [3. 2.] [2 0]
-    """
+    """`ops.topk`, with int64 places."""
     values, places = ops.topk(input, k, dim, largest, sorted)
     return values, ops.cast(places, int64)
 

@@ -30,13 +30,7 @@ soft_margin_loss = ops.soft_margin_loss
 def binary_cross_entropy(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
-    """-weight (y log x + (1 - y) log(1 - x)) for probabilities x and targets y; its mean, sum, or elements.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.binary_cross_entropy(ms.Tensor([0.5]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`ops.binary_cross_entropy`, with its arguments named `input` and `target`."""
     return ops.binary_cross_entropy(input, target, weight, reduction)
 
 
@@ -47,19 +41,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The binary cross entropy of sigmoid(input), without overflow.
-
-    Args:
-        input, target: floats of one shape.
-        weight: broadcasts with them; None for ones.
-        reduction: "mean", "sum" or "none".
-        pos_weight: the weight of positive examples, likewise.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.binary_cross_entropy_with_logits(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.6931472
-    """
+    """`ops.binary_cross_entropy_with_logits`, with `pos_weight` as the last argument."""
     return ops.binary_cross_entropy_with_logits(input, target, weight, pos_weight, reduction)
 
 
@@ -88,29 +70,10 @@ def kl_div(input: Tensor, target: Tensor, reduction: str = "mean", log_target: b
 def nll_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
 ) -> Tensor:
-    """The negative log probability of the target classes, weighted.
-
-    Args:
-        input: log probabilities (N, C) or (N, C, ...).
-        target: classes (N,) or (N, ...).
-        weight: one for each class; None for ones.
-        ignore_index: a class that does not count.
-        reduction: "mean", "sum" or "none".
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.nll_loss(ms.Tensor([[-1.0, -2.0]]), ms.Tensor([1], ms.int32)))
-        2.0
-    """
+    """`ops.nll_loss`, with its first argument named `input` and without smoothing."""
     return ops.nll_loss(input, target, weight, ignore_index, reduction)
 
 
 def smooth_l1_loss(input: Tensor, target: Tensor, reduction: str = "mean", beta: float = 1.0) -> Any:
-    """0.5 d^2 / beta where d = |input - target| is below beta, else d - 0.5 beta.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.smooth_l1_loss(ms.Tensor([2.0, 3.0]), ms.Tensor([2.0, 1.0])))
-        0.75
-    """
+    """`ops.smooth_l1_loss`, with `beta` as the last argument and the mean as what it returns if not told otherwise."""
     return ops.smooth_l1_loss(input, target, beta, reduction)

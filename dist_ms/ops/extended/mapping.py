@@ -13,35 +13,23 @@ linear = ops.dense
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Make elements 0 with probability p and multiply the others by 1 / (1 - p); the input if not training.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.nn.functional.dropout(ms.Tensor([1.0, 2.0]), 0.5, training=False))
-        [1. 2.]
-    """
+    """`ops.dropout`, with `inplace`."""
     out = ops.dropout(input, p, training)
     return input.copy_(out) if inplace else out
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Make whole channels of (N, C, H, W) 0 with probability p; see `dropout`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.nn.functional.dropout2d(ms.ops.ones((1, 2, 2, 2))).shape
-        (1, 2, 2, 2)
-    """
+    """`ops.dropout2d`, with `inplace`."""
     out = ops.dropout2d(input, p, training) if training else input
     return input.copy_(out) if inplace else out
 
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
-    """For each class a vector that is 1 at its place and 0 elsewhere; int64.
+    """`ops.one_hot` of 1 and 0 in int64, in a new last dimension.
 
     Args:
         tensor: classes.
-        num_classes: the vector's length; -1 for the greatest class + 1.
+        num_classes: the new dimension's length; -1 for the greatest class + 1.
 
     Examples:
         >>> import dist_ms as ms

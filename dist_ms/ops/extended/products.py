@@ -44,42 +44,17 @@ _vector_product = _VectorProduct()
 
 
 def baddbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1) -> Tensor:
-    """Beta input + alpha batch1 @ batch2, for batches of matrices.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> one = ms.ops.ones((1, 2, 2))
-        >>> print(ms.mint.baddbmm(one, one, one, alpha=2))
-        [[[5. 5.]
-          [5. 5.]]]
-    """
+    """`ops.baddbmm`: beta input + alpha batch1 @ batch2, with both numbers by name alone."""
     return ops.baddbmm(input, batch1, batch2, beta, alpha)
 
 
 def bmm(input: Tensor, mat2: Tensor) -> Tensor:
-    """The products of two batches of matrices.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.bmm(ms.ops.ones((2, 3, 4)), ms.ops.ones((2, 4, 5))).shape
-        (2, 3, 5)
-    """
+    """`ops.bmm`, with its first argument named `input`."""
     return ops.bmm(input, mat2)
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Tensor:
-    """The p-norm distances between the rows of two tensors (..., rows, columns).
-
-    Args:
-        x1, x2: floats.
-        p: the norm, 0 or more.
-        compute_mode: how MindSpore may compute it; the distances are the same here.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.cdist(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0]])))
-        [[5.]]
-    """
+    """`ops.cdist`; how MindSpore may compute it, `compute_mode`, does not change the distances here."""
     return ops.cdist(x1, x2, p)
 
 
@@ -119,11 +94,5 @@ def vdot(input: Tensor, other: Tensor) -> Tensor:
 
 
 def mv(input: Tensor, vec: Tensor) -> Tensor:
-    """The product of a matrix and a vector.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.mv(ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
-        [11.]
-    """
+    """`ops.mv`, with its first argument named `input`."""
     return ops.mv(input, vec)

@@ -46,52 +46,28 @@ def _axes(dim: Any) -> Any:
 
 
 def all(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether all elements are true, over all dimensions or those in `dim`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.all(ms.Tensor([[True, False], [True, True]]), dim=1))
-        [False  True]
-    """
+    """`ops.all`, over all dimensions or those in `dim`, an int, tuple or list."""
     return ops.all(input, _axes(dim), keepdim)
 
 
 def any(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
-    """Whether any element is true, over all dimensions or those in `dim`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.any(ms.Tensor([[True, False], [False, False]]), dim=1))
-        [ True False]
-    """
+    """`ops.any`, over all dimensions or those in `dim`, an int, tuple or list."""
     return ops.any(input, _axes(dim), keepdim)
 
 
 def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The average, over all dimensions or those in `dim`.
-
-    Args:
-        input: any tensor.
-        dim: an int, tuple or list; None for all.
-        keepdim: keep the reduced dimensions with length 1.
-        dtype: what the input is cast to first.
+    """`ops.mean`, over all dimensions or those in `dim`, an int, tuple or list, of the input cast to `dtype`.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.mint.mean(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
+        >>> print(ms.mint.mean(ms.Tensor([[1, 3], [2, 4]]), [1], dtype=ms.float32))
         [2. 3.]
     """
     return ops.mean(input if dtype is None else ops.cast(input, dtype), _axes(dim), keepdim)
 
 
 def prod(input: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    """The product, over all dimensions or one; the arguments are those of `mean`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.prod(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
-        [3. 8.]
-    """
+    """`ops.prod`, with PyTorch's names of its arguments."""
     return ops.prod(input, dim, keepdim, dtype)
 
 
@@ -109,24 +85,12 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
-    """The greatest element, over all dimensions or those in `dim`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.amax(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
-        [3. 4.]
-    """
+    """`ops.amax`, over all dimensions or those in `dim`, an int, tuple or list."""
     return ops.amax(input, _axes(dim), keepdim)
 
 
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
-    """The least element, over all dimensions or those in `dim`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.amin(ms.Tensor([[1.0, 3.0], [2.0, 4.0]]), 1))
-        [1. 2.]
-    """
+    """`ops.amin`, over all dimensions or those in `dim`, an int, tuple or list."""
     return ops.amin(input, _axes(dim), keepdim)
 
 
@@ -173,13 +137,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, other: Tensor 
 
 
 def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
-    """The place of the least element along a dimension, or in the flattened tensor; int64.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.argmin(ms.Tensor([2.0, 1.0])))
-        1
-    """
+    """`ops.argmin`, with an int64 result."""
     return ops.cast(ops.argmin(input, dim, keepdim), ops.argmax(input, dim, keepdim).dtype)
 
 
@@ -196,7 +154,7 @@ def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
 
 
 def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
-    """How many elements are not 0, over all dimensions or those in `dim`; int64.
+    """`ops.count_nonzero`, over all dimensions or those in `dim`, with an int64 result.
 
     Examples:
         >>> import dist_ms as ms
@@ -207,83 +165,41 @@ def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def cummax(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """The greatest of the elements so far along a dimension, and its place (int64).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.cummax(ms.Tensor([1.0, 3.0, 2.0]), 0))
-        [1. 3. 3.] [0 1 1]
-    """
+    """`ops.cummax`, with the axis named `dim`."""
     return ops.cummax(input, dim)
 
 
 def cummin(input: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    """The least of the elements so far along a dimension, and its place (int64).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.cummin(ms.Tensor([3.0, 1.0, 2.0]), 0))
-        [3. 1. 1.] [0 1 1]
-    """
+    """`ops.cummin`, with the axis named `dim`."""
     return ops.cummin(input, dim)
 
 
 def cumsum(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
-    """The sum of the elements so far along a dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.cumsum(ms.Tensor([3.0, 1.0, 2.0]), 0))
-        [3. 4. 6.]
-    """
+    """`ops.cumsum`, with the axis named `dim`."""
     return ops.cumsum(input, dim, dtype)
 
 
 def var(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
-    """The variance: the sum of squared deviations over n - correction.
-
-    Args:
-        input: floats.
-        dim: an int, tuple or list; None for all.
-        correction: what is subtracted from the number of elements.
-        keepdim: keep the reduced dimensions with length 1.
+    """`ops.var`: squared deviations over n - correction, over all dimensions or those in `dim`.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.mint.var(ms.Tensor([1.0, 3.0])))
-        2.0
+        >>> print(ms.mint.var(ms.Tensor([1.0, 3.0])), ms.mint.var(ms.Tensor([1.0, 3.0]), correction=0))
+        2.0 1.0
     """
     return ops.var(input, _axes(dim), correction, keepdim)
 
 
 def std(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> Tensor:
-    """The standard deviation, the square root of `var`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.std(ms.Tensor([1.0, 3.0]), correction=0))
-        1.0
-    """
+    """`ops.std`, with the arguments of `var`."""
     return ops.std(input, _axes(dim), correction, keepdim)
 
 
 def var_mean(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The variance and the mean; see `var`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.var_mean(ms.Tensor([1.0, 3.0])))
-        2.0 2.0
-    """
+    """`ops.var_mean`, with the arguments of `var`."""
     return ops.var_mean(input, _axes(dim), correction, keepdim)
 
 
 def std_mean(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False) -> tuple[Tensor, Tensor]:
-    """The standard deviation and the mean; see `var`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.std_mean(ms.Tensor([1.0, 3.0]), correction=0))
-        1.0 2.0
-    """
+    """`ops.std_mean`, with the arguments of `var`."""
     return ops.std_mean(input, _axes(dim), correction, keepdim)

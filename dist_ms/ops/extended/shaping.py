@@ -45,13 +45,7 @@ unsqueeze = ops.unsqueeze
 
 
 def cat(tensors: Any, dim: int = 0) -> Tensor:
-    """Join tensors along a dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.cat((ms.Tensor([1.0]), ms.Tensor([2.0]))))
-        [1. 2.]
-    """
+    """`ops.cat`, with the axis named `dim`."""
     return ops.cat(tensors, dim)
 
 
@@ -59,56 +53,32 @@ concat = cat
 
 
 def stack(tensors: Any, dim: int = 0) -> Tensor:
-    """Join tensors of one shape along a new dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.stack((ms.Tensor([1.0]), ms.Tensor([2.0])), dim=1))
-        [[1. 2.]]
-    """
+    """`ops.stack`, with the axis named `dim`."""
     return ops.stack(tensors, dim)
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
-    """Cut a tensor into at most `chunks` parts of equal length along a dimension, the last one maybe shorter.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.chunk(ms.Tensor([1.0, 2.0, 3.0]), 2))
-        [1. 2.] [3.]
-    """
+    """`ops.chunk`, with the axis named `dim`."""
     return ops.chunk(input, chunks, dim)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
-    """Cut a tensor along a dimension into parts of one length (an int), or of the lengths in a list.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(*ms.mint.split(ms.Tensor([1.0, 2.0, 3.0]), [1, 2]))
-        [1.] [2. 3.]
-    """
+    """`ops.split`, with the axis named `dim`."""
     return ops.split(tensor, split_size_or_sections, dim)
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` elements along a dimension, from `start`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.narrow(ms.Tensor([1.0, 2.0, 3.0]), 0, 1, 2))
-        [2. 3.]
-    """
+    """`ops.narrow`, with the axis named `dim`."""
     return ops.narrow(input, dim, start, length)
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Make one dimension of those from `start_dim` to `end_dim`; of all by default.
+    """`ops.flatten`, row by row, of all dimensions if none are named.
 
     Examples:
         >>> import dist_ms as ms
-        >>> ms.mint.flatten(ms.ops.ones((2, 3, 4)), 1).shape
-        (2, 12)
+        >>> ms.mint.flatten(ms.ops.ones((2, 3))).shape, ms.mint.flatten(ms.ops.ones((2, 3, 4)), 1).shape
+        ((6,), (2, 12))
     """
     return ops.flatten(input, start_dim=start_dim, end_dim=end_dim)
 
@@ -129,41 +99,17 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def permute(input: Tensor, dims: Any) -> Tensor:
-    """Reorder the dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.permute(ms.ops.ones((2, 3, 4)), (2, 0, 1)).shape
-        (4, 2, 3)
-    """
+    """`ops.permute`, with a tuple or list of dimensions."""
     return ops.permute(input, tuple(dims))
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
-    """Swap two dimensions.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.mint.transpose(ms.ops.ones((2, 3, 4)), 0, 2).shape
-        (4, 3, 2)
-    """
+    """`ops.swapaxes`: two dimensions, `dim0` and `dim1`, change places."""
     return ops.swapaxes(input, dim0, dim1)
 
 
 def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:
-    """Repeat each element in place, along a dimension or in the flattened tensor.
-
-    Args:
-        input: any tensor.
-        repeats: how often: an int for all, or a Tensor, tuple or list with one for each.
-        dim: the dimension; None for the flattened tensor.
-        output_size: the length of the result, which is known anyway here.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.repeat_interleave(ms.Tensor([1.0, 2.0]), 2))
-        [1. 1. 2. 2.]
-    """
+    """`ops.repeat_interleave`; the length of the result, `output_size`, is known anyway here."""
     return ops.repeat_interleave(input, repeats, dim)
 
 
@@ -203,11 +149,5 @@ def diag(input: Tensor, diagonal: int = 0) -> Tensor:
 def diff(
     input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None, append: Tensor | None = None
 ) -> Tensor:
-    """The differences of neighbours along a dimension, taken `n` times.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.mint.diff(ms.Tensor([1.0, 4.0, 9.0])))
-        [3. 5.]
-    """
+    """`ops.diff`, with PyTorch's names of its arguments."""
     return ops.diff(input, n, dim, prepend, append)

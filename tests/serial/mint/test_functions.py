@@ -78,6 +78,7 @@ def test_alpha(name, sign):
 def test_arithmetic():
     same(mint.div(X, Y, rounding_mode="floor"), np.floor(A / B))
     same(mint.remainder(X, Y), np.mod(A, B))
+    same(mint.bitwise_not(input=ms.Tensor([0, 5])), [-1, -6])
     same(mint.fmod(X, Y), np.fmod(A, B))
     same(mint.clamp(X, max=2), np.minimum(A, 2))
     same(mint.addcmul(X, Y, Y, value=2), A + 2 * B * B)

@@ -112,17 +112,25 @@ def test_pooling_strides_by_its_kernel():
         (mint.nn.Softmax(), lambda x: np.exp(x) / np.exp(x).sum(0)),
         (mint.nn.Softmax(-1), lambda x: np.exp(x) / np.exp(x).sum(-1, keepdims=True)),
         (mint.nn.PReLU(), lambda x: np.where(x > 0, x, x / 4)),
+        (mint.nn.SELU(), lambda x: 1.05070098 * np.where(x > 0, x, 1.67326324 * np.expm1(x))),
+        (mint.nn.Hardshrink(0.7), lambda x: np.where(np.abs(x) > 0.7, x, 0)),
+        (mint.nn.Softshrink(0.7), lambda x: np.sign(x) * np.maximum(np.abs(x) - 0.7, 0)),
+        (mint.nn.Hardsigmoid(), lambda x: np.clip(x / 6 + 0.5, 0, 1)),
+        (mint.nn.Hardswish(), lambda x: x * np.clip(x / 6 + 0.5, 0, 1)),
     ],
 )
 def test_activations(layer, function):
     close(layer(LINE), function(LINE.asnumpy()))
 
 
-@pytest.mark.parametrize("name", ["relu", "elu", "sigmoid", "hardtanh"])
-def test_inplace_forms_write_into_their_input(name):
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [("relu_", ()), ("elu_", ()), ("sigmoid_", ()), ("hardtanh_", ()), ("threshold_", (0.1, 7.0))],
+)
+def test_inplace_forms_write_into_their_input(name, settings):
     x = ms.Tensor(LINE.asnumpy())
-    assert getattr(F, f"{name}_")(x) is x
-    close(x, getattr(F, name)(LINE))
+    assert getattr(F, name)(x, *settings) is x
+    close(x, getattr(F, name.rstrip("_"))(LINE, *settings))
 
 
 def test_losses():
@@ -178,3 +186,26 @@ def test_half_precision_softmax_rounds_each_step(axis):
     powers = np.exp(x - x.max(axis, keepdims=True))
     total = powers.astype(np.float32).sum(axis, keepdims=True).astype(np.float16)
     np.testing.assert_array_equal(F.softmax(ms.Tensor(x), axis).asnumpy(), powers / total)
+
+
+def test_layers_that_nn_has_in_this_form_are_its_own():
+    for name, own in {
+        "Dropout": nn.DropoutExt,
+        "Dropout2d": nn.Dropout2dExt,
+        "Hardshrink": nn.HShrink,
+        "Hardsigmoid": nn.HSigmoid,
+        "Hardswish": nn.HSwish,
+        "LayerNorm": nn.LayerNormExt,
+        "Linear": nn.Linear,
+        "PReLU": nn.PReLUExt,
+        "ReLU": nn.ReLU,
+        "Softshrink": nn.SoftShrink,
+    }.items():
+        assert getattr(mint.nn, name) is own
+    close(mint.nn.ReLU()(input=LINE), nn.ReLU()(LINE))
+
+
+def test_zeros_around_three_dimensions():
+    out = mint.nn.ZeroPad3d((1, 0, 0, 2, 0, 0))(ms.ops.ones((1, 2, 2, 2)))
+    assert out.shape == (1, 2, 4, 3)
+    assert out.sum() == 8

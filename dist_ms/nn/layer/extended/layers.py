@@ -58,26 +58,7 @@ class DropoutExt(Cell):
 
 
 class Dropout2dExt(DropoutExt):
-    """Sets channels to 0 with probability p and divides the others by 1 - p, in training only.
-
-    Args:
-        p: probability to drop a channel, in [0, 1]; checked when it is used.
-        inplace: write the result into the input.
-
-    Inputs:
-        input (Tensor): (N, C, H, W) or (C, H, W) floats.
-
-    Outputs:
-        Tensor of the shape and dtype of `input`.
-
-    Raises:
-        ValueError: in training, if `p` is out of range.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.Dropout2dExt(0.5)(ms.ops.ones((1, 1, 1, 2))))
-        [[[[1. 1.]]]]
-    """
+    """`DropoutExt` for whole channels of (N, C, H, W) or (C, H, W)."""
 
     def _drop(self, input: Tensor) -> Tensor:
         return input * 0 if self.p == 1 else ops.dropout2d(input, self.p, True)

@@ -8,21 +8,7 @@ from dist_ms.nn.cell import Cell
 
 
 class CosineSimilarity(Cell):
-    """x1 . x2 / (|x1| |x2|) along one dimension.
-
-    Args:
-        dim: the dimension of the vectors.
-        eps: the least that a norm counts for.
-
-    Inputs:
-        x1, x2: Tensors that broadcast to one shape.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> from dist_ms.nn.layer.mathematics.cosine_similarity import CosineSimilarity
-        >>> print(CosineSimilarity()(ms.Tensor([[3.0, 4.0]]), ms.Tensor([[6.0, 8.0]])))
-        [1.]
-    """
+    """`ops.cosine_similarity` as a layer: `CosineSimilarity(dim, eps)(x1, x2)`."""
 
     def __init__(self, dim: int = 1, eps: float = 1e-08) -> None:
         super().__init__()

@@ -48,26 +48,7 @@ class Range(Cell):
 
 
 class ReduceLogSumExp(Cell):
-    """log(sum(exp(x))) over dimensions, without overflow.
-
-    Args:
-        axis: the dimension, or a tuple or list of them; () for all.
-        keep_dims: keep the reduced dimensions with length 1.
-
-    Inputs:
-        x (Tensor): floats.
-
-    Outputs:
-        Tensor.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.ReduceLogSumExp(0)(ms.Tensor([0.0, 0.0])).asnumpy().round(4))
-        0.6931
-    """
+    """`ops.logsumexp` as a layer: `ReduceLogSumExp(axis, keep_dims)(x)`."""
 
     def __init__(self, axis: Any, keep_dims: bool = False) -> None:
         super().__init__()

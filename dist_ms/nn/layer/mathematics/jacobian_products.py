@@ -47,14 +47,7 @@ class Jvp(Cell):
 
 
 class Vjp(Cell):
-    """The outputs of a function, and a vector times its Jacobian; see `dist_ms.vjp`.
-
-    Args:
-        fn: a Cell or function of tensors.
-
-    Inputs:
-        inputs (Tensor): the function's arguments.
-        v (Tensor or tuple): one Tensor for each output.
+    """The outputs of a function, and a vector times its Jacobian: `dist_ms.vjp`, called as `Jvp`.
 
     Outputs:
         tuple (outputs, product): a Tensor for one argument, else a tuple.

@@ -55,60 +55,21 @@ class MatMul(Cell):
 
 
 class MatrixDiag(Cell):
-    """Matrices with the given diagonals and zeros elsewhere.
-
-    Inputs:
-        input_x (Tensor): (..., n).
-
-    Outputs:
-        Tensor (..., n, n).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MatrixDiag()(ms.Tensor([1.0, 2.0])))
-        [[1. 0.]
-         [0. 2.]]
-    """
+    """`ops.diag_embed` as a layer: matrices (..., n, n) with the given diagonals (..., n), `MatrixDiag()(input_x)`."""
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.diag_embed(input_x)
 
 
 class MatrixDiagPart(Cell):
-    """The diagonals of matrices.
-
-    Inputs:
-        input_x (Tensor): (..., m, n).
-
-    Outputs:
-        Tensor (..., min(m, n)).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MatrixDiagPart()(ms.Tensor([[1, 2, 3], [4, 5, 6]])))
-        [1 5]
-    """
+    """`ops.diagonal` as a layer: the diagonals of matrices (..., m, n), `MatrixDiagPart()(input_x)`."""
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.diagonal(input_x, 0, -2, -1)
 
 
 class MatrixSetDiag(Cell):
-    """Matrices with other diagonals.
-
-    Inputs:
-        input_x (Tensor): (..., m, n).
-        diagonal (Tensor): (..., min(m, n)).
-
-    Outputs:
-        Tensor (..., m, n).
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MatrixSetDiag()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([8, 9])))
-        [[8 2]
-         [3 9]]
-    """
+    """`ops.diagonal_scatter` as a layer: matrices with other diagonals, `MatrixSetDiag()(input_x, diagonal)`."""
 
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
         return ops.diagonal_scatter(input_x, diagonal, 0, -2, -1)
@@ -123,24 +84,7 @@ class _OfDefinite(Cell):
 
 
 class MatInverse(_OfDefinite):
-    """The inverse of symmetric positive definite matrices.
-
-    Inputs:
-        a (Tensor): (..., n, n) float32 or float16.
-
-    Outputs:
-        Tensor of the shape and dtype of `a`.
-
-    Raises:
-        TypeError: for another dtype.
-        ValueError: if the matrices are not square.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MatInverse()(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
-        [[0.5  0.  ]
-         [0.   0.25]]
-    """
+    """`ops.inverse` as a layer, of float32 or float16: `MatInverse()(a)`."""
 
     def construct(self, a: Tensor) -> Tensor:
         self._check(a)
@@ -148,23 +92,7 @@ class MatInverse(_OfDefinite):
 
 
 class MatDet(_OfDefinite):
-    """The determinant of symmetric positive definite matrices.
-
-    Inputs:
-        a (Tensor): (..., n, n) float32 or float16.
-
-    Outputs:
-        Tensor (...) of the dtype of `a`.
-
-    Raises:
-        TypeError: for another dtype.
-        ValueError: if the matrices are not square.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MatDet()(ms.Tensor([[2.0, 0.0], [0.0, 4.0]])))
-        8.0
-    """
+    """`ops.det` as a layer, of float32 or float16: `MatDet()(a)`."""
 
     def construct(self, a: Tensor) -> Tensor:
         self._check(a)

@@ -33,31 +33,9 @@ class SparseToDense(Cell):
 
 
 class SparseTensorDenseMatmul(Cell):
-    """The product of a sparse matrix and a dense one.
+    """`ops.SparseTensorDenseMatmul` as a layer.
 
-    Args:
-        adjoint_st: whether the sparse matrix is transposed (and conjugated) first.
-        adjoint_dt: whether the dense matrix is transposed (and conjugated) first.
-
-    Inputs:
-        indices (Tensor): (n, 2) int32 or int64, the places of the values.
-        values (Tensor): (n,).
-        sparse_shape (tuple): of the sparse matrix.
-        dense (Tensor): the dense matrix.
-
-    Outputs:
-        Tensor, a dense matrix.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if the shapes do not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> indices, values = ms.Tensor([[0, 1], [1, 0]], ms.int32), ms.Tensor([1.0, 2.0])
-        >>> print(ms.nn.SparseTensorDenseMatmul()(indices, values, (2, 2), ms.Tensor([[3.0], [4.0]])))
-        [[4.]
-         [6.]]
+    `SparseTensorDenseMatmul(adjoint_st, adjoint_dt)(indices, values, sparse_shape, dense)`.
     """
 
     def __init__(self, adjoint_st: bool = False, adjoint_dt: bool = False) -> None:

@@ -23,22 +23,7 @@ _SMALL_FLOATS = (mstype.float16, mstype.float32)
 
 
 class LGamma(Cell):
-    """log |gamma(x)|, infinite at 0 and the negative integers.
-
-    Inputs:
-        x (Tensor): float16 or float32.
-
-    Outputs:
-        Tensor of the shape and dtype of `x`.
-
-    Raises:
-        TypeError: for another dtype.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.LGamma()(ms.Tensor([5.0])))
-        [3.1780539]
-    """
+    """`ops.lgamma` as a layer, of float16 or float32: `LGamma()(x)`."""
 
     def construct(self, x: Tensor) -> Tensor:
         _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
@@ -46,22 +31,7 @@ class LGamma(Cell):
 
 
 class DiGamma(Cell):
-    """The derivative of log gamma(x), -inf at 0 and NaN at the negative integers.
-
-    Inputs:
-        x (Tensor): float16 or float32.
-
-    Outputs:
-        Tensor of the shape and dtype of `x`.
-
-    Raises:
-        TypeError: for another dtype.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.DiGamma()(ms.Tensor([1.0])))
-        [-0.5772157]
-    """
+    """`ops.digamma` as a layer, of float16 or float32, and -inf at 0 of either sign: `DiGamma()(x)`."""
 
     def construct(self, x: Tensor) -> Tensor:
         _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
@@ -69,23 +39,7 @@ class DiGamma(Cell):
 
 
 class IGamma(Cell):
-    """The regularised lower incomplete gamma function P(a, x); see `ops.igamma`.
-
-    Inputs:
-        a (Tensor): above 0, float32.
-        x (Tensor): 0 or more, float32; the shapes broadcast.
-
-    Outputs:
-        Tensor float32.
-
-    Raises:
-        TypeError: for another dtype.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.IGamma()(ms.Tensor([1.0]), ms.Tensor([2.0])))
-        [0.86466473]
-    """
+    """`ops.igamma` as a layer, of float32: `IGamma()(a, x)`."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -31,26 +31,9 @@ class _FractionalMaxPoolNd(Cell):
 
 
 class FractionalMaxPool2d(_FractionalMaxPoolNd):
-    """The maxima of windows at random places; see `ops.fractional_max_pool2d`, which checks the arguments.
+    """`ops.fractional_max_pool2d` as a layer.
 
-    Args:
-        kernel_size: size of the windows, an int or a tuple (height, width).
-        output_size: how many there are, an int or a tuple; or None.
-        output_ratio: output size over input size, a float in (0, 1) or a tuple; or None.
-        return_indices: also return where the maxima are.
-        _random_samples: (N, C, 2) floats in [0, 1) that say where the windows lie; None to draw them
-            at each call.
-
-    Inputs:
-        input (Tensor): (N, C, H, W) or (C, H, W).
-
-    Outputs:
-        Tensor (N, C, H', W'); with `return_indices` a tuple of it and the int64 places in H W.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.FractionalMaxPool2d(2, output_ratio=0.5)(ms.ops.ones((1, 3, 8, 8))).shape
-        (1, 3, 4, 4)
+    `FractionalMaxPool2d(kernel_size, output_size, output_ratio, return_indices, _random_samples)(input)`.
     """
 
     def construct(self, input: Tensor) -> Any:
@@ -58,24 +41,9 @@ class FractionalMaxPool2d(_FractionalMaxPoolNd):
 
 
 class FractionalMaxPool3d(_FractionalMaxPoolNd):
-    """The maxima of windows at random places; see `ops.fractional_max_pool3d`, which checks the arguments.
+    """`ops.fractional_max_pool3d` as a layer.
 
-    Args:
-        kernel_size, output_size, output_ratio, return_indices: as in `FractionalMaxPool2d`, with three
-            numbers.
-        _random_samples: (N, C, 3) floats in [0, 1) in the dtype of the input; None to draw them at each
-            call.
-
-    Inputs:
-        input (Tensor): (N, C, D, H, W) or (C, D, H, W).
-
-    Outputs:
-        Tensor (N, C, D', H', W'); with `return_indices` a tuple of it and the int64 places in D H W.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.FractionalMaxPool3d(2, output_size=3)(ms.ops.ones((1, 3, 8, 8, 8))).shape
-        (1, 3, 3, 3, 3)
+    `FractionalMaxPool3d(kernel_size, output_size, output_ratio, return_indices, _random_samples)(input)`.
     """
 
     def construct(self, input: Tensor) -> Any:

@@ -31,47 +31,18 @@ class _MaxUnpoolNd(Cell):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Puts the maxima of `MaxPool2d` back, with zeros elsewhere; see `ops.max_unpool2d`.
-
-    Args:
-        kernel_size: an int or a tuple (height, width).
-        stride: an int or a tuple; None for `kernel_size`.
-        padding: an int or a tuple.
-
-    Inputs:
-        x (Tensor): the maxima, (N, C, H, W) or (C, H, W).
-        indices (Tensor): their flat indices in the (H, W) plane.
-        output_size (tuple, optional): the size of the result.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MaxUnpool2d(2)(ms.Tensor([[[5.0]]]), ms.Tensor([[[3]]])))
-        [[[0. 0.]
-          [0. 5.]]]
-    """
+    """`ops.max_unpool2d` as a layer: `MaxUnpool2d(kernel_size, stride, padding)(x, indices, output_size=None)`."""
 
     _rank = 2
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Puts the maxima of `MaxPool1d` back; see `MaxUnpool2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.nn.MaxUnpool1d(2)(ms.Tensor([[[5.0, 6.0]]]), ms.Tensor([[[0, 3]]])))
-        [[[5. 0. 0. 6.]]]
-    """
+    """`ops.max_unpool1d` as a layer: `MaxUnpool1d(kernel_size, stride, padding)(x, indices, output_size=None)`."""
 
     _rank = 1
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Puts the maxima of `MaxPool3d` back; see `MaxUnpool2d`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.nn.MaxUnpool3d(2)(ms.Tensor([[[[5.0]]]]), ms.Tensor([[[[3]]]])).shape
-        (1, 2, 2, 2)
-    """
+    """`ops.max_unpool3d` as a layer: `MaxUnpool3d(kernel_size, stride, padding)(x, indices, output_size=None)`."""
 
     _rank = 3
