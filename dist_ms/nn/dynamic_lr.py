@@ -89,22 +89,20 @@ def exponential_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    r"""Exponential decay per epoch: :math:`\eta_t = \eta_0 r^{e / d}` in epoch e.
+    """`ExponentialDecayLR` written out, with epochs in the place of steps.
 
     Args:
-        learning_rate: :math:`\eta_0`, a positive float.
-        decay_rate: r, a positive float.
+        learning_rate, decay_rate, is_stair: as there.
         total_step: the number of steps.
         step_per_epoch: steps of an epoch.
-        decay_epoch: d, the epochs of one period.
-        is_stair: use whole periods only.
+        decay_epoch: the epochs of one period.
 
     Returns:
-        a list of `total_step` floats.
+        a list of `total_step` floats, constant within an epoch.
 
     Raises:
         TypeError: for an argument of another type.
-        ValueError: for a number that is not positive.
+        ValueError: for a number out of range.
 
     Examples:
         >>> from dist_ms import nn
@@ -128,22 +126,7 @@ def natural_exp_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    r"""Natural exponential decay per epoch: :math:`\eta_t = \eta_0 e^{-r e}` in epoch e.
-
-    Args:
-        learning_rate: :math:`\eta_0`, a positive float.
-        decay_rate: r, a positive float.
-        total_step: the number of steps.
-        step_per_epoch: steps of an epoch.
-        decay_epoch: the epochs of one stair.
-        is_stair: count epochs in whole stairs only.
-
-    Returns:
-        a list of `total_step` floats.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number that is not positive.
+    """`NaturalExpDecayLR` written out; the arguments are those of `exponential_decay_lr`.
 
     Examples:
         >>> from dist_ms import nn
@@ -167,22 +150,7 @@ def inverse_decay_lr(
     decay_epoch: int,
     is_stair: bool = False,
 ) -> list[float]:
-    r"""Inverse-time decay per epoch: :math:`\eta_t = \eta_0 / (1 + r e / d)` in epoch e.
-
-    Args:
-        learning_rate: :math:`\eta_0`, a positive float.
-        decay_rate: r, a positive float.
-        total_step: the number of steps.
-        step_per_epoch: steps of an epoch.
-        decay_epoch: d, the epochs of one period.
-        is_stair: use whole periods only.
-
-    Returns:
-        a list of `total_step` floats.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number that is not positive.
+    """`InverseDecayLR` written out; the arguments are those of `exponential_decay_lr`.
 
     Examples:
         >>> from dist_ms import nn
@@ -201,26 +169,7 @@ def inverse_decay_lr(
 def cosine_decay_lr(
     min_lr: float, max_lr: float, total_step: int, step_per_epoch: int, decay_epoch: int
 ) -> list[float]:
-    r"""Half a cosine from `max_lr` down to `min_lr`, constant after `decay_epoch`.
-
-    .. math::
-        \eta_t = \eta_{min} + \tfrac12 (\eta_{max} - \eta_{min}) (1 + \cos(\pi \min(e, d) / d))
-
-    in epoch e. Source: Loshchilov and Hutter, SGDR, 2017.
-
-    Args:
-        min_lr: the last rate, a float of 0 or more.
-        max_lr: the first rate, a float above `min_lr`.
-        total_step: the number of steps.
-        step_per_epoch: steps of an epoch.
-        decay_epoch: d, the epochs of the fall.
-
-    Returns:
-        a list of `total_step` floats.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    """`CosineDecayLR` written out, with epochs as in `exponential_decay_lr`.
 
     Examples:
         >>> from dist_ms import nn
@@ -250,28 +199,7 @@ def polynomial_decay_lr(
     power: float,
     update_decay_epoch: bool = False,
 ) -> list[float]:
-    r"""A polynomial from `learning_rate` to `end_learning_rate`.
-
-    .. math::
-        \eta_t = (\eta_0 - \eta_{end}) (1 - \min(e, d) / d)^{power} + \eta_{end}
-
-    in epoch e. With `update_decay_epoch` d grows to the next multiple of `decay_epoch` instead.
-
-    Args:
-        learning_rate: :math:`\eta_0`, a positive float.
-        end_learning_rate: :math:`\eta_{end}`, a float of 0 or more.
-        total_step: the number of steps.
-        step_per_epoch: steps of an epoch.
-        decay_epoch: d, the epochs of the fall.
-        power: a positive float.
-        update_decay_epoch: fall again and again.
-
-    Returns:
-        a list of `total_step` floats.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    """`PolynomialDecayLR` written out, with epochs as in `exponential_decay_lr`.
 
     Examples:
         >>> from dist_ms import nn
@@ -294,20 +222,7 @@ def polynomial_decay_lr(
 
 
 def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int) -> list[float]:
-    r"""A straight line from 0 to `learning_rate`: :math:`\eta_t = \eta \min(e, w) / w` in epoch e.
-
-    Args:
-        learning_rate: :math:`\eta`, a float of 0 or more.
-        total_step: the number of steps.
-        step_per_epoch: steps of an epoch.
-        warmup_epoch: w, the epochs of the line.
-
-    Returns:
-        a list of `total_step` floats.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    """`WarmUpLR` written out, with epochs as in `exponential_decay_lr`.
 
     Examples:
         >>> from dist_ms import nn

@@ -99,17 +99,7 @@ class ExponentialDecayLR(_Decay):
 
 
 class NaturalExpDecayLR(_Decay):
-    r"""Natural exponential decay, :math:`\eta_t = \eta_0 e^{-r t}`.
-
-    Args:
-        learning_rate: :math:`\eta_0`, a positive float.
-        decay_rate: r, a positive float.
-        decay_steps: the steps of one stair.
-        is_stair: count steps in whole stairs only.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number that is not positive.
+    r"""Natural exponential decay, :math:`\eta_t = \eta_0 e^{-r t}`; the arguments are those of `ExponentialDecayLR`.
 
     Examples:
         >>> import dist_ms as ms
@@ -123,17 +113,7 @@ class NaturalExpDecayLR(_Decay):
 
 
 class InverseDecayLR(_Decay):
-    r"""Inverse-time decay, :math:`\eta_t = \eta_0 / (1 + r t / d)`.
-
-    Args:
-        learning_rate: :math:`\eta_0`, a positive float.
-        decay_rate: r, a positive float.
-        decay_steps: d, the steps of one period.
-        is_stair: use whole periods only.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number that is not positive.
+    r"""Inverse-time decay, :math:`\eta_t = \eta_0 / (1 + r t / d)`; the arguments are those of `ExponentialDecayLR`.
 
     Examples:
         >>> import dist_ms as ms

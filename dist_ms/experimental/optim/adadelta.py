@@ -13,22 +13,13 @@ from dist_ms.nn.optim.step.rules import adadelta_rule
 
 
 class Adadelta(Optimizer):
-    r"""Adadelta: steps in the unit of the weights, from running squares of gradients and of steps.
-
-    .. math::
-        h \leftarrow \rho h + (1-\rho) g^2, \quad
-        u = \frac{\sqrt{d + \epsilon}}{\sqrt{h + \epsilon}} g, \quad
-        d \leftarrow \rho d + (1-\rho) u^2, \quad w \leftarrow w - \eta u
-
-    Source: Zeiler, ADADELTA: An Adaptive Learning Rate Method, 2012.
+    """`nn.Adadelta` in PyTorch's form.
 
     Args:
-        params: Parameters or group dictionaries.
+        params, weight_decay, maximize: as in `Adam`.
         lr: a positive number or scalar Tensor.
         rho: the decay rate, a float in [0, 1].
         eps: added under the roots, positive.
-        weight_decay: times the weights, added to the gradient.
-        maximize: go up the gradient.
 
     Raises:
         TypeError: for an argument of another type.

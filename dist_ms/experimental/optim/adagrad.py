@@ -12,22 +12,17 @@ from dist_ms.nn.optim.step.elementwise import run_compiled
 
 
 class Adagrad(Optimizer):
-    r"""Adagrad: steps divided by the root of the sum of all squared gradients.
+    r"""`nn.Adagrad` in PyTorch's form, with a fading rate and eps added to the root.
 
     .. math::
         h \leftarrow h + g^2, \qquad w \leftarrow w - \frac{\eta}{1 + (t - 1) r} \frac{g}{\sqrt{h} + \epsilon}
 
-    Source: Duchi, Hazan and Singer, Adaptive Subgradient Methods for Online Learning and
-    Stochastic Optimization, 2011.
-
     Args:
-        params: Parameters or group dictionaries.
+        params, weight_decay, maximize: as in `Adam`.
         lr: a positive number or scalar Tensor.
         lr_decay: r, 0 or more.
-        weight_decay: times the weights, added to the gradient.
         initial_accumulator_value: the value h starts with, 0 or more.
         eps: added to the root, positive.
-        maximize: go up the gradient.
 
     Raises:
         TypeError: for an argument of another type.

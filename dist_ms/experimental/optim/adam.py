@@ -8,15 +8,7 @@ from dist_ms.experimental.optim.adam_states import AdamStates
 
 
 class Adam(AdamStates):
-    r"""Adam: steps scaled by running moments of the gradient.
-
-    .. math::
-        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2, \quad
-        w \leftarrow w - \eta \frac{\sqrt{1-\beta_2^t}}{1-\beta_1^t} \frac{m}{\sqrt{v} + \epsilon}
-
-    With `amsgrad` the running maximum of v stands in the root. Sources: Kingma and Ba, Adam: A
-    Method for Stochastic Optimization, 2015; Reddi et al., On the Convergence of Adam and
-    Beyond, 2018.
+    """`nn.Adam` in PyTorch's form: a step number for all parameters, and groups that set any argument.
 
     Args:
         params: Parameters or group dictionaries.

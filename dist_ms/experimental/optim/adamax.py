@@ -13,21 +13,16 @@ from dist_ms.nn.optim.step.rules import adamax_rule
 
 
 class Adamax(Optimizer):
-    r"""Adamax: Adam with the largest gradient, faded, in the place of the root of the squares.
+    r"""`nn.AdaMax` in PyTorch's form, with eps added to the gradient's size instead of u.
 
     .. math::
-        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad u \leftarrow \max(\beta_2 u, |g| + \epsilon), \quad
-        w \leftarrow w - \frac{\eta}{1-\beta_1^t} \frac{m}{u}
-
-    Source: Kingma and Ba, Adam: A Method for Stochastic Optimization, 2015, section 7.
+        u \leftarrow \max(\beta_2 u, |g| + \epsilon), \quad w \leftarrow w - \frac{\eta}{1-\beta_1^t} \frac{m}{u}
 
     Args:
-        params: Parameters or group dictionaries.
+        params, weight_decay, maximize: as in `Adam`.
         lr: a positive number or scalar Tensor.
         betas: decay rates, floats in [0, 1).
-        eps: added to the gradient's size, positive.
-        weight_decay: times the weights, added to the gradient.
-        maximize: go up the gradient.
+        eps: positive.
 
     Raises:
         TypeError: for an argument of another type.

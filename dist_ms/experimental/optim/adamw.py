@@ -8,28 +8,13 @@ from dist_ms.experimental.optim.adam_states import AdamStates
 
 
 class AdamW(AdamStates):
-    r"""Adam with the weight decay apart from the gradient.
+    r"""`Adam` with the weight decay apart from the gradient, and eps apart from the correction.
 
     .. math::
-        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2, \quad
         w \leftarrow (1 - \eta \lambda) w - \frac{\eta}{1-\beta_1^t}
         \frac{m}{\sqrt{v} / \sqrt{1-\beta_2^t} + \epsilon}
 
-    With `amsgrad` the running maximum of v stands in the root. Source: Loshchilov and Hutter,
-    Decoupled Weight Decay Regularization, 2019.
-
-    Args:
-        params: Parameters or group dictionaries.
-        lr: a number of 0 or more, or a scalar Tensor.
-        betas: decay rates in [0, 1).
-        eps: added to the corrected root, 0 or more.
-        weight_decay: :math:`\lambda`.
-        amsgrad: use the largest v so far.
-        maximize: go up the gradient.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    where :math:`\lambda` is `weight_decay`. Source: Loshchilov and Hutter, Decoupled Weight Decay Regularization, 2019.
 
     Examples:
         >>> import dist_ms as ms

@@ -13,27 +13,7 @@ from dist_ms.nn.optim.step.rules import asgd_rates, asgd_rule
 
 
 class ASGD(Optimizer):
-    r"""Averaged stochastic gradient descent: SGD that also keeps a mean of the weights.
-
-    .. math::
-        w \leftarrow (1 - \lambda \eta_t) w - \eta_t g, \quad a \leftarrow a + \mu_t (w - a), \quad
-        \eta_{t+1} = \frac{\eta}{(1 + \lambda \eta t)^\alpha}, \quad \mu_{t+1} = \frac{1}{\max(1, t - t_0)}
-
-    with :math:`\eta_1 = \eta` and :math:`\mu_1 = 1`; the means are the states `ax`. Source: Polyak
-    and Juditsky, Acceleration of Stochastic Approximation by Averaging, 1992.
-
-    Args:
-        params: Parameters or group dictionaries.
-        lr: a positive number or scalar Tensor.
-        lambd: :math:`\lambda`, a float.
-        alpha: :math:`\alpha`.
-        t0: the step after which the mean is over more than the last weights, a float.
-        weight_decay: times the weights, added to the gradient.
-        maximize: go up the gradient.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    """`nn.ASGD` in PyTorch's form; the arguments that `nn.ASGD` has not are those of `Adam`.
 
     Examples:
         >>> import dist_ms as ms

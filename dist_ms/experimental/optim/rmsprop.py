@@ -12,25 +12,18 @@ from dist_ms.nn.optim.step.rules import rooted_rmsprop_rule
 
 
 class RMSprop(Optimizer):
-    r"""RMSprop: steps divided by the root of a running mean of squared gradients.
+    r"""`nn.RMSProp` in PyTorch's form: s starts at 0, eps is added to the root, and the rate comes after the momentum.
 
     .. math::
-        s \leftarrow \alpha s + (1-\alpha) g^2, \quad
         v \leftarrow \mu v + \frac{g}{\sqrt{s} + \epsilon}, \quad w \leftarrow w - \eta v
 
-    When `centered`, a running mean a of the gradients is kept too, and the root is
-    :math:`\sqrt{s - a^2}`. Sources: Hinton, Neural Networks for Machine Learning, lecture 6e,
-    2012; Graves, Generating Sequences With Recurrent Neural Networks, 2013 (centered).
-
     Args:
-        params: Parameters or group dictionaries.
+        params, weight_decay, maximize: as in `Adam`.
         lr: a positive number or scalar Tensor.
         alpha: the decay rate, 0 or more.
-        eps: added to the root, positive.
-        weight_decay: times the weights, added to the gradient.
+        eps: positive.
         momentum: :math:`\mu`, 0 or more.
-        centered: divide by an estimate of the deviation.
-        maximize: go up the gradient.
+        centered: divide by an estimate of the deviation, :math:`\sqrt{s - a^2}`.
 
     Raises:
         TypeError: for an argument of another type.

@@ -13,24 +13,12 @@ from dist_ms.nn.optim.step.rules import rprop_rule
 
 
 class Rprop(Optimizer):
-    r"""Resilient backpropagation: a step size per weight, from the signs of the gradients alone.
-
-    .. math::
-        d \leftarrow \begin{cases}
-            \min(\eta_+ d, d_{max}) & g_{t-1} g_t > 0 \\
-            \max(\eta_- d, d_{min}),\ g_t \leftarrow 0 & g_{t-1} g_t < 0 \\
-            d & \text{otherwise}
-        \end{cases}, \qquad w \leftarrow w - d \operatorname{sign}(g_t)
-
-    d starts at the learning rate, which has no part in later steps. Source: Riedmiller and
-    Braun, A Direct Adaptive Method for Faster Backpropagation Learning: The RPROP Algorithm, 1993.
+    """`nn.Rprop` in PyTorch's form, without weight decay.
 
     Args:
-        params: Parameters or group dictionaries.
+        params, maximize: as in `Adam`.
         lr: a positive number or scalar Tensor.
-        etas: (:math:`\eta_-` in (0, 1), :math:`\eta_+` above 1).
-        step_sizes: (:math:`d_{min}`, :math:`d_{max}`).
-        maximize: go up the gradient.
+        etas, step_sizes: as in `nn.Rprop`; numbers in a tuple or list.
 
     Raises:
         TypeError: for an argument of another type.

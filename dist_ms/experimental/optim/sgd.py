@@ -13,23 +13,11 @@ from dist_ms.nn.optim.sgd import check_nesterov, sgd_step
 
 
 class SGD(Optimizer):
-    r"""Stochastic gradient descent, with optional momentum and dampening.
-
-    .. math::
-        v \leftarrow \mu v + (1 - \tau) g, \qquad w \leftarrow w - \eta v
-        \quad (\text{nesterov: } w \leftarrow w - \eta (g + \mu v))
-
-    In the first step v = g. Source: Sutskever et al., On the importance of initialization and
-    momentum in deep learning, 2013.
+    """`nn.SGD` in PyTorch's form.
 
     Args:
-        params: Parameters or group dictionaries.
-        lr: a number of 0 or more, or a scalar Tensor.
-        momentum: :math:`\mu`, 0 or more.
-        dampening: :math:`\tau`, the part of the gradient kept out of v.
-        weight_decay: times the weights, added to the gradient.
-        nesterov: look ahead; needs momentum > 0 and dampening 0.
-        maximize: go up the gradient.
+        params, lr, weight_decay, maximize: as in `Adam`.
+        momentum, dampening, nesterov: as in `nn.SGD`.
 
     Raises:
         TypeError: for an argument of another type.

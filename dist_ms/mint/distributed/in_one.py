@@ -34,11 +34,7 @@ def gather_into_tensor(
         output_tensor: (size * n, ...) on `dst`, overwritten; elsewhere not read.
         input_tensor: (n, ...), of the same shape and type on every rank.
         dst: the rank of the world that gets them.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `mint.distributed.all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -77,11 +73,7 @@ def scatter_tensor(
         output_tensor: (n, ...), overwritten.
         input_tensor: (size * n, ...) on `src`; elsewhere not read.
         src: the rank of the world that has it.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `mint.distributed.all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -122,11 +114,7 @@ def all_to_all_v_c(
         output: overwritten.
         input: what is cut.
         send_count_matrix: size * size ints: number i * size + j is how many rows rank i sends to rank j.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `mint.distributed.all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.

@@ -46,11 +46,7 @@ def scatter(
         tensor: of the same shape and type on every rank; overwritten.
         scatter_list: on `src` one per rank; elsewhere not read.
         src: the rank of the world that has the list.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -89,12 +85,7 @@ def reduce_scatter(
     Args:
         output: overwritten.
         input_list: one per rank, of the shape and type of `output`.
-        op: "sum", "max", "min", "prod" or "avg".
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        op, group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -131,12 +122,7 @@ def reduce_scatter_tensor(
     Args:
         output: (n, ...); overwritten.
         input: (size * n, ...), of the same shape and type on every rank.
-        op: "sum", "max", "min", "prod" or "avg".
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        op, group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -169,12 +155,7 @@ def reduce_scatter_tensor_uneven(
         output: (n_r, ...); overwritten.
         input: (sum_r n_r, ...), of the same shape and type on every rank.
         input_split_sizes: the lengths n_r of all ranks; default: they are equal.
-        op: "sum", "max", "min", "prod" or "avg".
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        op, group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -204,11 +185,7 @@ def all_to_all(
     Args:
         output_tensor_list: one per rank; overwritten.
         input_tensor_list: one per rank; all of one type.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensors are written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type, or types differ.
@@ -253,11 +230,7 @@ def all_to_all_single(
         input: what is cut.
         output_split_sizes: the lengths of the parts that come, by rank; default: equal.
         input_split_sizes: the lengths of the parts that go, by rank; default: equal.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.

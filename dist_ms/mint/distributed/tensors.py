@@ -78,12 +78,7 @@ def reduce(
     Args:
         tensor: of the same shape and type on every rank; the other ranks' stay as they are.
         dst: the rank of the world that gets the result.
-        op: "sum", "max", "min", "prod" or "avg".
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        op, group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -114,11 +109,7 @@ def broadcast(tensor: Tensor, src: int, group: str | None = None, async_op: bool
     Args:
         tensor: of the same shape and type on every rank.
         src: the rank of the world whose tensor it is.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -149,11 +140,7 @@ def all_gather_into_tensor(
     Args:
         output_tensor: (size * n, ...); overwritten.
         input_tensor: (n, ...), of the same shape and type on every rank.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -185,11 +172,7 @@ def all_gather_into_tensor_uneven(
         output: (sum_r n_r, ...); overwritten.
         input: (n_r, ...).
         output_split_sizes: the lengths n_r of all ranks; default: they are equal.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensor is written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -216,11 +199,7 @@ def all_gather(
     Args:
         tensor_list: one per rank, of the shape and type of `tensor`; overwritten.
         tensor: of the same shape and type on every rank.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensors are written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.
@@ -256,11 +235,7 @@ def gather(
         tensor: of the same shape and type on every rank.
         gather_list: on `dst` one per rank, overwritten; elsewhere not read.
         dst: the rank of the world that gets them.
-        group: the ranks that take part; default: all.
-        async_op: return at once.
-
-    Returns:
-        None; with `async_op` the handle, after whose `wait()` the tensors are written.
+        group, async_op: as in `all_reduce`, as is what is returned.
 
     Raises:
         TypeError: if an argument is of the wrong type.

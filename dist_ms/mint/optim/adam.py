@@ -43,28 +43,10 @@ class StrictAdamStates(AdamStates):
 
 
 class Adam(StrictAdamStates):
-    r"""Adam: steps scaled by running moments of the gradient.
+    r"""`experimental.optim.Adam` with eps apart from the correction, and arguments that must be floats and a tuple.
 
     .. math::
-        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2, \quad
         w \leftarrow w - \frac{\eta}{1-\beta_1^t} \frac{m}{\sqrt{v} / \sqrt{1-\beta_2^t} + \epsilon}
-
-    With `amsgrad` the running maximum of v stands in the root. Sources: Kingma and Ba, Adam: A
-    Method for Stochastic Optimization, 2015; Reddi et al., On the Convergence of Adam and
-    Beyond, 2018.
-
-    Args:
-        params: Parameters or group dictionaries.
-        lr: a float of 0 or more.
-        betas: a tuple of decay rates, floats in [0, 1).
-        eps: added to the corrected root, a float of 0 or more.
-        weight_decay: times the weights, added to the gradient; a float of 0 or more.
-        amsgrad: use the largest v so far.
-        maximize: go up the gradient.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
 
     Examples:
         >>> import dist_ms as ms

@@ -8,28 +8,9 @@ from dist_ms.mint.optim.adam import StrictAdamStates
 
 
 class AdamW(StrictAdamStates):
-    r"""Adam with the weight decay apart from the gradient.
+    """`experimental.optim.AdamW`, with arguments that must be floats and a tuple.
 
-    .. math::
-        m \leftarrow \beta_1 m + (1-\beta_1) g, \quad v \leftarrow \beta_2 v + (1-\beta_2) g^2, \quad
-        w \leftarrow (1 - \eta \lambda) w - \frac{\eta}{1-\beta_1^t}
-        \frac{m}{\sqrt{v} / \sqrt{1-\beta_2^t} + \epsilon}
-
-    With `amsgrad` the running maximum of v stands in the root. Source: Loshchilov and Hutter,
-    Decoupled Weight Decay Regularization, 2019. (MindSpore 2.10 has no kernel of it on the CPU.)
-
-    Args:
-        params: Parameters or group dictionaries.
-        lr: a float of 0 or more.
-        betas: a tuple of decay rates, floats in [0, 1).
-        eps: added to the corrected root, a float of 0 or more.
-        weight_decay: :math:`\lambda`, a float of 0 or more.
-        amsgrad: use the largest v so far.
-        maximize: go up the gradient.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    MindSpore 2.10 has no kernel of it on the CPU.
 
     Examples:
         >>> import dist_ms as ms
@@ -57,24 +38,9 @@ class AdamW(StrictAdamStates):
 
 
 class FusedAdamW(AdamW):
-    r"""AdamW, which MindSpore runs on all parameters of a group at once: the same steps.
+    """`AdamW`, which MindSpore runs on all parameters of a group at once: the same steps.
 
-    .. math::
-        w \leftarrow (1 - \eta \lambda) w - \frac{\eta}{1-\beta_1^t}
-        \frac{m}{\sqrt{v} / \sqrt{1-\beta_2^t} + \epsilon}
-
-    Args:
-        params: Parameters or group dictionaries, all with the same `amsgrad`.
-        lr: a float of 0 or more.
-        betas: a tuple or list of decay rates, floats in [0, 1).
-        eps: added to the corrected root, a float of 0 or more.
-        weight_decay: :math:`\lambda`, a float of 0 or more.
-        amsgrad: use the largest v so far.
-        maximize: go up the gradient.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range, or groups that differ in `amsgrad`.
+    `betas` may be a list, and all groups must have the same `amsgrad`.
 
     Examples:
         >>> import dist_ms as ms

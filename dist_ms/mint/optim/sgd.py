@@ -13,27 +13,7 @@ from dist_ms.nn.optim.sgd import check_nesterov, sgd_step
 
 
 class SGD(Optimizer):
-    r"""Stochastic gradient descent, with optional momentum and dampening.
-
-    .. math::
-        v \leftarrow \mu v + (1 - \tau) g, \qquad w \leftarrow w - \eta v
-        \quad (\text{nesterov: } w \leftarrow w - \eta (g + \mu v))
-
-    In the first step v = g. Source: Sutskever et al., On the importance of initialization and
-    momentum in deep learning, 2013.
-
-    Args:
-        params: Parameters or group dictionaries.
-        lr: a number of 0 or more, or a scalar Tensor.
-        momentum: :math:`\mu`, 0 or more.
-        dampening: :math:`\tau`, the part of the gradient kept out of v.
-        weight_decay: times the weights, added to the gradient.
-        nesterov: look ahead; needs momentum > 0 and dampening 0.
-        maximize: go up the gradient.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range, or `nesterov` without momentum or with dampening.
+    """`experimental.optim.SGD`, where one number of steps tells the first step of all parameters.
 
     Examples:
         >>> import dist_ms as ms

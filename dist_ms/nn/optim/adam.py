@@ -142,24 +142,7 @@ class Adam(_AdamStep):
 
 
 class AdamOffload(_AdamStep):
-    r"""Adam whose update MindSpore runs on the host: here every update does, so it is Adam.
-
-    .. math::
-        w \leftarrow w - \eta \frac{\sqrt{1-\beta_2^t}}{1-\beta_1^t} \frac{m}{\sqrt{v} + \epsilon}
-
-    Args:
-        params: Parameters or group dictionaries.
-        learning_rate: a float, a list per step, a Tensor or a schedule.
-        beta1, beta2: decay rates in (0, 1).
-        eps: added to the root, positive.
-        use_locking: as in Adam.
-        use_nesterov: look ahead.
-        weight_decay: a float or a schedule.
-        loss_scale: gradients are divided by it.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
+    """`Adam` whose update MindSpore runs on the host: here every update does. It has no `use_amsgrad`.
 
     Examples:
         >>> import dist_ms as ms

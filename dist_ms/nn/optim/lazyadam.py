@@ -9,28 +9,11 @@ from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 
 
 class LazyAdam(_AdamStep):
-    r"""Adam that leaves rows without a gradient alone.
+    """`Adam` that leaves rows without a gradient alone; it has no `use_amsgrad`.
 
     Of a table whose gradient is a RowTensor (`nn.EmbeddingLookup`) only the rows that were looked
     up and their moments change; rows that come several times are added up first, and have weight
     decay once. For other gradients it is Adam.
-
-    .. math::
-        w \leftarrow w - \eta \frac{\sqrt{1-\beta_2^t}}{1-\beta_1^t} \frac{m}{\sqrt{v} + \epsilon}
-
-    Args:
-        params: Parameters or group dictionaries.
-        learning_rate: a float, a list per step, a Tensor or a schedule.
-        beta1, beta2: decay rates in (0, 1).
-        eps: added to the root, positive.
-        use_locking: as in Adam.
-        use_nesterov: look ahead.
-        weight_decay: a float or a schedule.
-        loss_scale: gradients are divided by it.
-
-    Raises:
-        TypeError: for an argument of another type.
-        ValueError: for a number out of range.
 
     Examples:
         >>> import dist_ms as ms

@@ -35,7 +35,7 @@ __all__ = [
 
 
 class Select(Primitive):
-    """`input` where the condition is true, `other` elsewhere, with broadcasting.
+    """Elements of `input` where the condition is true, of `other` elsewhere, with broadcasting.
 
     Call:
         condition (Tensor): bools.
