@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import of_type, of_value
+from dist_ms.common.error_classes import of_choice, of_type, of_value
 
 _INTS: tuple[Any, ...] = (int, np.integer)
 _FLOATS: tuple[Any, ...] = (float, np.floating)
@@ -85,7 +85,7 @@ def check_type(value: Any, name: str, owner: str | None, types: type | Sequence[
     """
     types = (types,) if isinstance(types, type) else tuple(types)
     if (isinstance(value, bool) and bool not in types and object not in types) or not isinstance(value, types):
-        raise of_type(name, owner)(complaint(name, owner, _type_names(types), _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, _type_names(types), _typed(value)))
     return value
 
 
@@ -96,7 +96,7 @@ def check_bool(value: Any, name: str, owner: str | None = None) -> bool:
         TypeError: for anything else, 0 and 1 included.
     """
     if not isinstance(value, bool):
-        raise of_type(name, owner)(complaint(name, owner, "a bool", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "a bool", _typed(value)))
     return value
 
 
@@ -115,7 +115,7 @@ def check_int(value: Any, name: str, owner: str | None = None) -> int:
         TypeError: for another type, a bool included.
     """
     if not _is_int(value):
-        raise of_type(name, owner)(complaint(name, owner, "an int", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "an int", _typed(value)))
     return value
 
 
@@ -134,7 +134,7 @@ def check_positive_int(value: Any, name: str, owner: str | None = None) -> int:
         ValueError: For 'Conv2d', 'stride' must be a positive int, but got -1.
     """
     if not _is_int(value):
-        raise of_type(name, owner)(complaint(name, owner, "a positive int", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "a positive int", _typed(value)))
     if value <= 0:
         raise of_value(name, owner)(complaint(name, owner, "a positive int", value))
     return value
@@ -148,9 +148,9 @@ def check_non_negative_int(value: Any, name: str, owner: str | None = None) -> i
         ValueError: below 0.
     """
     if not _is_int(value):
-        raise of_type(name, owner)(complaint(name, owner, "an int of 0 or more", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "an int of 0 or more", _typed(value)))
     if value < 0:
-        raise ValueError(complaint(name, owner, "an int of 0 or more", value))
+        raise of_value(name, owner)(complaint(name, owner, "an int of 0 or more", value))
     return value
 
 
@@ -159,7 +159,7 @@ def _check_bounds(value: Any, name: str, owner: str | None, low: Any, high: Any,
     below = value <= high if bounds[1] == "]" else value < high
     if not (above and below):
         wanted = f"{kind} in {bounds[0]}{low}, {high}{bounds[1]}"
-        raise ValueError(complaint(name, owner, wanted, value))
+        raise of_value(name, owner)(complaint(name, owner, wanted, value))
     return value
 
 
@@ -191,7 +191,7 @@ def check_number(value: Any, name: str, owner: str | None = None) -> float:
         TypeError: for another type, a bool included.
     """
     if not _is_number(value):
-        raise of_type(name, owner)(complaint(name, owner, "an int or float", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "an int or float", _typed(value)))
     return value
 
 
@@ -203,7 +203,7 @@ def check_positive_number(value: Any, name: str, owner: str | None = None) -> fl
         ValueError: for 0, below, and NaN.
     """
     if not check_number(value, name, owner) > 0:
-        raise ValueError(complaint(name, owner, "a number above 0", value))
+        raise of_value(name, owner)(complaint(name, owner, "a number above 0", value))
     return value
 
 
@@ -215,7 +215,7 @@ def check_non_negative_number(value: Any, name: str, owner: str | None = None) -
         ValueError: below 0 and NaN.
     """
     if not check_number(value, name, owner) >= 0:
-        raise ValueError(complaint(name, owner, "a number of 0 or more", value))
+        raise of_value(name, owner)(complaint(name, owner, "a number of 0 or more", value))
     return value
 
 
@@ -236,7 +236,7 @@ def check_float(value: Any, name: str, owner: str | None = None) -> float:
         TypeError: for another type.
     """
     if not isinstance(value, _FLOATS):
-        raise of_type(name, owner)(complaint(name, owner, "a float", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "a float", _typed(value)))
     return value
 
 
@@ -248,7 +248,7 @@ def check_positive_float(value: Any, name: str, owner: str | None = None) -> flo
         ValueError: for 0, below, and NaN.
     """
     if not check_float(value, name, owner) > 0:
-        raise ValueError(complaint(name, owner, "a positive float", value))
+        raise of_value(name, owner)(complaint(name, owner, "a positive float", value))
     return value
 
 
@@ -260,7 +260,7 @@ def check_non_negative_float(value: Any, name: str, owner: str | None = None) ->
         ValueError: below 0 and NaN.
     """
     if not check_float(value, name, owner) >= 0:
-        raise ValueError(complaint(name, owner, "a float of 0 or more", value))
+        raise of_value(name, owner)(complaint(name, owner, "a float of 0 or more", value))
     return value
 
 
@@ -272,13 +272,6 @@ def check_float_range(value: Any, name: str, owner: str | None, low: float, high
         ValueError: outside the limits.
     """
     return _check_bounds(check_float(value, name, owner), name, owner, low, high, bounds, "a float")
-
-
-# Whose choices MindSpore calls a wrong type where they are no string; of the others any wrong choice is a wrong value.
-_TYPED_CHOICES = frozenset(
-    "GridSampler2D binary_cross_entropy binary_cross_entropy_with_logits nll_loss smooth_l1_loss AvgPool1d AvgPool2d "
-    "AvgPool3d MaxPool1d MaxPool2d MaxPool3d LRN CTCLoss ctc_loss BCEWithLogitsLoss conv1d".split()
-)
 
 
 def check_string(value: Any, name: str, owner: str | None = None, choices: Sequence[str] | None = None) -> str:
@@ -297,11 +290,10 @@ def check_string(value: Any, name: str, owner: str | None = None, choices: Seque
     """
     if choices is None:
         if not isinstance(value, str):
-            raise of_type(name, owner)(complaint(name, owner, "a str", _typed(value)))
+            raise of_type(name, owner, value)(complaint(name, owner, "a str", _typed(value)))
     elif not isinstance(value, str) or value not in choices:
         wanted = "one of " + ", ".join(repr(c) for c in choices)
-        kind = TypeError if owner in _TYPED_CHOICES and not isinstance(value, str) else ValueError
-        raise kind(complaint(name, owner, wanted, repr(value)))
+        raise of_choice(name, owner, value)(complaint(name, owner, wanted, repr(value)))
     return value
 
 
@@ -312,7 +304,7 @@ def check_callable(value: Any, name: str, owner: str | None = None) -> Any:
         TypeError: otherwise.
     """
     if not callable(value):
-        raise of_type(name, owner)(complaint(name, owner, "callable", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "callable", _typed(value)))
     return value
 
 
@@ -330,9 +322,9 @@ def check_shape(value: Any, name: str, owner: str | None = None) -> tuple[int, .
     """
     lengths = (value,) if _is_int(value) else value
     if not isinstance(lengths, (tuple, list)) or not all(_is_int(n) for n in lengths):
-        raise of_type(name, owner)(complaint(name, owner, "an int or a tuple or list of ints", repr(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "an int or a tuple or list of ints", repr(value)))
     if any(n < 0 for n in lengths):
-        raise ValueError(complaint(name, owner, "a shape without negative lengths", value))
+        raise of_value(name, owner)(complaint(name, owner, "a shape without negative lengths", value))
     return tuple(int(n) for n in lengths)
 
 
@@ -343,7 +335,7 @@ def check_elements(value: Any, name: str, owner: str | None, types: type | Seque
         TypeError: for another container or element.
     """
     if not isinstance(value, (tuple, list)):
-        raise of_type(name, owner)(complaint(name, owner, "a tuple or list", _typed(value)))
+        raise of_type(name, owner, value)(complaint(name, owner, "a tuple or list", _typed(value)))
     for i, element in enumerate(value):
         check_type(element, f"{name}[{i}]", owner, types)
     return value

@@ -8,48 +8,17 @@ import numpy as np
 
 from dist_ms._ext.tape import holds_floats
 from dist_ms.common.dtype import Number, from_numpy
-from dist_ms.common.error_classes import of_type, of_value
+from dist_ms.common.error_classes import is_plain, of_no_tensor, of_type, of_value
 from dist_ms.common.tensor import Tensor
 
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
 _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
 
-# Where MindSpore reads an attribute of what should be a tensor before it looks at the type.
-_READ_FIRST = frozenset(
-    "AvgPool1d AvgPool2d AvgPool3d MaxPool2d Exp2 Zeta HingeEmbeddingLoss adjoint argmax argmin cond cov lp_pool2d "
-    "fractional_max_pool2d fractional_max_pool3d grid_sample group_norm.input hinge_embedding_loss inner lp_pool1d "
-    "matrix_norm max_unpool1d.indices nll_loss.input nll_loss.target norm Unique vector_norm repeat_interleave "
-    "ReflectionPad1d ReflectionPad2d ReflectionPad3d ReplicationPad1d ReplicationPad2d ReplicationPad3d".split()
-)
-# Where it reads one of None only.
-_NONE_READ_FIRST = frozenset("CTCLoss CrossEntropyLoss DiceLoss FocalLoss MultiClassDiceLoss".split())
-# Where it looks at shapes before types.
-_SHAPE_FIRST = frozenset(("Padding", "Stack"))
-# Where a wrong type is a wrong value to it.
-_ANY_WRONG_VALUE = frozenset(("MirrorPad", "gelu", "pad", "searchsorted"))
-# Integers that MindSpore does not take out of a tensor.
-_PLAIN_INTS = frozenset(
-    "CumSum.axis Cummin.axis CumulativeLogsumexp.axis Flatten.end_dim Gather.axis Median.axis ReduceMin.axis "
-    "ReverseSequence.batch_dim ReverseSequence.seq_dim Softmax.axis Sort.axis Transpose.input_perm Unstack.axis "
-    "argmax.dim bernoulli.seed bincount.minlength chunk.axis diag_embed.dim1 diag_embed.offset "
-    "dsplit.indices_or_sections fft2.dim fftn.dim flatten.end_dim gumbel_softmax.dim hfft2.s "
-    "hsplit.indices_or_sections ifft2.dim ihfftn.s kaiser_window.window_length laplace.shape matrix_norm.axis "
-    "matrix_power.n max.axis median.axis min.axis movedim.destination movedim.source mvlgamma.p narrow.axis "
-    "narrow.length norm.dim normal.seed randn_like.seed repeat_elements.rep repeat_interleave.axis "
-    "sequence_mask.maxlen softmax.axis split.axis split.split_size_or_sections standard_laplace.seed "
-    "standard_normal.seed std.axis tensor_split.indices_or_sections tril_indices.col tril_indices.row "
-    "triu_indices.col triu_indices.row uniform_candidate_sampler.num_true var.axis var.ddof "
-    "vsplit.indices_or_sections".split()
-)
-
 
 def no_tensor(value: Any, name: str, owner: str) -> Exception:
     """The error to raise where a Tensor is missing: a TypeError but where MindSpore raises another."""
     text = f"For '{owner}', '{name}' must be a Tensor, but got {type(value).__name__}."
-    first = owner in _READ_FIRST or f"{owner}.{name}" in _READ_FIRST
-    if (first and not isinstance(value, np.ndarray)) or (value is None and owner in _NONE_READ_FIRST):
-        return AttributeError(text)
-    return ValueError(text) if owner in _SHAPE_FIRST and not isinstance(value, np.ndarray) else TypeError(text)
+    return of_no_tensor(name, owner, value)(text)
 
 
 def array(value: Any, name: str, owner: str) -> np.ndarray:
@@ -116,6 +85,54 @@ def real(value: Any, name: str, owner: str) -> np.ndarray:
     return value
 
 
+def of_dtype(value: Any, letters: str, name: str, owner: str) -> Any:
+    """Return `value` if it is a Tensor or an array of one of some dtypes, by NumPy's letters.
+
+    Raises:
+        TypeError: if it is none, or of another dtype.
+    """
+    found = value._element if isinstance(value, Tensor) else array(value, name, owner).dtype
+    if found.char in letters:
+        return value
+    wanted = ", ".join([str(from_numpy(np.dtype(letter))) for letter in letters if letter not in "qQE"])
+    wanted += ", BFloat16" if "E" in letters else ""
+    raise TypeError(f"For '{owner}', the dtype of '{name}' must be one of {wanted}, but got {from_numpy(found)}.")
+
+
+def not_of(value: Any, letters: str, name: str, owner: str) -> Any:
+    """Return `value` unless it is an array or Tensor of a dtype that an operation does not take, by NumPy's letters.
+
+    Raises:
+        TypeError: if it is.
+    """
+    found = value._element if isinstance(value, Tensor) else getattr(value, "dtype", None)
+    if isinstance(found, np.dtype) and found.char in letters:
+        raise TypeError(f"For '{owner}', the dtype of '{name}' must not be {from_numpy(found)}; cast it first.")
+    return value
+
+
+def countable(value: Any, name: str, owner: str) -> np.ndarray:
+    """Return an array of integers or real floats: what has an order, without bools.
+
+    Raises:
+        TypeError: if it is no array, or holds bools or complex numbers.
+    """
+    if real(value, name, owner).dtype.kind == "b":
+        raise TypeError(f"For '{owner}', the dtype of '{name}' must be a number type, but got Bool; cast it first.")
+    return value
+
+
+def index_array(value: Any, name: str, owner: str) -> np.ndarray:
+    """Return an array of int32 or int64.
+
+    Raises:
+        TypeError: if it is no array, or holds anything else.
+    """
+    if array(value, name, owner).dtype.char in "ilq":
+        return value
+    raise TypeError(f"For '{owner}', the dtype of '{name}' must be Int32 or Int64, but got {from_numpy(value.dtype)}.")
+
+
 def integral(value: Any, name: str, owner: str, bool_too: bool = False) -> np.ndarray:
     """Return an array of integers (or bools).
 
@@ -168,11 +185,11 @@ def integer(value: Any, name: str, owner: str) -> int:
         return value
     if isinstance(value, np.integer) or (isinstance(value, int) and not isinstance(value, bool)):
         return int(value)
-    if isinstance(value, (Tensor, np.ndarray)) and f"{owner}.{name}" not in _PLAIN_INTS:
+    if isinstance(value, (Tensor, np.ndarray)) and not is_plain(name, owner):
         plain = value.asnumpy() if isinstance(value, Tensor) else value
         if plain.size == 1 and plain.dtype.kind in "iu":
             return int(plain.reshape(()))
-    raise of_type(name, owner)(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
+    raise of_type(name, owner, value)(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__}.")
 
 
 def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
@@ -181,13 +198,13 @@ def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
     Raises:
         TypeError: if there is anything but integers.
     """
-    if isinstance(value, (Tensor, np.ndarray)) and f"{owner}.{name}" not in _PLAIN_INTS:
+    if isinstance(value, (Tensor, np.ndarray)) and not is_plain(name, owner):
         value = value.tolist()
     if isinstance(value, (tuple, list)):
         return tuple([integer(v, name, owner) for v in value])
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return (int(value),)
-    raise of_type(name, owner)(
+    raise of_type(name, owner, value)(
         f"For '{owner}', '{name}' must be an int, or a tuple or list of ints, but got {type(value).__name__}."
     )
 
@@ -243,7 +260,7 @@ def boolean(value: Any, name: str, owner: str) -> bool:
     """
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    raise of_type(name, owner)(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
+    raise of_type(name, owner, value)(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
 
 
 def data_type(value: Any, name: str, owner: str) -> Number:
@@ -265,7 +282,7 @@ def number(value: Any, name: str, owner: str, bool_too: bool = False) -> float:
     """
     if isinstance(value, (int, float, np.integer, np.floating)) and (bool_too or not isinstance(value, bool)):
         return value
-    raise of_type(name, owner)(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
+    raise of_type(name, owner, value)(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
 
 
 def scalar(value: Any) -> Any:
@@ -286,5 +303,5 @@ def one_of(value: Any, name: str, owner: str, allowed: tuple) -> Any:
         return value
     text = f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}."
     words = not isinstance(value, str) and all(isinstance(a, (str, type(None))) for a in allowed)
-    kind = of_type(name, owner) if words and owner not in _ANY_WRONG_VALUE else of_value(name, owner)
+    kind = of_type(name, owner, value) if words else of_value(name, owner)
     raise kind(text)

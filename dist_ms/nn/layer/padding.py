@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_number, check_string, check_type, complaint
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
@@ -143,6 +144,7 @@ class ZeroPad2d(_ConstantPadNd):
         super().__init__(padding, 0)
 
 
+@reads("shape")
 class ReflectionPad1d(_PadNd):
     """Pads the last dimension with its mirror image, without the edge.
 
@@ -162,18 +164,21 @@ class ReflectionPad1d(_PadNd):
     _rank, _mode = 1, "reflect"
 
 
+@reads("shape")
 class ReflectionPad2d(_PadNd):
     """`ReflectionPad1d` of the last two dimensions: an int, or (left, right, top, bottom)."""
 
     _rank, _mode = 2, "reflect"
 
 
+@reads("shape")
 class ReflectionPad3d(_PadNd):
     """`ReflectionPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 
     _rank, _mode = 3, "reflect"
 
 
+@reads("shape")
 class ReplicationPad1d(_PadNd):
     """Pads the last dimension with its edge.
 
@@ -193,12 +198,14 @@ class ReplicationPad1d(_PadNd):
     _rank, _mode = 1, "replicate"
 
 
+@reads("shape")
 class ReplicationPad2d(_PadNd):
     """`ReplicationPad1d` of the last two dimensions: an int, or (left, right, top, bottom)."""
 
     _rank, _mode = 2, "replicate"
 
 
+@reads("shape")
 class ReplicationPad3d(_PadNd):
     """`ReplicationPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
+from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
@@ -83,6 +84,9 @@ class _MaxPoolNd(_PoolNd):
         self._op = MaxPoolingWithIndices(pool) if return_indices else MaxPooling(pool)
 
 
+@reads("shape")
+@raises(return_indices=ValueError)
+@raises(pad_mode=(TypeError, ValueError))
 class MaxPool2d(_MaxPoolNd):
     """The maximum over sliding windows of (N, C, H, W) or (C, H, W).
 
@@ -131,6 +135,7 @@ class MaxPool2d(_MaxPoolNd):
         self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
 
 
+@raises(pad_mode=(TypeError, ValueError))
 class MaxPool1d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, L) or (C, L), with ints."""
 
@@ -150,6 +155,7 @@ class MaxPool1d(_MaxPoolNd):
         self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
 
 
+@raises(pad_mode=(TypeError, ValueError))
 class MaxPool3d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 
@@ -192,6 +198,8 @@ class _AvgPoolNd(_PoolNd):
         self._op = AvgPooling(pool, count_include_pad and not plain, divisor_override or 0)
 
 
+@reads("shape")
+@raises(pad_mode=(TypeError, ValueError))
 class AvgPool2d(_AvgPoolNd):
     """The mean over sliding windows of (N, C, H, W) or (C, H, W).
 
@@ -239,6 +247,8 @@ class AvgPool2d(_AvgPoolNd):
         self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)
 
 
+@reads("shape")
+@raises(pad_mode=(TypeError, ValueError))
 class AvgPool1d(_AvgPoolNd):
     """`AvgPool2d` of (N, C, L) or (C, L), with ints."""
 
@@ -257,6 +267,8 @@ class AvgPool1d(_AvgPoolNd):
         self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, None)
 
 
+@reads("shape")
+@raises(pad_mode=(TypeError, ValueError))
 class AvgPool3d(_AvgPoolNd):
     """`AvgPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 

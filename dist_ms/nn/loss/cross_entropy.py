@@ -5,6 +5,7 @@ from __future__ import annotations
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_number_range, check_type
 from dist_ms.common.dtype import int32
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
 from dist_ms.ops.arguments import number
@@ -13,6 +14,7 @@ from dist_ms.ops.losses.softmax_cross_entropy import label_losses
 __all__ = ["CrossEntropyLoss", "FocalLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits"]
 
 
+@reads_of_none()
 class CrossEntropyLoss(LossBase):
     """The cross entropy between softmax(logits) and labels or probabilities; see `ops.cross_entropy`.
 
@@ -112,6 +114,7 @@ class SoftmaxCrossEntropyWithLogits(LossBase):
         return loss if self.average else self.get_loss(loss)
 
 
+@reads_of_none()
 class FocalLoss(LossBase):
     """-weight (1 - p)^gamma log p, where p is softmax(logits) at the target.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_int
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase
 from dist_ms.ops.arguments import tensor
@@ -13,6 +14,7 @@ from dist_ms.ops.arguments import tensor
 __all__ = ["CTCLoss"]
 
 
+@raises(reduction=(TypeError, ValueError))
 class CTCLoss(LossBase):
     """`ops.ctc_loss` as a layer that returns the loss alone, and takes sequences without a batch, too.
 

@@ -6,6 +6,7 @@ import math
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_number, check_type, complaint
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.activation import get_activation
 from dist_ms.nn.loss.loss import LossBase, check_tensors
@@ -60,6 +61,7 @@ class GaussianNLLLoss(LossBase):
         return ops.gaussian_nll_loss(logits, labels, var, self.full, self.eps, self.reduction)
 
 
+@reads_of_none()
 class DiceLoss(LossBase):
     """1 - 2 sum(x y) / (sum(x^2) + sum(y^2) + smooth), how little two masks overlap.
 
@@ -95,6 +97,7 @@ class DiceLoss(LossBase):
         return 1 - overlap / (total(logits * logits) + total(label * label) + self.smooth)
 
 
+@reads_of_none()
 class MultiClassDiceLoss(LossBase):
     """The mean over classes of `DiceLoss`, after an activation.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dist_ms import ops
 from dist_ms.common.checks import check_number_range, check_type, complaint
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
 from dist_ms.ops.arguments import boolean, number
@@ -36,6 +37,7 @@ class CosineEmbeddingLoss(LossBase):
         return ops.cosine_embedding_loss(logits_x1, logits_x2, labels, self.margin, self.reduction)
 
 
+@reads("shape")
 class HingeEmbeddingLoss(LossBase):
     """`ops.hinge_embedding_loss` as a layer: `HingeEmbeddingLoss(margin, reduction)(logits, labels)`."""
 

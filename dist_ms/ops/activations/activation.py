@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.autograd.tape import overwrite
+from dist_ms.common.error_classes import raises
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -253,6 +254,7 @@ def tanh(input: Tensor) -> Tensor:
     return _tanh(input)
 
 
+@raises(approximate=ValueError)
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
     """Return x P(X <= x) for a standard normal X.
 

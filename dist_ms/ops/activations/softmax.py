@@ -10,6 +10,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.autograd.tape import stop_gradient
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.creating.casting import cast
@@ -113,6 +114,7 @@ class _NormalisingGrad(Primitive):
         return tuple(formula_gradient(formula, inputs, dout))
 
 
+@plain("axis")
 class Softmax(_Normalising):
     """`softmax` as a primitive: `Softmax(axis)(input)`.
 
@@ -187,6 +189,7 @@ class LogSoftmaxGrad(_NormalisingGrad):
 _softmax, _log_softmax = Softmax(), LogSoftmax()
 
 
+@plain("axis")
 def softmax(input: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
     """Return exp(x) / sum(exp(x)) over an axis.
 
@@ -265,6 +268,7 @@ def log_softmax(logits: Tensor, axis: int = -1) -> Tensor:
     return _log_softmax(logits) if type(axis) is int and axis == -1 else LogSoftmax(axis)(logits)
 
 
+@plain("dim")
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
     """Draw from the Gumbel-Softmax distribution.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_positive_int
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.convolutions.conv import Convolution, TransposedConvolution
@@ -52,6 +53,7 @@ def _convolution(
     return op
 
 
+@raises(pad_mode=(TypeError, ValueError))
 def conv1d(
     input: Tensor,
     weight: Tensor,

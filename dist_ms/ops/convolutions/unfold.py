@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_positive_int
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
@@ -17,6 +18,7 @@ from dist_ms.ops.primitive import Primitive
 __all__ = ["fold", "unfold"]
 
 
+@raises(ksizes=TypeError, strides=TypeError)
 class Unfold(Primitive):
     """(N, C, H, W) as columns (N, C * kernel, windows)."""
 

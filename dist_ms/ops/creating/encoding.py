@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integral, one_axis, tensor
 from dist_ms.ops.layout import copied
@@ -80,6 +81,7 @@ def one_hot(indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, 
     return OneHot(axis)(indices, depth, on_value, off_value)
 
 
+@plain("maxlen")
 def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
     """Mark the first so many places of each row.
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, float32
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integer, integral, number, tensor
 from dist_ms.ops.creating.creation import shape_of
@@ -288,6 +289,7 @@ def log_uniform_candidate_sampler(
     return LogUniformCandidateSampler(num_true, num_sampled, unique, range_max, seed)(true_classes)
 
 
+@plain("num_true")
 def uniform_candidate_sampler(
     true_classes: Tensor,
     num_true: int,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, float32
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import data_type, integers, tensor
 from dist_ms.ops.creating.creation import shape_of
@@ -91,6 +92,7 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
     return wrap(source_of("random_poisson", seed).poisson(r, size).astype(d))
 
 
+@plain("shape")
 def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -> Tensor:
     """Draw numbers from Laplace distributions.
 
@@ -113,6 +115,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     return wrap(np.asarray(drawn * s + m, np.float32))
 
 
+@plain("seed")
 def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
     """Draw numbers from the Laplace distribution with mean 0 and scale 1.
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer, tensor
 from dist_ms.ops.drawing_numbers import drawing
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 
+@plain("seed")
 def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """Draw ones with probability `p`, else zeros, in the shape of a tensor.
 

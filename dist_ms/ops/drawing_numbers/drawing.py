@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import data_type, integer, number, tensor
@@ -78,6 +79,7 @@ def draw_uniform(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndar
     return rng.random(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
 
 
+@plain("seed")
 def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     """Draw normal numbers with mean 0 and standard deviation 1.
 
@@ -100,6 +102,7 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     return wrap(source_of("standard_normal", seed).normal(shape_of(shape, "shape", "standard_normal")))
 
 
+@plain("seed")
 def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
     """Draw normal numbers.
 
@@ -134,6 +137,7 @@ def parameter_array(value: Any, name: str, owner: str) -> np.ndarray:
     return np.asarray(number(value, name, owner), np.float32)
 
 
+@raises(shape=(RuntimeError, ValueError))
 def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Number = float32) -> Tensor:
     """Draw numbers that are equally likely between two limits.
 
@@ -299,6 +303,7 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = 
     return wrap(source_of("rand_like", seed).uniform(tensor(input, "input", "rand_like").shape, d))
 
 
+@plain("seed")
 def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw standard normal numbers in the shape of a tensor.
 

@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.checks import check_float
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import floating
@@ -68,6 +69,7 @@ class Exp(Primitive):
         return mul(dout, conjugate(output))
 
 
+@reads("shape")
 class Exp2(Primitive):
     """2 to the power of each element; integers and bools give float32.
 

@@ -16,6 +16,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_string
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import grid_sampling
@@ -236,6 +237,7 @@ class _GridSampler(Primitive):
             )
 
 
+@raises(interpolation_mode=(TypeError, ValueError), padding_mode=(TypeError, ValueError))
 class GridSampler2D(_GridSampler):
     """Images read at the points of a grid.
 
@@ -292,6 +294,7 @@ class GridSampler3D(_GridSampler):
     _rank = 3
 
 
+@reads("shape")
 def grid_sample(
     input: Tensor, grid: Tensor, mode: str = "bilinear", padding_mode: str = "zeros", align_corners: bool | None = None
 ) -> Tensor:

@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import group_norm as kernels
@@ -107,6 +108,7 @@ def _check_channels(owner: str, input: Any, vectors: dict) -> None:
             )
 
 
+@reads(input="shape")
 def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_float, check_non_negative_int, check_string, complaint
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.conv import Convolution
@@ -95,6 +96,7 @@ class L2Normalize(Primitive):
         return input_x * ops.rsqrt(ops.maximum(square, self.epsilon))
 
 
+@raises(norm_region=(TypeError, ValueError))
 class LRN(Primitive):
     """`lrn` as a primitive: `LRN(depth_radius, bias, alpha, beta, norm_region)(x)`."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integral, one_dtype, tensor
 from dist_ms.ops.linear_algebra import lapack
@@ -402,6 +403,7 @@ class MatrixPower(Primitive):
         return ops.matrix_power(x, self.n)
 
 
+@reads("shape")
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """Return the condition numbers of matrices: how much they enlarge relative errors.
 

@@ -13,6 +13,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, int64
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, tensor
 from dist_ms.ops.broadcasting import reduce_to
@@ -419,6 +420,7 @@ def outer(input: Tensor, vec2: Tensor) -> Tensor:
     return mul(reshape(input, (-1, 1)), vec2)
 
 
+@reads("shape")
 def inner(input: Tensor, other: Tensor) -> Tensor:
     """Sum the products over the last dimension of both tensors.
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_float
+from dist_ms.common.error_classes import of_value, plain
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, tensor
+from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.fused import divide_add, interpolation, multiply_add
@@ -176,6 +177,9 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
     """
+    for name, value in (("input", input), ("other", other)):
+        if not tensor(value, name, "cross").ndim:
+            raise ValueError(f"For 'cross', '{name}' must have at least 1 dimension, but got a scalar.")
     shape = np.broadcast_shapes(tensor(input, "input", "cross").shape, tensor(other, "other", "cross").shape)
     if dim is None or dim == -65530:  # MindSpore's mark for "not given"
         if 3 not in shape:
@@ -237,6 +241,7 @@ def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     input, end = tensor(input, "input", "lerp"), tensor(end, "end", "lerp")
     if isinstance(weight, float) or weight._element == input._element:
         return interpolation(input, end, weight)
+    not_of(weight, "?bBhHiIlLqQFD", "weight", "lerp")
     return add(input, mul(sub(end, input), weight))
 
 
@@ -257,6 +262,9 @@ def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         >>> print(ms.ops.addcmul(ms.Tensor([1.0]), ms.Tensor([2.0]), ms.Tensor([3.0]), 0.5))
         [4.]
     """
+    not_of(value, "?FD", "value", "addcmul")
+    if isinstance(value, bool):
+        raise TypeError("For 'addcmul', 'value' must be a number or a Tensor, but got a bool.")
     one_dtype("addcmul", "iufVc", input=input, tensor1=tensor1, tensor2=tensor2)
     input, tensor1 = tensor(input, "input", "addcmul"), tensor(tensor1, "tensor1", "addcmul")
     tensor2 = tensor(tensor2, "tensor2", "addcmul")
@@ -303,9 +311,12 @@ def ldexp(x: Tensor, other: Any) -> Tensor:
         >>> print(ms.ops.ldexp(ms.Tensor([1.5]), ms.Tensor([2])))
         [6.]
     """
+    not_of(x, "FD", "x", "ldexp")
+    not_of(other, "FD", "other", "ldexp")
     return mul(tensor(x, "x", "ldexp"), ops.pow(2.0, other) if isinstance(other, Tensor) else 2.0**other)
 
 
+@plain("n")
 def matrix_power(input: Tensor, n: int) -> Tensor:
     """Multiply square matrices by themselves, `n` factors in all; negative ones of the inverse.
 
@@ -326,6 +337,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         [[1. 3.]
          [0. 1.]]
     """
+    not_of(input, "?eEFD", "input", "matrix_power")
     shape = tensor(input, "input", "matrix_power").shape
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ValueError(f"For 'matrix_power', 'input' must hold square matrices, but got the shape {shape}.")
@@ -362,7 +374,7 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, a
     """
     axis = one_axis(axis, "axis", "diff", tensor(x, "x", "diff").ndim)
     if integer(n, "n", "diff") < 0:
-        raise ValueError(f"For 'diff', 'n' must not be negative, but got {n}.")
+        raise of_value("n", "diff")(f"For 'diff', 'n' must not be negative, but got {n}.")
     parts = [t for t in (prepend, x, append) if t is not None]
     if len(parts) > 1:
         x = ops.concat(parts, axis)
@@ -399,7 +411,7 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1)
     if x is None:
         width: Any = dx
     else:
-        width = diff(x, 1, -1 if x.ndim == 1 else axis)
+        width = diff(x, 1, -1 if tensor(x, "x", "trapz").ndim == 1 else axis)
         if x.ndim == 1 and y.ndim > 1:
             width = reshape(width, (-1,) + (1,) * (y.ndim - axis - 1))
     return mul(ops.ReduceSum()(mul(mul(pairs, 1.0), width), axis), 0.5)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, bool_, int64
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, data_type, integer, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -117,6 +118,7 @@ def _not_negative(owner: str, row: int, col: int) -> None:
         raise ValueError(f"For '{owner}', 'row' and 'col' must not be negative, but got {row} and {col}.")
 
 
+@plain("col", "row")
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) -> Tensor:
     """List the places of a matrix's lower triangle, rows above columns.
 
@@ -141,6 +143,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
     return wrap(np.stack(np.tril_indices(row, offset, col)).astype(dtype.np))
 
 
+@plain("col", "row")
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) -> Tensor:
     """List the places of a matrix's upper triangle, rows above columns.
 
@@ -277,6 +280,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Te
     return Diagonal(offset, dim1, dim2)(input)
 
 
+@plain("dim1", "offset")
 def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Make matrices with the last dimension on a diagonal and zeros elsewhere.
 

@@ -11,6 +11,7 @@ from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import Kept, agree
 from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
@@ -224,6 +225,8 @@ def cross_entropy(
     return reshaping.reshape(loss, shape) if reduction == "none" else loss
 
 
+@reads(input="shape", target="shape")
+@raises(reduction=(TypeError, ValueError))
 def nll_loss(
     inputs: Tensor,
     target: Tensor,

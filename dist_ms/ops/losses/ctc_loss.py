@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_int, check_string, complaint
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import ctc
@@ -77,6 +78,7 @@ class _Constant(Primitive):
         raise RuntimeError("For 'ctc_loss', the second-order gradient is not defined.")
 
 
+@raises(reduction=(TypeError, ValueError))
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,

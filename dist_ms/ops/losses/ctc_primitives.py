@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dist_ms.common.checks import check_bool
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.activations.softmax import log_softmax
 from dist_ms.ops.arguments import floating, integer, integral, tensor
@@ -55,6 +56,7 @@ class CTCLossV2(Primitive):
         )
 
 
+@reads_of_none()
 class CTCLoss(Primitive):
     """Minus the log likelihood of each sequence of labels given as a sparse tensor, and its gradient.
 

@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
@@ -111,6 +112,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     return reduced(ops.abs(input - target), reduction)
 
 
+@raises(reduction=(TypeError, ValueError))
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """Return 0.5 d^2 / beta where d = |input - target| is below beta, else d - 0.5 beta.
 
@@ -203,6 +205,7 @@ class LogLoss(Primitive):
         return dx, dy
 
 
+@raises(reduction=(TypeError, ValueError))
 def binary_cross_entropy(
     logits: Tensor, labels: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -241,6 +244,7 @@ def binary_cross_entropy(
     return reduced(loss if weight is None else loss * weight, reduction)
 
 
+@raises(reduction=(TypeError, ValueError))
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,

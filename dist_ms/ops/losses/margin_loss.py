@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_number, check_number_range, check_string, complaint
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
@@ -109,6 +110,7 @@ def margin_ranking_loss(
     return reduced(ops.maximum(margin - target * (input1 - input2), 0.0), reduction)
 
 
+@reads("shape")
 def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return x where the target is 1 (or anything but -1), max(0, margin - x) where it is -1.
 

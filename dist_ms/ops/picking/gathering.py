@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integral, one_axis, one_of, tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, index_type, known_rows, looked_up, sparse_now
@@ -30,6 +31,7 @@ __all__ = [
 ]
 
 
+@plain("axis")
 class Gather(Primitive):
     """`gather` as a primitive: `Gather(batch_dims)(input_params, input_indices, axis)`."""
 

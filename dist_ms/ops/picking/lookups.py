@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import (
     array,
@@ -262,6 +263,7 @@ class CheckValid(Undifferentiable):
         return (left >= 0) & (top >= 0) & (right <= width - 1) & (bottom <= height - 1)
 
 
+@raises(mode=KeyError)
 class IOU(Undifferentiable):
     """`iou` as a primitive: `IOU(mode)(anchor_boxes, gt_boxes)`."""
 

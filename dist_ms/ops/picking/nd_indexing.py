@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integers, integral, tensor
+from dist_ms.ops.arguments import array, index_array, integers, tensor
 from dist_ms.ops.picking.along import add_at_places
 from dist_ms.ops.primitive import Primitive, quiet
 
@@ -26,21 +26,23 @@ class GatherNd(Primitive):
         return ScatterNd()(inputs[1], dout, inputs[0].shape), None
 
 
-def nd_index(name: str, indices: np.ndarray, shape: tuple) -> tuple:
+def nd_index(name: str, indices: np.ndarray, shape: tuple, updates: np.ndarray | None = None) -> tuple:
     """The NumPy index of rows of indices, checked.
 
     Raises:
-        TypeError: if they are no integers.
-        ValueError: if the rows are longer than the shape.
+        TypeError: if they are neither int32 nor int64.
+        ValueError: if the rows are longer than the shape, or there is not one of the updates per row.
         IndexError: if one is out of range.
     """
-    integral(indices, "indices", name)
+    index_array(indices, "indices", name)
     width = indices.shape[-1] if indices.ndim else 0
     if not indices.ndim or width > len(shape):
         raise ValueError(
             f"For '{name}', the last dimension of 'indices' must be at most {len(shape)}, "
             f"but got the shape {indices.shape}."
         )
+    if updates is not None:
+        check_updates(name, indices, updates, shape)
     bounds = np.array(shape[:width])
     if indices.size:
         wrong = (indices < 0) | (indices >= bounds)
@@ -61,8 +63,7 @@ class ScatterNd(Primitive):
     @quiet
     def forward(self, indices: np.ndarray, updates: np.ndarray, shape: tuple) -> np.ndarray:
         out = np.zeros(shape, array(updates, "updates", self.name).dtype)
-        place = nd_index(self.name, indices, shape)
-        check_updates(self.name, indices, updates, shape)
+        place = nd_index(self.name, indices, shape, updates)
         add_at_places(out, place, updates)
         return out
 

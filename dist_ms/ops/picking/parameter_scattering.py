@@ -8,10 +8,10 @@ import numpy as np
 
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, integral, tensor
+from dist_ms.ops.arguments import boolean, index_array, not_of, tensor
 from dist_ms.ops.broadcasting import promote_types
 from dist_ms.ops.creating.assignment import overwrite
-from dist_ms.ops.picking.nd_indexing import check_updates, nd_index
+from dist_ms.ops.picking.nd_indexing import nd_index
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = [
@@ -71,9 +71,12 @@ class ParameterScatter(Primitive):
 
     @quiet
     def __call__(self, input_x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-        old = tensor(input_x, "input_x", self.name).array()
-        places = integral(tensor(indices, "indices", self.name).array(), "indices", self.name)
-        values = tensor(updates, "updates", self.name).array()
+        old = not_of(_elements(input_x, "input_x", self.name), "FD", "input_x", self.name)
+        places = index_array(tensor(indices, "indices", self.name).array(), "indices", self.name)
+        values = _elements(updates, "updates", self.name)
+        if not self.rows_of_indices:
+            places = places[..., None]
+        index = nd_index(self.name, places, old.shape, values)
         if values.dtype != old.dtype and promote_types(values.dtype, old.dtype) == old.dtype:
             values = values.astype(old.dtype)
         if values.dtype != old.dtype:
@@ -81,10 +84,6 @@ class ParameterScatter(Primitive):
                 f"For '{self.name}', 'updates' must have the dtype of 'input_x', {from_numpy(old.dtype)}, "
                 f"but got {from_numpy(values.dtype)}."
             )
-        if not self.rows_of_indices:
-            places = places[..., None]
-        index = nd_index(self.name, places, old.shape)
-        check_updates(self.name, places, values, old.shape)
         new = old.copy()
         self.put(new, index, values)
         return overwrite(input_x, new)
@@ -95,6 +94,11 @@ class ParameterScatter(Primitive):
             out[index] = values
         else:
             self.ufunc.at(out, index, values)
+
+
+def _elements(value: Any, name: str, owner: str) -> np.ndarray:
+    """The array of a tensor; of a number, too, as its shape is wrong, not its type."""
+    return np.asarray(value) if isinstance(value, (bool, int, float)) else tensor(value, name, owner).array()
 
 
 class ScatterUpdate(ParameterScatter):

@@ -13,7 +13,7 @@ from dist_ms.ops.arguments import array
 from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.picking.indexing import survivors
-from dist_ms.ops.picking.nd_indexing import GatherNd, check_updates, nd_index
+from dist_ms.ops.picking.nd_indexing import GatherNd, nd_index
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 
 __all__ = [
@@ -48,8 +48,7 @@ class _TensorScatter(Primitive):
                 f"{from_numpy(input_x.dtype)}, "
                 f"but got {from_numpy(updates.dtype)}."
             )
-        place = nd_index(self.name, indices, input_x.shape)
-        check_updates(self.name, indices, updates, input_x.shape)
+        place = nd_index(self.name, indices, input_x.shape, updates)
         out = input_x.copy(order="K")
         self.put(out, place, updates)
         return out

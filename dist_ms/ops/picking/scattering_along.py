@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integral, one_axis, one_dtype, one_of, tensor
 from dist_ms.ops.broadcasting import reduce_to
@@ -236,6 +237,7 @@ def index_add(
     return IndexAdd(axis)(x, indices, y)
 
 
+@raises(axis=(TypeError, RuntimeError))
 def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
     """Copy a tensor, with one value in some slices along a dimension.
 

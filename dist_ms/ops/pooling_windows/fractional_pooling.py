@@ -14,6 +14,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_float, check_float_range, check_positive_int, complaint
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.drawing_numbers.drawing import draw_uniform, generator_of
@@ -223,6 +224,7 @@ def _function(
     return found if return_indices else found[0]
 
 
+@reads("shape")
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -268,6 +270,7 @@ def fractional_max_pool2d(
     )
 
 
+@reads("shape")
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_bool, check_non_negative_int, check_number
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices
@@ -202,6 +203,7 @@ def _lp_pool(
     return ops.pow(mean, 1.0 / norm_type)
 
 
+@reads("shape")
 def lp_pool1d(
     x: Tensor, norm_type: float, kernel_size: int, stride: int | None = None, ceil_mode: bool = False
 ) -> Tensor:
@@ -229,6 +231,7 @@ def lp_pool1d(
     return _lp_pool("lp_pool1d", 1, x, norm_type, kernel_size, stride, ceil_mode)
 
 
+@reads("shape")
 def lp_pool2d(x: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return (sum of x^p)^(1/p) over sliding windows of the last two dimensions; see `lp_pool1d`.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
@@ -74,6 +75,8 @@ def _unpool(
     return squeeze(Put()(expand_dims(x, 0), index[None], sizes), 0)
 
 
+@reads(indices="shape")
+@raises(output_size=ValueError)
 def max_unpool1d(
     x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -87,6 +90,7 @@ def max_unpool1d(
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
 
 
+@raises(output_size=ValueError)
 def max_unpool2d(
     x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -119,6 +123,7 @@ def max_unpool2d(
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, output_size)
 
 
+@raises(output_size=ValueError)
 def max_unpool3d(
     x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:

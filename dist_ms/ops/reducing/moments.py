@@ -9,8 +9,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, one_axis, real, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, not_of, one_axis, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul, square, sub
 from dist_ms.ops.elementwise.division import true_divide
@@ -55,6 +56,7 @@ def _spread(name: str, input: Tensor, axis: Any, ddof: Any, keepdims: bool) -> t
     return variance, mean if keepdims or not axes else reshape(mean, variance.shape)
 
 
+@plain("axis", "ddof")
 def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """Return the variance over dimensions: the mean of the squared distances from the mean.
 
@@ -79,6 +81,7 @@ def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) 
     return _spread("var", input, axis, ddof, keepdims)[0]
 
 
+@plain("axis")
 def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """Return the standard deviation over dimensions: the square root of the variance.
 
@@ -171,6 +174,7 @@ class ReduceStd(Primitive):
         return std_mean(x, self.axis, int(self.unbiased), self.keep_dims)
 
 
+@plain("axis")
 class Median(Primitive):
     """`median` as a primitive: `Median(global_median, axis, keep_dims, ignore_nan)(x)`.
 
@@ -195,7 +199,7 @@ class Median(Primitive):
         return value, Tensor(0)
 
     def forward(self, x: np.ndarray) -> tuple:
-        axis = one_axis(self.axis, "axis", self.name, real(x, "x", self.name).ndim)
+        axis = one_axis(self.axis, "axis", self.name, not_of(real(x, "x", self.name), "?ebBHILE", "x", self.name).ndim)
         if not x.ndim:
             return x.copy(), np.zeros((), np.int64)
         length = x.shape[axis]
@@ -214,6 +218,7 @@ class Median(Primitive):
         return ops.picking.gathering.PutAlong(axis, x.shape)(place, dvalue)
 
 
+@plain("axis")
 def median(input: Tensor, axis: int = -1, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Find the middle element along one dimension, the lower of two, and where it is.
 
@@ -405,6 +410,7 @@ def nanquantile(input: Tensor, q: Any, axis: int | None = None, keepdims: bool =
     return _quantile("nanquantile", input, q, axis, keepdims)
 
 
+@reads("shape")
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:

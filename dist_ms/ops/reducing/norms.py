@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_float, check_int
+from dist_ms.common.error_classes import plain, raises, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -93,6 +94,7 @@ class VectorNorm(Reduction):
         return mul(slope, div_no_nan(dy, ops.pow(ops.where(ops.equal(y, 0), ops.ones_like(y), y), self.p - 1))), None
 
 
+@reads("shape")
 def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the p-norm (sum |x|^p)^(1/p) over dimensions.
 
@@ -122,6 +124,8 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
     return VectorNorm(ord, boolean(keepdims, "keepdims", "vector_norm"))(x, () if axis is None else axis)
 
 
+@reads("shape")
+@plain("axis")
 def matrix_norm(
     A: Tensor, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -168,6 +172,8 @@ def matrix_norm(
     return out
 
 
+@reads("shape")
+@plain("dim")
 def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Return a norm of vectors or matrices.
 
@@ -291,6 +297,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
     return vector_norm(sub(tensor(input, "input", "dist"), tensor(other, "other", "dist")), p)
 
 
+@raises(axis=(TypeError, RuntimeError))
 def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
     """Scale down each slice along a dimension whose p-norm is larger than `maxnorm`.
 

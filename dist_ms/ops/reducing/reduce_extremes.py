@@ -9,8 +9,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, integer, many_axes, one_axis, real, tensor
+from dist_ms.ops.arguments import array, boolean, countable, integer, many_axes, one_axis, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
@@ -85,6 +86,7 @@ class ReduceMax(_ReduceExtreme):
     choose, extreme = staticmethod(np.max), "max"
 
 
+@plain("axis")
 class ReduceMin(_ReduceExtreme):
     """The smallest element over dimensions.
 
@@ -138,7 +140,7 @@ class ArgMaxWithValue(Primitive):
         self.keep_dims = boolean(keep_dims, "keep_dims", self.name)
 
     def forward(self, input: np.ndarray) -> tuple:
-        real(input, "input", self.name)
+        countable(input, "input", self.name)
         if not input.ndim:
             one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), np.int64), input.copy()
@@ -191,7 +193,7 @@ class Argmax(Undifferentiable):
         output_type: int32 or int64.
     """
 
-    choose = staticmethod(np.argmax)
+    choose, checked = staticmethod(np.argmax), staticmethod(real)
 
     def __init__(self, axis: int = -1, output_type: Number = int32) -> None:
         self.axis = integer(axis, "axis", self.name)
@@ -200,7 +202,7 @@ class Argmax(Undifferentiable):
         self.output_type = output_type
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
-        x = real(input_x, "input_x", self.name)
+        x = self.checked(input_x, "input_x", self.name)
         if not x.ndim:
             one_axis(self.axis, "axis", self.name, 0)
             return np.zeros((), self.output_type.np)
@@ -216,7 +218,7 @@ class Argmin(Argmax):
         output_type: int32 or int64.
     """
 
-    choose = staticmethod(np.argmin)
+    choose, checked = staticmethod(np.argmin), staticmethod(countable)
 
 
 _KERNEL_TYPES = (np.dtype(np.float32), np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int64))
@@ -249,6 +251,7 @@ _max, _min = (ReduceMax(), ReduceMax(True)), (ReduceMin(), ReduceMin(True))
 reduce_max, reduce_min = _max[0], _min[0]
 
 
+@plain("axis")
 def max(
     input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -277,6 +280,7 @@ def max(
     return _extreme("max", input, axis, keepdims, initial, where, _max[0], ArgMaxWithValue)
 
 
+@plain("axis")
 def min(
     input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -381,7 +385,7 @@ def _over_axes(
     name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, reduce: tuple, limit: Any
 ) -> Tensor:
     """`amax` or `amin`, by the primitive."""
-    tensor(input, "input", name)
+    countable(tensor(input, "input", name).array(), "input", name)
     if where is not None:
         input = _only_where(name, input, where, initial)
     out = reduce[boolean(keepdims, "keepdims", name)](input, () if axis is None else axis)
@@ -409,14 +413,15 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         >>> print(low, high)
         [1. 2.] [3. 5.]
     """
-    if real(tensor(input, "input", "aminmax").array(), "input", "aminmax").dtype.kind == "b":
-        raise TypeError("For 'aminmax', the dtype of 'input' must be a real number type, but got Bool; cast it first.")
+    countable(tensor(input, "input", "aminmax").array(), "input", "aminmax")
     if axis is None:
         return amin(input, None, keepdims), amax(input, None, keepdims)
     axis = integer(axis, "axis", "aminmax")
     return ArgMinWithValue(axis, keepdims)(input)[1], ArgMaxWithValue(axis, keepdims)(input)[1]
 
 
+@reads("shape")
+@plain("dim")
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the largest element, the first of equal ones.
 
@@ -440,6 +445,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
     return _place("argmax", input, dim, keepdim, Argmax, int64, "dim")
 
 
+@reads("shape")
 def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Find the place of the smallest element, the first of equal ones.
 

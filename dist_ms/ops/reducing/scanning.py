@@ -8,8 +8,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import bool_
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, floating, one_axis, real, tensor
+from dist_ms.ops.arguments import array, boolean, countable, floating, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
@@ -74,6 +75,7 @@ class _Scan(Primitive):
         return self.ufunc.identity
 
 
+@plain("axis")
 class CumSum(_Scan):
     """`cumsum` as a primitive that keeps the dtype: `CumSum(exclusive, reverse)(input, axis)`.
 
@@ -159,7 +161,7 @@ class Cummax(Primitive):
         self.axis = axis
 
     def forward(self, input: np.ndarray) -> tuple:
-        axis = one_axis(self.axis, "axis", self.name, real(input, "input", self.name).ndim)
+        axis = one_axis(self.axis, "axis", self.name, countable(input, "input", self.name).ndim)
         if not input.ndim:
             return input.copy(), np.zeros((), self.index_type)
         around = AroundAxis(input, axis)
@@ -176,6 +178,7 @@ class Cummax(Primitive):
         )
 
 
+@plain("axis")
 class Cummin(Cummax):
     """`cummin` as a primitive: `Cummin(axis)(input)`."""
 
@@ -183,6 +186,8 @@ class Cummin(Cummax):
     smallest = True
 
 
+@plain("axis")
+@raises(axis=(TypeError, RuntimeError))
 class CumulativeLogsumexp(_Scan):
     """The running log of the sum of exponentials along one dimension.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, integer, integral, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -178,6 +179,7 @@ unsorted_segment_sum, unsorted_segment_prod = UnsortedSegmentSum(), UnsortedSegm
 unsorted_segment_max, unsorted_segment_min = UnsortedSegmentMax(), UnsortedSegmentMin()
 
 
+@plain("minlength")
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
     """Count how often each number from 0 on comes.
 

@@ -10,8 +10,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, from_numpy, int32, int64
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, integer, one_axis, one_of, real, tensor
+from dist_ms.ops.arguments import array, boolean, countable, integer, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import ordering as kernels
 from dist_ms.ops.kernels import selection, sorted_search
@@ -80,6 +81,7 @@ def selected(x: np.ndarray, axis: int, k: int) -> tuple[np.ndarray, np.ndarray]:
     return np.take_along_axis(x, places, axis), places
 
 
+@plain("axis")
 class Sort(_Ordered):
     """`sort` as a primitive: `Sort(axis, descending)(x)`."""
 
@@ -88,7 +90,7 @@ class Sort(_Ordered):
         self.descending = boolean(descending, "descending", self.name)
 
     def forward(self, x: np.ndarray) -> tuple:
-        axis = one_axis(self.axis, "axis", self.name, real(x, "x", self.name).ndim)
+        axis = one_axis(self.axis, "axis", self.name, countable(x, "x", self.name).ndim)
         if not x.ndim:
             return x.copy(), np.zeros((), np.int32)
         return _first(x, axis, x.shape[axis], self.descending)
@@ -340,6 +342,7 @@ class SearchSorted(Undifferentiable):
         return sorter
 
 
+@raises(side=ValueError)
 def searchsorted(
     sorted_sequence: Tensor,
     values: Tensor,

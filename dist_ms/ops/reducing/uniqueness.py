@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, one_axis, tensor
 from dist_ms.ops.kernels import unique as kernels
@@ -25,6 +26,7 @@ def different(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return kernels.unique(flat, places), places
 
 
+@reads("shape")
 class Unique(Undifferentiable):
     """The different elements in the order they first come, and for each element which one it is.
 

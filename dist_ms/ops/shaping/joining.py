@@ -10,6 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
@@ -74,6 +75,7 @@ class Concat(Primitive):
         return tuple(grads)
 
 
+@raises(**{"elements of tensors": ValueError})
 class Stack(Primitive):
     """`stack` as a primitive: `Stack(axis)(tensors)`."""
 

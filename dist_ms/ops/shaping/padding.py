@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
 from dist_ms.ops.kernels import borders
@@ -140,6 +141,7 @@ class Pad(Primitive):
         return Border(self.paddings)(input_x)
 
 
+@raises(mode=ValueError)
 class MirrorPad(Primitive):
     """`mirror_pad` as a primitive: `MirrorPad(mode)(input_x, paddings)`."""
 
@@ -176,6 +178,7 @@ def _check_mirror(name: str, widths: tuple, shape: tuple, mode: str) -> None:
             )
 
 
+@raises(mode=ValueError)
 def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None) -> Tensor:
     """Put a border around a tensor.
 
@@ -275,6 +278,7 @@ class PadV3(Primitive):
         return pad(input_x, widths, mode, value if mode == "constant" else None)
 
 
+@raises(x=ValueError)
 class Padding(Primitive):
     """`padding` as a primitive: `Padding(pad_dim_size)(x)`."""
 

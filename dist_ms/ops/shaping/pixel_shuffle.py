@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dist_ms.common.checks import check_positive_int
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.shaping.reshaping import reshape
@@ -79,6 +80,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     return reshape(transpose(parts, (*at, n, n + 2, n + 4, n + 1, n + 3)), (*lead, c * r * r, h // r, w // r))
 
 
+@raises(groups=ValueError)
 def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     """Deal the channels of (N, C, ...) to groups in turn.
 

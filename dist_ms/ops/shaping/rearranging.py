@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, one_axis, tensor
 from dist_ms.ops.layout import copied
@@ -202,6 +203,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return Roll(shifts, dims)(input)
 
 
+@raises(dims=(TypeError, RuntimeError))
 def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     """Turn a tensor by 90 degrees in the plane of two dimensions, from the first toward the second.
 
@@ -235,6 +237,7 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     return swapaxes(ReverseV2(b)(input), a, b) if turns == 1 else ReverseV2(b)(swapaxes(input, a, b))
 
 
+@plain("batch_dim", "seq_dim")
 class ReverseSequence(Primitive):
     """`reverse_sequence` as a primitive: `ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)`."""
 

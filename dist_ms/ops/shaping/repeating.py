@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, one_of, tensor
 from dist_ms.ops.layout import converted, copy_into, working_type
@@ -133,6 +134,8 @@ class SumRuns(Primitive):
         return RepeatEach(self.counts, self.axis)(dout)
 
 
+@reads("shape")
+@plain("axis")
 def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> Tensor:
     """Repeat each element, or each slice along a dimension, several times in a row.
 
@@ -166,6 +169,7 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
     return RepeatEach(counts[0] if len(counts) == 1 else np.array(counts, np.int64), axis)(input)
 
 
+@plain("rep")
 def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     """Repeat each slice along a dimension `rep` times in a row.
 

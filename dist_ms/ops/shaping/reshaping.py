@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import apply
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, many_axes, one_axis, one_of, tensor
 from dist_ms.ops.layout import reshaped
@@ -208,6 +209,7 @@ def squeeze(input: Tensor, axis: int | tuple | list | None = None) -> Tensor:
     return _squeeze(input) if axis is None else Squeeze(axis)(input)
 
 
+@plain("end_dim")
 class Flatten(Primitive):
     """`flatten` as a primitive: `Flatten()(input_x)`."""
 
@@ -223,6 +225,7 @@ class Flatten(Primitive):
         return (reshape(dout, inputs[0].shape),)
 
 
+@plain("end_dim")
 def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int = -1) -> Tensor:
     """Make the dimensions from `start_dim` to `end_dim` one.
 

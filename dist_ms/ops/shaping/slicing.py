@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, tensor
 from dist_ms.ops.picking.indexing import GetItem
@@ -155,6 +156,7 @@ def strided_slice(
     )
 
 
+@plain("axis", "length")
 def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     """Take `length` slices from `start` along one dimension.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import complaint
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, tensor
 from dist_ms.ops.primitive import Primitive
@@ -161,6 +162,7 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
     return BatchToSpaceND(block_shape, crops)(input_x)
 
 
+@raises(paddings=(ValueError, ValueError))
 class SpaceToBatchND(Primitive):
     """Blocks of the last dimensions put into the batch; see `space_to_batch_nd`.
 
@@ -191,6 +193,7 @@ class SpaceToBatchND(Primitive):
         return ops.reshape(parts, (n * math.prod(blocks), *middle, *split[::2]))
 
 
+@raises(crops=(ValueError, ValueError))
 class BatchToSpaceND(Primitive):
     """Parts of the batch put into blocks of the last dimensions; see `batch_to_space_nd`.
 

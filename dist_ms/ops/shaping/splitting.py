@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, tensor
 from dist_ms.ops.picking.indexing import GetItem
@@ -128,6 +129,7 @@ class SplitV(Primitive):
         return Cut(lengths, axis)(input_x)
 
 
+@plain("axis")
 class Unstack(Primitive):
     """`unstack` as a primitive: `Unstack(axis, num)(input_x)`.
 
@@ -169,6 +171,7 @@ class Unpack(Unstack):
     """
 
 
+@plain("axis", "split_size_or_sections")
 def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut a tensor into parts along one dimension.
 
@@ -212,6 +215,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
 _tensor = tensor
 
 
+@plain("axis")
 def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut a tensor into at most so many parts of one length (the last may be shorter).
 
@@ -240,6 +244,7 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return split(input, max(1, -(-input.shape[axis] // chunks)), axis)
 
 
+@plain("indices_or_sections")
 def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut a tensor into so many parts, or at given places.
 
@@ -282,6 +287,7 @@ def _cut_at(name: str, x: Tensor, places: Any, axis: int) -> tuple:
     return Cut((base + 1,) * longer + (base,) * (count - longer), axis)(x)
 
 
+@plain("indices_or_sections")
 def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut a tensor along the first dimension.
 
@@ -303,6 +309,7 @@ def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return _cut_at("vsplit", _at_least(input, 2, "vsplit"), indices_or_sections, 0)
 
 
+@plain("indices_or_sections")
 def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut a tensor along the second dimension, a vector along the first.
 
@@ -324,6 +331,7 @@ def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     return _cut_at("hsplit", _at_least(input, 1, "hsplit"), indices_or_sections, min(1, input.ndim - 1))
 
 
+@plain("indices_or_sections")
 def dsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
     """Cut a tensor along the third dimension.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import apply
+from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, one_axis, tensor
 from dist_ms.ops.primitive import Primitive
@@ -25,6 +26,7 @@ __all__ = [
 ]
 
 
+@plain("input_perm")
 class Transpose(Primitive):
     """`transpose` as a primitive: `Transpose()(input, input_perm)`."""
 
@@ -147,6 +149,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
     return swapaxes(input, dim0, dim1)
 
 
+@plain("destination", "source")
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Move dimensions to other places; the rest keep their order.
 
@@ -223,6 +226,7 @@ def t(input: Tensor) -> Tensor:
     return _transpose(input, (1, 0)) if ndim == 2 else input
 
 
+@reads("shape")
 def adjoint(x: Tensor) -> Tensor:
     """Exchange the last two dimensions and conjugate.
 

@@ -13,6 +13,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, data_type, integer, integers, many_axes, one_of, tensor
 from dist_ms.ops.kernels import fft as fft_of_arrays
@@ -249,22 +250,22 @@ def _transform(name: str, summary: str, general: Callable, flag: bool, rank: int
 
 
 fft = _transform("fft", "The discrete Fourier transform: sum of x[j] exp(-2 pi i j k / n).", _complex, False, 1)
-fft2 = _transform("fft2", "The discrete Fourier transform in two dimensions.", _complex, False, 2)
-fftn = _transform("fftn", "The discrete Fourier transform in several dimensions.", _complex, False, None)
+fft2 = plain("dim")(_transform("fft2", "The discrete Fourier transform in two dimensions.", _complex, False, 2))
+fftn = plain("dim")(_transform("fftn", "The discrete Fourier transform in several dimensions.", _complex, False, None))
 ifft = _transform("ifft", "The inverse of `fft`.", _complex, True, 1)
-ifft2 = _transform("ifft2", "The inverse of `fft2`.", _complex, True, 2)
+ifft2 = plain("dim")(_transform("ifft2", "The inverse of `fft2`.", _complex, True, 2))
 ifftn = _transform("ifftn", "The inverse of `fftn`.", _complex, True, None)
 rfft = _transform("rfft", "The first n//2 + 1 coefficients of `fft` of real numbers.", _to_half, False, 1)
 rfft2 = _transform("rfft2", "`fft2` of real numbers, half of the last dimension.", _to_half, False, 2)
 rfftn = _transform("rfftn", "`fftn` of real numbers, half of the last dimension.", _to_half, False, None)
 ihfft = _transform("ihfft", "The inverse of `hfft`, half of it.", _to_half, True, 1)
 ihfft2 = _transform("ihfft2", "The inverse of `hfft2`, half of the last dimension.", _to_half, True, 2)
-ihfftn = _transform("ihfftn", "The inverse of `hfftn`, half of the last dimension.", _to_half, True, None)
+ihfftn = plain("s")(_transform("ihfftn", "The inverse of `hfftn`, half of the last dimension.", _to_half, True, None))
 irfft = _transform("irfft", "The inverse of `rfft`.", _to_real, False, 1)
 irfft2 = _transform("irfft2", "The inverse of `rfft2`.", _to_real, False, 2)
 irfftn = _transform("irfftn", "The inverse of `rfftn`.", _to_real, False, None)
 hfft = _transform("hfft", "`fft` of a signal whose second half mirrors the first, conjugated.", _to_real, True, 1)
-hfft2 = _transform("hfft2", "`fft2` of a signal whose second half mirrors the first.", _to_real, True, 2)
+hfft2 = plain("s")(_transform("hfft2", "`fft2` of a signal whose second half mirrors the first.", _to_real, True, 2))
 hfftn = _transform("hfftn", "`fftn` of a signal whose second half mirrors the first.", _to_real, True, None)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, float64
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer
 from dist_ms.ops.primitive import Primitive
@@ -141,6 +142,7 @@ def hann_window(window_length: Any, periodic: bool = True, *, dtype: Number | No
     return _window("hann_window", window_length, periodic, dtype, lambda t: 0.5 - 0.5 * np.cos(2 * np.pi * t))
 
 
+@plain("window_length")
 def kaiser_window(
     window_length: Any, periodic: bool = True, beta: float = 12.0, *, dtype: Number | None = None
 ) -> Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.broadcasting import reduce_to
@@ -113,6 +114,7 @@ class Igammac(_OfTwo):
         return igamma.gradient(inputs, output, ops.neg(dout))
 
 
+@reads("shape")
 class Zeta(_OfTwo):
     """The zeta function of Hurwitz, the sum over n = 0, 1 ... of (n + q)^-x.
 

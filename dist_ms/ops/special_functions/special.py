@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, integer, integral, one_dtype, tensor
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
@@ -366,6 +367,7 @@ erf, erfc, erfinv, lgamma, digamma, i0 = Erf(), Erfc(), Erfinv(), Lgamma(), Diga
 heaviside, nextafter, gcd, lcm, copysign = Heaviside(), NextAfter(), Gcd(), Lcm(), _CopySign()
 
 
+@plain("p")
 def mvlgamma(input: Tensor, p: int) -> Tensor:
     """Return the log of the multivariate gamma function of dimension `p`.
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int64
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers
 from dist_ms.ops.shaping.splitting import split as split_tensor
@@ -132,6 +133,7 @@ def expand(self: Tensor, *size: Any) -> Tensor:
     return ops.expand(self, _one_sequence("expand", size, "size"))
 
 
+@raises(owner="Tensor.sum_to_size", size=ValueError)
 def sum_to_size(self: Tensor, *size: Any) -> Tensor:
     """Add up over dimensions until the tensor has a shape that broadcasts to its own.
 
