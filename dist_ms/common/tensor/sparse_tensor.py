@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
 
 __all__ = ["COOTensor", "CSRTensor", "RowTensor", "SparseTensor"]
@@ -113,6 +114,7 @@ def _text(t: Tensor) -> str:
     return f"{head}value={body.removeprefix(' ').replace(',', '')}"
 
 
+@raises(shape=ValueError)
 class COOTensor(SparseParts):
     """A tensor given by the coordinates and values of its elements.
 

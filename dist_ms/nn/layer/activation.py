@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.extended.layers import PReLUExt
@@ -83,6 +84,7 @@ class ELU(Cell):
         return ops.elu(x, self.alpha)
 
 
+@scalars("alpha")
 class CELU(Cell):
     """`ops.celu` as a layer: `CELU(alpha)(x)`."""
 
@@ -150,6 +152,7 @@ class Tanhshrink(Cell):
         return ops.tanhshrink(x)
 
 
+@scalars("min_val", "max_val")
 class Hardtanh(Cell):
     """`ops.hardtanh` as a layer: `Hardtanh(min_val, max_val)(x)`; `min_val` must be below `max_val`."""
 

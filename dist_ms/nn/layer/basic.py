@@ -7,9 +7,10 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_number, check_type, complaint
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.arguments import integer, many_axes, tensor
+from dist_ms.ops.arguments import integer, many_axes, not_of, tensor
 
 __all__ = [
     "ClipByNorm",
@@ -135,6 +136,7 @@ class L1Regularizer(Cell):
         self.scale = scale
 
     def construct(self, weights: Tensor) -> Tensor:
+        not_of(weights, "?FD", "weights", self.cls_name)
         return self.scale * ops.ReduceSum()(ops.abs(weights))
 
 
@@ -229,6 +231,7 @@ class Roll(Cell):
         return ops.roll(input_x, self.shift, self.axis)
 
 
+@reads(input="shape")
 class Tril(Cell):
     """`ops.tril` as a layer: `Tril()(x, k=0)`, with `k` as the last diagonal kept."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.initializer import HeUniform, Initializer, Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -87,6 +88,7 @@ def _named(init: Any) -> Any:
     return object.__repr__(init) if isinstance(init, Initializer) else init
 
 
+@scalars("in_channels", "out_channels")
 class Conv2d(_Conv):
     """A 2-D convolution of (N, C, H, W) with a learned kernel, which is not flipped.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_type, complaint
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.conv import _Conv, check_row, read_row
 from dist_ms.ops.arguments import tensor
@@ -60,6 +61,7 @@ class _ConvTranspose(_Conv):
         return bias_add(out, self.bias) if self.has_bias else out
 
 
+@raises(pad_mode=ValueError)
 class Conv2dTranspose(_ConvTranspose):
     """The transpose of a 2-D convolution: (N, C, H, W) to larger images.
 
@@ -124,6 +126,7 @@ class Conv2dTranspose(_ConvTranspose):
         return pad(out, (0, right, 0, below)) if below or right else out
 
 
+@raises(pad_mode=ValueError)
 class Conv3dTranspose(_ConvTranspose):
     """The transpose of a 3-D convolution; see `Conv2dTranspose`, with three numbers instead of two.
 
@@ -174,6 +177,7 @@ class Conv3dTranspose(_ConvTranspose):
         return self._transposed(x, self._extra)
 
 
+@raises(pad_mode=ValueError)
 class Conv1dTranspose(_ConvTranspose):
     """The transpose of a 1-D convolution of (N, C, L); see `Conv2dTranspose`.
 

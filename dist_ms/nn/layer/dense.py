@@ -7,6 +7,7 @@ from typing import Any
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_type, complaint
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -99,6 +100,7 @@ class Dense(Cell):
         return f"{text}, activation={self.activation}" if self.activation_flag else text
 
 
+@reads_of_none("input1")
 class BiDense(Cell):
     """A bilinear layer: out[..., k] = input1 weight[k] input2^T + bias[k].
 

@@ -20,7 +20,7 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.embeddings.served_rows import look_up, unique_rows
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import not_of, tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, TakeRows, check_ids
 from dist_ms.parallel.servers import served
 
@@ -84,6 +84,7 @@ class Embedding(Cell):
         self._take = TakeRows("Embedding")
 
     def construct(self, ids: Tensor) -> Tensor:
+        not_of(ids, "BHIL", "ids", "Embedding")
         tensor(ids, "ids", "Embedding")
         if not self.use_one_hot:
             return self._take(self.embedding_table, ids)

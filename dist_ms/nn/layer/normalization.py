@@ -18,6 +18,7 @@ from dist_ms.common.checks import (
     check_type,
     complaint,
 )
+from dist_ms.common.error_classes import reads, scalars
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -111,6 +112,7 @@ class _BatchNorm(Cell):
         )
 
 
+@scalars("momentum")
 class BatchNorm2d(_BatchNorm):
     """Batch normalisation of (N, C, H, W) per channel.
 
@@ -210,6 +212,8 @@ class BatchNorm3d(Cell):
         return reshape(self.bn2d(planes), shape)
 
 
+@reads(input_x="dtype")
+@scalars("begin_norm_axis")
 class LayerNorm(Cell):
     """Normalisation over the last dimensions of each sample.
 

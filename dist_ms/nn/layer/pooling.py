@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
-from dist_ms.common.error_classes import raises, reads
+from dist_ms.common.error_classes import raises, reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
@@ -87,6 +87,7 @@ class _MaxPoolNd(_PoolNd):
 @reads("shape")
 @raises(return_indices=ValueError)
 @raises(pad_mode=(TypeError, ValueError))
+@scalars("dilation")
 class MaxPool2d(_MaxPoolNd):
     """The maximum over sliding windows of (N, C, H, W) or (C, H, W).
 
@@ -136,6 +137,7 @@ class MaxPool2d(_MaxPoolNd):
 
 
 @raises(pad_mode=(TypeError, ValueError))
+@reads(x="ndim")
 class MaxPool1d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, L) or (C, L), with ints."""
 
@@ -156,6 +158,8 @@ class MaxPool1d(_MaxPoolNd):
 
 
 @raises(pad_mode=(TypeError, ValueError))
+@reads(x="ndim")
+@scalars("return_indices")
 class MaxPool3d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 

@@ -15,11 +15,13 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import complaint
+from dist_ms.common.error_classes import raises
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.conv import Conv2d
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.embedding import Embedding, EmbeddingLookup
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import mode_padding
 from dist_ms.ops.convolutions.windows import same_padding, windows
 
@@ -48,6 +50,7 @@ def save_gradient(self: Any, dout: Tensor) -> Tensor:
     return dout
 
 
+@raises(activation=KeyError)
 class DenseThor(Dense):
     """A dense layer for Thor; see `Dense`, with weights of sigma 0.01 and biases of 0.
 
@@ -146,6 +149,7 @@ class EmbeddingThor(Embedding):
         _make_matrices(self, np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
 
     def construct(self, ids: Tensor) -> Tensor:
+        not_of(ids, "BHIL", "ids", self.cls_name)
         if self.use_one_hot or not self.thor:
             return super().construct(ids)
         self.matrix_a = _counts(ids, self.vocab_size)

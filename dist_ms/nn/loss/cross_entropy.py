@@ -5,10 +5,10 @@ from __future__ import annotations
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_number_range, check_type
 from dist_ms.common.dtype import int32
-from dist_ms.common.error_classes import reads_of_none
+from dist_ms.common.error_classes import reads, reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
-from dist_ms.ops.arguments import number
+from dist_ms.ops.arguments import not_of, number
 from dist_ms.ops.losses.softmax_cross_entropy import label_losses
 
 __all__ = ["CrossEntropyLoss", "FocalLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits"]
@@ -62,6 +62,7 @@ class CrossEntropyLoss(LossBase):
         return ops.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
+@reads(logits="ndim")
 class NLLLoss(LossBase):
     """`ops.nll_loss` as a layer: `NLLLoss(weight, ignore_index, reduction)(logits, labels)`."""
 
@@ -151,6 +152,7 @@ class FocalLoss(LossBase):
         self.logsoftmax = ops.LogSoftmax(1)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        not_of(labels, "?BHILFD", "labels", self.cls_name)
         check_tensors(self.cls_name, logits=logits, labels=labels)
         shape = logits.shape
         if (

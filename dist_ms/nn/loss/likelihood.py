@@ -10,6 +10,7 @@ from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.activation import get_activation
 from dist_ms.nn.loss.loss import LossBase, check_tensors
+from dist_ms.ops.arguments import not_of
 
 __all__ = ["DiceLoss", "GaussianNLLLoss", "MultiClassDiceLoss", "PoissonNLLLoss"]
 
@@ -87,6 +88,8 @@ class DiceLoss(LossBase):
         self.smooth = smooth
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        not_of(label, "BHILFD", "label", self.cls_name)
+        not_of(logits, "BHIL", "logits", self.cls_name)
         check_tensors(self.cls_name, logits=logits, label=label)
         if logits.shape != label.shape:
             raise ValueError(
@@ -133,6 +136,7 @@ class MultiClassDiceLoss(LossBase):
         )
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        not_of(label, "BHILFD", "label", self.cls_name)
         check_tensors(self.cls_name, logits=logits, label=label)
         if logits.shape != label.shape or logits.ndim < 2:
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import number, tensor
@@ -159,6 +160,7 @@ class HuberLoss(LossBase):
         return ops.huber_loss(logits, labels, self.reduction, self.delta)
 
 
+@raises(reduction=ValueError)
 class BCELoss(LossBase):
     """`ops.binary_cross_entropy` as a layer: `BCELoss(weight, reduction)(logits, labels)`."""
 

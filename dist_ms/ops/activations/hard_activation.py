@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dist_ms import ops
 from dist_ms.common.dtype import float32
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import tanh
 from dist_ms.ops.activations.elementwise import Elementwise
+from dist_ms.ops.arguments import not_of
 
 __all__ = [
     "HShrink",
@@ -121,6 +123,7 @@ def hardsigmoid(input: Tensor) -> Tensor:
         >>> print(ms.ops.hardsigmoid(ms.Tensor([-4.0, 0.0, 4.0])))
         [0.  0.5 1. ]
     """
+    not_of(input, "?BHIL", "input", "hardsigmoid")
     return _hsigmoid(input)
 
 
@@ -141,9 +144,11 @@ def hardswish(input: Tensor) -> Tensor:
         >>> print(ms.ops.hardswish(ms.Tensor([0.0, 4.0])))
         [0. 4.]
     """
+    not_of(input, "?BHIL", "input", "hardswish")
     return _hswish(input)
 
 
+@reads_of_none("input")
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
     """Return min(max(x, min_val), max_val), element by element.
 

@@ -9,9 +9,11 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import float32
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.elementwise import Elementwise
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.broadcasting import promote, reduce_to
 from dist_ms.ops.drawing_numbers.drawing import uniform
 from dist_ms.ops.kernels import pointwise
@@ -86,6 +88,7 @@ class CeLU(Elementwise):
         return ops.exp(ops.minimum(x, 0.0) / self.alpha)
 
 
+@scalars("alpha")
 class Elu(Elementwise):
     """`elu` as a primitive: `Elu(alpha)(input_x)`."""
 
@@ -268,6 +271,7 @@ def selu(input_x: Tensor) -> Tensor:
         >>> print(ms.ops.selu(ms.Tensor([0.0, 1.0])))
         [0.       1.050701]
     """
+    not_of(input_x, "?lBHIL", "input_x", "selu")
     return _selu(input_x)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_positive_int
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import raises, reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.convolutions.conv import Convolution, TransposedConvolution
@@ -54,6 +54,9 @@ def _convolution(
 
 
 @raises(pad_mode=(TypeError, ValueError))
+@raises(stride=ValueError, dilation=ValueError)
+@scalars("groups")
+@reads(input="ndim", weight="ndim")
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -94,6 +97,7 @@ def conv1d(
     return _convolve("conv1d", 1, input, weight, bias, stride, pad_mode, padding, dilation, groups)
 
 
+@reads(weight="shape")
 def conv2d(
     input: Tensor,
     weight: Tensor,

@@ -11,6 +11,7 @@ from dist_ms.common.checks import check_positive_int
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
 from dist_ms.ops.convolutions.windows import add_windows, output_sizes, windows
 from dist_ms.ops.primitive import Primitive
@@ -85,6 +86,7 @@ def unfold(input: Tensor, kernel_size: Any, dilation: Any = 1, padding: Any = 0,
         [[[1. 2.]
           [2. 3.]]]
     """
+    not_of(input, "?", "input", "unfold")
     geometry = _geometry("unfold", kernel_size, dilation, padding, stride)
     shape = arguments.tensor(input, "input", "unfold").shape
     if len(shape) != 4:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integral, one_axis, tensor
+from dist_ms.ops.arguments import integer, integral, not_of, one_axis, tensor
 from dist_ms.ops.layout import copied
 from dist_ms.ops.picking.along import put_along
 from dist_ms.ops.primitive import Undifferentiable, as_tensor
@@ -78,6 +78,7 @@ def one_hot(indices: Tensor, depth: int, on_value: Any = 1, off_value: Any = 0, 
         [[1 0 0]
          [0 0 1]]
     """
+    not_of(indices, "BHIL", "indices", "one_hot")
     return OneHot(axis)(indices, depth, on_value, off_value)
 
 
@@ -98,6 +99,7 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
         [[ True False False]
          [ True  True  True]]
     """
+    not_of(lengths, "BHIL", "lengths", "sequence_mask")
     counts = integral(tensor(lengths, "lengths", "sequence_mask").array(), "lengths", "sequence_mask")
     maxlen = int(counts.max()) if maxlen is None else integer(maxlen, "maxlen", "sequence_mask")
     return wrap(np.arange(maxlen) < counts[..., None])

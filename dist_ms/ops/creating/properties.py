@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, float32
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.primitive import Primitive, numpy_dtype
@@ -173,6 +174,7 @@ def is_tensor(obj: Any) -> bool:
     return isinstance(obj, Tensor)
 
 
+@reads(input="dtype")
 def is_floating_point(input: Tensor) -> bool:
     """Tell whether a tensor holds real floating-point numbers.
 

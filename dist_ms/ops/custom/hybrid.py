@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import raises
+
 __all__ = ["kernel"]
 
 
@@ -38,6 +40,7 @@ _WORDS: dict[str, Any] = {
 }
 
 
+@raises(fn=AttributeError)
 def kernel(fn: Callable | None = None, reg_info: Any = None, compile_attrs: dict | None = None) -> Any:
     """Make a function of MindSpore's Hybrid DSL one that runs on NumPy arrays, and that `Custom` takes.
 

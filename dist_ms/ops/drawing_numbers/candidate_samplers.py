@@ -11,7 +11,7 @@ import numpy as np
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integer, integral, number, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, integral, not_of, number, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.drawing import generator_of
 from dist_ms.ops.drawing_numbers.random_engines import MinimalStandard, PhiloxSequence, mixed_seed
@@ -286,6 +286,7 @@ def log_uniform_candidate_sampler(
         >>> print(ms.ops.sort(drawn)[0])
         [0 1 2 3 4]
     """
+    not_of(true_classes, "?ibhBHILefdFD", "true_classes", "log_uniform_candidate_sampler")
     return LogUniformCandidateSampler(num_true, num_sampled, unique, range_max, seed)(true_classes)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import data_type, integers, tensor
+from dist_ms.ops.arguments import data_type, integers, not_of, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.drawing import generator_of, parameter_array
 from dist_ms.ops.drawing_numbers.random_sources import source_of
@@ -86,6 +86,8 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
         >>> ms.ops.random_poisson((4,), ms.Tensor([1.0, 2.0])).shape
         (4, 2)
     """
+    not_of(rate, "?BHILFD", "rate", "random_poisson")
+    not_of(shape, "BHIL", "shape", "random_poisson")
     r = tensor(rate, "rate", "random_poisson").array()
     size = integers(shape, "shape", "random_poisson")
     d = data_type(dtype, "dtype", "random_poisson").np
@@ -110,6 +112,8 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
         >>> ms.ops.laplace((2, 3), ms.Tensor(0.0), ms.Tensor(1.0)).shape
         (2, 3)
     """
+    not_of(lambda_param, "?ibhlBHILFD", "lambda_param", "laplace")
+    not_of(mean, "?ibhlBHILFD", "mean", "laplace")
     m, s = parameter_array(mean, "mean", "laplace"), parameter_array(lambda_param, "lambda_param", "laplace")
     drawn = source_of("laplace", seed).laplace(shape_of(shape, "shape", "laplace"))
     return wrap(np.asarray(drawn * s + m, np.float32))

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integer, tensor
+from dist_ms.ops.arguments import boolean, integer, not_of, tensor
 from dist_ms.ops.drawing_numbers import drawing
 from dist_ms.ops.drawing_numbers.random_engines import philox_words
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, source_of
@@ -29,6 +29,7 @@ __all__ = [
 
 
 @plain("seed")
+@raises(p=(TypeError, ValueError))
 def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """Draw ones with probability `p`, else zeros, in the shape of a tensor.
 
@@ -50,6 +51,8 @@ def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
         >>> print(ms.ops.bernoulli(ms.Tensor([5, 6]), 1.0))
         [1 1]
     """
+    not_of(input, "FD", "input", "bernoulli")
+    not_of(p, "?ibhlBHILFD", "p", "bernoulli")
     part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
     if not ((part >= 0) & (part <= 1)).all():
         raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
@@ -84,6 +87,7 @@ class Bernoulli(Primitive):
         return bernoulli(x, p, self.seed)
 
 
+@scalars("num_samples")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Draw places in rows of weights, each as likely as its weight says.
 

@@ -328,6 +328,7 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
     return wrap(source_of("randn_like", seed).normal(tensor(input, "input", "randn_like").shape, d))
 
 
+@raises(low=(TypeError, RuntimeError))
 def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw integers from [low, high) in the shape of a tensor.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import floating, integer, tensor
+from dist_ms.ops.arguments import floating, integer, not_of, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers import distribution_functions
 from dist_ms.ops.drawing_numbers.distributions import places
@@ -274,6 +274,7 @@ def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
         >>> ms.ops.random_gamma((4,), ms.Tensor([1.0, 2.0])).shape
         (4, 2)
     """
+    not_of(shape, "BHIL", "shape", "random_gamma")
     a = tensor(alpha, "alpha", "random_gamma").array()
     floating(a, "alpha", "random_gamma", complex_too=False)
     return RandomGamma(*seeds_of("random_gamma", seed))(shape, alpha)

@@ -8,8 +8,9 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, number, tensor
+from dist_ms.ops.arguments import array, boolean, not_of, number, tensor
 from dist_ms.ops.broadcasting import Binary, promote
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Undifferentiable, quiet
@@ -310,6 +311,7 @@ class SignBit(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> np.ndarray:
+        not_of(input, "FD", "input", self.name)
         return array(input, "input", self.name) < 0
 
 
@@ -330,6 +332,7 @@ class IsClose(_Comparison):
         return np.isclose(input, other, self.rtol, self.atol, self.equal_nan)
 
 
+@raises(tolerance=ValueError)
 class ApproximateEqual(_Comparison):
     """`approximate_equal` as a primitive: `ApproximateEqual(tolerance)(x, y)`."""
 
@@ -432,4 +435,6 @@ def approximate_equal(x: Tensor, y: Tensor, tolerance: float = 1e-05) -> Tensor:
         >>> print(ms.ops.approximate_equal(ms.Tensor([1.0, 2.0]), ms.Tensor([1.2, 3.0]), 0.5))
         [ True False]
     """
+    not_of(x, "FD", "x", "approximate_equal")
+    not_of(y, "FD", "y", "approximate_equal")
     return ApproximateEqual(tolerance)(x, y)

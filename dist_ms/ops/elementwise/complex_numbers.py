@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, floating
+from dist_ms.ops.arguments import array, floating, not_of
 from dist_ms.ops.broadcasting import promote, reduce_to
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive
@@ -118,6 +118,7 @@ class Conj(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
+        not_of(input, "?", "input", self.name)
         return np.conjugate(input) if array(input, "input", self.name).dtype.kind == "c" else input
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import float64
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
-from dist_ms.ops.arguments import array, floating
+from dist_ms.ops.arguments import array, floating, not_of
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul, neg, square
 from dist_ms.ops.elementwise.division import true_divide
@@ -192,6 +192,7 @@ class Inv(Reciprocal):
     """
 
     def forward(self, x: np.ndarray) -> np.ndarray:
+        not_of(x, "BHIL", "x", self.name)
         if array(x, "x", self.name).dtype.kind in "iu":
             return np.where(np.abs(x) == 1, x, np.zeros((), x.dtype))
         return pointwise.reciprocal(floating(x, "x", self.name))
@@ -251,6 +252,8 @@ def float_power(input: Any, exponent: Any) -> Tensor:
         >>> print(ms.ops.float_power(ms.Tensor([1, 2]), 2).dtype)
         Float64
     """
+    not_of(exponent, "FD", "exponent", "float_power")
+    not_of(input, "FD", "input", "float_power")
     if not isinstance(input, Tensor) and not isinstance(exponent, Tensor):
         raise TypeError(
             "For 'float_power', 'input' or 'exponent' must be a Tensor, "

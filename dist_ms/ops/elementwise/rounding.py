@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, integer, real
 from dist_ms.ops.elementwise.arithmetic import mul
@@ -115,6 +116,7 @@ class Rint(_Step):
         return apply(np.rint, floating(x, "x", self.name, complex_too=False))
 
 
+@raises(input=RuntimeError)
 class Round(Primitive):
     """`round` as a primitive: `Round()(input, decimals)`."""
 

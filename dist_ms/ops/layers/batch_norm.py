@@ -14,6 +14,7 @@ from dist_ms.common.checks import check_bool, check_number_range
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.kernels import batch_norm as kernels
 from dist_ms.ops.kernels import moving_statistics
@@ -349,4 +350,8 @@ def batch_norm(
         [[-0.999995]
          [ 0.999995]]
     """
+    not_of(bias, "?ibhlBHILFD", "bias", "batch_norm")
+    not_of(running_mean, "?ibhlBHILFD", "running_mean", "batch_norm")
+    not_of(running_var, "?ibhlBHILFD", "running_var", "batch_norm")
+    not_of(weight, "?ibhlBHILFD", "weight", "batch_norm")
     return _batch_norm(training, eps, momentum).normalised(input_x, weight, bias, running_mean, running_var)

@@ -12,6 +12,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype
@@ -153,6 +154,7 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     return apply(_layer, input, weight) if bias is None else apply(_layer, input, weight, bias)
 
 
+@reads_of_none("input1", "weight")
 def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """Apply a bilinear layer: out[..., k] = input1 weight[k] input2^T + bias[k].
 

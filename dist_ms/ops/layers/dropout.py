@@ -15,9 +15,11 @@ import numpy as np
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import holds_floats
 from dist_ms.common.checks import check_bool, check_number_range
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.random import seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.kernels import dropout as kernels
 from dist_ms.ops.layout import contiguous, converted, empty_like, is_channels_last, is_row_major, working_type
 from dist_ms.ops.primitive import Primitive
@@ -226,6 +228,7 @@ class Dropout3D(_ChannelDropout):
     _rank = 5
 
 
+@scalars("p")
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | None = None) -> Tensor:
     """Set elements to 0 with probability p and divide the others by 1 - p.
 
@@ -297,6 +300,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         >>> print(ms.ops.dropout1d(ms.Tensor([[1.0, 2.0]]), p=1.0))
         [[0. 0.]]
     """
+    not_of(input, "?BHILFD", "input", "dropout1d")
     return _drop_channels("dropout1d", input, p, training, (2, 3))
 
 
@@ -320,6 +324,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         >>> print(ms.ops.dropout2d(ms.Tensor([[[[1.0, 2.0]]]]), p=1.0))
         [[[[0. 0.]]]]
     """
+    not_of(input, "?BHILFD", "input", "dropout2d")
     return _drop_channels("dropout2d", input, p, training, (4,))
 
 
@@ -331,4 +336,5 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         >>> print(ms.ops.dropout3d(ms.ops.ones((1, 1, 1, 1, 2)), p=1.0))
         [[[[[0. 0.]]]]]
     """
+    not_of(input, "?BHILFD", "input", "dropout3d")
     return _drop_channels("dropout3d", input, p, training, (5,))

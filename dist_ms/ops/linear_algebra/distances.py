@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
@@ -59,6 +60,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
 
 
+@reads(x2="ndim")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """Return the cosines of the angles between vectors along one dimension.
 

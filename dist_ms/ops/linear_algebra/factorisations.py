@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import raises, scalars
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, one_dtype, one_of, tensor
+from dist_ms.ops.arguments import boolean, floating, not_of, one_dtype, one_of, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive, Undifferentiable
@@ -28,6 +29,7 @@ def _matrices(name: str, x: Any) -> np.ndarray:
     return x.astype(np.float32) if x.dtype.itemsize == 2 else x
 
 
+@scalars("compute_uv")
 class Svd(Primitive):
     """`svd` as a primitive: `Svd(full_matrices, compute_uv)(input)`."""
 
@@ -97,6 +99,7 @@ def svd(input: Tensor, full_matrices: bool = False, compute_uv: bool = True) -> 
         >>> print(s)
         [4. 3.]
     """
+    not_of(input, "e", "input", "svd")
     return Svd(full_matrices, compute_uv)(tensor(input, "input", "svd"))
 
 
@@ -142,6 +145,7 @@ def _qr_gradient(q: Tensor, r: Tensor, dq: Tensor, dr: Tensor) -> Tensor:
     return ops.adjoint(ops.matrix_solve(r, ops.adjoint(inner)))
 
 
+@raises(mode=TypeError)
 def qr(input: Tensor, mode: str = "reduced") -> tuple:
     """Decompose matrices into Q R, Q with orthonormal columns and R upper triangular.
 
@@ -289,6 +293,7 @@ def eig(A: Tensor) -> tuple:
         >>> print(ms.ops.eig(ms.Tensor([[1.0, 0.0], [0.0, 2.0]]))[0])
         [1.+0.j 2.+0.j]
     """
+    not_of(A, "e", "A", "eig")
     return Eig(True)(A)
 
 
@@ -310,6 +315,7 @@ def eigvals(A: Tensor) -> Tensor:
         >>> print(ms.ops.eigvals(ms.Tensor([[1.0, 0.0], [0.0, 2.0]])))
         [1.+0.j 2.+0.j]
     """
+    not_of(A, "e", "A", "eigvals")
     return Eig()(A)
 
 

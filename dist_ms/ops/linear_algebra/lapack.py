@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.kernels import lapack
 
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -99,6 +100,7 @@ def inverse(a: np.ndarray) -> np.ndarray:
     Raises:
         LinAlgError: if one has no inverse.
     """
+    not_of(a, "e", "a", "inverse")
     return _each(_inverse, np.linalg.inv, a)
 
 

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integral, one_dtype, tensor
+from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive
@@ -159,6 +159,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         [[1.]
          [1.]]
     """
+    not_of(LU_pivots, "lBHIL", "LU_pivots", "lu_solve")
     square_matrices("lu_solve", tensor(LU_data, "LU_data", "lu_solve").array())
     permutation = _permutation("lu_solve", LU_pivots, LU_data)
     low, up = _triangles(LU_data)
@@ -194,6 +195,7 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
         [[1. 3.]
          [2. 4.]]
     """
+    not_of(LU_data, "?FD", "LU_data", "lu_unpack")
     if len(tensor(LU_data, "LU_data", "lu_unpack").shape) < 2:
         raise ValueError(f"For 'lu_unpack', 'LU_data' must hold matrices, but got the shape {LU_data.shape}.")
     permutation = _permutation("lu_unpack", LU_pivots, LU_data) if unpack_pivots else None
@@ -286,6 +288,7 @@ def pinv(x: Tensor, *, atol: float | None = None, rtol: float | None = None, her
         [[0.25 0.  ]
          [0.   0.2 ]]
     """
+    not_of(x, "eFD", "x", "pinv")
     if floating(tensor(x, "x", "pinv").array(), "x", "pinv").ndim < 2:
         raise ValueError(f"For 'pinv', 'x' must hold matrices, but got the shape {x.shape}.")
     boolean(hermitian, "hermitian", "pinv")
@@ -423,6 +426,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
         >>> print(ms.ops.cond(ms.Tensor([[1.0, 0.0], [0.0, 4.0]])))
         4.0
     """
+    not_of(A, "e", "A", "cond")
     if floating(tensor(A, "A", "cond").array(), "A", "cond").ndim < 2:
         raise ValueError(f"For 'cond', 'A' must hold matrices, but got the shape {A.shape}.")
     if p is None or p in (2, -2):

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_float
-from dist_ms.common.error_classes import of_value, plain
+from dist_ms.common.error_classes import of_value, plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -114,6 +114,7 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
     return reshape(matmul(left, right), tuple([x1.shape[i] for i in free1] + [x2.shape[i] for i in free2]))
 
 
+@raises(axes=ValueError)
 def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
     """Sum the products over one dimension of two tensors, for each element of a batch.
 
@@ -216,6 +217,7 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return reshape(mul(wide, tall), tuple([m * n for m, n in zip(a, b)]))
 
 
+@raises(weight=TypeError)
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Return input + weight * (end - input).
 
@@ -355,6 +357,8 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     return out
 
 
+@scalars("axis")
+@raises(axis=(TypeError, IndexError), n=(TypeError, RuntimeError))
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """Subtract each element along a dimension from the next one, `n` times; the result is shorter by `n`.
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, bool_, int64
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, data_type, integer, one_axis, tensor
+from dist_ms.ops.arguments import array, data_type, integer, not_of, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import triangles
 from dist_ms.ops.layout import contiguous
@@ -86,6 +86,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
         [[1 0]
          [3 4]]
     """
+    not_of(input, "FD", "input", "tril")
     return Tril(diagonal)(input)
 
 
@@ -198,6 +199,7 @@ class TriuIndices(TrilIndices):
     make = staticmethod(triu_indices)
 
 
+@scalars("dim2", "offset")
 class Diagonal(Primitive):
     """The diagonals of matrices, as a new last dimension; the memory is shared.
 

@@ -11,7 +11,7 @@ from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import Kept, agree
 from dist_ms.common.checks import check_int, check_number, check_string
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import raises, reads
+from dist_ms.common.error_classes import raises, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
@@ -165,6 +165,7 @@ def _label_cross_entropy(owner: str, reduction: Any, ignore_index: Any, smoothin
     return LabelCrossEntropy(owner, ignore_index, reduction)
 
 
+@reads_of_none("input")
 def cross_entropy(
     input: Tensor,
     target: Tensor,

@@ -12,6 +12,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.kernels import ctc
 from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.losses.loss import reduced
@@ -115,6 +116,9 @@ def ctc_loss(
         >>> print(ms.ops.ctc_loss(logp, ms.Tensor([[1]]), (2,), (1,))[0])
         0.2876821
     """
+    not_of(input_lengths, "BHIL", "input_lengths", "ctc_loss")
+    not_of(log_probs, "e", "log_probs", "ctc_loss")
+    not_of(target_lengths, "BHIL", "target_lengths", "ctc_loss")
     owner = "ctc_loss"
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_bool(zero_infinity, "zero_infinity", owner)

@@ -8,7 +8,7 @@ from dist_ms.common.checks import check_bool
 from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.activations.softmax import log_softmax
-from dist_ms.ops.arguments import floating, integer, integral, tensor
+from dist_ms.ops.arguments import floating, integer, integral, not_of, tensor
 from dist_ms.ops.losses.ctc_loss import AlignmentLoss, ctc_loss
 from dist_ms.ops.primitive import Primitive
 
@@ -181,6 +181,7 @@ def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: 
         >>> print(ms.ops.ctc_greedy_decoder(x, ms.Tensor([3], ms.int32), False)[1])
         [0 0]
     """
+    not_of(sequence_length, "lBHIL", "sequence_length", "ctc_greedy_decoder")
     owner = "ctc_greedy_decoder"
     scores = floating(tensor(inputs, "inputs", owner).array(), "inputs", owner, complex_too=False)
     lengths = integral(tensor(sequence_length, "sequence_length", owner).array(), "sequence_length", owner)

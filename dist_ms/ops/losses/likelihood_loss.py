@@ -6,6 +6,7 @@ import math
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_positive_number
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.losses.loss import check_pair, reduced
@@ -13,6 +14,7 @@ from dist_ms.ops.losses.loss import check_pair, reduced
 __all__ = ["gaussian_nll_loss"]
 
 
+@raises(eps=ValueError)
 def gaussian_nll_loss(
     x: Tensor, target: Tensor, var: Tensor, full: bool = False, eps: float = 1e-6, reduction: str = "mean"
 ) -> Tensor:

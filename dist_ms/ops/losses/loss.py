@@ -10,11 +10,11 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
-from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.arguments import not_of, one_dtype
 from dist_ms.ops.broadcasting import promote_types
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.losses.differences import absolute_difference, smooth_l1
@@ -113,6 +113,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 
 @raises(reduction=(TypeError, ValueError))
+@scalars("beta")
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """Return 0.5 d^2 / beta where d = |input - target| is below beta, else d - 0.5 beta.
 
@@ -275,6 +276,8 @@ def binary_cross_entropy_with_logits(
         >>> print(ms.ops.binary_cross_entropy_with_logits(ms.Tensor([0.0]), ms.Tensor([1.0])))
         0.6931472
     """
+    not_of(pos_weight, "?ibhlBHILFD", "pos_weight", "binary_cross_entropy_with_logits")
+    not_of(weight, "?ibhlBHILFD", "weight", "binary_cross_entropy_with_logits")
     one_dtype("binary_cross_entropy_with_logits", "fV", input=input, target=target)
     owner = "binary_cross_entropy_with_logits"
     check_pair(owner, input, target, reduction)

@@ -9,11 +9,11 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_number, check_number_range, check_string, complaint
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import raises, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
-from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.arguments import not_of, one_dtype
 from dist_ms.ops.losses.cross_entropy import PickLabel
 from dist_ms.ops.losses.loss import check_pair, check_same_shape, reduced
 from dist_ms.ops.shaping import reshaping
@@ -32,6 +32,7 @@ __all__ = [
 _softplus = Softplus()
 
 
+@reads_of_none("input1", "input2")
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -157,6 +158,7 @@ def _class_labels(owner: str, input: Any, target: Any) -> np.ndarray:
     return labels
 
 
+@raises(p=TypeError)
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -183,6 +185,8 @@ def multi_margin_loss(
         >>> print(ms.ops.multi_margin_loss(ms.Tensor([[0.5, 0.0]]), ms.Tensor([0])))
         0.25
     """
+    not_of(target, "ibh", "target", "multi_margin_loss")
+    not_of(weight, "?ibhlBHILFD", "weight", "multi_margin_loss")
     owner = "multi_margin_loss"
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     labels = _class_labels(owner, input, target)

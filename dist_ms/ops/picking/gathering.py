@@ -11,7 +11,7 @@ import numpy as np
 
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integer, integral, one_axis, one_of, tensor
+from dist_ms.ops.arguments import array, integer, integral, not_of, one_axis, one_of, tensor
 from dist_ms.ops.layers.embedding import TakeKnownRows, index_type, known_rows, looked_up, sparse_now
 from dist_ms.ops.picking.along import add_along, add_rows, add_slices, take_along, take_slices
 from dist_ms.ops.primitive import Primitive
@@ -164,6 +164,7 @@ class GatherD(Primitive):
     keeps = (2,)
 
     def forward(self, x: np.ndarray, dim: Any, index: np.ndarray) -> np.ndarray:
+        not_of(index, "B", "index", self.name)
         axis = one_axis(dim, "dim", self.name, array(x, "x", self.name).ndim)
         integral(index, "index", self.name)
         if index.ndim != x.ndim or any(n > m for i, (n, m) in enumerate(zip(index.shape, x.shape)) if i != axis):
@@ -247,6 +248,7 @@ def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: i
         >>> print(ms.ops.gather(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([2, 0]), 0))
         [3. 1.]
     """
+    not_of(input_indices, "BHIL", "input_indices", "gather")
     primitive = _gather if batch_dims == 0 else Gather(batch_dims)
     return primitive(input_params, tensor(input_indices, "input_indices", "gather"), axis)
 
@@ -318,6 +320,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
         [[2]
          [4]]
     """
+    not_of(index, "BHIL", "index", "index_select")
     if tensor(index, "index", "index_select").ndim > 1:
         raise ValueError(f"For 'index_select', 'index' must have at most 1 dimension, but got {index.ndim}.")
     return _gather(input, reshape(index, (index.size,)), axis)

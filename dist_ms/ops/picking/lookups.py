@@ -16,6 +16,7 @@ from dist_ms.ops.arguments import (
     floating,
     integer,
     integral,
+    not_of,
     one_axis,
     one_dtype,
     one_of,
@@ -103,6 +104,7 @@ def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
         >>> print(ms.ops.intopk(ms.Tensor([[1.0, 2.0], [4.0, 3.0]]), ms.Tensor([1, 1]), 1))
         [ True False]
     """
+    not_of(x2, "BHIL", "x2", "intopk")
     return InTopK(k)(x1, x2)
 
 
@@ -252,6 +254,8 @@ class CheckValid(Undifferentiable):
     """
 
     def forward(self, bboxes: np.ndarray, img_metas: np.ndarray) -> np.ndarray:
+        not_of(bboxes, "?bhilBHILdFD", "bboxes", self.name)
+        not_of(img_metas, "?bhilBHILdFD", "img_metas", self.name)
         array(bboxes, "bboxes", self.name), array(img_metas, "img_metas", self.name)
         if bboxes.ndim != 2 or bboxes.shape[1] != 4 or img_metas.shape != (3,):
             raise ValueError(

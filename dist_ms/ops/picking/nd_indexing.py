@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, index_array, integers, tensor
 from dist_ms.ops.picking.along import add_at_places
@@ -52,6 +53,7 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple, updates: np.ndarray |
     return tuple(np.moveaxis(indices, -1, 0))
 
 
+@scalars("shape")
 class ScatterNd(Primitive):
     """`scatter_nd` as a primitive: `ScatterNd()(indices, updates, shape)`."""
 

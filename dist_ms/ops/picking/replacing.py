@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.error_classes import raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import one_axis, one_dtype, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -54,6 +55,8 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     return SetItem((slice(None),) * axis + (index,))(input, cast_array(src, numpy_dtype(input)))
 
 
+@scalars("axis")
+@raises(axis=(TypeError, IndexError))
 def slice_scatter(
     input: Tensor, src: Tensor, axis: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> Tensor:

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, integral, one_axis, one_dtype, one_of, tensor
+from dist_ms.ops.arguments import array, boolean, integral, not_of, one_axis, one_dtype, one_of, tensor
 from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.layout import contiguous, converted, copied, working_type
@@ -103,6 +103,7 @@ def tensor_scatter_elements(
         >>> print(ms.ops.tensor_scatter_elements(x, ms.Tensor([1]), ms.Tensor([5.0]), reduction="add"))
         [1. 7.]
     """
+    not_of(indices, "BHIL", "indices", "tensor_scatter_elements")
     return TensorScatterElements(axis, reduction)(input_x, indices, updates)
 
 
@@ -147,6 +148,7 @@ def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
     return (slice(None),) * axis + (places,)
 
 
+@raises(input=ValueError, y=ValueError)
 class IndexAdd(Primitive):
     """`index_add` as a primitive: `IndexAdd(axis, use_lock, check_index_bound)(x, indices, y)`."""
 
@@ -234,6 +236,7 @@ def index_add(
         >>> print(ms.ops.index_add(x, ms.Tensor([0, 2]), ms.Tensor([10.0, 10.0]), 0))
         [11.  2. 13.]
     """
+    not_of(indices, "lBHIL", "indices", "index_add")
     return IndexAdd(axis)(x, indices, y)
 
 
@@ -260,6 +263,7 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
         >>> print(ms.ops.index_fill(ms.Tensor([1.0, 2.0, 3.0]), 0, ms.Tensor([0, 2]), 9.0))
         [9. 2. 9.]
     """
+    not_of(index, "lBHIL", "index", "index_fill")
     place = slices_at("index_fill", axis, as_tensor(index), x)
     return SetItem(place)(x, cast_array(as_tensor(value), numpy_dtype(x)))
 

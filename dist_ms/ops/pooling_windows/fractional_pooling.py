@@ -14,9 +14,10 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_float, check_float_range, check_positive_int, complaint
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.drawing_numbers.drawing import draw_uniform, generator_of
 from dist_ms.ops.pooling_windows.pooling import Pick
 from dist_ms.ops.primitive import Primitive
@@ -108,6 +109,7 @@ class _FractionalMaxPool(Primitive):
         return Pick()(input_x, index), wrap(index)
 
 
+@raises(output_shape=ValueError)
 class FractionalMaxPoolWithFixedKsize(_FractionalMaxPool):
     """The maxima of windows at random places over two dimensions.
 
@@ -225,6 +227,7 @@ def _function(
 
 
 @reads("shape")
+@raises(_random_samples=TypeError)
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -257,6 +260,7 @@ def fractional_max_pool2d(
         >>> ms.ops.fractional_max_pool2d(ms.ops.ones((1, 3, 7, 7)), 2, output_size=4).shape
         (1, 3, 4, 4)
     """
+    not_of(input, "?BHIL", "input", "fractional_max_pool2d")
     return _function(
         "fractional_max_pool2d",
         FractionalMaxPoolWithFixedKsize,
@@ -271,6 +275,7 @@ def fractional_max_pool2d(
 
 
 @reads("shape")
+@raises(input=TypeError)
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,

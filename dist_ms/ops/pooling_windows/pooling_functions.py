@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_bool, check_non_negative_int, check_number
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices
@@ -82,6 +82,7 @@ def max_pool2d(
     return batched(op, x, 2)
 
 
+@scalars("return_indices")
 def max_pool3d(
     x: Tensor,
     kernel_size: Any,
@@ -204,6 +205,7 @@ def _lp_pool(
 
 
 @reads("shape")
+@reads(input="pow")
 def lp_pool1d(
     x: Tensor, norm_type: float, kernel_size: int, stride: int | None = None, ceil_mode: bool = False
 ) -> Tensor:

@@ -12,6 +12,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
 from dist_ms.ops.pooling_windows.pooling import Pick
 from dist_ms.ops.primitive import Primitive
@@ -77,6 +78,7 @@ def _unpool(
 
 @reads(indices="shape")
 @raises(output_size=ValueError)
+@reads(indices="asnumpy")
 def max_unpool1d(
     x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -87,6 +89,7 @@ def max_unpool1d(
         >>> print(ms.ops.max_unpool1d(ms.Tensor([[[5.0, 6.0]]]), ms.Tensor([[[0, 3]]]), 2))
         [[[5. 0. 0. 6.]]]
     """
+    not_of(x, "?FD", "x", "max_unpool1d")
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
 
 
@@ -120,6 +123,7 @@ def max_unpool2d(
         [[[0. 0.]
           [0. 5.]]]
     """
+    not_of(x, "?FD", "x", "max_unpool2d")
     return _unpool("max_unpool2d", 2, x, indices, kernel_size, stride, padding, output_size)
 
 
@@ -134,4 +138,5 @@ def max_unpool3d(
         >>> ms.ops.max_unpool3d(ms.Tensor([[[[5.0]]]]), ms.Tensor([[[[3]]]]), 2).shape
         (1, 2, 2, 2)
     """
+    not_of(x, "?FD", "x", "max_unpool3d")
     return _unpool("max_unpool3d", 3, x, indices, kernel_size, stride, padding, output_size)

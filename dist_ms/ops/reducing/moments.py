@@ -411,6 +411,7 @@ def nanquantile(input: Tensor, q: Any, axis: int | None = None, keepdims: bool =
 
 
 @reads("shape")
+@reads(input="unsqueeze")
 def cov(
     input: Tensor, *, correction: int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:
@@ -434,6 +435,8 @@ def cov(
         [[ 2. -2.]
          [-2.  2.]]
     """
+    not_of(fweights, "BHIL", "fweights", "cov")
+    not_of(input, "?FD", "input", "cov")
     if tensor(input, "input", "cov").ndim > 2:
         raise ValueError(f"For 'cov', 'input' must have at most 2 dimensions, but got {input.ndim}.")
     x = mul(reshape(input, (1, input.size)) if input.ndim < 2 else input, 1.0)

@@ -9,9 +9,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_float, check_int
-from dist_ms.common.error_classes import plain, raises, reads
+from dist_ms.common.error_classes import plain, raises, reads, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, not_of, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import add, mul, square, sub
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
@@ -95,6 +95,7 @@ class VectorNorm(Reduction):
 
 
 @reads("shape")
+@scalars("ord")
 def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = False, *, dtype: Any = None) -> Tensor:
     """Return the p-norm (sum |x|^p)^(1/p) over dimensions.
 
@@ -126,6 +127,7 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
 
 @reads("shape")
 @plain("axis")
+@scalars("axis")
 def matrix_norm(
     A: Tensor, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -151,6 +153,7 @@ def matrix_norm(
         >>> print(ms.ops.matrix_norm(ms.Tensor([[3.0, 0.0], [0.0, 4.0]])))
         5.0
     """
+    not_of(A, "?", "A", "matrix_norm")
     x = tensor(A, "A", "matrix_norm") if dtype is None else ops.cast(A, dtype)
     axes = many_axes(axis, "axis", "matrix_norm", x.ndim)
     if len(axes) != 2:
@@ -196,6 +199,7 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
         >>> print(ms.ops.norm(ms.Tensor([[3.0, 4.0], [6.0, 8.0]]), dim=1))
         [ 5. 10.]
     """
+    not_of(A, "?", "A", "norm")
     x = tensor(A, "A", "norm") if dtype is None else ops.cast(A, dtype)
     axes = None if dim is None else integers(dim, "dim", "norm")
     if ord is None:
@@ -298,6 +302,7 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
 
 
 @raises(axis=(TypeError, RuntimeError))
+@raises(p=(ValueError, ValueError))
 def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
     """Scale down each slice along a dimension whose p-norm is larger than `maxnorm`.
 
@@ -319,6 +324,7 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
         [[0.6 0.8]
          [0.3 0.4]]
     """
+    not_of(input, "?ibhlBHIL", "input", "renorm")
     check_float(maxnorm, "maxnorm", "renorm")
     if check_int(p, "p", "renorm") <= 0:
         raise ValueError(f"For 'renorm', 'p' must be positive, but got {p}.")

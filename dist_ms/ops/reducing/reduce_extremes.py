@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain, reads
+from dist_ms.common.error_classes import plain, reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, countable, integer, many_axes, one_axis, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -252,6 +252,7 @@ reduce_max, reduce_min = _max[0], _min[0]
 
 
 @plain("axis")
+@reads(input="shape")
 def max(
     input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -281,6 +282,7 @@ def max(
 
 
 @plain("axis")
+@reads(input="shape")
 def min(
     input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
@@ -392,6 +394,7 @@ def _over_axes(
     return out if initial is None else limit(out, initial)
 
 
+@scalars("axis")
 def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Find the smallest and the largest element along one dimension.
 
@@ -446,6 +449,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 
 @reads("shape")
+@scalars("axis")
 def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """Find the place of the smallest element, the first of equal ones.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import bool_
-from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, countable, floating, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -106,6 +106,7 @@ class CumSum(_Scan):
         return CumSum(self.exclusive, not self.reverse)(dout, inputs[1]), None
 
 
+@scalars("axis")
 class CumProd(_Scan):
     """`cumprod` as a primitive that keeps the dtype: `CumProd(exclusive, reverse)(x, axis)`.
 
@@ -179,6 +180,7 @@ class Cummax(Primitive):
 
 
 @plain("axis")
+@scalars("axis")
 class Cummin(Cummax):
     """`cummin` as a primitive: `Cummin(axis)(input)`."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, integer, integral, real, tensor
+from dist_ms.ops.arguments import array, index_array, integer, integral, not_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
@@ -54,6 +54,8 @@ class UnsortedSegmentSum(Primitive):
 
     @quiet
     def forward(self, input_x: np.ndarray, segment_ids: np.ndarray, num_segments: Any) -> np.ndarray:
+        index_array(segment_ids, "segment_ids", self.name)
+        not_of(input_x, "?", "input_x", self.name)
         x, ids = array(input_x, "input_x", self.name), integral(segment_ids, "segment_ids", self.name)
         count = integer(num_segments, "num_segments", self.name)
         if count < 1 or x.shape[: ids.ndim] != ids.shape or not ids.ndim:
@@ -291,4 +293,5 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
         >>> print(ms.ops.histc(ms.Tensor([0.5, 1.5, 1.6]), 2, 0.0, 2.0))
         [1. 2.]
     """
+    not_of(input, "?lBHILd", "input", "histc")
     return cast_array(Histogram(bins, min, max)(tensor(input, "input", "histc")), input.array().dtype)

@@ -10,9 +10,9 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, from_numpy, int32, int64
-from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, countable, integer, one_axis, one_of, real, tensor
+from dist_ms.ops.arguments import array, boolean, countable, integer, not_of, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import ordering as kernels
 from dist_ms.ops.kernels import selection, sorted_search
@@ -229,6 +229,7 @@ class KthValue(_Ordered):
 KthValue.name = "kthvalue"
 
 
+@scalars("dim")
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:
@@ -254,6 +255,7 @@ def topk(
         >>> print(values, places)
         [3. 2.] [0 2]
     """
+    not_of(input, "?", "input", "topk")
     boolean(largest, "largest", "topk")
     boolean(sorted, "sorted", "topk")
     return _TopAlong(-1 if dim is None else integer(dim, "dim", "topk"), largest)(tensor(input, "input", "topk"), k)
@@ -278,6 +280,7 @@ def top_k(input_x: Tensor, k: int, sorted: bool = True) -> tuple[Tensor, Tensor]
     return TopK(sorted)(input_x, k)
 
 
+@raises(sorter=(TypeError, TypeError))
 class SearchSorted(Undifferentiable):
     """`searchsorted` as a primitive: `SearchSorted(dtype, right)(sorted_sequence, values, sorter)`.
 
@@ -407,6 +410,7 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
         >>> print(ms.ops.bucketize(ms.Tensor([1.0, 3.0, 6.0]), [2.0, 4.0]))
         [0 1 2]
     """
+    not_of(input, "?BHILFD", "input", "bucketize")
     boolean(right, "right", "bucketize")
     if isinstance(boundaries, Tensor):
         boundaries = boundaries.array().ravel().tolist()

@@ -258,6 +258,7 @@ def hstack(tensors: Any) -> Tensor:
     return concat(tensors, 0 if tensors[0].ndim == 1 else 1)
 
 
+@raises(inputs=TypeError)
 def vstack(inputs: Any) -> Tensor:
     """Put tensors one under the other: along the first dimension, vectors as rows.
 
@@ -293,6 +294,7 @@ def row_stack(tensors: Any) -> Tensor:
     return vstack(tensors)
 
 
+@raises(tensors=TypeError)
 def dstack(tensors: Any) -> Tensor:
     """Put tensors one behind the other: along the third dimension.
 

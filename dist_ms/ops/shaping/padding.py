@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, integer, integers, integral, one_of, scalar, tensor
+from dist_ms.ops.arguments import boolean, integer, integers, integral, not_of, one_of, scalar, tensor
 from dist_ms.ops.kernels import borders
 from dist_ms.ops.layout import contiguous, is_dense
 from dist_ms.ops.primitive import Primitive
@@ -242,6 +242,7 @@ def mirror_pad(input_x: Tensor, paddings: Tensor, mode: str) -> Tensor:
         >>> print(ms.ops.mirror_pad(ms.Tensor([1, 2, 3]), ms.Tensor([[1, 1]]), "SYMMETRIC"))
         [1 1 2 3 3]
     """
+    not_of(paddings, "BHIL", "paddings", "mirror_pad")
     integral(tensor(paddings, "paddings", "mirror_pad").array(), "paddings", "mirror_pad")
     return MirrorPad(mode)(input_x, paddings)
 

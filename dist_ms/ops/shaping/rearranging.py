@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, one_axis, tensor
+from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, not_of, one_axis, tensor
 from dist_ms.ops.layout import copied
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.padding import bordered
@@ -204,6 +204,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 
 @raises(dims=(TypeError, RuntimeError))
+@scalars("dims")
 def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     """Turn a tensor by 90 degrees in the plane of two dimensions, from the first toward the second.
 
@@ -288,4 +289,5 @@ def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: in
         >>> print(ms.ops.reverse_sequence(ms.Tensor([[1, 2, 3]]), ms.Tensor([2]), 1))
         [[2 1 3]]
     """
+    not_of(seq_lengths, "BHIL", "seq_lengths", "reverse_sequence")
     return ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, tensor
 from dist_ms.ops.picking.indexing import GetItem
@@ -35,6 +35,7 @@ class Slice(Primitive):
         return GetItem(tuple([_slice(a, a + c) for a, c in zip(starts, counts)]))(input)
 
 
+@scalars("begin", "end", "strides", "new_axis_mask")
 class StridedSlice(Primitive):
     """`strided_slice` as a primitive: `StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask,
     shrink_axis_mask)(input_x, begin, end, strides)`.

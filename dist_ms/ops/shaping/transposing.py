@@ -202,6 +202,7 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     return movedim(x, source, destination)
 
 
+@reads(input="ndim")
 def t(input: Tensor) -> Tensor:
     """Transpose a matrix; vectors and scalars stay as they are.
 

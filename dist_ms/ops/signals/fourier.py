@@ -13,7 +13,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, data_type, integer, integers, many_axes, one_of, tensor
 from dist_ms.ops.kernels import fft as fft_of_arrays
@@ -213,8 +213,10 @@ _ARGUMENTS = """
 """
 
 
-def _transform(name: str, summary: str, general: Callable, flag: bool, rank: int | None) -> Callable:
-    """Make one function of the family: of `rank` dimensions, None for any number."""
+def _transform(
+    name: str, summary: str, general: Callable, flag: bool, rank: int | None, bare: str = "", taken: str = ""
+) -> Callable:
+    """Make one function of the family: of `rank` dimensions, None for any number. Arguments: `plain`, `scalars`."""
     if rank == 1:
 
         def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -245,27 +247,35 @@ def _transform(name: str, summary: str, general: Callable, flag: bool, rank: int
         real=" or holds complex numbers" if general is _to_half else "",
     )
     function.__name__ = function.__qualname__ = name
+    if bare:
+        plain(*bare.split())(function)
+    if taken:
+        scalars(*taken.split())(function)
     function.__doc__ = f"{summary}\n{text}"
     return function
 
 
-fft = _transform("fft", "The discrete Fourier transform: sum of x[j] exp(-2 pi i j k / n).", _complex, False, 1)
-fft2 = plain("dim")(_transform("fft2", "The discrete Fourier transform in two dimensions.", _complex, False, 2))
-fftn = plain("dim")(_transform("fftn", "The discrete Fourier transform in several dimensions.", _complex, False, None))
-ifft = _transform("ifft", "The inverse of `fft`.", _complex, True, 1)
-ifft2 = plain("dim")(_transform("ifft2", "The inverse of `fft2`.", _complex, True, 2))
+fft = _transform(
+    "fft", "The discrete Fourier transform: sum of x[j] exp(-2 pi i j k / n).", _complex, False, 1, taken="dim"
+)
+fft2 = _transform("fft2", "The discrete Fourier transform in two dimensions.", _complex, False, 2, bare="dim")
+fftn = _transform("fftn", "The discrete Fourier transform in several dimensions.", _complex, False, None, bare="dim")
+ifft = _transform("ifft", "The inverse of `fft`.", _complex, True, 1, taken="dim n")
+ifft2 = _transform("ifft2", "The inverse of `fft2`.", _complex, True, 2, bare="dim")
 ifftn = _transform("ifftn", "The inverse of `fftn`.", _complex, True, None)
-rfft = _transform("rfft", "The first n//2 + 1 coefficients of `fft` of real numbers.", _to_half, False, 1)
-rfft2 = _transform("rfft2", "`fft2` of real numbers, half of the last dimension.", _to_half, False, 2)
+rfft = _transform(
+    "rfft", "The first n//2 + 1 coefficients of `fft` of real numbers.", _to_half, False, 1, taken="dim n"
+)
+rfft2 = _transform("rfft2", "`fft2` of real numbers, half of the last dimension.", _to_half, False, 2, taken="s")
 rfftn = _transform("rfftn", "`fftn` of real numbers, half of the last dimension.", _to_half, False, None)
-ihfft = _transform("ihfft", "The inverse of `hfft`, half of it.", _to_half, True, 1)
+ihfft = _transform("ihfft", "The inverse of `hfft`, half of it.", _to_half, True, 1, taken="n")
 ihfft2 = _transform("ihfft2", "The inverse of `hfft2`, half of the last dimension.", _to_half, True, 2)
-ihfftn = plain("s")(_transform("ihfftn", "The inverse of `hfftn`, half of the last dimension.", _to_half, True, None))
+ihfftn = _transform("ihfftn", "The inverse of `hfftn`, half of the last dimension.", _to_half, True, None, bare="s")
 irfft = _transform("irfft", "The inverse of `rfft`.", _to_real, False, 1)
 irfft2 = _transform("irfft2", "The inverse of `rfft2`.", _to_real, False, 2)
-irfftn = _transform("irfftn", "The inverse of `rfftn`.", _to_real, False, None)
+irfftn = _transform("irfftn", "The inverse of `rfftn`.", _to_real, False, None, taken="dim")
 hfft = _transform("hfft", "`fft` of a signal whose second half mirrors the first, conjugated.", _to_real, True, 1)
-hfft2 = plain("s")(_transform("hfft2", "`fft2` of a signal whose second half mirrors the first.", _to_real, True, 2))
+hfft2 = _transform("hfft2", "`fft2` of a signal whose second half mirrors the first.", _to_real, True, 2, "s", "dim")
 hfftn = _transform("hfftn", "`fftn` of a signal whose second half mirrors the first.", _to_real, True, None)
 
 
@@ -320,6 +330,7 @@ def _frequencies(name: str, function: Callable, n: Any, d: Any, dtype: Any) -> T
     return wrap(function(n, d).astype((float32 if dtype is None else data_type(dtype, "dtype", name)).np))
 
 
+@scalars("n", "d")
 def fftfreq(n: int, d: float = 1.0, dtype: Number | None = None) -> Tensor:
     """Return the frequencies of the coefficients of `fft`.
 
@@ -339,6 +350,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Number | None = None) -> Tensor:
     return _frequencies("fftfreq", np.fft.fftfreq, n, d, dtype)
 
 
+@scalars("n", "d")
 def rfftfreq(n: int, d: float = 1.0, dtype: Number | None = None) -> Tensor:
     """Return the frequencies of the coefficients of `rfft`.
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integer, tensor
+from dist_ms.ops.arguments import boolean, integer, not_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["FFTWithSize", "STFT", "stft"]
@@ -50,6 +50,7 @@ def stft(
         >>> ms.ops.stft(ms.ops.ones((2, 32)), 8).shape
         (2, 5, 17, 2)
     """
+    not_of(x, "?ibhlBHILe", "x", "stft")
     flags = {"center": center, "normalized": normalized, "onesided": onesided, "return_complex": return_complex}
     for name, flag in flags.items():
         if flag is not None or name in ("center", "normalized"):

@@ -11,7 +11,7 @@ from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, float64
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integer
+from dist_ms.ops.arguments import boolean, integer, not_of
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -59,6 +59,7 @@ def bartlett_window(window_length: Any, periodic: bool = True, *, dtype: Number 
         >>> print(ms.ops.bartlett_window(5, periodic=False))
         [0.  0.5 1.  0.5 0. ]
     """
+    not_of(window_length, "BHIL", "window_length", "bartlett_window")
     return _window("bartlett_window", window_length, periodic, dtype, lambda t: 1 - np.abs(2 * t - 1))
 
 
@@ -82,6 +83,7 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
         >>> print(ms.ops.blackman_window(3, periodic=False))
         [0. 1. 0.]
     """
+    not_of(window_length, "BHIL", "window_length", "blackman_window")
 
     def weight(t: np.ndarray) -> np.ndarray:
         # Rounding must not take the ends below 0.

@@ -13,7 +13,7 @@ from dist_ms import ops
 from dist_ms.common.dtype import to_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor
-from dist_ms.ops.arguments import integer, integral, tensor
+from dist_ms.ops.arguments import integer, integral, not_of, tensor
 from dist_ms.ops.reducing.segments import unsorted_segment_sum
 
 __all__ = [
@@ -260,6 +260,7 @@ def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
         >>> print(ms.ops.dense_to_sparse_csr(ms.Tensor([[0.0, 5.0]])).indptr)
         [0 1]
     """
+    not_of(tensor, "?ibhlBHILe", "tensor", "dense_to_sparse_csr")
     if isinstance(tensor, Tensor) and tensor.ndim != 2:
         raise ValueError(f"For 'dense_to_sparse_csr', 'tensor' must have 2 dimensions, but got shape {tensor.shape}.")
     return coo_to_csr(dense_to_sparse_coo(tensor))

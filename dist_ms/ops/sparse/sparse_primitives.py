@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integers, integral, tensor
+from dist_ms.ops.arguments import integers, integral, not_of, tensor
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reducing.segments import unsorted_segment_sum
 
@@ -199,6 +199,9 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
             f"For '{owner}', 'indices' and 'segment_ids' must be (N,) and 'x' have a dimension, but got "
             f"shapes {rows.shape}, {groups.shape} and {x.shape}."
         )
+    not_of(indices, "lBHIL", "indices", owner)
+    not_of(segment_ids, "lBHIL", "segment_ids", owner)
+    not_of(x, "?ibhlBHILFD", "x", owner)
     if groups.size and (groups[0] < 0 or (np.diff(groups) < 0).any()):
         raise ValueError(f"For '{owner}', 'segment_ids' must be in order and not negative, but got {groups.tolist()}.")
     if rows.size and (rows.min() < 0 or rows.max() >= x.shape[0]):

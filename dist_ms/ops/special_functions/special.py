@@ -14,7 +14,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, floating, integer, integral, one_dtype, tensor
+from dist_ms.ops.arguments import array, floating, integer, integral, not_of, one_dtype, tensor
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.elementwise.arithmetic import add, mul, neg, square, sub
 from dist_ms.ops.elementwise.exponentials import exp
@@ -211,6 +211,7 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
         >>> print(ms.ops.polygamma(ms.Tensor(1), ms.Tensor([1.0])).asnumpy().round(4))
         [1.6449]
     """
+    not_of(n, "BHIL", "n", "polygamma")
     n = integer(n, "n", "polygamma")
     if n < 0:
         raise ValueError(f"For 'polygamma', 'n' must not be negative, but got {n}.")
@@ -345,6 +346,8 @@ class _CopySign(Binary):
 
     @quiet
     def forward(self, x: Any, other: Any) -> np.ndarray:
+        not_of(other, "FD", "other", self.name)
+        not_of(x, "?", "x", self.name)
         first = array(x, "input", self.name).dtype
         x, y = promote(x, other)
         # The type is the first operand's, or float32 for one that has no sign of zero.
@@ -389,6 +392,7 @@ def mvlgamma(input: Tensor, p: int) -> Tensor:
         >>> print(ms.ops.mvlgamma(ms.Tensor([3.0]), 2).asnumpy().round(4))
         [1.5502]
     """
+    not_of(input, "ibhe", "input", "mvlgamma")
     if integer(p, "p", "mvlgamma") < 1 or (tensor(input, "input", "mvlgamma").array() <= (p - 1) / 2).any():
         raise ValueError(f"For 'mvlgamma', 'p' must be positive and 'input' larger than (p - 1) / 2, but got {p}.")
     total = lgamma(input)

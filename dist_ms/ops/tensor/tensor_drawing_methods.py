@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integers, number
 from dist_ms.ops.drawing_numbers.drawing import source_for
@@ -101,6 +102,7 @@ def random_(input: Tensor, from_: int = 0, to: int | None = None, *, generator: 
     return become(input, wrap(source.integers(int(from_), int(to), input.shape).astype(d, copy=False)), "random_")
 
 
+@scalars("new_shape")
 def resize(self: Tensor, *new_shape: Any) -> Tensor:
     """Return a tensor of another shape with the elements in order, cut off or followed by zeros.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
+from dist_ms.common.error_classes import reads
 from dist_ms.common.initializer import HeUniform, Uniform, XavierNormal, XavierUniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
@@ -23,6 +24,7 @@ __all__ = ["MultiheadAttention"]
 _OWNER = "MultiheadAttention"
 
 
+@reads(query="ndim")
 class MultiheadAttention(Cell):
     """Attention of several heads: softmax(q k^T / sqrt(head length)) v, projected back.
 

@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import not_of
 
 __all__ = ["SparseTensorDenseMatmul", "SparseToDense"]
 
@@ -44,4 +45,7 @@ class SparseTensorDenseMatmul(Cell):
         self.sparse_dense_matmul = ops.SparseTensorDenseMatmul(adjoint_st, adjoint_dt)
 
     def construct(self, indices: Tensor, values: Tensor, sparse_shape: tuple, dense: Tensor) -> Tensor:
+        not_of(dense, "?ibhlBHILedFD", "dense", self.cls_name)
+        not_of(indices, "BHIL", "indices", self.cls_name)
+        not_of(values, "?ibhlBHILedFD", "values", self.cls_name)
         return self.sparse_dense_matmul(indices, values, sparse_shape, dense)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
@@ -30,18 +31,21 @@ class _MaxUnpoolNd(Cell):
         return function(x, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
+@scalars("stride")
 class MaxUnpool2d(_MaxUnpoolNd):
     """`ops.max_unpool2d` as a layer: `MaxUnpool2d(kernel_size, stride, padding)(x, indices, output_size=None)`."""
 
     _rank = 2
 
 
+@scalars("stride")
 class MaxUnpool1d(_MaxUnpoolNd):
     """`ops.max_unpool1d` as a layer: `MaxUnpool1d(kernel_size, stride, padding)(x, indices, output_size=None)`."""
 
     _rank = 1
 
 
+@scalars("stride")
 class MaxUnpool3d(_MaxUnpoolNd):
     """`ops.max_unpool3d` as a layer: `MaxUnpool3d(kernel_size, stride, padding)(x, indices, output_size=None)`."""
 

@@ -12,6 +12,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import Kept
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_float, check_float_range, check_positive_int, check_type, complaint
+from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -170,6 +171,7 @@ class _Layers(Cell):
         return np.arange(x.shape[0])[:, None] < lengths.asnumpy()[None, :]
 
 
+@reads(x="shape")
 class RNN(_Layers):
     """Stacked Elman layers: h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh).
 
@@ -217,6 +219,7 @@ class RNN(_Layers):
         super().__init__(kind, *args, **kwargs)
 
 
+@reads(x="shape")
 class LSTM(_Layers):
     """Stacked LSTM layers; the step is that of `LSTMCell`.
 
@@ -253,6 +256,8 @@ class LSTM(_Layers):
         super().__init__("lstm", *args, **kwargs)
 
 
+@reads(x="shape")
+@raises(hx=(TypeError, IndexError))
 class GRU(_Layers):
     """Stacked GRU layers; the step is that of `GRUCell`.
 

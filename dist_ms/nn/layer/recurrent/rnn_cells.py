@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type, complaint
+from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.initializer import Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -173,6 +174,7 @@ class LSTMCell(_OneStep):
         return self._step("lstm", x, check_pair(hx, "hx", "LSTMCell"))
 
 
+@reads_of_none("x")
 class GRUCell(_OneStep):
     """A step of a GRU: h' = (1 - z) n + z h.
 
