@@ -43,8 +43,8 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndar
     """Write the gradient of the input into `dx`, channels-last memory of the factors' type or float32."""
     outputs, channels, *kernel = w.shape
     gradients = contiguous(_images(dy)).reshape(-1, outputs)
-    if _is_pixelwise(at):
-        multiply(gradients, _kernels(w), None, _images(dx).reshape(-1, channels))
+    if at.is_plain:
+        multiply(gradients, _kernels(w), None, _images(dx).reshape(len(gradients), -1))
         return
     images = _images(dx)
     sums = images if dx.dtype == _F32 else scratch.array("products", _F32, *images.shape)
@@ -76,11 +76,6 @@ def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geome
     interleave.interleave(products, dw.reshape(outputs, channels, places))
 
 
-def _is_pixelwise(at: Geometry) -> bool:
-    """Whether a row of columns is a pixel."""
-    return math.prod(at.w[2:]) == 1 == math.prod(at.stride) and not any(map(any, at.padding))
-
-
 def _numbers(at: Geometry) -> tuple:
     """Stride, zeros before the images and dilation."""
     return at.stride, tuple([before for before, _ in at.padding]), at.dilation
@@ -95,9 +90,9 @@ def _rows(x: np.ndarray, at: Geometry) -> np.ndarray:
     """The columns: a row (*kernel, C) per pixel of the result."""
     images = contiguous(_images(x))
     channels = images.shape[-1]
-    if _is_pixelwise(at):
-        return images.reshape(-1, channels)
     sizes = at.y[2:]
+    if at.is_plain:
+        return images.reshape(images.shape[0] * math.prod(sizes), -1)
     shape = (images.shape[0], *sizes, *at.w[2:], channels)
     windows = scratch.array("inputs", x.dtype, *shape)
     columns.unfold(images, windows, *_numbers(at))

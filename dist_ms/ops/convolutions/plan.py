@@ -38,6 +38,10 @@ FEW_CHANNELS = 4
 _OUTPUTS_PER_CHANNEL, _LONG, _LEAST_COLUMNS = 8, 16, 1 << 16
 _FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
 _LEAST_WINDOW = 1 << 14  # numbers of a window over the whole image
+# Windows over whole images, and single pixels with few outputs, have nothing to share: measured on 2 cores with AVX2
+# (1.1 to 20 x, and 1.2 to 5 x).
+_LEAST_BATCH, _LEAST_WHOLE = 8, 1 << 14
+_LANES_OF_OUTPUTS, _LEAST_THIN = 8, 1 << 18
 
 # Channels of a group from which on merging no longer gains, measured on AMX.
 _ENOUGH_PER_GROUP = 16
@@ -67,6 +71,13 @@ class Geometry(NamedTuple):
     def y(self) -> tuple:
         """(N, O, *output), of the result."""
         return self.x[0], self.w[0], *output_sizes(self.x[2:], self.w[2:], self.stride, self.padding, self.dilation)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the images' memory, channels-last, is that of the windows: they are a pixel each or a whole image."""
+        kernel = self.w[2:]
+        pixelwise = math.prod(kernel) == 1 == math.prod(self.stride)
+        return (pixelwise or kernel == self.x[2:]) and not any(map(any, self.padding))
 
     def is_depthwise(self, rank: int) -> bool:
         """Whether each channel, over so many spatial dimensions, has a kernel of its own."""
@@ -142,7 +153,7 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, in_rows: bool = Fa
         y = at.y
         tiled = in_tiles(y[0] * math.prod(y[2:]), at.w[0], math.prod(at.w[1:]), cpu)
         return Plan(Algorithm.COLUMNS, takes_relu=tiled and dtype == _F32)
-    if is_wide(at):
+    if is_wide(at) or has_plain_product(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
     if dtype == _F32 and at.is_depthwise(2):
         return Plan(Algorithm.DIRECT_LAST)
@@ -164,7 +175,7 @@ def input_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.WINOGRAD)
     if at.is_depthwise(1):
         return Plan(Algorithm.SIGNALS)
-    if suits_columns(at, dtype, cpu) or has_few_channels(at) or is_wide(at):
+    if covers_images(at, dtype, cpu) or suits_columns(at, dtype, cpu) or has_few_channels(at) or is_wide(at):
         return Plan(Algorithm.COLUMNS)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
 
@@ -186,7 +197,7 @@ def weight_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.SIGNALS)
     if dtype != _F32 and (at.is_depthwise(3) or (at.is_depthwise(2) and max(at.w[2:]) > _NARROW)):
         return Plan(Algorithm.IN_FLOAT32)
-    if suits_columns(at, dtype, cpu, of_weight=True) or is_wide(at):
+    if has_plain_product(at, dtype, cpu) or suits_columns(at, dtype, cpu, of_weight=True) or is_wide(at):
         return Plan(Algorithm.COLUMNS)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
 
@@ -244,6 +255,24 @@ def is_wide(at: Geometry) -> bool:
         and pixels >= _LEAST_PIXELS
         and _LEAST_WIDE_COLUMNS <= pixels * math.prod(w[1:]) <= _MOST_COLUMNS
     )
+
+
+def covers_images(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether one window covers an image of so many that their product with the weight is quicker."""
+    if at.x[1:] != at.w[1:] or not at.is_plain or (dtype != _F32 and cpu.bfloat16):
+        return False
+    return at.x[0] >= _LEAST_BATCH and math.prod(at.x) >= _LEAST_WHOLE
+
+
+def has_plain_product(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether a convolution, or its weight's gradient, is made quicker by a product of the images as they lie.
+
+    One window covers an image, or windows are pixels with fewer outputs than a vector has lanes.
+    """
+    if covers_images(at, dtype, cpu):
+        return True
+    thin = at.is_plain and math.prod(at.w[2:]) == 1 == at.group and at.w[0] < _LANES_OF_OUTPUTS
+    return thin and math.prod(at.x) >= _LEAST_THIN and (dtype == _F32 or not cpu.bfloat16)
 
 
 def is_whole(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:

@@ -23,23 +23,47 @@ CASES = [
     ((3, 33, 5, 4), (512, 33, 1, 1), (1, 1), ((1, 0), (0, 2)), (1, 1)),
     ((3, 48, 30), (512, 48, 5), (2,), ((2, 2),), (1,)),
 ]
+# Plain products of the images as they lie: a window covers an image, or is a pixel with few outputs.
+PLAIN_CASES = [
+    ((8, 20, 11, 13), (7, 20, 11, 13), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((9, 3, 30, 30), (40, 3, 30, 30), (2, 3), ((0, 0), (0, 0)), (1, 1)),
+    ((40, 7, 90), (3, 7, 90), (1,), ((0, 0),), (1,)),
+    ((8, 5, 8, 8, 8), (9, 5, 8, 8, 8), (1, 1, 1), ((0, 0),) * 3, (1, 1, 1)),
+    ((8, 64, 24, 25), (1, 64, 1, 1), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((5, 65, 33, 25), (3, 65, 1, 1), (1, 1), ((0, 0), (0, 0)), (2, 1)),
+]
 
 
-# What the one rounding of a float32 sum to the type is off by at most, of its value.
-ROUNDING = {F32: 0.0, BF16: 2.0**-8, np.dtype(np.float16): 2.0**-11}
+F16 = np.dtype(np.float16)
+# What the one rounding of a float32 sum to the type is off by at most, of its value; and where that is subnormal.
+ROUNDING = {F32: 0.0, BF16: 2.0**-8, F16: 2.0**-11}
+OF_SUBNORMALS = {F32: 0.0, BF16: 0.0, F16: 2.0**-25}
 
 
 @pytest.mark.parametrize("dtype", ROUNDING)
 @pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
 @pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", CASES)
 def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, layout, dtype):
-    rng = np.random.default_rng(0)
     at = Geometry(x_shape, w_shape, stride, padding, dilation)
-    y_shape = at.y
-    x, w, dy = (layout(rng.standard_normal(shape)).astype(dtype) for shape in (x_shape, w_shape, y_shape))
-    bias = rng.standard_normal(w_shape[0]).astype(dtype)
     if dtype != BF16 or dnnl.has_bfloat16():
         assert plan.suits_columns(at, BF16 if dtype == BF16 else F32, capabilities())
+    check_forward_and_gradients(at, layout, dtype)
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+@pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", PLAIN_CASES)
+def test_plain_products(x_shape, w_shape, stride, padding, dilation, layout, dtype):
+    at = Geometry(x_shape, w_shape, stride, padding, dilation)
+    assert plan.has_plain_product(at, F32, capabilities())
+    check_forward_and_gradients(at, layout, dtype)
+
+
+def check_forward_and_gradients(at, layout, dtype):
+    rng = np.random.default_rng(0)
+    x_shape, w_shape, y_shape = at.x, at.w, at.y
+    x, w, dy = (layout(rng.standard_normal(shape)).astype(dtype) for shape in (x_shape, w_shape, y_shape))
+    bias = rng.standard_normal(w_shape[0]).astype(dtype)
 
     def results(x, w, bias, dy):
         return (
@@ -55,7 +79,7 @@ def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, layo
     for found, wanted, count, square in zip(results(x, w, bias, dy), results(*wide), terms, squares, strict=True):
         assert found.dtype == dtype and found.shape == wanted.shape
         of_sums = sums_bound(count, square, wanted)
-        allowed = of_sums + ROUNDING[dtype] * (np.abs(wanted) + of_sums)
+        allowed = of_sums + ROUNDING[dtype] * (np.abs(wanted) + of_sums) + OF_SUBNORMALS[dtype]
         assert (np.abs(found.astype(np.float64) - wanted) <= allowed).all()
 
 

@@ -52,8 +52,22 @@ FORWARD = [
     (images(64, 1, (50, 40), 96, (3, 40)), F32, PLAIN, "COLUMNS"),  # windows as wide as the images
     (images(64, 1, (50, 42), 96, (3, 40)), F32, PLAIN, "DIRECT"),  # pixels that share
     (images(64, 1, (50, 40), 32, (3, 40)), F32, PLAIN, "DIRECT"),  # few outputs
-    (images(8, 64, 40, 96, 40), F32, PLAIN, "DIRECT"),  # few windows
+    (images(7, 64, 40, 96, 40), F32, PLAIN, "DIRECT"),  # few windows
     (images(64, 1, (77, 3), 96, (30, 3)), F32, PLAIN, "DIRECT"),  # a narrow window
+    (images(16, 32, 40, 32, 40), F32, PLAIN, "COLUMNS"),  # one window over an image
+    (images(16, 32, 40, 32, 40), BF16, PLAIN, "COLUMNS"),
+    (images(16, 32, 40, 32, 40), BF16, NARROW, "DIRECT"),
+    (images(7, 32, 40, 32, 40), F32, PLAIN, "DIRECT"),  # few images
+    (images(8, 16, 8, 32, 8), F32, PLAIN, "DIRECT"),  # small ones
+    (images(16, 32, 40, 32, 40, 1), F32, PLAIN, "DIRECT"),  # several windows
+    (images(16, 32, 40, 32, 40, group=2), F32, PLAIN, "DIRECT"),
+    (images(32, 64, 8, 1, 1), F32, PLAIN, "DIRECT"),  # few pixels
+    (images(32, 64, 32, 1, 1), F32, PLAIN, "COLUMNS"),  # pixels with few outputs
+    (images(32, 64, 32, 7, 1), BF16, PLAIN, "COLUMNS"),
+    (images(32, 64, 32, 7, 1), BF16, NARROW, "DIRECT"),
+    (images(32, 64, 32, 8, 1), F32, PLAIN, "DIRECT"),
+    (images(32, 64, 32, 4, 1, group=2), F32, PLAIN, "DIRECT"),
+    (images(32, 64, 64, 1, 1, stride=2), F32, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
     (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "VOLUMES"),
     (images(3, 18, 9, 18, 3, 1, group=18), F32, PLAIN, "DIRECT_LAST"),
@@ -74,6 +88,9 @@ INPUT_GRADIENT = [
     (images(64, 2, (50, 42), 96, 3, group=2), F32, PLAIN, "DIRECT"),
     (images(1, 1, 6, 96, 3), F32, PLAIN, "DIRECT"),  # little to do
     (images(1, 1, 512, 96, 13), F32, PLAIN, "DIRECT"),  # columns of 160 MB for an image
+    (images(16, 32, 40, 32, 40), F32, PLAIN, "COLUMNS"),
+    (images(7, 32, 40, 32, 40), F32, PLAIN, "DIRECT"),
+    (images(32, 64, 32, 1, 1), F32, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
     (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
 ]
@@ -81,6 +98,9 @@ WEIGHT_GRADIENT = [
     (WIDE, F32, PLAIN, "WINOGRAD"),
     (images(64, 64, 96, 64, 3, 1), F32, PLAIN, "DIRECT"),  # more tiles than are kept at once
     (WIDE, F64, PLAIN, "WINDOWS"),
+    (images(16, 32, 40, 32, 40), F32, PLAIN, "COLUMNS"),
+    (images(16, 32, 40, 32, 40), BF16, NARROW, "DIRECT"),
+    (images(32, 64, 32, 1, 1), BF16, PLAIN, "COLUMNS"),
     (images(8, 128, (8, 16), 512, 1), BF16, NARROW, "COLUMNS"),
     (images(8, 64, (8, 16), 512, 1), BF16, NARROW, "DIRECT"),
     (images(64, 128, 16, 512, 1), BF16, AMX, "DIRECT"),
