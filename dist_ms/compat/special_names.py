@@ -16,7 +16,10 @@ from dist_ms.compat.refused_names import REASONS, REFUSED_NAMES
 
 # path: "MindSpore's name=dist_ms' path and name"
 _ELSEWHERE = {
-    "_c_expression": ("pyboost_dense=ops.dense disable_multi_thread=compat.inner.plain_values.disable_multi_thread"),
+    "_c_expression": (
+        "pyboost_dense=ops.dense disable_multi_thread=compat.inner.plain_values.disable_multi_thread "
+        "MixedPrecisionType=nn.cell.precision.MixedPrecisionType"
+    ),
     "graph.api": "flops_collection=train.flops.flops_collection ms_memory_recycle=allocator.ms_memory_recycle",
     "common.api": "cells_compile_cache=compat.inner.plain_values.CELLS_COMPILED",
     "common.initializer": "_INITIALIZER_ALIAS=common.initializers.base._registry",

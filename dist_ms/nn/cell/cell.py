@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from dist_ms._ext.cell import Constructed, find_registered, registered
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell import call, compiler, conversion, flags, hooks, members, precision, state, summary
+from dist_ms.nn.cell import call, compiler, conversion, flags, hooks, inspection, members, precision, state, summary
 from dist_ms.nn.cell.members import need_init
 from dist_ms.nn.cell.state import register_cell_buffer_registration_hook
 
@@ -87,6 +87,8 @@ class Cell(Constructed):
     parallel_parameter_name_list = compiler.Kept(list, tuple, "Names of parameters that model parallelism cuts.")
     parallel_parameter_merge_net_dict = compiler.Kept(dict, dict, "How model parallelism puts parameters together.")
     compile_phase = compiler.Kept(str, lambda: None, "The name a compiled form would have.")
+    compile_cache = compiler.Kept(set, set, "The names of compiled forms, of which there are none.")
+    phase_cache = compiler.Kept(dict, dict, "The names of compiled forms by phase, of which there are none.")
 
     def __init__(self, auto_prefix: bool = True, flags: dict | None = None) -> None:
         state = self.__dict__
@@ -354,6 +356,8 @@ class Cell(Constructed):
 
     # ---- types of operations and of parameters
     to_float = precision.to_float
+    get_mixed_precision_type = precision.get_mixed_precision_type
+    set_mixed_precision_type = precision.set_mixed_precision_type
     cast_inputs = precision.cast_inputs
     _apply = conversion._apply
     to = conversion.to
@@ -408,6 +412,12 @@ class Cell(Constructed):
 
     # ---- a description
     summary = summary.summary
+    total_instance_count = inspection.Living()
+    exist_names = inspection.exist_names
+    exist_objs = inspection.exist_objs
+    enable_backward_hook = inspection.enable_backward_hook
+    T_destination = inspection.T_destination
+    IGNORE_LIST: list[str]
 
     # ---- printed form
     def extend_repr(self) -> str:
@@ -427,6 +437,7 @@ class Cell(Constructed):
 
 
 find_registered(Cell)
+Cell.IGNORE_LIST = inspection.own_fields(Cell)
 
 
 class GraphCell(Cell):

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dist_ms.common.checks import check_type, complaint
+from dist_ms.common.once import warn_once
 
 if TYPE_CHECKING:
     from dist_ms.nn.cell.cell import Cell
@@ -166,6 +167,33 @@ def remove_redundant_parameters(self: Cell) -> None:
     self.check_names()
 
 
+def set_boost(self: Cell, boost_type: str) -> Any:
+    """Note on this cell and all nested ones that fewer BatchNorms are wanted; no result changes, as on MindSpore's CPU.
+
+    `boost.LessBN`, which calls this, also puts another layer in the place of the last Dense.
+
+    Args:
+        boost_type: "less_bn".
+
+    Returns:
+        The cell itself.
+
+    Raises:
+        ValueError: for an unknown algorithm.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ReLU().set_boost("less_bn").get_flags()
+        {'less_bn': True}
+    """
+    if boost_type != "less_bn":
+        raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
+    warn_once(
+        "less_bn", "'set_boost' notes 'less_bn' on the cells; BatchNorms are left out by Ascend's compiler alone."
+    )
+    return self.add_flags_recursive(less_bn=True)
+
+
 # ---- refused
 def get_func_graph_proto(self: Cell) -> NoReturn:
     """Not available: there is no compiled graph.
@@ -174,18 +202,6 @@ def get_func_graph_proto(self: Cell) -> NoReturn:
         RuntimeError: always.
     """
     raise _refusal(self, "get_func_graph_proto", "cells run as Python and have no compiled graph")
-
-
-def set_boost(self: Cell, boost_type: str) -> NoReturn:
-    """Not available: the boost algorithms belong to Ascend.
-
-    Raises:
-        ValueError: for an unknown algorithm.
-        RuntimeError: for "less_bn".
-    """
-    if boost_type != "less_bn":
-        raise ValueError(f"For 'set_boost', the argument 'boost_type' must be 'less_bn', but got {boost_type}.")
-    raise _refusal(self, "set_boost", "'less_bn' is an algorithm for Ascend")
 
 
 def offload(self: Cell, backward_prefetch: str | int = "Auto") -> NoReturn:

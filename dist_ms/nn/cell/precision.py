@@ -5,6 +5,7 @@ Fields of a cell: writes `_cell_float_type`, `_cell_policy`.
 
 from __future__ import annotations
 
+import enum
 from typing import TYPE_CHECKING, Any
 
 from dist_ms.autograd.tree import map_tensors
@@ -16,6 +17,16 @@ from dist_ms.ops.widening import widened
 
 if TYPE_CHECKING:
     from dist_ms.nn.cell.cell import Cell
+
+
+class MixedPrecisionType(enum.Enum):
+    """The type that a cell's operations run in."""
+
+    NOTSET = 0
+    FP16 = 1
+    FP32 = 2
+    BF16 = 3
+
 
 # By flag of `add_flags`.
 _TYPES = {"fp16": mstype.float16, "fp32": mstype.float32, "bf16": mstype.bfloat16}
@@ -88,6 +99,38 @@ def set_precision(cell: Cell, flags: dict) -> None:
             cell.__dict__["_cell_float_type"] = dtype
             cell.__dict__["_cell_policy"] = RunIn(dtype)
             choose_call(cell)
+
+
+def get_mixed_precision_type(self: Cell) -> MixedPrecisionType:
+    """The type that this cell's operations run in, as `to_float` or a flag has set it.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> ms.nn.ReLU().to_float(ms.bfloat16).get_mixed_precision_type().name
+        'BF16'
+    """
+    flag = next((flag for flag, dtype in _TYPES.items() if dtype is self._cell_float_type), None)
+    return MixedPrecisionType[flag.upper()] if flag else MixedPrecisionType.NOTSET
+
+
+def set_mixed_precision_type(self: Cell, mixed_type: MixedPrecisionType) -> None:
+    """Set the type that operations of this cell run in, and not of nested ones that have their own.
+
+    Args:
+        mixed_type: NOTSET: that of the cell around, or of the inputs.
+
+    Raises:
+        TypeError: if it is no MixedPrecisionType.
+    """
+    if not isinstance(mixed_type, MixedPrecisionType):
+        raise TypeError(
+            "For 'set_mixed_precision_type', 'mixed_type' must be a MixedPrecisionType, but got "
+            f"{type(mixed_type).__name__}."
+        )
+    dtype = _TYPES.get(mixed_type.name.lower())
+    self.__dict__["_cell_float_type"] = dtype
+    self.__dict__["_cell_policy"] = None if dtype is None else RunIn(dtype)
+    choose_call(self)
 
 
 def cast_inputs(self: Cell, inputs: tuple, dst_type: mstype.Number) -> tuple:

@@ -213,13 +213,17 @@ def test_run_construct():
     "call, match",
     [
         (lambda net: net.offload(), "'offload' is not supported .*'recompute\\(\\)' saves memory"),
-        (lambda net: net.set_boost("less_bn"), "'set_boost' is not supported .* Ascend"),
         (lambda net: net.get_func_graph_proto(), "'get_func_graph_proto' is not supported .* no compiled graph"),
     ],
 )
 def test_what_is_refused(call, match):
     with pytest.raises(RuntimeError, match=f"For 'Outer', {match}"):
         call(Outer())
+
+
+def test_boost():
+    net = Outer()
+    assert net.set_boost("less_bn") is net and net.get_flags() == net.a.get_flags() == {"less_bn": True}
 
 
 def test_unknown_boost():
