@@ -153,7 +153,7 @@ class Trace:
 
     def facts(self) -> dict[str, Any]:
         """What else there is to say of this rank."""
-        from importlib import metadata
+        from importlib.metadata import version
 
         limits = {}
         if self._operations.spans and not self._failed:
@@ -171,9 +171,9 @@ class Trace:
             "cpu": _cpu(),
             "threads": get_num_threads(),
             "versions": {
-                "dist_ms": metadata.version("dist_ms"),
+                "dist_ms": version("dist_ms"),
                 "Python": platform.python_version(),
-                "NumPy": metadata.version("numpy"),
+                "NumPy": version("numpy"),
             },
             "limits": limits,
             "operations": by_operation(self._operations.spans)[:200],

@@ -4,9 +4,12 @@ import ast
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from dist_ms.common.late_names import names_in
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dist_ms"
@@ -198,24 +201,94 @@ def test_importing_dist_ms_does_not_load(module):
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+# Of the standard library functions import what is seldom needed and takes long to load.
+LATE_STANDARD = {"difflib", "importlib.metadata"}
+LOADED = """
+import importlib, os, sys
+import dist_ms
+for line in sys.stdin:
+    file, *wanted = line.split()
+    if os.fork() == 0:
+        importlib.import_module(file)
+        for module, name in (w.split(":") for w in wanted):
+            if module in sys.modules and (not name or name in vars(sys.modules[module])):
+                print(file, module, name, flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0, file
+"""
+
+
+def test_functions_import_only_what_their_file_does_not_load():
+    """All else stands at the top: an import inside a function keeps something from loading."""
+    wanted = {module_name(relative): set(inside_functions(path)) for path, relative in sources()}
+    standard = {m for found in wanted.values() for m, _ in found if m.split(".")[0] in sys.stdlib_module_names}
+    assert standard == LATE_STANDARD
+    lines = [
+        f"{file} {' '.join(f'{m}:{name}' for m, name in sorted(found) if m not in standard)}\n"
+        for file, found in wanted.items()
+        if found
+    ]
+    assert len(lines) > 40
+    found = subprocess.run(
+        [sys.executable, "-c", LOADED], input="".join(lines), text=True, capture_output=True, check=True
+    )
+    assert found.stdout == ""
+
+
+def inside_functions(path):
+    """(module, name) of what a file's functions import; the name is "" where a module is."""
+    functions = (n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.FunctionDef))
+    for node in (n for function in functions for n in ast.walk(function)):
+        if isinstance(node, ast.Import):
+            yield from ((item.name, "") for item in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.module, item.name) for item in node.names)
+
+
 def test_no_files_import_each_other_in_a_circle():
     assert circles(import_graph()) == []
 
 
 def import_graph():
-    """The files that each file imports, in functions too, but for type checkers; packages name what they show.
+    """The files that each file imports, in functions too, but for type checkers; a package's names are their files'.
 
     Files of `ops` write gradients in terms of `ops` itself, which has them all by the time one is computed.
     """
-    files = {
-        "dist_ms." + relative.removesuffix(".py").replace("/", "."): path
-        for path, relative in sources()
-        if path.name != "__init__.py"
-    }
+    files = {module_name(relative): path for path, relative in sources() if path.name != "__init__.py"}
     return {
-        name: {other for other in imported(path, for_types=False) if other in files and other != name}
+        name: {o for m in imported(path, for_types=False) if (o := owner(m, files)) in files and o != name}
         for name, path in files.items()
     }
+
+
+def module_name(relative):
+    return ("dist_ms." + relative.removesuffix(".py").replace("/", ".")).removesuffix(".__init__")
+
+
+def owner(name, files):
+    """The file of what is imported as `name`, a file or a name of one; what a package shows is its files'."""
+    module, _, last = name.rpartition(".")
+    found = shown().get(module, {}).get(last)
+    if name in files or not module:
+        return name
+    return owner(found, files) if found not in (None, name) else module
+
+
+@cache
+def shown():
+    """The names that each package shows of its files."""
+    packages = {module_name(r): path for path, r in sources() if path.name == "__init__.py"}
+    found = {}
+    for package, path in packages.items():
+        names = found[package] = {}
+        for node in ast.walk(ast.parse(path.read_text())):
+            for item in node.names if isinstance(node, ast.ImportFrom) else ():
+                if item.name == "*":
+                    file = PACKAGE.parent / (node.module.replace(".", "/") + ".py")
+                    names |= {name: f"{node.module}.{name}" for name in (names_in(file) if file.exists() else ())}
+                else:
+                    names[item.asname or item.name] = f"{node.module}.{item.name}"
+    return found
 
 
 def circles(graph):

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import one_axis, one_of
+from dist_ms.ops.picking.scattering_along import added_slices
 from dist_ms.ops.tensor.tensor_reduction_methods import either
 
 
@@ -110,15 +111,11 @@ def index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     if (args and isinstance(args[0], Tensor)) or "indices" in kwargs:
 
         def old(indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
-            from dist_ms.ops.picking.scattering_along import added_slices
-
             return added_slices("index_add", self, axis, indices, y)
 
         return old(*args, **kwargs)
 
     def new(dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
-        from dist_ms.ops.picking.scattering_along import added_slices
-
         return added_slices("index_add", self, dim, index, source, alpha)
 
     return new(*args, **kwargs)

@@ -12,13 +12,13 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from dist_ms.train.checkpoint.sealed_file import Seal
-import tempfile
 
 if TYPE_CHECKING:
     import subprocess
