@@ -35,7 +35,3 @@ class CommHandle:
     def test(self) -> bool:
         """Drive the collective and return whether it is done; never waits."""
         return self._handle.test()
-
-    def is_completed(self) -> bool:
-        """As `test`."""
-        return self.test()

@@ -225,15 +225,6 @@ def _check_input_4d(input_shape: tuple, func_name: str) -> None:
     _check_rank(input_shape, 4, func_name)
 
 
-def _check_input_5d(input_shape: tuple, func_name: str) -> None:
-    """Refuse shapes that have not five dimensions.
-
-    Raises:
-        ValueError: if so.
-    """
-    _check_rank(input_shape, 5, func_name)
-
-
 def _check_rank(shape: tuple, rank: int, owner: str) -> None:
     if len(shape) != rank:
         raise ValueError(complaint("input", owner, f"a tensor of {rank} dimensions", f"the shape {tuple(shape)}"))

@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Callable
 from time import perf_counter_ns
 from typing import Any
 
@@ -33,17 +32,16 @@ __all__ = ["Trace", "clock_offset", "start"]
 
 LANES = ("steps", "data", "forward", "backward", "update", "communication", "checkpoint", "callbacks", "evaluation")
 _DETAILED = (3, 4)  # steps, from 0, whose operations are recorded
+_ROUND_TRIPS = 8  # by which clocks are compared
 
 
-def clock_offset(comm: Comm, clock: Callable[[], int] = perf_counter_ns, rounds: int = 8) -> int:
+def clock_offset(comm: Comm) -> int:
     """Return what to add to this rank's clock, in ns, to get rank 0's; every rank calls it.
 
     Rank 0 answers each rank's messages with its time; of several round trips the shortest tells most.
 
     Args:
         comm: the ranks.
-        clock: the time in ns.
-        rounds: how many round trips.
 
     Examples:
         >>> from dist_ms.communication import LocalComm
@@ -55,16 +53,16 @@ def clock_offset(comm: Comm, clock: Callable[[], int] = perf_counter_ns, rounds:
         return 0
     word, best = np.zeros(1, np.int64), (1 << 62, 0)
     for other in range(1, comm.size):
-        for _ in range(rounds):
+        for _ in range(_ROUND_TRIPS):
             if comm.rank == 0:
                 comm.recv(word, other)
-                word[0] = clock()
+                word[0] = perf_counter_ns()
                 comm.send(word, other)
             elif comm.rank == other:
-                asked = clock()
+                asked = perf_counter_ns()
                 comm.send(word, 0)
                 comm.recv(word, 0)
-                came = clock()
+                came = perf_counter_ns()
                 best = min(best, (came - asked, int(word[0]) - (asked + came) // 2))
     return best[1]
 

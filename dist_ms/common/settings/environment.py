@@ -39,7 +39,6 @@ OTHERS = {
     "MPI_LOCALRANKID": "",
     "MS_ENABLE_TFT": "",
     "MS_ROLE": "",
-    "MS_SERVER_NUM": "0",
     "OMPI_COMM_WORLD_LOCAL_RANK": "",
     "ONEDNN_MAX_CPU_ISA": "",
     "RANK_ID": "0",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.absent import did_you_mean
-from dist_ms.common.settings.environment import value_of
+from dist_ms.common.nearest import did_you_mean
 
 _SET = "For 'set_ps_context', "
 
@@ -128,17 +128,3 @@ def reset_ps_context() -> None:
         False
     """
     _values.pop("enable_ps", None)
-
-
-def server_count() -> int:
-    """Return how many servers this job has: MS_SERVER_NUM, where servers are enabled.
-
-    Raises:
-        ValueError: if MS_SERVER_NUM is no number.
-    """
-    if not get_ps_context("enable_ps"):
-        return 0
-    text = value_of("MS_SERVER_NUM")
-    if not text.isdigit():
-        raise ValueError(f"The environment variable MS_SERVER_NUM must be a number, got {text!r}.")
-    return int(text)

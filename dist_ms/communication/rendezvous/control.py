@@ -178,8 +178,8 @@ class Control:
         group, number, verb = self.where
         return f"in '{verb}', call {number} of group '{group}', at {caller()}"
 
-    def roll_call(self, ranks: list[int], seconds: float = 2.0) -> dict[int, tuple[dict, str]]:
-        """Ask ranks where they are; only those that wait or have ended can answer.
+    def roll_call(self, ranks: list[int]) -> dict[int, tuple[dict, str]]:
+        """Ask ranks where they are, for 2 seconds; only those that wait or have ended can answer.
 
         Returns:
             Per rank that answered: its counts and where it is.
@@ -191,7 +191,7 @@ class Control:
             self.listen()
             return all(r in self._answers or r in self.left for r in ranks)
 
-        wait_until(complete, seconds, longest=0.01)
+        wait_until(complete, 2.0, longest=0.01)
         ended = {r: (self.left[r], "at its end: the process has finished") for r in self.left}
         return {r: value for r, value in {**self._answers, **ended}.items() if r in ranks}
 

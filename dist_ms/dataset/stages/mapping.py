@@ -100,7 +100,7 @@ class MapDataset(SameRows):
         if many is not None and self._takes_batch(many):
             epochs, places = np.array([key[:2] for key in keys], np.int64).T.copy()
             streams = draws.row_seeds(epochs, places, self.depth) if self._images.is_random else None
-            made = [self._images.apply_many(many[self._inputs_at[0]], None, streams)]
+            made = [self._images.apply_many(many[self._inputs_at[0]], streams)]
         else:
             rows = [self.inputs[0].load(key) for key in keys] if many is None else list(zip(*many))
             made = self._made(keys, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from dist_ms.common.checks import (
@@ -64,11 +63,9 @@ def probability(value: Any, name: str, owner: str) -> float:
     return check_number_range(value, name, owner, 0, 1)
 
 
-def limits(
-    values: Any, name: str, owner: str, low: float, high: float, types: type | Sequence[type] = (list, tuple)
-) -> tuple[float, float]:
+def limits(values: Any, name: str, owner: str, low: float, high: float) -> tuple[float, float]:
     """Two numbers in rising order, from `low` to `high`."""
-    check_type(values, name, owner, types)
+    check_type(values, name, owner, (list, tuple))
     if len(values) != 2:
         raise TypeError(complaint(name, owner, "two numbers", repr(values)))
     for value in values:

@@ -26,16 +26,16 @@ def check_above(value: Any, name: str, owner: str, low: float = 0.0) -> None:
         raise ValueError(f"For '{owner}', '{name}' must be greater than {low}, but got {value}.")
 
 
-def check_at_least(value: Any, name: str, owner: str, low: float = 0.0) -> None:
-    """Check that a number or scalar Tensor reaches a limit.
+def check_at_least(value: Any, name: str, owner: str) -> None:
+    """Check that a number or scalar Tensor is not negative.
 
     Raises:
         TypeError: for another type.
-        ValueError: below the limit.
+        ValueError: below 0.
     """
     check_type(value, name, owner, (float, int, bool, Tensor))
-    if not value >= low:
-        raise ValueError(f"For '{owner}', '{name}' must be at least {low}, but got {value}.")
+    if not value >= 0.0:
+        raise ValueError(f"For '{owner}', '{name}' must be at least 0.0, but got {value}.")
 
 
 def check_decay_rates(betas: Any, owner: str) -> None:

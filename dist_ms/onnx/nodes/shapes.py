@@ -11,10 +11,6 @@ from dist_ms.onnx.graph import Unsupported
 from dist_ms.onnx.nodes.table import axes_of, fixed, maps
 
 
-def _long(values: Any) -> np.ndarray:
-    return np.asarray(values, np.int64)
-
-
 @maps("Reshape", "Flatten")
 def _reshape(g: Any, step: Any) -> str:
     """To the shape of the result: lengths that are open are -1, if it is one, or computed."""

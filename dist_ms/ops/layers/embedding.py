@@ -34,8 +34,8 @@ class TakeRows(Primitive):
 
     keeps = (1,)
 
-    def __init__(self, owner: str = "embedding", sparse: bool = False) -> None:
-        self.name, self.sparse = owner, sparse
+    def __init__(self, owner: str = "embedding") -> None:
+        self.name = owner
 
     def forward(self, table: Any, ids: Any) -> np.ndarray:
         if table.ndim != 2:
@@ -51,10 +51,8 @@ class TakeRows(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         table, ids = inputs
-        if sparse_now(self.sparse):
-            return looked_up(
-                dout, known_rows(self.name, ids.array(), table.shape[0]), table.shape, not self.sparse
-            ), None
+        if sparse_now(False):
+            return looked_up(dout, known_rows(self.name, ids.array(), table.shape[0]), table.shape, True), None
         there = taken(table, dout.array().dtype)
         if there is not None:
             return wrap(AddRows(self.name).forward(dout.array(), ids.array(), table.shape, there)), None

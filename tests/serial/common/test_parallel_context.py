@@ -299,15 +299,3 @@ def test_passwords_cannot_be_read_and_do_not_show():
     with pytest.raises(TypeError) as caught:
         set_ps_context(server_password=b"secret")
     assert "secret" not in str(caught.value)
-
-
-def test_servers_are_those_that_were_started(monkeypatch):
-    monkeypatch.setenv("MS_SERVER_NUM", "2")
-    assert ps_context.server_count() == 0
-    set_ps_context(enable_ps=True)
-    assert ps_context.server_count() == 2
-    monkeypatch.delenv("MS_SERVER_NUM")
-    assert ps_context.server_count() == 0
-    monkeypatch.setenv("MS_SERVER_NUM", "two")
-    with pytest.raises(ValueError, match="MS_SERVER_NUM must be a number"):
-        ps_context.server_count()

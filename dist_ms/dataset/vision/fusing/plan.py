@@ -161,35 +161,25 @@ class FusedImages:
             return False
         return self._resize is None or not halves(crops.part, self._resize.wanted(*crops.part))
 
-    def apply_many(
-        self,
-        images: np.ndarray,
-        rows: np.ndarray | None = None,
-        keys: np.ndarray | None = None,
-        out: np.ndarray | None = None,
-    ) -> np.ndarray:
-        """Run the operations on some of many images of one size, in one call on this thread.
+    def apply_many(self, images: np.ndarray, keys: np.ndarray | None = None) -> np.ndarray:
+        """Run the operations on images of one size, in one call on this thread.
 
         Args:
             images: (N, H, W, C) uint8, for which `fits(images.shape[1:])`.
-            rows: which images, by default all in turn.
-            keys: the keys of the rows' random streams (`draws.row_seeds`), needed if `is_random`.
-            out: memory for the result, of its shape, of any strides and of its type, or another to which it is
-                rounded.
+            keys: the keys of the images' random streams (`draws.row_seeds`), needed if `is_random`.
 
         Returns:
-            (n, C, h, w), or (n, h, w, C) if no operation turns the axes; in `out` if that is given.
+            (N, C, h, w), or (N, h, w, C) if no operation turns the axes.
         """
         if not self.fits(images.shape[1:]) or images.dtype != np.uint8:
             wanted = "uint8 (N, H, W, C) of a size that the operations take in batches"
             raise ValueError(complaint("images", "apply_many", wanted, f"{images.dtype} {images.shape}"))
         if self.is_random and keys is None:
             raise ValueError(complaint("keys", "apply_many", "the rows' keys, as random numbers are drawn", None))
-        count = len(images) if rows is None else len(rows)
-        channels = images.shape[3]
+        count, channels = len(images), images.shape[3]
         draws = None if keys is None else Draws(keys)
         crops = self._crops_of(self._first_crop(), *images.shape[1:])
-        tables = self._tables.of(channels, None if out is None else out.dtype)
+        tables = self._tables.of(channels)
         tops = lefts = None
         if crops.is_drawn:
             tops, lefts = draws.whole(crops.free[0]), draws.whole(crops.free[1])
@@ -198,10 +188,9 @@ class FusedImages:
         early = turned(self._early[1], count, draws)
         late = turned(self._flips, count, draws)
         size = crops.part if self._resize is None else self._resize.wanted(*crops.part)
-        rows = None if rows is None else np.ascontiguousarray(rows, np.int64)
-        result, slots = self._memory((count,), size, channels, tables, out)
+        result, slots = self._memory((count,), size, channels, tables, None)
         pixels.write(
-            images, tables, slots, rows, crops.part, tops, lefts,
+            images, tables, slots, None, crops.part, tops, lefts,
             crops.row_map, crops.column_map, crops.fill, early, late, self._resize is not None,
         )  # fmt: skip
         return result

@@ -153,7 +153,7 @@ class Family(Distribution):
         return self._ask("entropy", *args[len(self.parameter_names) :], **own) + divergence
 
 
-def standard_uniform(self: Family, shape: tuple[int, ...], low: float = 0.0, add: int = 0) -> Tensor:
+def standard_uniform(self: Family, shape: tuple[int, ...], low: float = 0.0) -> Tensor:
     """Draw numbers from [low, 1) by the distribution's seed."""
     dtype = self.parameter_type
-    return ops.uniform(shape, Tensor(low, float32), Tensor(1.0, float32), self.seed + add).astype(dtype)
+    return ops.uniform(shape, Tensor(low, float32), Tensor(1.0, float32), self.seed).astype(dtype)
