@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.absent import did_you_mean
-from dist_ms.common.nearest import did_you_mean
 
 _SET = "For 'set_ps_context', "
 
