@@ -18,7 +18,7 @@ class FlopsUtilizationCollector(Callback):
     "shard" this rank's.
 
     Args:
-        data_size: must be positive; MindSpore divides an epoch's time by it where batches are sunk, which none are.
+        data_size: steps whose number it divides print nothing, as in MindSpore: 1 for the first step's line alone.
         computility: operations per second that the processor can do, of one rank.
         full_flops: print the share over all ranks; if not, this rank's.
         enable_ma_collector: must be False: it writes for ModelArts.
@@ -74,7 +74,7 @@ class FlopsUtilizationCollector(Callback):
         self._begun = perf_counter()
 
     def step_end(self, run_context: RunContext) -> None:
-        """Print the numbers of the first step, or the share that a later one had.
+        """Print the numbers of the first step, and the share that each had whose number `data_size` does not divide.
 
         Args:
             run_context: the run.
@@ -93,7 +93,7 @@ class FlopsUtilizationCollector(Callback):
                 f"Shard hardware flops is {shard}.",
                 flush=True,
             )
-        elif self.computility:
+        if self.computility and run.cur_step_num % self.data_size:
             # Over all ranks the operations and the speed are those of one, times their number.
             share = self._flops / seconds / self.computility
             print(f"Train per step time: {seconds * 1e3:.3f} ms mfu:{share:.2%} hfu:{share:.2%}", flush=True)

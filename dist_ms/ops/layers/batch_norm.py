@@ -196,8 +196,8 @@ class BatchNorm(Primitive):
         mean, variance (Tensor or Parameter): (C,).
 
     Returns:
-        A tuple: the result; the batch's mean and biased variance (those given when not
-        training); the two again, the last as 1 / sqrt(variance + epsilon) in training.
+        A tuple: the result; the batch's mean and biased variance; the two again, the last as
+        1 / sqrt(variance + epsilon). When not training no batch has any: they are zeros.
 
     Raises:
         TypeError: if `input_x` holds no floats.
@@ -223,7 +223,8 @@ class BatchNorm(Primitive):
 
     def __call__(self, input_x: Tensor, scale: Tensor, bias: Tensor, mean: Tensor, variance: Tensor) -> tuple:
         if not self.is_training:
-            return self.normalised(input_x, scale, bias, mean, variance), mean, variance, mean, variance
+            out = self.normalised(input_x, scale, bias, mean, variance)
+            return out, *(Tensor(np.zeros(mean.shape, mean.array().dtype)) for _ in range(4))
         out, batch_mean, rstd = self.trained(input_x, scale, bias, mean, variance)
         batch = batch_mean, _biased_variance(rstd, self.epsilon), rstd
         batch_mean, biased, rstd = [Tensor(a.astype(out.array().dtype, copy=False)) for a in batch]

@@ -396,7 +396,7 @@ def _over_axes(
 
 @scalars("axis")
 def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
-    """Find the smallest and the largest element along one dimension.
+    """Find the smallest and the largest element along one dimension, NaN left out.
 
     Args:
         input: a Tensor of real numbers.
@@ -404,7 +404,7 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         keepdims: keep the dimension with length 1.
 
     Returns:
-        (smallest, largest).
+        (smallest, largest), NaN only where there is nothing else.
 
     Raises:
         TypeError: if `axis` is no int, or `input` holds bools or complex numbers.
@@ -417,10 +417,19 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         [1. 2.] [3. 5.]
     """
     countable(tensor(input, "input", "aminmax").array(), "input", "aminmax")
-    if axis is None:
-        return amin(input, None, keepdims), amax(input, None, keepdims)
-    axis = integer(axis, "axis", "aminmax")
-    return ArgMinWithValue(axis, keepdims)(input)[1], ArgMaxWithValue(axis, keepdims)(input)[1]
+    if axis is not None:
+        axis = integer(axis, "axis", "aminmax")
+
+    def extremes(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
+        if axis is None:
+            return amin(low, None, keepdims), amax(high, None, keepdims)
+        return ArgMinWithValue(axis, keepdims)(low)[1], ArgMaxWithValue(axis, keepdims)(high)[1]
+
+    if input.array().dtype.kind != "f" or not (absent := np.isnan(input.array())).any():
+        return extremes(input, input)
+    mask, nothing = Tensor(absent), Tensor(absent.all(axis, keepdims=keepdims))
+    low, high = extremes(ops.masked_fill(input, mask, np.inf), ops.masked_fill(input, mask, -np.inf))
+    return ops.masked_fill(low, nothing, np.nan), ops.masked_fill(high, nothing, np.nan)
 
 
 @reads("shape")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.ops.updates.parameter_updates import ParameterUpdate, check_rows, in_turn, rows_once, shrunk
+from dist_ms.ops.updates.parameter_updates import ParameterUpdate, in_turn, present_rows_once, shrunk
 
 __all__ = [
     "ApplyAdagrad",
@@ -245,7 +245,7 @@ class FusedSparseProximalAdagrad(ParameterUpdate):
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if the shapes do not fit.
-        IndexError: if a row is out of range.
+        IndexError: if a row is negative. Rows beyond the last are left out, as in MindSpore.
 
     Examples:
         >>> import dist_ms as ms
@@ -262,8 +262,7 @@ class FusedSparseProximalAdagrad(ParameterUpdate):
         self, var: np.ndarray, accum: np.ndarray, lr: Any, l1: Any, l2: Any, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(indices, self.name, len(var))
-        rows, g = rows_once(indices, grad)
+        rows, g = present_rows_once(indices, grad, self.name, len(var))
         var, accum = var.copy(), accum.copy()
         accum[rows] += g * g
         var[rows] = proximal(var[rows], accum[rows], lr, l1, l2, g)
@@ -347,7 +346,7 @@ class FusedSparseFtrl(ParameterUpdate):
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if the shapes do not fit.
-        IndexError: if a row is out of range.
+        IndexError: if a row is negative. Rows beyond the last are left out, as in MindSpore.
 
     Examples:
         >>> import dist_ms as ms
@@ -378,8 +377,7 @@ class FusedSparseFtrl(ParameterUpdate):
         self, var: np.ndarray, accum: np.ndarray, linear: np.ndarray, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(indices, self.name, len(var))
-        rows, g = rows_once(indices, grad)
+        rows, g = present_rows_once(indices, grad, self.name, len(var))
         var, accum, linear = var.copy(), accum.copy(), linear.copy()
         numbers = (var.dtype.type(x) for x in (self.lr, self.l1, self.l2, self.lr_power))
         var[rows], accum[rows], linear[rows] = ftrl(var[rows], accum[rows], linear[rows], g, *numbers)
@@ -408,7 +406,7 @@ class SparseApplyFtrl(FusedSparseFtrl):
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if the shapes do not fit.
-        IndexError: if a row is out of range.
+        IndexError: if a row is negative. Rows beyond the last are left out, as in MindSpore.
 
     Examples:
         >>> import dist_ms as ms
@@ -423,7 +421,6 @@ class SparseApplyFtrl(FusedSparseFtrl):
         self, var: np.ndarray, accum: np.ndarray, linear: np.ndarray, grad: np.ndarray, indices: np.ndarray
     ) -> tuple:
         """The new values."""
-        check_rows(indices, self.name, len(var))
         for rows, g in in_turn(indices, grad):
             var, accum, linear = super().update(var, accum, linear, g, rows)
         return var, accum, linear

@@ -44,7 +44,7 @@ class FusedAdaFactor(ParameterUpdate):
         exp_avg_sq (Parameter): moving mean of the squares, updated where there is one dimension.
 
     Returns:
-        The updated weights.
+        tuple: the updated weights.
 
     Raises:
         TypeError: if an argument has the wrong type.
@@ -56,7 +56,7 @@ class FusedAdaFactor(ParameterUpdate):
         ...     return ms.Parameter(ms.ops.zeros(shape, ms.float32))
         >>> w, step = ms.Parameter(ms.Tensor([[1.0, 1.0]])), ms.ops.FusedAdaFactor()
         >>> numbers = ((1e-30, 1e-3), 1.0, 0.9, 0.8, 0.0, 0.5, ms.Tensor([[2.0, -2.0]]))
-        >>> print(step(*numbers, w, state(1, 2), state(1), state(2), state(1, 2)))
+        >>> print(step(*numbers, w, state(1, 2), state(1), state(2), state(1, 2))[0])
         [[0.5 1.5]]
     """
 
@@ -86,7 +86,7 @@ class FusedAdaFactor(ParameterUpdate):
         exp_avg_sq_row: Tensor,
         exp_avg_sq_col: Tensor,
         exp_avg_sq: Tensor,
-    ) -> Tensor:
+    ) -> tuple[Tensor]:
         return self._step(
             epsilon,
             (clip_threshold, beta1, beta2, weight_decay, learning_rate),
@@ -96,7 +96,7 @@ class FusedAdaFactor(ParameterUpdate):
 
     def _step(
         self, epsilon: tuple, numbers: tuple, gradient: Tensor, states: tuple[Tensor, ...], divisor: Any = 1.0
-    ) -> Tensor:
+    ) -> tuple[Tensor]:
         param, exp_avg, row, column, square = states
         if not isinstance(epsilon, (tuple, list)) or len(epsilon) != 2:
             raise TypeError(complaint("epsilon", self.name, "a tuple of two floats", repr(epsilon)))
@@ -133,7 +133,7 @@ class FusedAdaFactor(ParameterUpdate):
             overwrite(exp_avg, step)
         if self.enable_weight_decay:
             weights = weights - weights * decay * rate
-        return overwrite(param, weights - step)
+        return (overwrite(param, weights - step),)
 
 
 class FusedAdaFactorWithGlobalNorm(FusedAdaFactor):
@@ -146,7 +146,7 @@ class FusedAdaFactorWithGlobalNorm(FusedAdaFactor):
         As `FusedAdaFactor`, then global_norm (float): what the gradient is divided by.
 
     Returns:
-        The updated weights.
+        tuple: the updated weights.
 
     Examples:
         >>> import dist_ms as ms
@@ -154,12 +154,12 @@ class FusedAdaFactorWithGlobalNorm(FusedAdaFactor):
         ...     return ms.Parameter(ms.ops.zeros(shape, ms.float32))
         >>> w, step = ms.Parameter(ms.Tensor([1.0])), ms.ops.FusedAdaFactorWithGlobalNorm()
         >>> numbers = ((1e-30, 1e-3), 1.0, 0.9, 0.8, 0.0, 0.5, ms.Tensor([2.0]))
-        >>> print(step(*numbers, w, state(1), state(1), state(1), state(1), 4.0))
+        >>> print(step(*numbers, w, state(1), state(1), state(1), state(1), 4.0)[0])
         [0.5]
     """
 
     @quiet
-    def __call__(self, epsilon: tuple, *args: Any) -> Tensor:
+    def __call__(self, epsilon: tuple, *args: Any) -> tuple[Tensor]:
         if len(args) != 12:
             raise TypeError(f"For '{self.name}', there must be 13 arguments, but got {1 + len(args)}.")
         return self._step(epsilon, args[:5], args[5], args[6:11], args[11])

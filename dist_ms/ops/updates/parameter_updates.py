@@ -131,6 +131,20 @@ def rows_once(indices: np.ndarray, grad: np.ndarray) -> tuple[np.ndarray, np.nda
     return rows, sums
 
 
+def present_rows_once(indices: np.ndarray, grad: np.ndarray, owner: str, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """`rows_once` of the rows below `count`; gradients of rows beyond are left out, as in MindSpore's fused updates.
+
+    Raises:
+        ValueError: if `indices` has other than one dimension.
+        IndexError: if a row is negative.
+    """
+    _check_vector(indices, owner)
+    if indices.size and indices.min() < 0:
+        raise IndexError(f"For '{owner}', 'indices' must be 0 or more, but got {indices.tolist()}.")
+    there = indices < count
+    return rows_once(indices, grad) if there.all() else rows_once(indices[there], grad[there])
+
+
 def in_turn(indices: np.ndarray, grad: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Row numbers and their gradients, in parts without a number twice; equal numbers keep their order."""
     order = np.argsort(indices, kind="stable")
@@ -153,7 +167,11 @@ def check_rows(indices: np.ndarray, owner: str, count: int) -> None:
         ValueError: if `indices` has other than one dimension.
         IndexError: if a row is out of range.
     """
-    if indices.ndim != 1:
-        raise ValueError(f"For '{owner}', 'indices' must have 1 dimension, but got shape {indices.shape}.")
+    _check_vector(indices, owner)
     if indices.size and (indices.min() < 0 or indices.max() >= count):
         raise IndexError(f"For '{owner}', 'indices' must be in [0, {count}), but got {indices.tolist()}.")
+
+
+def _check_vector(indices: np.ndarray, owner: str) -> None:
+    if indices.ndim != 1:
+        raise ValueError(f"For '{owner}', 'indices' must have 1 dimension, but got shape {indices.shape}.")

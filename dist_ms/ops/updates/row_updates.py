@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.ops.updates.parameter_updates import ParameterUpdate, check_rows, in_turn, rows_once
+from dist_ms.ops.updates.parameter_updates import ParameterUpdate, check_rows, in_turn, present_rows_once
 
 __all__ = ["FusedSparseAdam", "FusedSparseLazyAdam", "SparseApplyAdagradV2", "SparseApplyRMSProp"]
 
@@ -36,7 +36,7 @@ class FusedSparseAdam(ParameterUpdate):
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if the shapes do not fit.
-        IndexError: if a row is out of range.
+        IndexError: if a row is negative. Rows beyond the last are left out, as in MindSpore.
 
     Examples:
         >>> import dist_ms as ms
@@ -69,8 +69,7 @@ class FusedSparseAdam(ParameterUpdate):
         indices: np.ndarray,
     ) -> tuple:
         """The new values."""
-        check_rows(indices, self.name, len(var))
-        rows, g = rows_once(indices, grad)
+        rows, g = present_rows_once(indices, grad, self.name, len(var))
         m, v = beta1 * m, beta2 * v
         m[rows] += (1 - beta1) * g
         v[rows] += (1 - beta2) * g * g
@@ -107,7 +106,7 @@ class FusedSparseLazyAdam(FusedSparseAdam):
     Raises:
         TypeError: if an argument has the wrong type.
         ValueError: if the shapes do not fit.
-        IndexError: if a row is out of range.
+        IndexError: if a row is negative. Rows beyond the last are left out, as in MindSpore.
 
     Examples:
         >>> import dist_ms as ms
@@ -134,8 +133,7 @@ class FusedSparseLazyAdam(FusedSparseAdam):
         indices: np.ndarray,
     ) -> tuple:
         """The new values."""
-        check_rows(indices, self.name, len(var))
-        rows, g = rows_once(indices, grad)
+        rows, g = present_rows_once(indices, grad, self.name, len(var))
         var, m, v = var.copy(), m.copy(), v.copy()
         numbers = (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
         var[rows], m[rows], v[rows] = super().update(var[rows], m[rows], v[rows], *numbers, g, np.arange(len(rows)))

@@ -122,3 +122,10 @@ def test_float16_and_empty():
 def test_errors(call, error):
     with pytest.raises(error, match="For 'BatchNorm'"):
         call(tensor([1, 1]))
+
+
+def test_no_batch_has_statistics_in_inference():
+    out = ops.BatchNorm()(tensor([[2.0, 4.0]]), *[tensor([1.0, 3.0]) for _ in range(4)])
+    assert out[0].shape == (1, 2)
+    for found in out[1:]:
+        np.testing.assert_array_equal(found.asnumpy(), [0, 0])

@@ -1,5 +1,7 @@
 """ReduceMax, Argmax, ArgMaxWithValue and their kin."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -107,3 +109,19 @@ def test_errors():
     ):
         with pytest.raises(TypeError, match="For '"):
             fn()
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_aminmax_leaves_nan_out(axis, keepdims):
+    a = np.array([[9, 3, np.nan], [1, np.nan, np.nan], [4, -2, np.nan]], np.float32)
+    low, high = ops.aminmax(ms.Tensor(a), axis=axis, keepdims=keepdims)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a column has nothing else
+        np.testing.assert_array_equal(low.asnumpy(), np.nanmin(a, axis, keepdims=keepdims))
+        np.testing.assert_array_equal(high.asnumpy(), np.nanmax(a, axis, keepdims=keepdims))
+
+
+def test_aminmax_of_nan_has_the_gradient_of_the_others():
+    slope = ms.grad(lambda x: ops.aminmax(x, axis=0)[1])(ms.Tensor([np.nan, 5.0, 2.0], ms.float32))
+    np.testing.assert_array_equal(slope.asnumpy(), [0, 1, 0])

@@ -53,7 +53,8 @@ def test_adafactor(flags, shape, dtype):
     for found, expected in zip(params, want):
         assert found.asnumpy().dtype == dtype
         np.testing.assert_allclose(found.asnumpy(), expected, rtol=tolerance, atol=tolerance)
-    assert np.array_equal(out.asnumpy(), params[0].asnumpy())
+    assert isinstance(out, tuple) and len(out) == 1
+    assert np.array_equal(out[0].asnumpy(), params[0].asnumpy())
 
 
 def test_adafactor_divides_by_a_global_norm():

@@ -125,3 +125,27 @@ def test_arguments_are_checked():
         ops.SparseApplyAdagradV2(0.1, 1e-6)(par(W), par(S), ms.Tensor(G), ms.Tensor([0, 1, 3]))
     with pytest.raises(ValueError, match="lr_power"):
         ops.SparseApplyFtrl(0.1, 0.0, 0.0, 0.5)
+
+
+FTRL = {"lr": 0.1, "l1": 0.0, "l2": 0.0, "lr_power": -0.5}
+ADAM = (0.8, 0.9, 0.1, 0.8, 0.9, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("op", "numbers", "states"),
+    [
+        (ops.SparseApplyFtrl(**FTRL), (), 3),
+        (ops.FusedSparseFtrl(**FTRL), (), 3),
+        (ops.FusedSparseProximalAdagrad(), (0.1, 0.0, 0.0), 2),
+        (ops.FusedSparseLazyAdam(), ADAM, 3),
+        (ops.FusedSparseAdam(), ADAM, 3),
+    ],
+)
+def test_rows_beyond_the_last_are_left_out(op, numbers, states):
+    found, wanted = ([par(a) for a in (W, S, U)[:states]] for _ in range(2))
+    op(*found, *numbers, ms.Tensor(G), ms.Tensor(np.array([5, 0, 3], np.int32)))
+    op(*wanted, *numbers, ms.Tensor(G[1:2]), ms.Tensor(np.array([0], np.int32)))
+    for a, b in zip(found, wanted):
+        np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+    with pytest.raises(IndexError, match="must be 0 or more"):
+        op(*found, *numbers, ms.Tensor(G), ms.Tensor(np.array([0, -1, 1], np.int32)))

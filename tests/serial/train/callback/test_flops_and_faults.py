@@ -30,8 +30,15 @@ def test_the_count_is_that_of_mindspore(capsys, monkeypatch):
         "Full model flops is 3200.0, Full hardware flops is 3200.0, Shard model flops is 3200.0, "
         "Shard hardware flops is 3200.0."
     )
-    assert len(lines) == 6 and all("ms mfu:" in line and "% hfu:" in line for line in lines[1:])
+    assert len(lines) == 6 and all("ms mfu:" in line and "% hfu:" in line for line in lines[1:])  # not of step 6
     assert ms.flops_collection() == (3200.0, 3200.0, 3200.0, 3200.0, False)
+
+
+@pytest.mark.parametrize(("size", "steps"), [(1, 0), (2, 3), (4, 5), (7, 6)])
+def test_steps_that_the_size_divides_print_nothing(size, steps, capsys):
+    _, model, data = made()
+    model.train(1, data, callbacks=[ms.FlopsUtilizationCollector(data_size=size, computility=1e9)])
+    assert capsys.readouterr().out.count("Train per step time") == steps
 
 
 def test_convolutions_count_forward_and_backward():
