@@ -28,10 +28,10 @@ from dist_ms.ops.convolutions.windows import same_padding, windows
 __all__ = ["Conv2dThor", "DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
 
 
-def _make_matrices(layer: Any, matrix_a: np.ndarray, matrix_g: np.ndarray) -> None:
-    """Give a layer the two matrices, and the hook that writes the second."""
+def _make_matrices(layer: Any, **matrices: np.ndarray) -> None:
+    """Give a layer its matrices, and the hook that writes those of gradients."""
     layer.thor = True
-    for name, value in (("matrix_a", matrix_a), ("matrix_g", matrix_g)):
+    for name, value in matrices.items():
         setattr(layer, name, Parameter(Tensor(value.astype(np.float32)), name=name, requires_grad=False))
     layer._watch = ops.InsertGradientOf(layer.save_gradient)
 
@@ -89,7 +89,7 @@ class DenseThor(Dense):
         activation: Any = None,
     ) -> None:
         super().__init__(in_channels, out_channels, weight_init, bias_init, has_bias, activation)
-        _make_matrices(self, np.eye(in_channels), np.eye(out_channels))
+        _make_matrices(self, matrix_a=np.eye(in_channels), matrix_g=np.eye(out_channels))
 
     def construct(self, x: Tensor) -> Tensor:
         out = ops.dense(x, self.weight)
@@ -146,7 +146,7 @@ class EmbeddingThor(Embedding):
         padding_idx: int | None = None,
     ) -> None:
         super().__init__(vocab_size, embedding_size, use_one_hot, embedding_table, dtype, padding_idx)
-        _make_matrices(self, np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
+        _make_matrices(self, matrix_a=np.zeros(vocab_size), matrix_g=np.zeros((embedding_size, embedding_size)))
 
     def construct(self, ids: Tensor) -> Tensor:
         not_of(ids, "BHIL", "ids", self.cls_name)
@@ -200,7 +200,7 @@ class EmbeddingLookupThor(EmbeddingLookup):
         super().__init__(
             vocab_size, embedding_size, param_init, target, slice_mode, manual_shapes, max_norm, sparse, mstype.float16
         )
-        _make_matrices(self, np.zeros(vocab_size), np.zeros((embedding_size, embedding_size)))
+        _make_matrices(self, matrix_a=np.zeros(vocab_size), matrix_g=np.zeros((embedding_size, embedding_size)))
 
     def construct(self, indices: Tensor) -> Tensor:
         rows = super().construct(indices)
@@ -213,10 +213,11 @@ class EmbeddingLookupThor(EmbeddingLookup):
 class Conv2dThor(Conv2d):
     """A convolution for Thor; see `Conv2d`, with weights of sigma 0.01 and biases of 0.
 
-    Further parameters are `matrix_a` (k, k) and `matrix_g` (out_channels, out_channels), which are not trained; k is
-    the number of elements of a filter. A call stores the mean over images of the sum over windows of their elements'
-    products (Grosse and Martens, "A Kronecker-factored Approximate Fisher Matrix for Convolution Layers", 2016),
-    and its gradient those of the output's gradients, over the number of windows.
+    Further parameters are `matrix_a_cov` (k, k) and `matrix_g_cov` (out_channels, out_channels), which are not trained;
+    k is the number of elements of a filter. `a_normalizer` and `g_normalizer` stay 1, as both are means. A call
+    stores the mean over images of the sum over windows of their elements' products (Grosse and Martens, "A
+    Kronecker-factored Approximate Fisher Matrix for Convolution Layers", 2016), and its gradient those of the
+    output's gradients, over the number of windows.
 
     Args:
         in_channels, out_channels, kernel_size, stride, pad_mode, padding, dilation, has_bias, weight_init, bias_init:
@@ -236,7 +237,7 @@ class Conv2dThor(Conv2d):
     Examples:
         >>> import dist_ms as ms
         >>> layer = ms.nn.Conv2dThor(3, 4, 3)
-        >>> layer(ms.ops.ones((2, 3, 8, 8))).shape, layer.matrix_a.shape
+        >>> layer(ms.ops.ones((2, 3, 8, 8))).shape, layer.matrix_a_cov.shape
         ((2, 4, 8, 8), (27, 27))
     """
 
@@ -269,7 +270,9 @@ class Conv2dThor(Conv2d):
         )
         if group != 1:
             raise ValueError(complaint("group", "Conv2dThor", "1", group))
-        _make_matrices(self, np.eye(in_channels * math.prod(self.kernel_size)), np.eye(out_channels))
+        rows = in_channels * math.prod(self.kernel_size)
+        matrices = {"matrix_a_cov": np.zeros((rows, rows)), "matrix_g_cov": np.zeros((out_channels, out_channels))}
+        _make_matrices(self, a_normalizer=np.ones(1), g_normalizer=np.ones(1), **matrices)
 
     def _store_inputs(self, x: Tensor) -> None:
         """The products of the elements of windows."""
@@ -277,13 +280,13 @@ class Conv2dThor(Conv2d):
         if pads is None:
             pads = same_padding(x.shape[2:], self.kernel_size, self.stride, self.dilation)
         view = windows(x.asnumpy(), self.kernel_size, self.stride, pads, self.dilation)
-        rows = np.moveaxis(view, 1, 3).reshape(-1, self.matrix_a.shape[0])
-        self.matrix_a = Tensor((rows.T @ rows / x.shape[0]).astype(np.float32))
+        rows = np.moveaxis(view, 1, 3).reshape(-1, self.matrix_a_cov.shape[0])
+        self.matrix_a_cov = Tensor((rows.T @ rows / x.shape[0]).astype(np.float32))
 
     def save_gradient(self, dout: Tensor) -> Tensor:
         """Store the mean over images and windows of the products of the gradients, times the images."""
         rows = np.moveaxis(dout.asnumpy(), 1, 3).reshape(-1, self.out_channels)
-        self.matrix_g = Tensor((rows.T @ rows / len(rows)).astype(np.float32))
+        self.matrix_g_cov = Tensor((rows.T @ rows / len(rows)).astype(np.float32))
         return dout
 
     def construct(self, x: Tensor) -> Tensor:

@@ -12,6 +12,7 @@ from dist_ms.common.checks import check_bool, check_positive_int, check_type, co
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.cell import Cell
+from dist_ms.nn.layer.thor_conversion import convert
 from dist_ms.nn.optim.momentum import Momentum
 from dist_ms.parallel.mode import is_data_parallel, world_comm
 
@@ -31,7 +32,7 @@ class _Thor(Momentum):
         self._clips = settings["enable_clip_grad"]
         # Of gradients of a mean over the batch, times the loss scale, those of the rows.
         self._gradient_scale = (settings["batch_size"] / self.loss_scale) ** 2
-        layers = [cell for _, cell in net.cells_and_names() if hasattr(cell, "matrix_a") and hasattr(cell, "thor")]
+        layers = [cell for _, cell in net.cells_and_names() if _matrices(cell)]
         places = {id(p): index for index, p in enumerate(self.parameters)}
         weights = [getattr(cell, "weight", getattr(cell, "embedding_table", None)) for cell in layers]
         self._layers = {places[id(w)]: cell for w, cell in zip(weights, layers) if id(w) in places}
@@ -56,7 +57,7 @@ class _Thor(Momentum):
     def _invert(self) -> None:
         root = np.sqrt(self._damping[min(self._taken, len(self._damping) - 1)])
         for index, cell in self._layers.items():
-            a, g = (_mean_over_ranks(m.asnumpy(), self.parameters) for m in (cell.matrix_a, cell.matrix_g))
+            a, g = (_mean_over_ranks(m.asnumpy(), self.parameters) for m in _matrices(cell))
             self._inverses[index] = _inverse(a, root), _inverse(g * self._gradient_scale, root)
 
     def _natural(self, index: int, grad: Any) -> Any:
@@ -70,6 +71,13 @@ class _Thor(Momentum):
         else:
             changed = g @ array.reshape(len(array), -1) @ a
         return from_array(changed.reshape(array.shape).astype(array.dtype, copy=False))
+
+
+def _matrices(cell: Cell) -> tuple[Parameter, ...]:
+    """What a layer collects of its inputs and of its gradients, () if it collects nothing."""
+    if not hasattr(cell, "thor"):
+        return ()
+    return (cell.matrix_a_cov, cell.matrix_g_cov) if hasattr(cell, "matrix_a_cov") else (cell.matrix_a, cell.matrix_g)
 
 
 def _mean_over_ranks(matrix: np.ndarray, weights: Sequence[Any]) -> np.ndarray:
@@ -110,12 +118,13 @@ def thor(
     .. math::
         g \leftarrow (G + \sqrt\lambda I)^{-1}\; g\; (A + \sqrt\lambda I)^{-1}
 
-    for each layer of the network that collects its A and G (`ConvertNetUtils` makes them of others), once in
-    `frequency` steps. What other layers have is trained by momentum. In a data-parallel job A and G are the means over
+    for each Dense, Conv2d, Embedding and EmbeddingLookup of the network, once in `frequency` steps. In the network they
+    are replaced by layers that collect their A and G, as `ConvertNetUtils` does. What other layers have is trained by
+    momentum. In a data-parallel job A and G are the means over
     the ranks.
 
     Args:
-        net: the network, with layers such as `DenseThor`.
+        net: the network, whose layers are replaced.
         learning_rate: a Tensor, a rate per step.
         damping: a Tensor, :math:`\lambda` per step.
         momentum: as in `Momentum`.
@@ -153,6 +162,7 @@ def thor(
     dampings = np.asarray(damping.asnumpy() if isinstance(damping, Tensor) else damping, np.float64).reshape(-1)
     if not dampings.size or not (dampings >= 0).all():
         raise ValueError(complaint("damping", "thor", "0 or more", damping))
+    convert(net)
     weights = net.trainable_params()
     decayed = [p for p in weights if decay_filter(p)]
     plain = [p for p in weights if not decay_filter(p)]

@@ -52,7 +52,7 @@ def test_a_network_is_converted_and_learns():
     ms.ConvertNetUtils().convert_to_thor_net(net)
     assert [type(cell).__name__ for cell in net] == ["Conv2dThor", "Flatten", "DenseThor", "DenseThor"]
     assert {p.name: p.shape for p in net.trainable_params()} == shapes
-    assert {"0.matrix_a", "2.matrix_g"} <= {p.name for p in net.get_parameters()}
+    assert {"0.matrix_a_cov", "0.g_normalizer", "2.matrix_g"} <= {p.name for p in net.get_parameters()}
     assert np.allclose(net(x).asnumpy(), before, atol=1e-6)
     loss = nn.SoftmaxCrossEntropyWithLogits(sparse=True, reduction="mean")
     optimizer = nn.thor(net, Tensor([0.05] * 30), Tensor([0.3] * 30), 0.9, batch_size=6, frequency=5)
@@ -66,12 +66,40 @@ def test_a_network_is_converted_and_learns():
     assert float(loss(net(x), y).asnumpy()) < 0.9 * first
 
 
+class Mixed(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.table, self.conv = nn.Embedding(10, 4), nn.Conv2d(2, 3, 3, has_bias=True)
+        self.grouped, self.head = nn.Conv2d(4, 4, 3, group=2), nn.SequentialCell(nn.Dense(3, 2))
+
+
+def test_the_optimizer_converts_the_network_in_place():
+    net = Mixed()
+    weights = list(net.trainable_params())
+    optimizer = nn.thor(net, Tensor([0.1]), Tensor([0.1]), 0.9)
+    kinds = [type(cell).__name__ for cell in (net.table, net.conv, net.grouped, net.head[0])]
+    assert kinds == ["EmbeddingThor", "Conv2dThor", "Conv2d", "DenseThor"]
+    assert all(a is b for a, b in zip(optimizer.parameters, weights, strict=True))
+    collected = {name: p.shape for name, p in net.parameters_and_names() if not p.requires_grad}
+    assert collected == {
+        "table.matrix_a": (10,),
+        "table.matrix_g": (4, 4),
+        "conv.a_normalizer": (1,),
+        "conv.g_normalizer": (1,),
+        "conv.matrix_a_cov": (18, 18),
+        "conv.matrix_g_cov": (3, 3),
+        "head.0.matrix_a": (3, 3),
+        "head.0.matrix_g": (2, 2),
+    }
+    assert [p.name for p in net.get_parameters()] == [name for name, _ in net.parameters_and_names()]
+
+
 def test_what_a_convolution_collects():
     layer, x = nn.Conv2dThor(2, 3, 2, pad_mode="valid"), RNG.normal(size=(2, 2, 3, 3)).astype(F)
     ms.grad(lambda x: ops.sum(layer(x)))(Tensor(x))
     rows = np.stack([x[:, :, i : i + 2, j : j + 2].reshape(2, -1) for i in range(2) for j in range(2)]).reshape(8, -1)
-    assert np.allclose(layer.matrix_a.asnumpy(), rows.T @ rows / 2, atol=1e-5)
-    assert np.allclose(layer.matrix_g.asnumpy(), np.ones((3, 3)))
+    assert np.allclose(layer.matrix_a_cov.asnumpy(), rows.T @ rows / 2, atol=1e-5)
+    assert np.allclose(layer.matrix_g_cov.asnumpy(), np.ones((3, 3)))
 
 
 @pytest.mark.parametrize(
