@@ -4,13 +4,16 @@
 Images are (N, *sizes, C) of 1 to 3 sizes, windows (N, *counts, *kernel, C), both C-contiguous. Element
 (n, p, .., i, ..) of the windows is the pixel (n, p * stride - before + i * dilation, ..), or zeros
 where that lies outside. What is contiguous on both sides, a row of a window or a pixel, moves as one.
+
+Planes are (N, C, *sizes), and their windows (N, C, *kernel, *counts): a row of neighbouring windows' elements
+for a place of the kernel.
 """
 
 cimport numpy as cnp
 from cython.parallel cimport prange
 from libc.string cimport memcpy, memset
 
-from arrays cimport check, check_memory
+from arrays cimport check, check_memory, check_type
 from blocks cimport PARALLEL_FROM
 
 cnp.import_array()
@@ -113,6 +116,46 @@ cdef void add_windows(
                 source += window
 
 
+cdef void add_rows(
+    const Windows *at, Py_ssize_t row, const char *plane, const Py_ssize_t *steps, float *x
+) noexcept nogil:
+    """Write one row of a plane: the sums of its elements of all windows, place by place of the kernel.
+
+    Args:
+        at: the geometry.
+        row: which row of the plane.
+        plane: of the windows, whose rows are contiguous.
+        steps: bytes along its kernel's and counts' axes.
+        x: the row.
+    """
+    cdef Py_ssize_t y = row % at.sizes[1], z = row // at.sizes[1]
+    cdef Py_ssize_t i, j, k, p, q, o, first, low, high
+    cdef const float *source
+    memset(x, 0, at.sizes[2] * sizeof(float))
+    for k in range(at.kernel[0]):
+        o = window_of(at, 0, z, k)
+        if o < 0:
+            continue
+        for i in range(at.kernel[1]):
+            p = window_of(at, 1, y, i)
+            if p < 0:
+                continue
+            for j in range(at.kernel[2]):
+                source = <const float *> (
+                    plane + k * steps[0] + i * steps[1] + j * steps[2] + o * steps[AXES] + p * steps[AXES + 1]
+                )
+                first = j * at.dilation[2] - at.before[2]
+                low = 0 if first >= 0 else (-first + at.stride[2] - 1) // at.stride[2]
+                high = 0 if first >= at.sizes[2] else (at.sizes[2] - first - 1) // at.stride[2] + 1
+                high = min(high, at.counts[2])
+                if at.stride[2] == 1:
+                    for q in range(low, high):
+                        x[first + q] += source[q]
+                else:
+                    for q in range(low, high):
+                        x[first + q * at.stride[2]] += source[q]
+
+
 cdef int read_numbers(
     str kernel, str name, object numbers, Py_ssize_t least, int rank, Py_ssize_t filler, Py_ssize_t *out
 ) except -1:
@@ -208,3 +251,68 @@ def fold(
             at.count * at.sizes[0] * at.sizes[1], schedule="static", use_threads_if=size >= PARALLEL_FROM
         ):
             add_windows(&at, row, source, to)
+
+
+def fold_planes(
+    cnp.ndarray windows not None, cnp.ndarray x not None, tuple stride, tuple before,
+    tuple dilation
+):
+    """Write the sums over the windows (N, C, *kernel, *counts) into the planes `x` (N, C, *sizes), both float32.
+
+    Only the rows of the windows, their last axis, need be contiguous. A pixel's elements are added in the order of
+    their places in the kernel.
+
+    >>> import numpy as np
+    >>> x = np.empty((1, 1, 3), np.float32)
+    >>> fold_planes(np.array([[[[1, 2], [10, 20]]]], np.float32), x, (1,), (0,), (1,))
+    >>> x.ravel()
+    array([ 1., 12., 20.], dtype=float32)
+    """
+    cdef Windows at
+    cdef int axis, rank = cnp.PyArray_NDIM(x) - 2
+    cdef Py_ssize_t steps[2 * AXES]
+    if rank < 1 or rank > AXES or cnp.PyArray_NDIM(windows) != 2 * rank + 2:
+        raise ValueError(
+            f"For 'columns.fold_planes', 'x' must have 3 to {AXES + 2} dimensions, and 'windows' twice as many less 2, "
+            f"but got shapes {(<object> x).shape} and {(<object> windows).shape}."
+        )
+    check("columns.fold_planes", "x", x, cnp.NPY_FLOAT32, -1, True)
+    check_type("columns.fold_planes", "windows", windows, cnp.NPY_FLOAT32)
+    check_memory("columns.fold_planes", "windows", windows, False)
+    cdef bint apart = cnp.PyArray_DIM(windows, 2 * rank + 1) > 1 and cnp.PyArray_SIZE(windows)
+    apart = apart and cnp.PyArray_STRIDE(windows, 2 * rank + 1) != sizeof(float)
+    shape, strides = (<object> windows).shape, (<object> windows).strides
+    at.count, at.channels = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
+    if shape[0] != at.count or shape[1] != at.channels or apart:
+        raise ValueError(
+            f"For 'columns.fold_planes', 'windows' must have the images and channels of 'x' {(<object> x).shape} first "
+            f"and contiguous rows, but got shape {shape} with strides {strides}."
+        )
+    read_numbers("columns.fold_planes", "x", (<object> x).shape[2:], 0, rank, 1, at.sizes)
+    read_numbers("columns.fold_planes", "windows", shape[2:rank + 2], 0, rank, 1, at.kernel)
+    read_numbers("columns.fold_planes", "windows", shape[rank + 2:], 0, rank, 1, at.counts)
+    read_numbers("columns.fold_planes", "stride", stride, 1, rank, 1, at.stride)
+    read_numbers("columns.fold_planes", "before", before, 0, rank, 0, at.before)
+    read_numbers("columns.fold_planes", "dilation", dilation, 1, rank, 1, at.dilation)
+    for axis in range(AXES):
+        steps[axis] = steps[AXES + axis] = 0
+    for axis in range(rank):
+        steps[AXES - rank + axis] = strides[2 + axis]
+        steps[2 * AXES - rank + axis] = strides[2 + rank + axis]
+    cdef Py_ssize_t row, plane, of_image = strides[0], of_channel = strides[1]
+    cdef Py_ssize_t rows = at.sizes[0] * at.sizes[1]
+    cdef const char *source = <const char *> cnp.PyArray_DATA(windows)
+    cdef float *to = <float *> cnp.PyArray_DATA(x)
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(windows)
+    with nogil:
+        for plane in prange(
+            at.count * at.channels, schedule="static", use_threads_if=size >= PARALLEL_FROM
+        ):
+            for row in range(rows):
+                add_rows(
+                    &at,
+                    row,
+                    source + plane // at.channels * of_image + plane % at.channels * of_channel,
+                    steps,
+                    to + (plane * rows + row) * at.sizes[2],
+                )

@@ -37,6 +37,8 @@ from libc.stdint cimport INT32_MAX, int64_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
+from arrays cimport is_dense
+
 import os
 
 import ml_dtypes

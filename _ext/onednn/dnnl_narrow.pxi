@@ -9,6 +9,8 @@
 cdef enum:
     # oneDNN 3.x before this x has no instructions beyond AMX's fp16 tiles.
     EARLY_MINORS = 6
+    # Numbers from which on a kernel rounds sooner than NumPy.
+    LEAST_CAST = 4096
 
 cdef int _bfloat16 = np.dtype(ml_dtypes.bfloat16).num
 cdef object _float32 = np.dtype(np.float32)
@@ -105,9 +107,15 @@ cdef object wide_like(object array):
     return None if array is None else np.empty_like(array, _float32)
 
 
-cdef int round_into(object out, object wide) except -1:
+cdef int round_into(cnp.ndarray out, cnp.ndarray wide) except -1:
     """Write float32 numbers, or None, to an array; too large ones become infinite, as in the kernels."""
-    if wide is not None:
-        with np.errstate(over="ignore"):
-            out[...] = wide
+    if wide is None:
+        return 0
+    if cnp.PyArray_SIZE(out) >= LEAST_CAST and cnp.PyArray_ITEMSIZE(out) == 2 and is_dense(out) and is_dense(wide):
+        from dist_ms._ext import cast
+
+        (cast.to_float16 if cnp.PyArray_TYPE(out) == cnp.NPY_FLOAT16 else cast.to_bfloat16)(wide, out)
+        return 0
+    with np.errstate(over="ignore"):
+        out[...] = wide
     return 0

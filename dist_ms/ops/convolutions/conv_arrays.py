@@ -127,11 +127,13 @@ def convolution_weights(
         convolution_weights(_of_image(x), _of_image(dy), at.of_images(), with_bias, _of_image(dw), db)
     elif chosen.algorithm is Algorithm.IN_FLOAT32:
         conv_depthwise.convolution_weights(x, dy, dw, db, at)
-    elif chosen.algorithm is Algorithm.WINOGRAD or chosen.algorithm is Algorithm.COLUMNS:
+    elif chosen.algorithm in (Algorithm.WINOGRAD, Algorithm.COLUMNS, Algorithm.OUTPUT_COLUMNS):
         if db is not None:
             db[...] = dy.sum(axis=(0, *range(2, dy.ndim)), dtype=_F32)
         if chosen.algorithm is Algorithm.WINOGRAD:
             winograd.convolution_weights(x, dy, dw, at.padding)
+        elif chosen.algorithm is Algorithm.OUTPUT_COLUMNS:
+            conv_columns.weights_by_output_windows(x, dy, dw, at)
         else:
             conv_columns.convolution_weights(x, dy, dw, at)
     elif chosen.merged > 1:

@@ -53,13 +53,40 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndar
     if len(images) * pixels * elements > _IN_CACHE and channels <= FEW_CHANNELS:
         at_once = max(1, _IN_CACHE // (pixels * elements))
     for first in range(0, len(images), at_once):
-        part = images[first : first + at_once]
-        parts = scratch.array("inputs", _F32, len(part), *dy.shape[2:], *kernel, channels)
+        part = sums[first : first + at_once]
         rows = gradients[first * pixels : (first + len(part)) * pixels]
+        if at.has_long_rows:
+            parts = scratch.array("inputs", _F32, *kernel, len(part), *dy.shape[2:])
+            multiply(turned.T, rows.T, None, parts.reshape(elements, len(rows)))
+            planes = np.moveaxis(parts, len(kernel), 0)[:, None]
+            columns.fold_planes(planes, part.reshape(len(part), 1, *dx.shape[2:]), *_numbers(at))
+            continue
+        parts = scratch.array("inputs", _F32, len(part), *dy.shape[2:], *kernel, channels)
         multiply(rows, turned, None, parts.reshape(len(rows), elements))
-        columns.fold(parts, sums[first : first + at_once], *_numbers(at))
+        columns.fold(parts, part, *_numbers(at))
     if sums is not images:
         (cast.to_float16 if images.dtype == _F16 else cast.to_bfloat16)(sums, images)
+
+
+def weights_by_output_windows(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geometry) -> None:
+    """`convolution_weights` without strides from the windows of dy, which pays where it has few channels."""
+    outputs, channels, *kernel = dw.shape
+    windows = _rows(dy, turned_around(at))
+    pixels = contiguous(_images(x)).reshape(-1, channels)
+    products = scratch.array("products", dw.dtype, math.prod(kernel), outputs, channels)
+    multiply(windows.T, pixels, None, products.reshape(-1, channels))
+    np.copyto(dw.reshape(outputs, channels, -1), products[::-1].transpose(1, 2, 0))
+
+
+def turned_around(at: Geometry) -> Geometry:
+    """The convolution without strides of y's shape that gives x's: its windows of dy meet the pixels of x."""
+    padding = tuple(
+        [
+            ((k - 1) * d - before, (k - 1) * d - behind)
+            for (before, behind), k, d in zip(at.padding, at.w[2:], at.dilation)
+        ]
+    )
+    return Geometry(at.y, (at.w[1], at.w[0], *at.w[2:]), at.stride, padding, at.dilation)
 
 
 def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geometry) -> None:

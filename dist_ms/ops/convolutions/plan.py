@@ -33,15 +33,18 @@ _FEW_PIXELS, _FEW_FOR_GRADIENT = 512, 2048
 _LEAST_OUTPUTS, _LEAST_ON_AMX, _LEAST_FOR_GRADIENT = 512, 256, 128
 _MOST_COLUMNS = 1 << 23  # numbers: 32 MB of float32
 # oneDNN's gradient of the input has a vector's lanes for the channels, and its kernels share what neighbouring
-# pixels of a row read: both are idle where these are few (1.1 to 300 x on AVX-512).
-FEW_CHANNELS = 4
-_OUTPUTS_PER_CHANNEL, _LONG, _LEAST_COLUMNS = 8, 16, 1 << 16
+# pixels of a row read: both are idle where these are few (1.1 to 300 x on AVX-512), and where they are no power of two
+# (1.1 to 2 x on AVX2).
+FEW_CHANNELS = 7
+_OUTPUTS_PER_CHANNEL, _PER_ODD_CHANNEL, _PER_PLANE, _LONG, _LEAST_COLUMNS = 8, 2, 4, 16, 1 << 16
 _FEW_IN_ROW, _LEAST_LENGTH, _LEAST_PIXELS, _LEAST_WIDE, _LEAST_WIDE_COLUMNS = 2, 4, 32, 64, 1 << 14
 _LEAST_WINDOW = 1 << 14  # numbers of a window over the whole image
 # Windows over whole images, and single pixels with few outputs, have nothing to share: measured on 2 cores with AVX2
 # (1.1 to 20 x, and 1.2 to 5 x).
 _LEAST_BATCH, _LEAST_WHOLE = 8, 1 << 14
 _LANES_OF_OUTPUTS, _LEAST_THIN = 8, 1 << 18
+# oneDNN's gradient of the weight has a vector's lanes for the outputs, too (1.2 to 3 x on AVX2).
+FEW_OUTPUTS, _LEAST_PER_FEW = 4, 48
 
 # Channels of a group from which on merging no longer gains, measured on AMX.
 _ENOUGH_PER_GROUP = 16
@@ -79,6 +82,11 @@ class Geometry(NamedTuple):
         pixelwise = math.prod(kernel) == 1 == math.prod(self.stride)
         return (pixelwise or kernel == self.x[2:]) and not any(map(any, self.padding))
 
+    @property
+    def has_long_rows(self) -> bool:
+        """Whether a single channel has more windows in a row than a window has pixels, side by side."""
+        return self.x[1] == 1 == self.stride[-1] and self.y[-1] > self.w[-1]
+
     def is_depthwise(self, rank: int) -> bool:
         """Whether each channel, over so many spatial dimensions, has a kernel of its own."""
         return len(self.w) == 2 + rank and 1 < self.group == self.w[0] and self.w[1] == 1
@@ -96,6 +104,7 @@ class Algorithm(Enum):
         WINDOWS: NumPy's products of windows, of float64.
         WINOGRAD: F(4x4, 3x3), a quarter of the multiplications.
         COLUMNS: a product of written columns.
+        OUTPUT_COLUMNS: a product of those of the result's gradient.
         WHOLE: a product of the arrays as they lie: one window covers an image.
         SIGNALS: as images of one row.
         VOLUMES: a kernel of ours, over volumes whose channels have a kernel each.
@@ -107,6 +116,7 @@ class Algorithm(Enum):
     WINDOWS = auto()
     WINOGRAD = auto()
     COLUMNS = auto()
+    OUTPUT_COLUMNS = auto()
     WHOLE = auto()
     SIGNALS = auto()
     VOLUMES = auto()
@@ -199,6 +209,8 @@ def weight_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.IN_FLOAT32)
     if has_plain_product(at, dtype, cpu) or suits_columns(at, dtype, cpu, of_weight=True) or is_wide(at):
         return Plan(Algorithm.COLUMNS)
+    if has_few_outputs(at, dtype, cpu):
+        return Plan(Algorithm.OUTPUT_COLUMNS)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
 
 
@@ -291,13 +303,29 @@ def has_few_channels(at: Geometry) -> bool:
     y = at.y
     outputs, channels, *kernel = at.w
     of_image = math.prod(y[2:]) * math.prod(at.w[1:])
+    per_channel = _PER_ODD_CHANNEL if channels > 4 else _PER_PLANE if at.has_long_rows else _OUTPUTS_PER_CHANNEL
     return (
         at.group == 1
         and channels <= FEW_CHANNELS
-        and (outputs >= _OUTPUTS_PER_CHANNEL * channels or (channels == 1 and kernel[-1] >= _LONG))
+        and (outputs >= per_channel * channels or (channels == 1 and kernel[-1] >= _LONG))
         and math.prod(kernel) > 1
         and y[0] * of_image >= _LEAST_COLUMNS
         and of_image <= _MOST_COLUMNS
+    )
+
+
+def has_few_outputs(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
+    """Whether a result has so few channels that its weight's gradient is made quicker by the windows of its own."""
+    outputs, channels, *kernel = at.w
+    return (
+        at.group == 1
+        and outputs <= FEW_OUTPUTS
+        and channels >= _LEAST_PER_FEW
+        and math.prod(at.stride) == 1 < math.prod(kernel)
+        and math.prod(at.x) // channels * outputs * math.prod(kernel) <= _MOST_COLUMNS
+        and all(max(pair) <= (k - 1) * d for pair, k, d in zip(at.padding, kernel, at.dilation))
+        and math.prod(at.x) >= _LEAST_THIN
+        and (dtype == _F32 or not cpu.bfloat16)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from dist_ms.common.checks import check_positive_int
@@ -14,9 +15,14 @@ from dist_ms.ops import arguments
 from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
 from dist_ms.ops.convolutions.windows import add_windows, output_sizes, windows
+from dist_ms.ops.kernels import columns as kernels
+from dist_ms.ops.layout import contiguous, converted
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["fold", "unfold"]
+
+_F32 = np.dtype(np.float32)
+_NARROW = (_F32, np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 
 
 @raises(ksizes=TypeError, strides=TypeError)
@@ -45,10 +51,15 @@ class Fold(Primitive):
         self._geometry = geometry
 
     def forward(self, columns: np.ndarray, shape: tuple) -> np.ndarray:
-        kernel = self._geometry[0]
+        kernel, stride, padding, dilation = self._geometry
         counts = output_sizes(shape[2:], *self._geometry)
-        parts = columns.reshape(*shape[:2], *kernel, *counts)
-        return add_windows(np.moveaxis(parts, (2, 3), (4, 5)), shape, *self._geometry)
+        if columns.dtype not in _NARROW:
+            parts = columns.reshape(*shape[:2], *kernel, *counts)
+            return add_windows(np.moveaxis(parts, (2, 3), (4, 5)), shape, *self._geometry)
+        wide, planes = contiguous(columns, _F32), np.empty(shape, _F32)
+        before = tuple([pair[0] for pair in padding])
+        kernels.fold_planes(wide.reshape(*shape[:2], *kernel, *counts), planes, stride, before, dilation)
+        return converted(planes, columns.dtype)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return Unfold(self._geometry)(dout), None

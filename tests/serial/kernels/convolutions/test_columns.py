@@ -57,6 +57,40 @@ def test_fold(x_shape, kernel, stride, padding, dilation):
     np.testing.assert_allclose(found, np.moveaxis(wanted, 1, -1), atol=1e-5)
 
 
+@pytest.mark.parametrize("rows_apart", (False, True))
+@pytest.mark.parametrize("x_shape, kernel, stride, padding, dilation", CASES)
+def test_fold_planes(x_shape, kernel, stride, padding, dilation, rows_apart):
+    rank = len(kernel)
+    count, *sizes, channels = x_shape
+    shape = shape_of(x_shape, kernel, stride, padding, dilation)
+    parts = np.random.default_rng(2).standard_normal((count, channels, *kernel, *shape[1 : rank + 1]))
+    parts = parts.astype(np.float32)
+    if rows_apart:  # the kernel's places first
+        parts = np.moveaxis(
+            np.ascontiguousarray(np.moveaxis(parts, range(2, rank + 2), range(rank))), range(rank), range(2, rank + 2)
+        )
+    moved = np.moveaxis(parts, range(2, rank + 2), range(rank + 2, 2 * rank + 2))
+    wanted = windows.add_windows(moved, (count, channels, *sizes), kernel, stride, padding, dilation)
+    x = np.empty((count, channels, *sizes), np.float32)
+    found = call(columns.fold_planes, (parts, x, stride, before(padding), dilation), [x])
+    np.testing.assert_array_equal(found, wanted)  # in the same order
+
+
+def test_fold_planes_refuses():
+    x, parts = np.zeros((1, 2, 4, 4), np.float32), np.zeros((1, 2, 3, 3, 2, 2), np.float32)
+    ones, none = (1, 1), (0, 0)
+    with pytest.raises(TypeError, match="'windows' must be float32, but got float64"):
+        columns.fold_planes(parts.astype(float), x, ones, none, ones)
+    with pytest.raises(ValueError, match="'x' must have 3 to 5 dimensions, and 'windows' twice as many less 2"):
+        columns.fold_planes(parts[0], x, ones, none, ones)
+    with pytest.raises(ValueError, match="and contiguous rows, but got shape"):
+        columns.fold_planes(np.zeros((1, 2, 3, 3, 2, 4), np.float32)[..., ::2], x, ones, none, ones)
+    with pytest.raises(ValueError, match=r"images and channels of 'x' \(1, 2, 4, 4\) first"):
+        columns.fold_planes(np.zeros((1, 3, 3, 3, 2, 2), np.float32), x, ones, none, ones)
+    with pytest.raises(ValueError, match="'x' must be C-contiguous"):
+        columns.fold_planes(parts, x.transpose(0, 1, 3, 2), ones, none, ones)
+
+
 def test_columns_refuse():
     x, out = np.zeros((1, 4, 4, 2), np.float32), np.zeros((1, 2, 2, 3, 3, 2), np.float32)
     ones, none = (1, 1), (0, 0)

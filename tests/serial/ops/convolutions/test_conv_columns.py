@@ -59,6 +59,28 @@ def test_plain_products(x_shape, w_shape, stride, padding, dilation, layout, dty
     check_forward_and_gradients(at, layout, dtype)
 
 
+# Single channels with long rows, channels that are no power of two, and few outputs.
+THIN_CASES = [
+    ((9, 1, 31, 30), (5, 1, 4, 5), (1, 1), ((0, 0), (0, 0)), (1, 1)),
+    ((30, 1, 24, 33), (8, 1, 3, 3), (2, 1), ((2, 1), (0, 4)), (1, 2)),
+    ((8, 1, 400), (9, 1, 40), (1,), ((3, 0),), (1,)),
+    ((3, 1, 9, 12, 30), (4, 1, 3, 3, 3), (1, 2, 1), ((1, 1), (0, 2), (1, 1)), (2, 1, 1)),
+    ((5, 5, 17, 20), (12, 5, 5, 3), (1, 1), ((1, 1), (0, 2)), (1, 1)),
+    ((4, 64, 33, 34), (3, 64, 3, 3), (1, 1), ((1, 0), (2, 1)), (1, 1)),
+    ((2, 48, 61, 60), (1, 48, 3, 2), (1, 1), ((0, 2), (1, 0)), (2, 3)),
+    ((9, 70, 500), (4, 70, 5), (1,), ((4, 0),), (1,)),
+]
+
+
+@pytest.mark.parametrize("dtype", ROUNDING)
+@pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", THIN_CASES)
+def test_thin_convolutions(x_shape, w_shape, stride, padding, dilation, layout, dtype):
+    at = Geometry(x_shape, w_shape, stride, padding, dilation)
+    assert plan.has_few_channels(at) != plan.has_few_outputs(at, F32, capabilities())
+    check_forward_and_gradients(at, layout, dtype)
+
+
 def check_forward_and_gradients(at, layout, dtype):
     rng = np.random.default_rng(0)
     x_shape, w_shape, y_shape = at.x, at.w, at.y

@@ -84,6 +84,12 @@ INPUT_GRADIENT = [
     (images(4, 1, 64, 1, 31), F32, PLAIN, "COLUMNS"),  # a filter of images
     (images(64, 8, (50, 42), 96, 3), F32, PLAIN, "DIRECT"),  # many channels
     (images(64, 4, (50, 42), 4, 3), F32, PLAIN, "DIRECT"),  # few outputs
+    (images(64, 7, (50, 42), 14, 3), F32, PLAIN, "COLUMNS"),  # no power of two
+    (images(64, 7, (50, 42), 13, 3), F32, PLAIN, "DIRECT"),
+    (images(64, 1, 28, 4, 5), F32, PLAIN, "COLUMNS"),  # long rows of a single channel
+    (images(64, 1, 28, 3, 5), F32, PLAIN, "DIRECT"),
+    (images(64, 1, (28, 9), 7, 5), F32, PLAIN, "DIRECT"),  # short ones
+    (images(64, 1, 28, 7, 5, stride=2), F32, PLAIN, "DIRECT"),
     (images(64, 1, (48, 40), 96, 1), F32, PLAIN, "DIRECT"),  # no windows
     (images(64, 2, (50, 42), 96, 3, group=2), F32, PLAIN, "DIRECT"),
     (images(1, 1, 6, 96, 3), F32, PLAIN, "DIRECT"),  # little to do
@@ -101,6 +107,15 @@ WEIGHT_GRADIENT = [
     (images(16, 32, 40, 32, 40), F32, PLAIN, "COLUMNS"),
     (images(16, 32, 40, 32, 40), BF16, NARROW, "DIRECT"),
     (images(32, 64, 32, 1, 1), BF16, PLAIN, "COLUMNS"),
+    (images(32, 64, 32, 3, 3, 1), F32, PLAIN, "OUTPUT_COLUMNS"),  # few outputs
+    (images(32, 64, 32, 3, 3, 1), BF16, PLAIN, "OUTPUT_COLUMNS"),
+    (images(32, 64, 32, 3, 3, 1), BF16, NARROW, "DIRECT"),
+    (images(32, 64, 32, 5, 3, 1), F32, PLAIN, "DIRECT"),
+    (images(32, 40, 32, 3, 3, 1), F32, PLAIN, "DIRECT"),  # few channels, too
+    (images(32, 64, 32, 3, 3, 1, stride=2), F32, PLAIN, "DIRECT"),
+    (images(32, 64, 32, 3, 3, 3), F32, PLAIN, "DIRECT"),  # windows of nothing but padding
+    (images(2, 64, 32, 3, 3, 1), F32, PLAIN, "DIRECT"),  # few pixels
+    (images(64, 64, 64, 4, 5, 1), F32, PLAIN, "DIRECT"),  # columns of 100 MB
     (images(8, 128, (8, 16), 512, 1), BF16, NARROW, "COLUMNS"),
     (images(8, 64, (8, 16), 512, 1), BF16, NARROW, "DIRECT"),
     (images(64, 128, 16, 512, 1), BF16, AMX, "DIRECT"),

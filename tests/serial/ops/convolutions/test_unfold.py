@@ -1,5 +1,6 @@
 """Windows as columns, and maxima put back."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -31,6 +32,20 @@ def test_unfold_and_fold(options):
     assert (folded * x).sum() == pytest.approx((other * columns).sum())
     check_gradient(lambda x: ops.unfold(x, (2, 3), **options), x)
     check_gradient(lambda c: ops.fold(c, (5, 6), (2, 3), **options), other)
+
+
+@pytest.mark.parametrize(
+    "dtype, bound", [(np.float32, 2.0**-22), (ml_dtypes.bfloat16, 2.0**-8), (np.float16, 2.0**-10)]
+)
+@pytest.mark.parametrize("options", OPTIONS)
+def test_fold_adds_in_float32(options, dtype, bound):
+    shape = ops.unfold(Tensor(normal(2, 3, 15, 16)), (2, 3), **options).shape
+    columns = normal(*shape, seed=2).astype(dtype)
+    found = ops.fold(Tensor(columns), (15, 16), (2, 3), **options).asnumpy()
+    wide = columns.astype(np.float64)
+    wanted, sizes = (ops.fold(Tensor(c), (15, 16), (2, 3), **options).asnumpy() for c in (wide, np.abs(wide)))
+    assert found.dtype == dtype
+    assert (np.abs(found.astype(np.float64) - wanted) <= bound * np.abs(wanted) + 2.0**-21 * sizes).all()
 
 
 @pytest.mark.parametrize(
