@@ -123,6 +123,7 @@ _offer(
 if _typing.TYPE_CHECKING:
     from dist_ms import (
         amp,
+        boost,
         dataset,
         device_context,
         elastic,

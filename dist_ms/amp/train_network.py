@@ -8,7 +8,7 @@ from dist_ms.amp.lists import BLACK_LIST
 from dist_ms.amp.loss_scale import DynamicLossScaleManager, LossScaleManager
 from dist_ms.amp.mixed_precision import LEVELS, auto_mixed_precision, keep_float32, to_float32
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.checks import check_bool, check_string, check_type
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.accumulation_step import AccumulationStep, AccumulationStepWithLossScale, accumulation_of
@@ -19,6 +19,8 @@ from dist_ms.nn.wrap.train_step import TrainOneStepCell
 
 _OWNER = "build_train_network"
 _LOW_LEVELS = ("O2", "O3", "auto")
+BOOST_LEVELS = ("O0", "O1", "O2")
+_STEPS: tuple[Any, Any] = TrainOneStepCell, TrainOneStepWithLossScaleCell
 
 
 def build_train_network(
@@ -36,7 +38,7 @@ def build_train_network(
         optimizer: updates the parameters it was made with.
         loss_fn: a Cell or function of (network output, label).
         level: as for `auto_mixed_precision`; O2 also scales the loss, dynamically.
-        boost_level: "O0" (MindSpore's boosting algorithms are not part of dist_ms).
+        boost_level: "O0", or "O1" or "O2": the step does what `boost.AutoBoost` has chosen.
         kwargs: in the place of what the level says: `cast_model_type` (float16, bfloat16 or
             float32), `keep_batchnorm_fp32` (bool) and `loss_scale_manager` (or None).
 
@@ -86,7 +88,7 @@ def train_network(
         ()
     """
     check_type(network, "network", _OWNER, Cell)
-    check_type(optimizer, "optimizer", _OWNER, Optimizer)
+    check_type(optimizer, "optimizer", _OWNER, Optimizer if boost_level == "O0" else Cell)
     _check(level, boost_level, kwargs)
     if loss_fn is not None and not callable(loss_fn):
         raise TypeError(f"For '{_OWNER}', 'loss_fn' must be a Cell or a function, but got {type(loss_fn).__name__}.")
@@ -102,12 +104,13 @@ def train_network(
         network = MeanAccumulationCell(network, parts)
     in_parts = accumulation_of(network) is not None
     update = None if manager is None else manager.get_update_cell()
+    plain, scaled = (AccumulationStep, AccumulationStepWithLossScale) if in_parts else _STEPS
+    if boost_level != "O0":
+        plain, scaled = _boost_steps(in_parts, clip_norm)
     if update is not None:
-        kind = AccumulationStepWithLossScale if in_parts else TrainOneStepWithLossScaleCell
-        step = kind(network, optimizer, update)
+        step = scaled(network, optimizer, update)
     else:
-        kind = AccumulationStep if in_parts else TrainOneStepCell
-        step = kind(network, optimizer, None if manager is None else manager.get_loss_scale())
+        step = plain(network, optimizer, None if manager is None else manager.get_loss_scale())
     if clip_norm is not None:
         step.clip_norm = clip_norm
     return step.set_train()
@@ -117,11 +120,7 @@ def _check(level: Any, boost_level: Any, kwargs: dict[str, Any]) -> None:
     check_type(level, "level", _OWNER, str)
     if level not in LEVELS:
         raise ValueError(f"For '{_OWNER}', 'level' must be one of {LEVELS}, but got {level!r}.")
-    if boost_level != "O0":
-        raise ValueError(
-            f"For '{_OWNER}', 'boost_level' must be 'O0', but got {boost_level!r}: MindSpore's boosting is not part of "
-            "dist_ms."
-        )
+    check_string(boost_level, "boost_level", _OWNER, list(BOOST_LEVELS))
     known = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
     for name in kwargs:
         if name not in known:
@@ -138,7 +137,21 @@ def _check(level: Any, boost_level: Any, kwargs: dict[str, Any]) -> None:
     if "keep_batchnorm_fp32" in kwargs:
         check_bool(kwargs["keep_batchnorm_fp32"], "keep_batchnorm_fp32", _OWNER)
     if kwargs.get("loss_scale_manager") is not None:
-        check_type(kwargs["loss_scale_manager"], "loss_scale_manager", _OWNER, LossScaleManager)
+        manager = kwargs["loss_scale_manager"]
+        if not hasattr(manager, "set_loss_scale_status"):  # boost's, for groups of layers
+            check_type(manager, "loss_scale_manager", _OWNER, LossScaleManager)
+
+
+def _boost_steps(in_parts: bool, clip_norm: float | None) -> tuple[Any, Any]:
+    """The steps of a boost level, without and with a cell that changes the loss scale."""
+    if in_parts or clip_norm is not None:
+        raise ValueError(
+            f"For '{_OWNER}', 'boost_level' must be 'O0' with gradients that are accumulated in parts or clipped: use "
+            "'grad_accumulation' of boost.AutoBoost."
+        )
+    from dist_ms.boost.steps import BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell
+
+    return BoostTrainOneStepCell, BoostTrainOneStepWithLossScaleCell
 
 
 def _default_manager(level: str) -> LossScaleManager | None:

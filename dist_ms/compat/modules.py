@@ -123,12 +123,13 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "nn.metrics": ("train.metrics",),
     # operations
     "nn": ("nn", "train.metrics"),
-    "boost": ("compat.boost",),
+    "boost": ("boost",),
     **_below(
         "boost",
         "adasum base boost boost_cell_wrapper dim_reduce grad_accumulation grad_freeze group_loss_scale_manager "
         "less_batch_normalization",
-        "compat.boost",
+        "boost",
+        "boost.accumulation",
     ),
     # devices
     "tools": ("runtime.without_device",),

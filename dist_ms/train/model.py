@@ -6,7 +6,7 @@ import logging
 import math
 from typing import Any
 
-from dist_ms.amp.train_network import train_network
+from dist_ms.amp.train_network import BOOST_LEVELS, train_network
 from dist_ms.common.checks import (
     check_bool,
     check_int,
@@ -44,12 +44,13 @@ class Model:
         eval_indexes: positions of loss, output and label in the eval network's outputs; without,
             each metric gets all outputs (and `Metric.set_indexes` chooses).
         amp_level: "O0", or a level of mixed precision: "O1", "O2", "O3", "auto".
-        boost_level: "O0" (MindSpore's boosting algorithms are not part of dist_ms).
+        boost_level: "O0", or the level of `boost.AutoBoost` that changes network and optimizer: "O1", "O2".
         gradient_accumulation_steps: run each batch in so many parts, one after the other, and update once
             with the mean of their gradients: the step of the whole batch, in less memory. A batch's length
             must be a multiple of it; BatchNorm sees the parts.
         gradient_clip_norm: scale all gradients down together where the norm over all of them is larger.
-        kwargs: `loss_scale_manager` and `keep_batchnorm_fp32`, as for `amp.build_train_network`.
+        kwargs: `loss_scale_manager` and `keep_batchnorm_fp32`, as for `amp.build_train_network`; `boost_config_dict`,
+            as for `boost.AutoBoost`.
 
     Raises:
         TypeError, ValueError, KeyError: for arguments of the wrong form.
@@ -87,16 +88,18 @@ class Model:
         self._network, self._loss_fn, self._optimizer = network, loss_fn, optimizer
         self._amp_level, self._settings = amp_level, kwargs
         self._loss_scale_manager = kwargs.get("loss_scale_manager")
-        self._check_settings(boost_level)
+        self._boost_level = kwargs.get("acc_level", boost_level)
+        self._check_settings()
         self._check_gradients()
+        eval_network = self._boosted(eval_network)
         train_network = self._build_train_network()
         self._metric_fns = get_metrics(metrics)
         evaluated, indexes = self._build_eval_network(eval_network, eval_indexes)
         self._loops = Loops(
-            network,
+            self._network,
             train_network,
             loss_fn,
-            optimizer,
+            self._optimizer,
             self._loss_scale_manager,
             self._metric_fns,
             evaluated,
@@ -104,7 +107,7 @@ class Model:
         )
 
     # ---- building
-    def _check_settings(self, boost_level: str) -> None:
+    def _check_settings(self) -> None:
         for key in self._settings:
             if key not in _KEYWORDS:
                 raise ValueError(f"For 'Model', a keyword must be one of {', '.join(_KEYWORDS)}, but got '{key}'.")
@@ -119,11 +122,17 @@ class Model:
             )
         elif self._loss_scale_manager is not None:
             raise ValueError("For 'Model', 'optimizer' must not be None when a 'loss_scale_manager' is given.")
-        if self._settings.get("acc_level", boost_level) != "O0":
-            raise ValueError(
-                f"For 'Model', 'boost_level' must be 'O0', but got {self._settings.get('acc_level', boost_level)!r}: "
-                "MindSpore's boosting is not part of dist_ms."
-            )
+        check_string(self._boost_level, "boost_level", "Model", list(BOOST_LEVELS))
+
+    def _boosted(self, evaluated: Cell | None) -> Cell | None:
+        """Change network and optimizer as the boost level says; return the network to evaluate."""
+        if self._boost_level == "O0" or self._optimizer is None:
+            return evaluated
+        from dist_ms.boost.choice import AutoBoost
+
+        boost = AutoBoost(self._boost_level, self._settings.get("boost_config_dict", ""))
+        self._network, self._optimizer = boost.network_auto_process_train(self._network, self._optimizer)
+        return None if evaluated is None else boost.network_auto_process_eval(evaluated)
 
     def _check_gradients(self) -> None:
         """Refuse what gradients cannot be accumulated or clipped with."""
@@ -156,7 +165,9 @@ class Model:
             return self._network if self._loss_fn is None else WithLossCell(self._network, self._loss_fn)
         passed = {k: v for k, v in self._settings.items() if k in ("loss_scale_manager", "keep_batchnorm_fp32")}
         passed.update(parts=self._parts, clip_norm=self._clip_norm)
-        return train_network(self._network, self._optimizer, self._loss_fn, self._amp_level, **passed)
+        return train_network(
+            self._network, self._optimizer, self._loss_fn, self._amp_level, self._boost_level, **passed
+        )
 
     def _build_eval_network(self, network: Cell | None, indexes: list | None) -> tuple[Cell | None, list | None]:
         if not self._metric_fns:

@@ -30,10 +30,12 @@ FLOORS = {
     "dataset": {"common", "communication", "_ext", "mindrecord"},
     "train": {
         *("common", "autograd", "ops", "_ext", "communication", "parallel", "collectives", "nn", "dataset", "amp"),
-        *("elastic", "interruption", "onnx"),
+        *("elastic", "interruption", "onnx", "boost"),
     },
     "onnx": {"common", "autograd", "parallel"},
-    "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn"},
+    "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "boost"},
+    # Weights of checkpoints are read.
+    "boost": {"common", "autograd", "ops", "communication", "parallel", "nn", "train.serialization"},
     "numpy": {"common", "autograd", "ops"},
     "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},
     "mindrecord": {"common", "log", "_ext.checksums", "_ext.narrow_integers"},

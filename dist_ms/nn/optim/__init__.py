@@ -14,10 +14,11 @@ from dist_ms.nn.optim.lazyadam import LazyAdam
 from dist_ms.nn.optim.momentum import Momentum
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.optim.proximal_ada_grad import ProximalAdagrad
-from dist_ms.nn.optim.refused import AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell, OptTFTWrapper
+from dist_ms.nn.optim.refused import OptTFTWrapper
 from dist_ms.nn.optim.rmsprop import RMSProp
 from dist_ms.nn.optim.rprop import Rprop
 from dist_ms.nn.optim.sgd import SGD
+from dist_ms.nn.optim.step.adaptive_sum import AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell
 from dist_ms.nn.optim.thor import thor
 
 __all__ = [

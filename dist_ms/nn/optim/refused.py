@@ -1,11 +1,10 @@
-"""Optimizers of MindSpore that have no meaning on CPUs: each says so, and what to use."""
+"""An optimizer of MindSpore that has no meaning on CPUs: it says so, and what to use."""
 
 from __future__ import annotations
 
 from typing import Any, NoReturn
 
 from dist_ms.common.checks import check_type
-from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 
 
@@ -32,47 +31,3 @@ class OptTFTWrapper(Optimizer):
     def __init__(self, opt: Optimizer, **kwargs: Any) -> NoReturn:
         check_type(opt, "opt", "OptTFTWrapper", Optimizer)
         raise ValueError("For 'OptTFTWrapper', the device must be Ascend, but got CPU: use the optimizer itself.")
-
-
-class _AdaSum(Cell):
-    """What both AdaSum cells say."""
-
-    def __init__(self, optimizer: Optimizer) -> NoReturn:
-        check_type(optimizer, "optimizer", type(self).__name__, Optimizer)
-        raise RuntimeError(
-            f"For '{type(self).__name__}', the device must be Ascend or GPU, but got CPU: "
-            "use the optimizer itself, with gradients_mean=True."
-        )
-
-
-class AdaSumByGradWrapCell(_AdaSum):
-    """MindSpore's adaptive summation of gradients over groups of eight devices: not on CPUs.
-
-    Args:
-        optimizer: the optimizer to wrap.
-
-    Raises:
-        TypeError: if `optimizer` is no Optimizer.
-        RuntimeError: always: MindSpore has it on Ascend and GPU only.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> w = ms.Parameter(ms.Tensor([1.0]), name="w")
-        >>> ms.nn.AdaSumByGradWrapCell(ms.nn.SGD([w]))
-        Traceback (most recent call last):
-        ...
-        RuntimeError: For 'AdaSumByGradWrapCell', the device must be Ascend or GPU, but got CPU: use the optimizer
-        itself, with gradients_mean=True.
-    """
-
-
-class AdaSumByDeltaWeightWrapCell(_AdaSum):
-    """MindSpore's adaptive summation of weight changes over groups of eight devices: not on CPUs.
-
-    Args:
-        optimizer: the optimizer to wrap.
-
-    Raises:
-        TypeError: if `optimizer` is no Optimizer.
-        RuntimeError: always: MindSpore has it on Ascend and GPU only.
-    """

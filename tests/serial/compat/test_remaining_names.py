@@ -71,9 +71,9 @@ def _generator(seed):
 @pytest.mark.parametrize(
     "path",
     [
-        *("nn.GetNextSingleOp", "nn.PipelineGradReducer", "experimental.MapParameter", "boost.AdaSum"),
-        *("boost.freeze_cell", "profiler.EnvProfiler", "profiler.DynamicProfilerMonitor", "safeguard.obfuscate_ckpt"),
-        *("boost.adasum.AdaSum", "boost.less_batch_normalization.CommonHeadLastFN", "tools.stress_detect"),
+        *("nn.GetNextSingleOp", "nn.PipelineGradReducer", "experimental.MapParameter"),
+        *("profiler.EnvProfiler", "profiler.DynamicProfilerMonitor", "safeguard.obfuscate_ckpt"),
+        "tools.stress_detect",
         *("utils.sdc_detect_start", "utils.ExitByRequest"),
         *("parallel.set_op_strategy_config", "train.restore_group_info_list", "common.hifloat8"),
     ],

@@ -148,7 +148,7 @@ RULES = [
     (lambda: nn.OptTFTWrapper(3), TypeError, "opt"),
     (lambda: nn.OptTFTWrapper(nn.SGD([A])), ValueError, "Ascend"),
     (lambda: nn.thor(nn.ReLU(), Tensor([0.1]), Tensor([0.1]), 0.9), ValueError, "must not be empty"),
-    (lambda: nn.AdaSumByGradWrapCell(nn.SGD([A])), RuntimeError, "Ascend or GPU"),
+    (lambda: nn.AdaSumByGradWrapCell(nn.SGD([A])), RuntimeError, "'parallel_mode' must be 'data_parallel'"),
     (lambda: nn.AdaSumByDeltaWeightWrapCell(3), TypeError, "optimizer"),
 ]
 

@@ -1,10 +1,9 @@
-"""mindspore.boost."""
+"""The gradients of several steps make one update."""
 
 import numpy as np
-import pytest
 
 import dist_ms as ms
-from dist_ms.compat import boost
+from dist_ms import boost
 
 
 def test_gradients_of_several_steps_make_one_update():
@@ -16,10 +15,3 @@ def test_gradients_of_several_steps_make_one_update():
         seen.append(float(net.weight.asnumpy()[0, 0]))
     assert float(loss) == 0.5
     np.testing.assert_allclose(seen, [1.0, -0.5, -0.5, -5.5])
-
-
-def test_other_modes_are_refused_when_used():
-    with pytest.raises(NotImplementedError, match="'LessBN' is not available"):
-        boost.LessBN(None)
-    with pytest.raises(AttributeError):
-        _ = boost.nothing

@@ -1,22 +1,16 @@
-"""`mindspore.boost`: gradient accumulation is built, the other accelerations are refused when used."""
+"""The gradients of several steps make one update."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 from dist_ms import nn, ops
 from dist_ms.common.checks import check_positive_int
-from dist_ms.common.refusing import refused
+from dist_ms.common.parameter import ParameterTuple
 from dist_ms.common.tensor import Tensor
 
-_REFUSED = {
-    name: refused(name, "has none of MindSpore's boost modes", "Train with Model or nn.TrainOneStepCell.")
-    for name in """
-    AdaSum AutoBoost BoostTrainOneStepCell BoostTrainOneStepWithLossScaleCell DimReduce FreezeOpt GradientFreeze
-    CommonHeadLastFN GroupLossScaleManager LessBN OptimizerProcess ParameterProcess freeze_cell
-    """.split()
-}
-globals().update(_REFUSED)
-
-__all__ = ["GradientAccumulation", *_REFUSED]
+__all__ = ["GradientAccumulation"]
 
 gradient_accumulation_op = ops.MultitypeFuncGraph("gradient_accumulation_op")
 gradient_clear_op = ops.MultitypeFuncGraph("gradient_clear_op")
@@ -43,7 +37,7 @@ class GradientAccumulation(nn.Cell):
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.compat.boost import GradientAccumulation
+        >>> from dist_ms.boost import GradientAccumulation
         >>> net = ms.nn.Dense(1, 1, weight_init="ones", has_bias=False)
         >>> step = GradientAccumulation(2, ms.nn.SGD(net.trainable_params(), 1.0))
         >>> for grad in (1.0, 2.0):
@@ -64,11 +58,21 @@ class GradientAccumulation(nn.Cell):
 
     def construct(self, loss: Tensor, grads: tuple[Tensor, ...]) -> Tensor:
         """Take one step's gradients; every `max_accumulation_step`-th call updates the weights. Returns the loss."""
+        return self.add(loss, grads, self.optimizer)
+
+    def add(self, loss: Tensor, grads: Sequence[Tensor], update: Callable[[ParameterTuple], Any]) -> Tensor:
+        """Take one step's gradients, and call a function with the mean when it is complete. Returns the loss.
+
+        Args:
+            loss: what is returned.
+            grads: the gradients.
+            update: gets the means, in the parameters' order.
+        """
         add = ops.partial(gradient_accumulation_op, self._max_accumulation_step)
-        self.hyper_map(add, self._grad_accumulation, grads)
+        self.hyper_map(add, self._grad_accumulation, tuple(grads))
         self._accumulation_step += 1
         if self._accumulation_step >= self._max_accumulation_step:
-            self.optimizer(self._grad_accumulation)
+            update(self._grad_accumulation)
             self.hyper_map(gradient_clear_op, self._grad_accumulation)
             self._accumulation_step = 0
         return loss
