@@ -12,6 +12,7 @@ from dist_ms.amp.autocast import Region
 from dist_ms.amp.lists import BLACK_LIST, WHITE_LIST
 from dist_ms.autograd.tree import map_tensors
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_choice, check_type
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.activation import ReLU
 from dist_ms.nn.layer.conv import Conv1d, Conv2d, Conv3d
@@ -78,8 +79,7 @@ def auto_mixed_precision(network: Any, amp_level: str = "O0", dtype: Any = mstyp
                 f"For amp_level '{amp_level}', the network type should be {wanted}, but got {type(network).__name__}."
             )
     _check_low(dtype)
-    if amp_level not in LEVELS:
-        raise ValueError(f"For 'auto_mixed_precision', 'amp_level' must be one of {LEVELS}, but got {amp_level!r}.")
+    check_choice(amp_level, "amp_level", "auto_mixed_precision", LEVELS)
     if amp_level == "O0":
         return network
     if amp_level == "O1":
@@ -124,8 +124,7 @@ def custom_mixed_precision(
         >>> net = ms.amp.custom_mixed_precision(nn.SequentialCell(nn.Flatten()), white_list=mine)
     """
     owner = "custom_mixed_precision"
-    if not isinstance(network, Cell):
-        raise TypeError(f"For '{owner}', 'network' must be a Cell, but got {type(network).__name__}.")
+    check_type(network, "network", owner, Cell)
     if (white_list is None) == (black_list is None):
         given = "neither" if white_list is None else "both"
         raise ValueError(
@@ -146,8 +145,7 @@ def _check_low(dtype: Any) -> None:
 
 def _check_list(name: str, classes: Any, kinds: tuple[type, ...]) -> None:
     wanted = " or ".join(kind.__name__ for kind in kinds)
-    if not isinstance(classes, list):
-        raise TypeError(f"For 'custom_mixed_precision', '{name}' must be a list, but got {type(classes).__name__}.")
+    check_type(classes, name, "custom_mixed_precision", list)
     for item in classes:
         if not isinstance(item, type) or not issubclass(item, kinds):
             raise TypeError(f"For 'custom_mixed_precision', '{name}' must hold classes of {wanted}, but got {item}.")

@@ -8,7 +8,7 @@ from dist_ms.amp.lists import BLACK_LIST
 from dist_ms.amp.loss_scale import DynamicLossScaleManager, LossScaleManager
 from dist_ms.amp.mixed_precision import LEVELS, auto_mixed_precision, keep_float32, to_float32
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_string, check_type
+from dist_ms.common.checks import check_bool, check_choice, check_string, check_type
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.optim.optimizer import Optimizer
 from dist_ms.nn.wrap.accumulation_step import AccumulationStep, AccumulationStepWithLossScale, accumulation_of
@@ -118,8 +118,7 @@ def train_network(
 
 def _check(level: Any, boost_level: Any, kwargs: dict[str, Any]) -> None:
     check_type(level, "level", _OWNER, str)
-    if level not in LEVELS:
-        raise ValueError(f"For '{_OWNER}', 'level' must be one of {LEVELS}, but got {level!r}.")
+    check_choice(level, "level", _OWNER, LEVELS)
     check_string(boost_level, "boost_level", _OWNER, list(BOOST_LEVELS))
     known = ("cast_model_type", "keep_batchnorm_fp32", "loss_scale_manager")
     for name in kwargs:

@@ -17,6 +17,7 @@ from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.places import lent
 from dist_ms.autograd.tape import Watch, call_node, live_inputs, recording, separate, tied
 from dist_ms.autograd.tree import map_tensors, tensors
+from dist_ms.common.checks import check_callable
 from dist_ms.common.random.random_state import get_random_state, set_random_state
 from dist_ms.common.tensor import Tensor
 
@@ -60,8 +61,7 @@ def recompute(
             f"use_reentrant=True: got {type(block).__name__}; use_reentrant=False takes any "
             "function."
         )
-    if not callable(block):
-        raise TypeError(f"For 'recompute', 'block' must be callable, but got {type(block).__name__}.")
+    check_callable(block, "block", "recompute")
     contexts = (nullcontext(), nullcontext())
     if context_fn is not None and not use_reentrant:
         contexts = context_fn()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.autograd.tape import Node, Tape, alias, paused, recording
+from dist_ms.common.checks import check_callable
 from dist_ms.common.tensor import Tensor
 
 
@@ -35,8 +36,7 @@ class saved_tensors_hooks:
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]) -> None:
         for name, hook in (("pack_hook", pack_hook), ("unpack_hook", unpack_hook)):
-            if not callable(hook):
-                raise TypeError(f"For 'saved_tensors_hooks', '{name}' must be callable, but got {type(hook).__name__}.")
+            check_callable(hook, name, "saved_tensors_hooks")
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
         self._before: list[tuple[Tape | None, Any]] = []

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms.collectives.arguments import WORLD, check_group_name, check_int, check_sizes, comm_for, cut
 from dist_ms.collectives.movement import all_to_all
+from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import Comm
 from dist_ms.ops.primitive import Primitive
@@ -159,8 +160,7 @@ class AlltoAllVC(Primitive):
     def __init__(self, group: str = WORLD, block_size: int = 1, transpose: bool = False) -> None:
         super().__init__()
         self.group, self.block_size = check_group_name(group, self.name), _check_block(self.name, block_size)
-        if not isinstance(transpose, bool):
-            raise TypeError(f"For '{self.name}', 'transpose' must be a bool, but got {transpose!r}.")
+        check_bool(transpose, "transpose", self.name)
         self.transpose = transpose
 
     def forward(self, x: np.ndarray, send_count_matrix: Any) -> np.ndarray:

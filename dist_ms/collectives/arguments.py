@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_bool, check_elements
 from dist_ms.common.tensor import Tensor
 from dist_ms.communication import Comm, get_comm
 from dist_ms.communication.groups.lookup import HCCL_WORLD_COMM_GROUP
@@ -111,9 +112,7 @@ def check_sizes(sizes: Any, name: str, owner: str, comm: Comm, total: int | None
     """
     if isinstance(sizes, Tensor):
         sizes = sizes.asnumpy().reshape(-1).tolist()
-    if not isinstance(sizes, (list, tuple)) or not all(isinstance(n, (int, np.integer)) for n in sizes):
-        raise TypeError(f"For '{owner}', '{name}' must be a list of ints, but got {sizes!r}.")
-    sizes = [int(n) for n in sizes]
+    sizes = [int(n) for n in check_elements(sizes, name, owner, int)]
     if len(sizes) != comm.size or min(sizes) < 0:
         raise ValueError(
             f"For '{owner}', '{name}' must have one length of at least 0 for each of the {comm.size} ranks, "
@@ -130,9 +129,7 @@ def check_shape(shape: Any, name: str, owner: str) -> tuple[int, ...]:
     Raises:
         TypeError: if it is no tuple or list of ints.
     """
-    if not isinstance(shape, (list, tuple)) or not all(isinstance(n, (int, np.integer)) for n in shape):
-        raise TypeError(f"For '{owner}', '{name}' must be a tuple or list of ints, but got {shape!r}.")
-    return tuple(int(n) for n in shape)
+    return tuple(int(n) for n in check_elements(shape, name, owner, int))
 
 
 def even_sizes(length: int, owner: str, comm: Comm) -> list[int]:
@@ -165,8 +162,7 @@ def check_async(async_op: Any, owner: str) -> bool:
     Raises:
         TypeError: if it is no bool.
     """
-    if not isinstance(async_op, bool):
-        raise TypeError(f"For '{owner}', the argument 'async_op' must be a bool, but got {async_op!r}.")
+    check_bool(async_op, "async_op", owner)
     return async_op
 
 
@@ -177,9 +173,7 @@ def check_tensor_list(tensors: Any, name: str, owner: str, count: int) -> list[T
         TypeError: if it is none, or the types differ.
         ValueError: if there are more or fewer than `count`.
     """
-    if not isinstance(tensors, (list, tuple)) or not all(isinstance(t, Tensor) for t in tensors):
-        raise TypeError(f"For '{owner}', '{name}' must be a list of Tensors, but got {tensors!r}.")
-    if len(tensors) != count:
+    if len(check_elements(tensors, name, owner, Tensor)) != count:
         raise ValueError(f"For '{owner}', '{name}' must have {count} Tensors, one per rank, but got {len(tensors)}.")
     types = {str(t.dtype) for t in tensors}
     if len(types) > 1:

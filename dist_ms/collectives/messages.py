@@ -18,6 +18,7 @@ from dist_ms.collectives.arguments import (
 )
 from dist_ms.collectives.handles import CommHandle
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_elements
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Handle
 
@@ -91,9 +92,7 @@ def post_batch(owner: str, batch: Any) -> list[tuple[P2POp, Tensor, Handle]]:
         TypeError: if the batch is no list of P2POp.
         ValueError: if it is empty.
     """
-    if not isinstance(batch, (list, tuple)) or not all(isinstance(item, P2POp) for item in batch):
-        raise TypeError(f"For '{owner}', 'p2p_op_list' must be a list of P2POp, but got {batch!r}.")
-    if not batch:
+    if not check_elements(batch, "p2p_op_list", owner, P2POp):
         raise ValueError(f"For '{owner}', 'p2p_op_list' must not be empty.")
     started: dict[int, tuple] = {}
     for kind in ("isend", "irecv"):

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.collectives.arguments import WORLD, check_group_name, check_int, check_rank_in, check_shape, comm_for
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_elements
 from dist_ms.communication import Comm
 from dist_ms.communication.wire.buffers import TAG_UB
 from dist_ms.ops.primitive import Primitive
@@ -253,9 +254,7 @@ def _exchange(owner: str, comm: Comm, outgoing: list[tuple], incoming: list[tupl
 
 
 def _check_list(value: Any, name: str, owner: str, length: int, least: int) -> list[int]:
-    if not isinstance(value, (list, tuple)) or not all(isinstance(n, int) for n in value):
-        raise TypeError(f"For '{owner}', '{name}' must be a list of ints, but got {value!r}.")
-    if len(value) != length or min(value) < least:
+    if len(check_elements(value, name, owner, int)) != length or min(value) < least:
         raise ValueError(
             f"For '{owner}', '{name}' must have {length} entries of at least {least}, but got {list(value)}."
         )

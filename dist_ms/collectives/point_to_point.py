@@ -17,6 +17,7 @@ from dist_ms.collectives.arguments import (
     comm_for,
 )
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_type
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["BatchISendIRecv", "Receive", "Send"]
@@ -144,8 +145,7 @@ class BatchISendIRecv(Primitive):
     ) -> None:
         super().__init__()
         for argument, value in (("op_types", op_types), ("remote_ranks", remote_ranks)):
-            if not isinstance(value, (list, tuple)):
-                raise TypeError(f"For '{self.name}', '{argument}' must be a tuple or list, but got {value!r}.")
+            check_type(value, argument, self.name, (list, tuple))
         wrong = [kind for kind in op_types if kind not in ("isend", "irecv")]
         if wrong:
             raise ValueError(f"For '{self.name}', 'op_types' must be 'isend' or 'irecv', but got {wrong[0]!r}.")

@@ -17,14 +17,15 @@ ValueError, and the text has one form:
 | check_float, check_positive_float, check_non_negative_float | floats only |
 | check_float_range(v, name, owner, low, high) | floats only |
 | check_string(v, name, owner, choices) | one of `choices`, or any string without them |
+| check_choice(v, name, owner, choices) | one of `choices`, of any types |
 | check_callable | anything that can be called |
 | check_shape | an int or a tuple / list of them; returns a tuple |
-| check_elements(v, name, owner, types) | a tuple or list whose elements pass check_type |
+| check_elements(v, name, owner, types) | a tuple or list of them, or another of `containers` |
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -297,6 +298,24 @@ def check_string(value: Any, name: str, owner: str | None = None, choices: Seque
     return value
 
 
+def check_choice(value: Any, name: str, owner: str | None, choices: Collection[Any]) -> Any:
+    """Require one of several values.
+
+    Raises:
+        ValueError: for anything else.
+
+    Examples:
+        >>> from dist_ms.common.checks import check_choice
+        >>> check_choice(3, "p", "MultiMarginLoss", (1, 2))
+        Traceback (most recent call last):
+        ...
+        ValueError: For 'MultiMarginLoss', 'p' must be one of 1, 2, but got 3.
+    """
+    if value not in choices:
+        raise of_value(name, owner)(complaint(name, owner, "one of " + ", ".join(map(repr, choices)), repr(value)))
+    return value
+
+
 def check_callable(value: Any, name: str, owner: str | None = None) -> Any:
     """Require something that can be called.
 
@@ -328,14 +347,33 @@ def check_shape(value: Any, name: str, owner: str | None = None) -> tuple[int, .
     return tuple(int(n) for n in lengths)
 
 
-def check_elements(value: Any, name: str, owner: str | None, types: type | Sequence[type]) -> Any:
-    """Require a tuple or list whose elements are instances of `types`.
+def check_elements(
+    value: Any,
+    name: str,
+    owner: str | None,
+    types: type | tuple[type, ...],
+    containers: type | tuple[type, ...] = (tuple, list),
+) -> Any:
+    """Require a tuple or list, or another of `containers`, whose elements are instances of `types`.
+
+    NumPy's ints are ints; a bool passes only where bool is listed.
 
     Raises:
         TypeError: for another container or element.
+
+    Examples:
+        >>> from dist_ms.common.checks import check_elements
+        >>> check_elements(["x", 1], "columns", "project", str, list)
+        Traceback (most recent call last):
+        ...
+        TypeError: For 'project', 'columns' must be a list of str, but got ['x', 1].
     """
-    if not isinstance(value, (tuple, list)):
-        raise of_type(name, owner, value)(complaint(name, owner, "a tuple or list", _typed(value)))
-    for i, element in enumerate(value):
-        check_type(element, f"{name}[{i}]", owner, types)
+    kinds = types if isinstance(types, tuple) else (types,)
+    wanted = (*kinds, np.integer) if int in kinds else kinds
+    fits = isinstance(value, containers) and all(isinstance(v, wanted) for v in value)
+    if not fits or (bool not in kinds and any(isinstance(v, bool) for v in value)):
+        holders = _type_names(containers if isinstance(containers, tuple) else (containers,))
+        text = f"{holders} of {' or '.join(kind.__name__ for kind in kinds)}"
+        found = repr(value)[:200] if isinstance(value, containers) else _typed(value)
+        raise of_type(name, owner, value)(complaint(name, owner, text, found))
     return value

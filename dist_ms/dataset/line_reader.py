@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_string, complaint
 
 __all__ = ["LineReader"]
 
@@ -34,8 +34,7 @@ class LineReader:
     """
 
     def __init__(self, filename: str) -> None:
-        if not isinstance(filename, str):
-            raise TypeError(complaint("filename", "LineReader", "a str", type(filename).__name__))
+        check_string(filename, "filename", "LineReader")
         if not os.path.isfile(filename):
             raise RuntimeError(complaint("filename", "LineReader", "a file that exists", repr(filename)))
         self._file = open(filename, "rb")

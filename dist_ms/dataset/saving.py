@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_string, complaint
 from dist_ms.dataset.dataset import Dataset, Row
 from dist_ms.dataset.execution.results import results
 from dist_ms.mindrecord import FileWriter
@@ -22,8 +22,7 @@ _AT_ONCE = 256  # rows that are written together
 
 def save_rows(dataset: Dataset, file_name: str, num_files: int, file_type: str) -> None:
     """Write the rows of an epoch into MindRecord files (see `Dataset.save`)."""
-    if not isinstance(file_name, str):
-        raise TypeError(complaint("file_name", "save", "a str", type(file_name).__name__))
+    check_string(file_name, "file_name", "save")
     if isinstance(num_files, bool) or not isinstance(num_files, int) or not 1 <= num_files <= 1000:
         raise ValueError(complaint("num_files", "save", "an int from 1 to 1000", num_files))
     if file_type != "mindrecord":

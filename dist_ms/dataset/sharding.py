@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_positive_int
+from dist_ms.common.checks import check_bool, check_int, check_positive_int
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.communication import current
 from dist_ms.dataset import config
@@ -40,8 +40,7 @@ class Sampling:
             raise ValueError("num_shards and shard_id need to be passed in together.")
         if num_shards is not None:
             check_positive_int(num_shards, "num_shards", "Dataset")
-            if isinstance(shard_id, bool) or not isinstance(shard_id, (int, np.integer)):
-                raise TypeError(f"For 'Dataset', 'shard_id' must be an int, but got {type(shard_id).__name__}.")
+            check_int(shard_id, "shard_id", "Dataset")
             if not 0 <= shard_id < num_shards:
                 raise ValueError(
                     f"shard_id should be less than num_shards. It must be in [0, {num_shards - 1}], but got {shard_id}."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_elements
 from dist_ms.common.tensor import Tensor
 from dist_ms.onnx.library import check_installed
 from dist_ms.parallel.job import data_parallel_comm
@@ -174,8 +174,7 @@ def _check_apart(owner: str, taken: set[str], names: list[str], results: list[st
 def _names(given: Any, name: str, owner: str, default: list[str] | None) -> list[str]:
     if given is None:
         return default or []
-    if not isinstance(given, list) or not all(isinstance(n, str) for n in given):
-        raise TypeError(f"For '{owner}', '{name}' must be a list of str, but got {given!r}.")
+    check_elements(given, name, owner, str, list)
     if len(set(given)) != len(given) or (default is not None and len(given) > len(default)):
         count = "different" if default is None else f"at most {len(default)} different"
         raise ValueError(f"For '{owner}', '{name}' must hold {count} names, but got {given!r}.")

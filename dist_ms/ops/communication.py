@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dist_ms.common.checks import check_bool
 from dist_ms.mint.distributed import *  # noqa: F403
 from dist_ms.mint.distributed import P2POp as P2POp
 from dist_ms.mint.distributed import TCPStore as TCPStore
@@ -23,8 +24,7 @@ def set_comm_ops_inplace(is_enable: bool, func_list: list | None = None) -> None
         >>> from dist_ms.ops.communication import set_comm_ops_inplace
         >>> set_comm_ops_inplace(True)
     """
-    if not isinstance(is_enable, bool):
-        raise TypeError(f"For 'set_comm_ops_inplace', 'is_enable' must be a bool, but got {is_enable!r}.")
+    check_bool(is_enable, "is_enable", "set_comm_ops_inplace")
     if func_list is not None and not isinstance(func_list, list):
         raise TypeError(f"For 'set_comm_ops_inplace', 'func_list' must be None or a list, but got {func_list!r}.")
     if not is_enable:

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms._ext.quiet import quiet
 from dist_ms._ext.tape import Gate
+from dist_ms.common.checks import check_bool, check_string
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.slices import rank as own_rank
 
@@ -151,8 +152,7 @@ class Primitive(Gate):
             >>> import dist_ms as ms
             >>> ms.ops.MatMul().place("MS_WORKER", 0)
         """
-        if not isinstance(role, str):
-            raise TypeError(f"For '{self.name}', 'role' must be a str, but got {type(role).__name__}.")
+        check_string(role, "role", self.name)
         if isinstance(rank_id, bool) or not isinstance(rank_id, int):
             raise TypeError(f"For '{self.name}', 'rank_id' must be an int, but got {type(rank_id).__name__}.")
         if role != "MS_WORKER" or rank_id != own_rank() or group_id is not None:
@@ -171,8 +171,7 @@ class Primitive(Gate):
         Raises:
             TypeError: if `mode` is no bool.
         """
-        if not isinstance(mode, bool):
-            raise TypeError(f"For '{self.name}', 'mode' must be a bool, but got {type(mode).__name__}.")
+        check_bool(mode, "mode", self.name)
         return self.add_prim_attr("recompute_mode", mode)
 
     def __repr__(self) -> str:

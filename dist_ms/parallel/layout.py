@@ -5,20 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_elements, check_type, complaint
 
 __all__ = ["Layout"]
 
 _VIRTUAL = "interleaved_parallel"
-
-
-def _each(values: Any, name: str, kind: type) -> tuple:
-    if not isinstance(values, tuple):
-        raise TypeError(complaint(name, "Layout", f"a tuple of {kind.__name__}", type(values).__name__))
-    for value in values:
-        if isinstance(value, bool) or not isinstance(value, kind):
-            raise TypeError(complaint(name, "Layout", f"a tuple of {kind.__name__}", values))
-    return values
 
 
 class Layout:
@@ -45,7 +36,8 @@ class Layout:
     def __init__(
         self, device_matrix: tuple[int, ...], alias_name: tuple[str, ...], rank_list: list | None = None
     ) -> None:
-        self._lengths, self._names = _each(device_matrix, "device_matrix", int), _each(alias_name, "alias_name", str)
+        self._lengths = check_elements(device_matrix, "device_matrix", "Layout", int, tuple)
+        self._names = check_elements(alias_name, "alias_name", "Layout", str, tuple)
         if len(self._lengths) != len(self._names):
             raise ValueError(complaint("alias_name", "Layout", f"{len(self._lengths)} names", alias_name))
         if any(length < 1 for length in self._lengths):
@@ -59,8 +51,7 @@ class Layout:
         count = math.prod(self._lengths)
         if rank_list is None:
             rank_list = list(range(count))
-        if not isinstance(rank_list, list):
-            raise TypeError(complaint("rank_list", "Layout", "a list", type(rank_list).__name__))
+        check_type(rank_list, "rank_list", "Layout", list)
         if len(rank_list) != count or len(set(rank_list)) != count:
             raise ValueError(complaint("rank_list", "Layout", f"{count} ranks that differ", rank_list))
         self._ranks = rank_list

@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
+from dist_ms.common.checks import check_callable, check_choice
 from dist_ms.common.settings import parallel_context
 from dist_ms.communication import Comm, LocalComm, agreeing, get_comm
 from dist_ms.parallel.agreement import agree_on_plan
@@ -89,8 +90,7 @@ class Session:
 
     @uneven.setter
     def uneven(self, value: str | None) -> None:
-        if value not in (None, "exact"):
-            raise ValueError(f"For 'TrainOneStepCell', 'uneven' must be None or 'exact', but got {value!r}.")
+        check_choice(value, "uneven", "TrainOneStepCell", (None, "exact"))
         weighted = value == "exact"
         if self.started and weighted != self._weighted:
             raise RuntimeError(
@@ -198,8 +198,7 @@ class DataParallel(Session):
         """
         if self.started:
             raise RuntimeError("For 'register_comm_hook', a hook must be given before the first step, but it is over.")
-        if not callable(hook):
-            raise TypeError(f"For 'register_comm_hook', 'hook' must be callable, but got {type(hook).__name__}.")
+        check_callable(hook, "hook", "register_comm_hook")
         self._hook = hook
 
     def _start(self) -> Reducer:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dist_ms.common.checks import check_choice
 from dist_ms.common.settings.environment import value_of
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm
@@ -97,8 +98,7 @@ def set_virtual_shards(count: int | None, order: str = "interleaved") -> None:
         raise TypeError(f"For 'set_virtual_shards', 'count' must be an int or None, but got {type(count).__name__}.")
     if count is not None and count < 1:
         raise ValueError(f"For 'set_virtual_shards', 'count' must be positive, but got {count}.")
-    if order not in ORDERS:
-        raise ValueError(f"For 'set_virtual_shards', 'order' must be one of {', '.join(ORDERS)}, but got {order!r}.")
+    check_choice(order, "order", "set_virtual_shards", ORDERS)
     _chosen = None if count is None else VirtualShards(count, order)
 
 

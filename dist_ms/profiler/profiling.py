@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_callable, check_string, complaint
 from dist_ms.profiler.options import ProfilerActivity, _ExperimentalConfig, refuse
 from dist_ms.profiler.recording import MemoryUse, Recorder, Span
 from dist_ms.profiler.results import by_operation, write
@@ -112,8 +112,8 @@ class profile:
             wanted = "an _ExperimentalConfig or None"
             raise TypeError(complaint("experimental_config", owner, wanted, type(experimental_config).__name__))
         for name, value in (("schedule", schedule), ("on_trace_ready", on_trace_ready)):
-            if value is not None and not callable(value):
-                raise TypeError(complaint(name, owner, "callable", type(value).__name__))
+            if value is not None:
+                check_callable(value, name, owner)
         self._schedule = schedule
         # MindSpore's own examples hand over the maker of handlers.
         self._ready = tensorboard_trace_handler() if on_trace_ready is tensorboard_trace_handler else on_trace_ready
@@ -194,8 +194,7 @@ class profile:
             TypeError: if one is no str.
         """
         for name, text in (("key", key), ("value", value)):
-            if not isinstance(text, str):
-                raise TypeError(complaint(name, "add_metadata", "a str", type(text).__name__))
+            check_string(text, name, "add_metadata")
         self._notes[key] = value
 
     def add_metadata_json(self, key: str, value: str) -> None:
@@ -282,8 +281,7 @@ class Profiler(profile):
         Raises:
             TypeError: if the path is no str.
         """
-        if not isinstance(path, str):
-            raise TypeError(complaint("path", "offline_analyse", "a str", type(path).__name__))
+        check_string(path, "path", "offline_analyse")
         found = [folder for folder, _, files in os.walk(path) if "trace.json" in files]
         if not found:
             warnings.warn(f"offline_analyse found no trace.json under {path}", RuntimeWarning, stacklevel=2)

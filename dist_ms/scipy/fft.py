@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_choice
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import Primitive
@@ -36,8 +37,7 @@ def _transformed(name: str, x: Any, kind: Any, sizes: tuple | None, axes: tuple,
     """One transform of the four, of lengths that None leaves as they are."""
     if integer(kind, "type", name) != 2:
         raise ValueError(f"For '{name}', 'type' must be 2, but got {kind}.")
-    if norm not in (None, "ortho"):
-        raise ValueError(f"For '{name}', 'norm' must be None or 'ortho', but got {norm!r}.")
+    check_choice(norm, "norm", name, (None, "ortho"))
     d = x.array().dtype
     if d.kind == "b":
         raise TypeError(f"For '{name}', the dtype of 'x' must be of numbers, but got {x.dtype}.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_choice, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import Primitive
 from dist_ms.ops.kernels import linalg as routines
@@ -225,8 +225,7 @@ def solve_triangular(
     """
     owner = "solve_triangular"
     _flags(owner, lower=lower, unit_diagonal=unit_diagonal, overwrite_b=overwrite_b, check_finite=check_finite)
-    if trans not in (0, 1, 2, "N", "T", "C"):
-        raise ValueError(complaint("trans", owner, "0, 1, 2, 'N', 'T' or 'C'", repr(trans)))
+    check_choice(trans, "trans", owner, (0, 1, 2, "N", "T", "C"))
     a = _finite(_matrix(a, "a", owner), "a", owner, check_finite)
     right = _right(owner, a, b, check_finite)
     if unit_diagonal:
@@ -392,8 +391,7 @@ def lstsq(A: Tensor, B: Tensor, rcond: float | None = None, driver: str | None =
         >>> print(ms.scipy.linalg.lstsq(a, b)[0].asnumpy().round(4))
         [1. 3.]
     """
-    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
-        raise ValueError(complaint("driver", "lstsq", "gels, gelsy, gelsd, gelss or None", repr(driver)))
+    check_choice(driver, "driver", "lstsq", (None, "gels", "gelsy", "gelsd", "gelss"))
     a = _matrix(A, "A", "lstsq", square=False)
     b = _right("lstsq", a, B, False)
     x, residuals, rank, singular = np.linalg.lstsq(a.array(), b.array(), rcond)

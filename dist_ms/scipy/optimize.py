@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dist_ms.autograd.grad import value_and_grad
-from dist_ms.common.checks import check_callable, complaint
+from dist_ms.common.checks import check_callable, check_type, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.kernels import optimize
 from dist_ms.ops.linear_algebra.lapack import one_thread
@@ -182,8 +182,7 @@ def minimize(
     for name, value in {**others, "constraints": constraints or None}.items():
         if value is not None:
             raise ValueError(complaint(name, "minimize", "left out", value, "gradients are computed"))
-    if not isinstance(args, tuple):
-        raise TypeError(complaint("args", "minimize", "a tuple", type(args).__name__))
+    check_type(args, "args", "minimize", tuple)
     function = _Function("minimize", func, x0, args)
     chosen = {"gtol": 1e-5 if tol is None else tol, "maxiter": 200 * x0.size, "maxcor": 10}
     for name in options or {}:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from time import perf_counter
 from typing import Any
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_bool, complaint
 from dist_ms.train.callback.callback import Callback, RunContext
 from dist_ms.train.flops import counting, remember
 
@@ -52,8 +52,7 @@ class FlopsUtilizationCollector(Callback):
         if data_size <= 0:
             raise ValueError(complaint("data_size", owner, "above 0", data_size))
         for name, value in (("full_flops", full_flops), ("enable_ma_collector", enable_ma_collector)):
-            if not isinstance(value, bool):
-                raise TypeError(complaint(name, owner, "a bool", value))
+            check_bool(value, name, owner)
         if enable_ma_collector:
             raise ValueError(complaint("enable_ma_collector", owner, "False", True, "nothing is written for ModelArts"))
         self.data_size, self.computility, self.full_flops = data_size, computility, full_flops

@@ -9,6 +9,7 @@ from typing import Any
 from dist_ms.amp.train_network import BOOST_LEVELS, train_network
 from dist_ms.common.checks import (
     check_bool,
+    check_choice,
     check_int,
     check_non_negative_int,
     check_number,
@@ -363,8 +364,7 @@ class Model:
             ValueError: for an empty Tensor or another backend.
             RuntimeError: if the network returns None.
         """
-        if backend not in (None, "lite"):
-            raise ValueError(f"For 'Model.predict', 'backend' must be 'lite' or None, but got {backend!r}.")
+        check_choice(backend, "backend", "Model.predict", (None, "lite"))
         if backend == "lite":
             _log.warning("Model.predict: there is no lite backend here, the network itself runs.")
         for item in predict_data:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.checks import check_choice
 from dist_ms.onnx.entry import write_model
 
 __all__ = ["export"]
@@ -40,8 +41,7 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str = "ONNX", **
     """
     if "obf_func" in kwargs:
         raise NotImplementedError("For 'export', 'obf_func' must be left out: obfuscated files are not written.")
-    if file_format not in _FORMATS:
-        raise ValueError(f"For 'export', 'file_format' must be one of {list(_FORMATS)}, but got {file_format!r}.")
+    check_choice(file_format, "file_format", "export", _FORMATS)
     if file_format != "ONNX":
         raise ValueError(
             f"For 'export', 'file_format' must be 'ONNX', but got {file_format!r}: only MindSpore writes its own "

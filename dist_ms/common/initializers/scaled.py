@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from dist_ms.common.checks import check_number, complaint
+from dist_ms.common.checks import check_number, check_string, complaint
 from dist_ms.common.initializers.base import (
     Initializer,
     _calculate_correct_fan,
@@ -195,17 +195,9 @@ class VarianceScaling(Initializer):
         super().__init__(scale=scale, mode=mode, distribution=distribution)
         if check_number(scale, "scale", "VarianceScaling") <= 0:
             raise ValueError(complaint("scale", "VarianceScaling", "above 0", scale))
-        if mode not in ("fan_in", "fan_out", "fan_avg"):
-            raise ValueError(complaint("mode", "VarianceScaling", "one of 'fan_in', 'fan_out', 'fan_avg'", repr(mode)))
-        if distribution not in ("uniform", "truncated_normal", "untruncated_normal"):
-            raise ValueError(
-                complaint(
-                    "distribution",
-                    "VarianceScaling",
-                    "one of 'uniform', 'truncated_normal', 'untruncated_normal'",
-                    repr(distribution),
-                )
-            )
+        check_string(mode, "mode", "VarianceScaling", ("fan_in", "fan_out", "fan_avg"))
+        distributions = "uniform", "truncated_normal", "untruncated_normal"
+        check_string(distribution, "distribution", "VarianceScaling", distributions)
         self.scale = scale
         self.mode = mode
         self.distribution = distribution

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.tensor import Tensor, wrap
 
 
@@ -34,8 +35,7 @@ class _Buffer(metaclass=_BufferType):
     def __new__(cls, data: Tensor, *, persistent: bool = True) -> Tensor:
         if data is None:
             raise ValueError("For '_Buffer', 'data' must be a Tensor, but got None.")
-        if not isinstance(data, Tensor):
-            raise TypeError(f"For '_Buffer', 'data' must be a Tensor, but got {type(data).__name__}.")
+        check_type(data, "data", "_Buffer", Tensor)
         buffer = wrap(data.array())
         buffer._is_buffer = True
         buffer.persistent = persistent

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.checks import check_bool, check_int, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_int, check_string, check_type, complaint
 
 _GENERATED = "Parameter#"
 _LONGEST_NAME = 1024
@@ -22,8 +22,7 @@ def is_int(value: Any, name: str, owner: str) -> int:
 
 def is_shape(value: Any, name: str, owner: str) -> list:
     """Require a tuple or list, and return a list."""
-    if not isinstance(value, (tuple, list)):
-        raise TypeError(complaint(name, owner, "a tuple or list", type(value).__name__))
+    check_type(value, name, owner, (tuple, list))
     return list(value)
 
 
@@ -161,10 +160,8 @@ class ParameterFlags:
             raise TypeError(complaint("staleness", owner, "a number", repr(staleness)))
         if not (staleness == float("inf") or (staleness >= 0 and staleness == int(staleness))):
             raise ValueError(complaint("staleness", owner, "a whole number of 0 or more, or math.inf", staleness))
-        if wire not in (None, "float16"):
-            raise ValueError(complaint("wire", owner, "None or 'float16'", repr(wire)))
-        if partition not in ("hash", "range"):
-            raise ValueError(complaint("partition", owner, "'hash' or 'range'", repr(partition)))
+        check_choice(wire, "wire", owner, (None, "float16"))
+        check_string(partition, "partition", owner, ("hash", "range"))
         is_bool(init_in_server, "init_in_server", "Parameter.set_param_ps")
         self.is_param_ps = True
         self.init_in_server = init_in_server

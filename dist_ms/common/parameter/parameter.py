@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_string
 from dist_ms.common.parameter.buffer import _Buffer
 from dist_ms.common.parameter.flags import ParameterFlags, _is_parameter_generated
 from dist_ms.common.parameter.postponing import (
@@ -102,8 +103,7 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
             raise ValueError(
                 f"For 'Parameter', 'device' must be None or 'CPU', but got {device!r}: dist_ms runs on CPUs."
             )
-        if not isinstance(storage_format, str):
-            raise TypeError(f"For 'Parameter', 'storage_format' must be a str, but got {storage_format!r}.")
+        check_string(storage_format, "storage_format", "Parameter")
         if parameters_cut():
             self.is_in_parallel = True
         self._take(default_input)
@@ -438,8 +438,7 @@ class ParameterTuple(tuple):
             TypeError: if `prefix` is no str.
             ValueError: for other characters in it, or an unknown initializer.
         """
-        if not isinstance(prefix, str):
-            raise TypeError(f"For 'ParameterTuple.clone', 'prefix' must be a str, but got {type(prefix).__name__}.")
+        check_string(prefix, "prefix", "ParameterTuple.clone")
         if not _PREFIX.match(prefix):
             raise ValueError(
                 "For 'ParameterTuple.clone', 'prefix' must consist of letters, digits, '_' and '.' "

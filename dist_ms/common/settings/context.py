@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from dist_ms.common.absent import did_you_mean
+from dist_ms.common.checks import check_bool, check_string
 from dist_ms.common.once import warn_once
 from dist_ms.common.settings.parallel_context import (
     ParallelMode,
@@ -246,8 +247,7 @@ def get_context(attr_key: str) -> Any:
         >>> ms.get_context("device_target")
         'CPU'
     """
-    if not isinstance(attr_key, str):
-        raise TypeError(f"For 'get_context', 'attr_key' must be a str, but got {type(attr_key).__name__}.")
+    check_string(attr_key, "attr_key", "get_context")
     try:
         value = _values[attr_key]
     except KeyError:
@@ -324,8 +324,5 @@ def set_deterministic(deterministic: bool) -> None:
         'ON'
         >>> ms.set_deterministic(False)
     """
-    if not isinstance(deterministic, bool):
-        raise TypeError(
-            f"For 'set_deterministic', 'deterministic' must be a bool, but got {type(deterministic).__name__}."
-        )
+    check_bool(deterministic, "deterministic", "set_deterministic")
     set_context(deterministic="ON" if deterministic else "OFF")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.settings.environment import value_of
 from dist_ms.common.settings.parallel_context import get_auto_parallel_context, is_set
 
@@ -123,8 +124,7 @@ def slice_of(layout: Any, full_shape: Sequence[int], rank_id: int | None = None)
         >>> slice_of(([2, 2], [1, -1], [2, 8], 0, True, ""), (4, 8), rank_id=3)
         Slice(index=1, shape=(2, 8), start=(2, 0))
     """
-    if not isinstance(layout, tuple):
-        raise TypeError(f"For '{_OWNER}', 'layout' must be a tuple, but got {type(layout).__name__}.")
+    check_type(layout, "layout", _OWNER, tuple)
     if len(layout) < 6:
         raise ValueError(
             f"For '{_OWNER}', 'layout' must have at least 6 entries (device matrix, tensor map, "

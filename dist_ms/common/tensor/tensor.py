@@ -14,7 +14,7 @@ import numpy as np
 
 from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_string
 from dist_ms.common.tensor import slices
 from dist_ms.common.tensor.data import array_from, cast
 from dist_ms.common.tensor.form import TensorForm
@@ -321,8 +321,7 @@ class Tensor(_Base):
             ValueError: if `to` names no device.
             RuntimeError: if it names another device than the CPU.
         """
-        if to not in ("Ascend", "GPU", "CPU"):
-            raise ValueError(f"For 'move_to', 'to' must be one of 'Ascend', 'GPU', 'CPU', but got {to!r}.")
+        check_string(to, "to", "move_to", ("Ascend", "GPU", "CPU"))
         if to != "CPU":
             raise RuntimeError(f"For 'move_to', 'to' must be 'CPU', but got {to!r}: dist_ms runs on CPUs.")
         check_bool(blocking, "blocking", "move_to")

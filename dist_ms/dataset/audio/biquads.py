@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_int_range, check_number_range, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_int_range, check_number_range, complaint
 from dist_ms.dataset.audio.filtering import filtered
 from dist_ms.dataset.audio.operation import INT32, AudioOperation, any_float, rate
 
@@ -342,8 +342,7 @@ class DeemphBiquad(_SecondOrder):
 
     def __init__(self, sample_rate: int) -> None:
         check_int_range(sample_rate, "sample_rate", "DeemphBiquad", -INT32, INT32)
-        if sample_rate not in _DEEMPHASIS:
-            raise ValueError(complaint("sample_rate", "DeemphBiquad", "44100 or 48000", sample_rate))
+        check_choice(sample_rate, "sample_rate", "DeemphBiquad", _DEEMPHASIS)
         self.sample_rate = sample_rate
 
     def coefficients(self) -> Coefficients:
@@ -374,8 +373,7 @@ class RiaaBiquad(_SecondOrder):
 
     def __init__(self, sample_rate: int) -> None:
         check_int_range(sample_rate, "sample_rate", "RiaaBiquad", -INT32, INT32)
-        if sample_rate not in _RIAA:
-            raise ValueError(complaint("sample_rate", "RiaaBiquad", "44100, 48000, 88200 or 96000", sample_rate))
+        check_choice(sample_rate, "sample_rate", "RiaaBiquad", _RIAA)
         self.sample_rate = sample_rate
 
     def coefficients(self) -> Coefficients:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_callable, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.dataset import config
 from dist_ms.dataset.dataloader.collating import default_collate, default_convert
@@ -192,8 +192,7 @@ class DataLoader:
             raise ValueError(complaint("batch_size", "DataLoader", "positive", batch_size))
         one_by_one = self.batch_sampler is None and (not self.is_iterable or batch_size is None)
         self.collate_fn = collate_fn or (default_convert if one_by_one else default_collate)
-        if not callable(self.collate_fn):
-            raise TypeError(complaint("collate_fn", "DataLoader", "a function", type(collate_fn).__name__))
+        check_callable(self.collate_fn, "collate_fn", "DataLoader")
         self._pool: Any = None
 
     def __len__(self) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_callable, complaint
 from dist_ms.common.dtype import to_numpy
 from dist_ms.dataset import draws
 from dist_ms.dataset.columns import stack, to_column
@@ -191,7 +191,7 @@ def _check_batches(sampler: Iterable | None, collate: Callable | None, others: t
             "For 'GeneratorDataset', 'batch_sampler' chooses the rows: leave out num_samples, shuffle, num_shards, "
             "shard_id and sampler."
         )
-    if collate is not None and not callable(collate):
-        raise TypeError(complaint("collate_fn", "GeneratorDataset", "a function", type(collate).__name__))
+    if collate is not None:
+        check_callable(collate, "collate_fn", "GeneratorDataset")
     if collate is not None and sampler is None:
         raise ValueError("For 'GeneratorDataset', 'collate_fn' needs 'batch_sampler', whose batches it makes.")

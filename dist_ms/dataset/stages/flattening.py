@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_callable, complaint
 from dist_ms.dataset.dataset import Dataset, Key, Row
 
 
@@ -14,8 +14,7 @@ class FlatMapDataset(Dataset):
     runs_python = True
 
     def __init__(self, source: Dataset, func: Callable) -> None:
-        if not callable(func):
-            raise TypeError(complaint("func", "flat_map", "a function", type(func).__name__))
+        check_callable(func, "func", "flat_map")
         first = _made(func, source._first())
         super().__init__(first.columns, source)
         self.func = func

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.common.checks import check_bool, check_callable, check_positive_int, complaint
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
 from dist_ms.dataset.execution.threads import in_threads
@@ -58,8 +58,7 @@ class FilterDataset(Dataset):
     def __init__(
         self, source: Dataset, predicate: Callable, input_columns: Any = None, num_parallel_workers: int | None = None
     ) -> None:
-        if not callable(predicate):
-            raise TypeError(complaint("predicate", "filter", "a function", type(predicate).__name__))
+        check_callable(predicate, "predicate", "filter")
         names = (
             source.columns if input_columns is None else columns_among(input_columns, "input_columns", "filter", source)
         )

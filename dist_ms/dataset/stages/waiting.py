@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dist_ms.common.checks import check_positive_int, check_string, complaint
+from dist_ms.common.checks import check_callable, check_positive_int, check_string
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key
 from dist_ms.dataset.stages.same_rows import SameRows
@@ -22,8 +22,8 @@ class SyncWaitDataset(SameRows):
     ) -> None:
         self.name = check_string(condition_name, "condition_name", "sync_wait")
         self.batches = check_positive_int(num_batch, "num_batch", "sync_wait")
-        if callback is not None and not callable(callback):
-            raise TypeError(complaint("callback", "sync_wait", "a function", type(callback).__name__))
+        if callback is not None:
+            check_callable(callback, "callback", "sync_wait")
         if any(isinstance(d, SyncWaitDataset) and d.name == condition_name for d in source.stages()):
             raise RuntimeError(f"For 'sync_wait', 'condition_name' must be new, but {condition_name!r} is used before.")
         super().__init__(source.columns, source)

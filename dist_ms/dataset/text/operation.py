@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_bool, complaint
 
 Token = tuple[str, int, int]  # its text, and where it begins and ends in the sentence's characters
 
@@ -63,8 +63,7 @@ class Tokenizer(TextOperation):
     """
 
     def __init__(self, with_offsets: bool = False) -> None:
-        if not isinstance(with_offsets, bool):
-            raise TypeError(complaint("with_offsets", type(self).__name__, "a bool", type(with_offsets).__name__))
+        check_bool(with_offsets, "with_offsets", type(self).__name__)
         self.with_offsets = with_offsets
 
     def transform(self, array: np.ndarray) -> Any:

@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_non_negative_int, check_number_range, check_string, complaint
+from dist_ms.common.checks import (
+    check_elements,
+    check_non_negative_int,
+    check_number_range,
+    check_string,
+    check_type,
+    complaint,
+)
 from dist_ms.dataset.text.enums import SentencePieceModel, SPieceTokenizerOutType
 from dist_ms.dataset.text.libraries import library
 from dist_ms.dataset.text.operation import TextOperation
@@ -57,8 +64,7 @@ class SentencePieceVocab:
             RuntimeError: if a column is missing or holds no texts, or the trainer refuses.
         """
         owner = "SentencePieceVocab.from_dataset"
-        if not isinstance(col_names, list) or not all(isinstance(name, str) for name in col_names):
-            raise TypeError(complaint("col_names", owner, "a list of str", col_names))
+        check_elements(col_names, "col_names", owner, str, list)
 
         def sentences() -> Iterator[str]:
             for row in dataset.create_dict_iterator(num_epochs=1, output_numpy=True):
@@ -92,9 +98,7 @@ class SentencePieceVocab:
             RuntimeError: if the trainer refuses.
         """
         owner = "SentencePieceVocab.from_file"
-        if not isinstance(file_path, list) or not all(isinstance(path, str) for path in file_path):
-            raise TypeError(complaint("file_path", owner, "a list of str", file_path))
-        for path in file_path:
+        for path in check_elements(file_path, "file_path", owner, str, list):
             if not os.path.isfile(path):
                 raise RuntimeError(complaint("file_path", owner, "files", repr(path)))
         return cls._trained(owner, vocab_size, character_coverage, model_type, params, input=",".join(file_path))
@@ -107,8 +111,7 @@ class SentencePieceVocab:
         check_number_range(character_coverage, "character_coverage", owner, 0.0, 1.0, "[]")
         if not isinstance(model_type, SentencePieceModel):
             raise TypeError(complaint("model_type", owner, "a SentencePieceModel", type(model_type).__name__))
-        if not isinstance(params, dict):
-            raise TypeError(complaint("params", owner, "a dict", type(params).__name__))
+        check_type(params, "params", owner, dict)
         trainer = library("sentencepiece", owner).SentencePieceTrainer
         written = io.BytesIO()
         options = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_callable, check_string, complaint
 from dist_ms.dataset.text.libraries import library
 from dist_ms.dataset.text.operation import Token, Tokenizer, grouped
 
@@ -167,8 +167,7 @@ def pattern(value: Any, name: str, owner: str) -> Any:
         TypeError: if it is no str.
         RuntimeError: if it is no regular expression.
     """
-    if not isinstance(value, str):
-        raise TypeError(complaint(name, owner, "a str", type(value).__name__))
+    check_string(value, name, owner)
     regex = library("regex", owner)
     try:
         return regex.compile(value)
@@ -192,8 +191,7 @@ class PythonTokenizer:
     """
 
     def __init__(self, tokenizer: Callable[[str], list[str]]) -> None:
-        if not callable(tokenizer):
-            raise TypeError(complaint("tokenizer", "PythonTokenizer", "a function", type(tokenizer).__name__))
+        check_callable(tokenizer, "tokenizer", "PythonTokenizer")
         self.tokenizer = tokenizer
 
     def __call__(self, text: Any) -> np.ndarray:

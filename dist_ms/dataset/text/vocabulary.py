@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_positive_int, check_string, complaint
+from dist_ms.common.checks import check_bool, check_elements, check_positive_int, check_string, check_type, complaint
 from dist_ms.common.dtype import to_numpy
 from dist_ms.dataset.text.operation import TextOperation
 
@@ -64,8 +64,8 @@ class Vocab:
         """
         owner = "Vocab.from_dataset"
         names = [columns] if isinstance(columns, str) else columns
-        if names is not None and not (isinstance(names, list) and all(isinstance(n, str) for n in names)):
-            raise TypeError(complaint("columns", owner, "a str or a list of str", type(columns).__name__))
+        if names is not None:
+            check_elements(names, "columns", owner, str, list)
         least, most = _check_range(freq_range, owner)
         if top_k is not None:
             check_positive_int(top_k, "top_k", owner)
@@ -173,8 +173,7 @@ class Vocab:
             ValueError: if a number is negative.
         """
         owner = "Vocab.from_dict"
-        if not isinstance(word_dict, dict):
-            raise TypeError(complaint("word_dict", owner, "a dict", type(word_dict).__name__))
+        check_type(word_dict, "word_dict", owner, dict)
         for word, number in word_dict.items():
             if not isinstance(word, str) or isinstance(number, bool) or not isinstance(number, int):
                 raise TypeError(complaint("word_dict", owner, "a dict of str and int", f"{word!r}: {number!r}"))
@@ -203,8 +202,7 @@ class Vocab:
         if isinstance(tokens, np.ndarray):
             tokens = tokens.tolist()
         words = [tokens] if isinstance(tokens, str) else tokens
-        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-            raise TypeError(complaint("tokens", "Vocab.tokens_to_ids", "a str or str's", type(tokens).__name__))
+        check_elements(words, "tokens", "Vocab.tokens_to_ids", str, list)
         found = [self._ids.get(word, -1) for word in words]
         return found[0] if len(found) == 1 else found
 
@@ -275,12 +273,7 @@ class Lookup(TextOperation):
 
 def _check_words(words: Any, name: str, owner: str) -> list[str]:
     """Require a list of different words."""
-    if not isinstance(words, (list, tuple)):
-        raise TypeError(complaint(name, owner, "a list of str", type(words).__name__))
-    for word in words:
-        if not isinstance(word, str):
-            raise TypeError(complaint(name, owner, "a list of str", f"{word!r} in it"))
-    if len(set(words)) < len(words):
+    if len(set(check_elements(words, name, owner, str))) < len(words):
         twice = next(word for word, count in Counter(words).items() if count > 1)
         raise ValueError(complaint(name, owner, "words that differ", f"{twice!r} twice"))
     return list(words)

@@ -206,8 +206,7 @@ class NormalizePad(ImageOperation):
     ) -> None:
         self.mean, self.std = means_and_deviations(mean, std, "NormalizePad")
         self.is_hwc = check_bool(is_hwc, "is_hwc", "NormalizePad")
-        if not isinstance(dtype, str):
-            raise TypeError(complaint("dtype", "NormalizePad", "a str", repr(dtype)))
+        check_string(dtype, "dtype", "NormalizePad")
         self.dtype = np.dtype(check_string(dtype, "dtype", "NormalizePad", ["float32", "float16"]))
 
     def on_array(self, array: np.ndarray) -> np.ndarray:

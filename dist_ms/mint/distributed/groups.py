@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from dist_ms.collectives.arguments import WORLD, check_group_name
+from dist_ms.common.checks import check_string
 from dist_ms.communication import (
     GlobalComm,
     create_group,
@@ -68,10 +69,8 @@ def init_process_group(
         >>> get_world_size()
         1
     """
-    if not isinstance(backend, str):
-        raise TypeError(f"For 'init_process_group', 'backend' must be a string, but got {backend!r}.")
-    if backend not in ("hccl", "mccl"):
-        raise ValueError(f"For 'init_process_group', 'backend' must be 'hccl' or 'mccl', but got {backend!r}.")
+    check_string(backend, "backend", "init_process_group")
+    check_string(backend, "backend", "init_process_group", ("hccl", "mccl"))
     remedy = {
         "init_method": "start the ranks with dist-ms run or mpirun, which tells them how to meet",
         "store": "start the ranks with dist-ms run or mpirun, which tells them how to meet",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from dist_ms.autograd import custom
 from dist_ms.autograd.tape import recording
+from dist_ms.common.checks import check_bool, check_callable
 from dist_ms.nn.cell.hooks import hooked_call
 from dist_ms.nn.cell.shortcut import choose_call
 
@@ -161,10 +162,9 @@ def recompute(
             )
     options = dict(use_reentrant=use_reentrant, output_recompute=output_recompute, early_stop=early_stop, **kwargs)
     for key, value in options.items():
-        if not isinstance(value, bool):
-            raise TypeError(f"For 'recompute', '{key}' must be a bool, but got {type(value).__name__}.")
-    if context_fn is not None and not callable(context_fn):
-        raise TypeError(f"For 'recompute', 'context_fn' must be callable, but got {type(context_fn).__name__}.")
+        check_bool(value, key, "recompute")
+    if context_fn is not None:
+        check_callable(context_fn, "context_fn", "recompute")
     reentrant = use_reentrant and not output_recompute
     self.__dict__["_cell_recompute"] = {"context_fn": None if reentrant else context_fn}
     self.add_flags(output_recompute=output_recompute)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from dist_ms._ext.cell import Constructed, find_registered, registered
+from dist_ms.common.checks import check_string
 from dist_ms.common.parameter import Parameter, ParameterTuple, _Buffer, _is_parameter_generated
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import call, compiler, conversion, flags, hooks, inspection, members, precision, state, summary
@@ -261,10 +262,7 @@ class Cell(Constructed):
         """
         if not param_name:
             raise KeyError("For 'insert_param_to_cell', the argument 'param_name' should not be None.")
-        if not isinstance(param_name, str):
-            raise TypeError(
-                f"For 'insert_param_to_cell', the argument 'param_name' must be a str, but got {type(param_name)}."
-            )
+        check_string(param_name, "param_name", "insert_param_to_cell")
         if check_name_contain_dot and "." in param_name:
             raise KeyError(
                 f"For 'insert_param_to_cell', the argument 'param_name' should not contain '.', but got {param_name!r}."

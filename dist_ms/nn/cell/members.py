@@ -10,6 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from dist_ms.common.checks import check_string
 from dist_ms.common.parameter import Parameter
 
 if TYPE_CHECKING:
@@ -137,8 +138,7 @@ def update_parameters_name(self: Cell, prefix: str = "", recurse: bool = True) -
         TypeError: if `prefix` is no str.
         ValueError: if it holds other than letters, digits, `_`, `-` and `.`.
     """
-    if not isinstance(prefix, str):
-        raise TypeError(f"For 'update_parameters_name', 'prefix' must be a str, but got {type(prefix)}.")
+    check_string(prefix, "prefix", "update_parameters_name")
     if not _PREFIX.match(prefix):
         raise ValueError(
             "For 'update_parameters_name', 'prefix' must hold only letters, digits, '_', '-' and '.', "

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from dist_ms.common.checks import check_type
 from dist_ms.nn.cell import Cell
 
 __all__ = ["CellDict", "CellList", "SequentialCell"]
@@ -295,8 +296,7 @@ class CellList(_Numbered):
         Raises:
             TypeError: if `cells` is no list, or holds something else than cells, or a CellDict.
         """
-        if not isinstance(cells, list):
-            raise TypeError(f"For '{self.cls_name}', 'cells' must be a list, but got {type(cells).__name__}.")
+        check_type(cells, "cells", self.cls_name, list)
         prefix = _prefix(self._cells)
         for cell in cells:
             if isinstance(cell, CellDict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dist_ms import ops
-from dist_ms.common.checks import check_number_range, check_type, complaint
+from dist_ms.common.checks import check_choice, check_number_range, check_type
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
@@ -69,8 +69,7 @@ class MultiMarginLoss(LossBase):
 
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Tensor | None = None) -> None:
         super().__init__(reduction)
-        if p not in (1, 2):
-            raise ValueError(complaint("p", self.cls_name, "1 or 2", p))
+        check_choice(p, "p", self.cls_name, (1, 2))
         self.p, self.margin = p, number(margin, "margin", self.cls_name)
         self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_positive_int
+from dist_ms.common.checks import check_bool, check_positive_int, check_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
 
@@ -71,11 +71,7 @@ class SampledSoftmaxLoss(LossBase):
             if not good:
                 raise ValueError(f"For '{self.cls_name}', '{name}' must be {wanted}, but got {value}.")
         if sampled_values is not None:
-            if not isinstance(sampled_values, (list, tuple)):
-                raise TypeError(
-                    f"For '{self.cls_name}', 'sampled_values' must be a tuple or list, but got "
-                    f"{type(sampled_values).__name__}."
-                )
+            check_type(sampled_values, "sampled_values", self.cls_name, (list, tuple))
             if len(sampled_values) != 3:
                 raise ValueError(
                     f"For '{self.cls_name}', 'sampled_values' must have 3 elements, but got {len(sampled_values)}."

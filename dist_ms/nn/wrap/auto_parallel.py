@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.checks import check_bool, check_string, check_type, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_string, check_type, complaint
 from dist_ms.communication import current
 from dist_ms.nn.cell import Cell
 
@@ -40,8 +40,7 @@ class AutoParallel(Cell):
 
     def __init__(self, network: Cell, parallel_mode: str = "semi_auto") -> None:
         super().__init__(auto_prefix=False)
-        if parallel_mode not in _MODES:
-            raise ValueError(complaint("parallel_mode", "AutoParallel", f"one of {_MODES}", parallel_mode))
+        check_choice(parallel_mode, "parallel_mode", "AutoParallel", _MODES)
         self.network = check_type(network, "network", "AutoParallel", Cell)
         self._stages = 1
 
@@ -101,8 +100,7 @@ class AutoParallel(Cell):
         for name, value, low in (("shard_size", shard_size, 1), ("threshold", threshold, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or (value < low and (name, value) != _ALL):
                 raise ValueError(complaint(name, "AutoParallel.hsdp", f"an int from {low} on", value))
-        if optimizer_level not in _LEVELS:
-            raise ValueError(complaint("optimizer_level", "AutoParallel.hsdp", f"one of {_LEVELS}", optimizer_level))
+        check_choice(optimizer_level, "optimizer_level", "AutoParallel.hsdp", _LEVELS)
 
     def pipeline(
         self, stages: int = 1, output_broadcast: bool = False, interleave: bool = False, scheduler: str = "1f1b"

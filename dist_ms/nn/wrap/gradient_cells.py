@@ -6,6 +6,7 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from dist_ms.autograd.grad_operation import GradOperation
+from dist_ms.common.checks import check_bool
 from dist_ms.common.parameter import ParameterTuple
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.wrap.loss_cells import WithLossCell
@@ -51,8 +52,7 @@ class ForwardValueAndGrad(Cell):
                 f"For '{owner}', 'network' must be a Cell, a function or a method, but got {type(network).__name__}."
             )
         for name, value in (("get_all", get_all), ("get_by_list", get_by_list)):
-            if not isinstance(value, bool):
-                raise TypeError(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
+            check_bool(value, name, owner)
         if get_by_list and not isinstance(weights, (ParameterTuple, tuple, list)):
             raise TypeError(
                 f"For '{owner}', with 'get_by_list' 'weights' must be a ParameterTuple, tuple or list, but got "

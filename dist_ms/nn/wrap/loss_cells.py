@@ -6,13 +6,13 @@ from typing import Any
 
 from dist_ms.autograd.tree import map_tensors
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_bool, check_type
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.creating.casting import cast
 
 
 def _check_cell(value: Any, name: str, owner: str) -> None:
-    if not isinstance(value, Cell):
-        raise TypeError(f"For '{owner}', '{name}' must be a Cell, but got {type(value).__name__}.")
+    check_type(value, name, owner, Cell)
 
 
 class WithLossCell(Cell):
@@ -58,10 +58,7 @@ class WithEvalCell(Cell):
     def __init__(self, network: Cell, loss_fn: Any, add_cast_fp32: bool = False) -> None:
         super().__init__(auto_prefix=False)
         _check_cell(network, "network", "WithEvalCell")
-        if not isinstance(add_cast_fp32, bool):
-            raise TypeError(
-                f"For 'WithEvalCell', 'add_cast_fp32' must be a bool, but got {type(add_cast_fp32).__name__}."
-            )
+        check_bool(add_cast_fp32, "add_cast_fp32", "WithEvalCell")
         self._network = network
         self._loss_fn = loss_fn
         self.add_cast_fp32 = add_cast_fp32

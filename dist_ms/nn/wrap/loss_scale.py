@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.scaled import scaled
@@ -191,10 +192,7 @@ class TrainOneStepWithLossScaleCell(TrainOneStepCell):
         Raises:
             TypeError: if it is no Tensor.
         """
-        if not isinstance(sens, Tensor):
-            raise TypeError(
-                f"For 'TrainOneStepWithLossScaleCell', 'sens' must be a Tensor, but got {type(sens).__name__}."
-            )
+        check_type(sens, "sens", "TrainOneStepWithLossScaleCell", Tensor)
         self.scale_sense.set_data(sens)
 
     def start_overflow_check(self, pre_cond: Any, compute_input: Any) -> tuple[Tensor, Any]:

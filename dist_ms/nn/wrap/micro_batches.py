@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 
@@ -14,8 +15,7 @@ class _InParts(Cell):
     def __init__(self, network: Cell, parts: int, argument: str) -> None:
         super().__init__(auto_prefix=False)
         owner = type(self).__name__
-        if not isinstance(network, Cell):
-            raise TypeError(f"For '{owner}', 'network' must be a Cell, but got {type(network).__name__}.")
+        check_type(network, "network", owner, Cell)
         if isinstance(parts, bool) or not isinstance(parts, int):
             raise TypeError(f"For '{owner}', '{argument}' must be an int, but got {type(parts).__name__}.")
         if parts <= 0:

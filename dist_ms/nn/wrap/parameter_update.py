@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -26,8 +27,7 @@ class ParameterUpdate(Cell):
 
     def __init__(self, param: Parameter) -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(param, Parameter):
-            raise TypeError(f"For 'ParameterUpdate', 'param' must be a Parameter, but got {type(param).__name__}.")
+        check_type(param, "param", "ParameterUpdate", Parameter)
         self._param = param
 
     def construct(self, x: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from dist_ms.autograd.differentiate import Graph, no_rows
 from dist_ms.autograd.grad_operation import GradOperation
 from dist_ms.autograd.tape import recording
 from dist_ms.autograd.tree import map_tensors
+from dist_ms.common.checks import check_bool, check_type
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -60,16 +61,12 @@ class TrainOneStepCell(Cell):
         self, network: Cell, optimizer: Optimizer, sens: float | None = None, return_grad: bool = False
     ) -> None:
         super().__init__(auto_prefix=False)
-        if not isinstance(network, Cell):
-            raise TypeError(f"For 'TrainOneStepCell', 'network' must be a Cell, but got {type(network).__name__}.")
+        check_type(network, "network", "TrainOneStepCell", Cell)
         if not isinstance(optimizer, Cell):
             raise TypeError(
                 f"For 'TrainOneStepCell', 'optimizer' must be an Optimizer, but got {type(optimizer).__name__}."
             )
-        if not isinstance(return_grad, bool):
-            raise TypeError(
-                f"For 'TrainOneStepCell', 'return_grad' must be a bool, but got {type(return_grad).__name__}."
-            )
+        check_bool(return_grad, "return_grad", "TrainOneStepCell")
         if isinstance(sens, (int, float)) and sens == 0:
             raise ValueError("For 'TrainOneStepCell', 'sens' must not be 0, but got 0: all gradients would be 0.")
         self.network = network

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_string
 from dist_ms.common.dtype import Number, int32
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, INT32, axis_of, floats, integer_of, strict, tensor_of, type_of, typed
@@ -137,8 +138,7 @@ def meshgrid(*xi: Tensor, sparse: bool = False, indexing: str = "xy") -> list[Te
         >>> print(xv.shape, yv.shape)
         (1, 2) (3, 1)
     """
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f"For 'meshgrid', 'indexing' must be 'xy' or 'ij', but got {indexing!r}.")
+    check_string(indexing, "indexing", "meshgrid", ("xy", "ij"))
     axes = list(range(len(xi)))
     if indexing == "xy" and len(xi) > 1:
         axes[:2] = [1, 0]

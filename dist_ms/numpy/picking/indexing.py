@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_string
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, INT32, alike, axes_of, axis_of, cast, kind_type, strict, tensor_of
 from dist_ms.ops.arguments import integral
@@ -197,8 +198,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Tensor, .
         shape: a tuple of ints.
         order: "C", or "F" to count column by column.
     """
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'unravel_index', 'order' must be 'C' or 'F', but got {order!r}.")
+    check_string(order, "order", "unravel_index", ("C", "F"))
     sizes = (shape,) if isinstance(shape, int) else tuple(shape)
     flat = np.asarray(tensor_of(indices, "indices", "unravel_index").asnumpy()).astype(np.int64)
     total = int(np.prod(sizes))
@@ -215,8 +215,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: str = "clip", order: st
         mode: what happens to coordinates outside: "clip" or "wrap".
         order: "C", or "F" to count column by column.
     """
-    if order not in ("C", "F"):
-        raise ValueError(f"For 'ravel_multi_index', 'order' must be 'C' or 'F', but got {order!r}.")
+    check_string(order, "order", "ravel_multi_index", ("C", "F"))
     rows = tensor_of(multi_index, "multi_index", "ravel_multi_index").asnumpy().astype(np.int64)
     inside = [_within("ravel_multi_index", row, n, mode) for row, n in zip(rows, dims, strict=True)]
     return wrap(np.asarray(np.ravel_multi_index(tuple(inside), tuple(dims), order=order), FLOAT32))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_string
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, INT32, common_type, floats, integer_of, kind_type, strict, tensor_of
 from dist_ms.ops.arguments import real
@@ -102,8 +103,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
         >>> print(mnp.searchsorted([1, 2, 3], [0, 2]))
         [0 1]
     """
-    if side not in ("left", "right"):
-        raise ValueError(f"For 'searchsorted', 'side' must be 'left' or 'right', but got {side!r}.")
+    check_string(side, "side", "searchsorted", ("left", "right"))
     row = tensor_of(a, "a", "searchsorted").asnumpy()
     if row.ndim != 1:
         raise ValueError(f"For 'searchsorted', 'a' must have 1 dimension, but got {row.ndim}.")

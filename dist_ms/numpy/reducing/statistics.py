@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_choice
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, alike, cast, is_float, kind_type, tensor_of, typed
 
@@ -82,8 +83,7 @@ def _sums(name: str, a: Tensor, v: Tensor, mode: str, offset: int = 0) -> Tensor
     long, short = (a, v) if a.size >= v.size else (v, a)
     n, m = long.size, short.size
     bounds = {"full": (0, n + m - 1), "same": ((m - 1 + offset) // 2, (m - 1 + offset) // 2 + n), "valid": (m - 1, n)}
-    if mode not in bounds:
-        raise ValueError(f"For '{name}', 'mode' must be 'full', 'same' or 'valid', but got {mode!r}.")
+    check_choice(mode, "mode", name, bounds)
     edge = wrap(np.zeros(m - 1, kind_type(long)))
     padded = ops.concat((edge, long, edge), 0)
     first, last = bounds[mode]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_string
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import cast, floats, is_float, kind_type, strict, tensor_of
 
@@ -48,8 +49,7 @@ def pad(arr: Tensor, pad_width: Any, mode: Any = "constant", stat_length: Any = 
         raise NotImplementedError("For 'pad', the mode 'median' does not exist in MindSpore either: pad by hand.")
     if not callable(mode) and mode not in ("constant", "empty", "linear_ramp", "mean", *_COPIES, *_STATISTICS):
         raise ValueError(f"For 'pad', 'mode' must be one of NumPy's modes or a function, but got {mode!r}.")
-    if reflect_type not in ("even", "odd"):
-        raise ValueError(f"For 'pad', 'reflect_type' must be 'even' or 'odd', but got {reflect_type!r}.")
+    check_string(reflect_type, "reflect_type", "pad", ("even", "odd"))
     constants = _pairs(0 if mode == "empty" else constant_values, x.ndim, "constant_values")
     ends = _pairs(end_values, x.ndim, "end_values")
     lengths = _pairs(stat_length, x.ndim, "stat_length")

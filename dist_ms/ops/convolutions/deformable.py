@@ -11,7 +11,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_elements, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.images.grid_sampling import sample_at
@@ -81,12 +81,7 @@ class DeformableOffsets(Primitive):
             raise ValueError(complaint("deformable_groups", self.name, "positive", deformable_groups))
 
     def _numbers(self, value: Any, name: str, count: int, low: int) -> tuple[int, ...]:
-        if not isinstance(value, tuple):
-            raise TypeError(complaint(name, self.name, "a tuple of int", type(value).__name__))
-        for number in value:
-            if isinstance(number, bool) or not isinstance(number, int):
-                raise TypeError(complaint(name, self.name, "a tuple of int", value))
-        if len(value) != count or min(value) < low:
+        if len(check_elements(value, name, self.name, int, tuple)) != count or min(value) < low:
             raise ValueError(complaint(name, self.name, f"{count} ints of at least {low}", value))
         return value
 

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_elements, check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.primitive import Primitive
@@ -45,8 +45,7 @@ class ExtractVolumePatches(Primitive):
     def __init__(self, kernel_size: Any, strides: Any, padding: str) -> None:
         self.kernel_size = self._lengths(kernel_size, "kernel_size")
         self.strides = self._lengths(strides, "strides")
-        if not isinstance(padding, str):
-            raise TypeError(complaint("padding", self.name, "a str", type(padding).__name__))
+        check_string(padding, "padding", self.name)
         if padding.upper() not in ("VALID", "SAME"):
             raise ValueError(complaint("padding", self.name, "'VALID' or 'SAME'", repr(padding)))
         self.padding = padding.upper()
@@ -54,9 +53,7 @@ class ExtractVolumePatches(Primitive):
     def _lengths(self, value: Any, name: str) -> tuple[int, ...]:
         if isinstance(value, int) and not isinstance(value, bool):
             value = (1, 1, value, value, value)
-        if not isinstance(value, (tuple, list)) or any(isinstance(v, bool) or not isinstance(v, int) for v in value):
-            raise TypeError(complaint(name, self.name, "an int or a tuple of ints", repr(value)))
-        if len(value) != 5 or tuple(value[:2]) != (1, 1) or min(value) < 1:
+        if len(check_elements(value, name, self.name, int)) != 5 or tuple(value[:2]) != (1, 1) or min(value) < 1:
             raise ValueError(complaint(name, self.name, "(1, 1, depth, height, width), positive", value))
         return tuple(value[2:])
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
@@ -259,8 +260,7 @@ def tuple_to_array(input_x: tuple) -> Tensor:
         >>> print(ms.ops.tuple_to_array((1, 2, 3)))
         [1 2 3]
     """
-    if not isinstance(input_x, tuple):
-        raise TypeError(f"For 'tuple_to_array', 'input_x' must be a tuple, but got {type(input_x).__name__}.")
+    check_type(input_x, "input_x", "tuple_to_array", tuple)
     if not input_x:
         raise ValueError("For 'tuple_to_array', 'input_x' must not be empty.")
     kinds = {type(v) for v in input_x}

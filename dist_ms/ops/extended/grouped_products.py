@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_choice, complaint
 from dist_ms.common.dtype import float16, float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integers, one_dtype, tensor
@@ -26,8 +26,7 @@ def _single(given: Any, name: str, owner: str) -> Tensor:
 
 def _bounds(group_list: Any, kind: int, length: int, owner: str) -> list[int]:
     """0 and the ends of the groups along an axis of a length."""
-    if kind not in (0, 1):
-        raise ValueError(complaint("group_list_type", owner, "0 or 1", kind))
+    check_choice(kind, "group_list_type", owner, (0, 1))
     given = list(integers(group_list, "group_list", owner))
     sizes_given = kind == 1 and isinstance(group_list, Tensor)
     found = [0, *(np.cumsum(given).tolist() if sizes_given else given)]
@@ -71,8 +70,7 @@ def gmm(
     """
     left, right = _single(x, "x", "gmm"), _single(weight, "weight", "gmm")
     one_dtype("gmm", "fV", x=left, weight=right)
-    if group_type not in (0, 2):
-        raise ValueError(complaint("group_type", "gmm", "0 or 2", group_type))
+    check_choice(group_type, "group_type", "gmm", (0, 2))
     if left.ndim != 2 or right.ndim != (3 if group_type == 0 else 2):
         wanted = "(groups, k, n), or (k, n) with 'group_type' 2, for 'x' (m, k)"
         raise ValueError(complaint("weight", "gmm", wanted, f"{right.shape} for {left.shape}"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.common.checks import check_callable
 from dist_ms.ops.arguments import integer
 from dist_ms.ops.primitive import Primitive
 
@@ -13,8 +14,7 @@ __all__ = ["ForiLoop", "Scan", "WhileLoop"]
 
 def _function(value: Any, name: str, owner: str) -> Callable:
     """Return `value` if it can be called."""
-    if not callable(value):
-        raise TypeError(f"For '{owner}', '{name}' must be a function, but got {type(value).__name__}.")
+    check_callable(value, name, owner)
     return value
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.autograd.custom import call_with_bprop
+from dist_ms.common.checks import check_callable
 from dist_ms.common.dtype import Number, Type, from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.primitive import Primitive
@@ -193,10 +194,9 @@ class Morph(Primitive):
         self, fn: Callable, infer_shape: Callable, infer_dtype: Callable, bprop_fn: Callable | None = None
     ) -> None:
         for name, value in (("fn", fn), ("infer_shape", infer_shape), ("infer_dtype", infer_dtype)):
-            if not callable(value):
-                raise TypeError(f"For '{self.name}', '{name}' must be a function, but got {type(value).__name__}.")
-        if bprop_fn is not None and not callable(bprop_fn):
-            raise TypeError(f"For '{self.name}', 'bprop_fn' must be a function, but got {type(bprop_fn).__name__}.")
+            check_callable(value, name, self.name)
+        if bprop_fn is not None:
+            check_callable(bprop_fn, "bprop_fn", self.name)
         self.fn, self.infer_shape, self.infer_dtype, self.bprop = fn, infer_shape, infer_dtype, bprop_fn
 
     def construct(self, *args: Any) -> Any:

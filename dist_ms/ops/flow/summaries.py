@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.summary_values import give
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.primitive import Undifferentiable
@@ -22,8 +22,7 @@ class _Summary(Undifferentiable):
         return ""
 
     def __call__(self, name: str, value: Any) -> None:
-        if not isinstance(name, str):
-            raise TypeError(complaint("name", self.name, "a str", type(name).__name__))
+        check_string(name, "name", self.name)
         if not name:
             raise ValueError(complaint("name", self.name, "a string that is not empty", "''"))
         if not isinstance(value, Tensor):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_float
+from dist_ms.common.checks import check_elements, check_float
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, one_dtype, tensor
 from dist_ms.ops.primitive import Primitive
@@ -34,9 +34,7 @@ def _boxes(value: Any, name: str, owner: str) -> Tensor:
 def _four(value: Any, name: str, owner: str) -> tuple[float, ...]:
     """A float for each coordinate; a single one counts for all."""
     value = (float(value),) * 4 if isinstance(value, (int, float)) and not isinstance(value, bool) else value
-    if not isinstance(value, (tuple, list)) or not all(isinstance(v, float) for v in value):
-        raise TypeError(f"For '{owner}', '{name}' must be 4 floats, but got {value!r}.")
-    if len(value) != 4:
+    if len(check_elements(value, name, owner, float)) != 4:
         raise ValueError(f"For '{owner}', '{name}' must be 4 floats, but got {value!r}.")
     return tuple([float(v) for v in value])
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.common.checks import check_bool, check_elements, check_positive_int, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.drawing_numbers.drawing import generator_of
@@ -129,9 +129,7 @@ class SampleDistortedBoundingBoxV2(Undifferentiable):
         )
 
     def _range(self, value: Any, name: str, top: float) -> tuple[float, float]:
-        if not isinstance(value, (tuple, list)) or any(isinstance(v, bool) or not isinstance(v, float) for v in value):
-            raise TypeError(complaint(name, self.name, "a tuple of two floats", repr(value)))
-        if len(value) != 2 or not 0 < value[0] <= value[1] <= top:
+        if len(check_elements(value, name, self.name, float)) != 2 or not 0 < value[0] <= value[1] <= top:
             wanted = "(lowest, highest), positive" + (f" and at most {top}" if top < math.inf else "")
             raise ValueError(complaint(name, self.name, wanted, value))
         return tuple(value)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integers, number, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -158,8 +158,7 @@ class ResizeNearestNeighbor(ResizeNearestNeighborV2):
 
     def __init__(self, size: Any, align_corners: bool = False, half_pixel_centers: bool = False) -> None:
         super().__init__(align_corners, half_pixel_centers)
-        if not isinstance(size, (tuple, list)):
-            raise TypeError(f"For '{self.name}', 'size' must be a tuple or a list, but got {type(size).__name__}.")
+        check_type(size, "size", self.name, (tuple, list))
         self.size = integers(size, "size", self.name)
 
     def __call__(self, x: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_number, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_number, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, tensor
 
@@ -55,8 +55,7 @@ def rotated_iou(
         not check_bool(is_cross, "is_cross", owner) and first.shape != second.shape
     ):
         raise ValueError(complaint("query_boxes", owner, f"to fit 'boxes' {first.shape}", second.shape))
-    if mode not in (0, 1):
-        raise ValueError(complaint("mode", owner, "0 or 1", mode))
+    check_choice(mode, "mode", owner, (0, 1))
     slack = check_number(v_threshold, "v_threshold", owner), check_number(e_threshold, "e_threshold", owner)
     (p, area), (q, other) = (_corners(a.astype(np.float64), check_bool(trans, "trans", owner)) for a in (first, second))
     if is_cross:

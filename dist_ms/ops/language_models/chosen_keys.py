@@ -8,7 +8,14 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_int_range, check_number, check_positive_int, check_string, complaint
+from dist_ms.common.checks import (
+    check_choice,
+    check_int_range,
+    check_number,
+    check_positive_int,
+    check_string,
+    complaint,
+)
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, integral, one_dtype, tensor
 from dist_ms.ops.language_models.native_sparse_attention import attend_to, sequence_ends, wide_type
@@ -150,8 +157,7 @@ def _shaped(values: Tensor, shape: tuple, like: Tensor) -> Tensor:
 
 
 def _causal(mode: int, pre_tokens: int, next_tokens: int, owner: str) -> None:
-    if mode not in (0, 3):
-        raise ValueError(complaint("sparse_mode", owner, "0 or 3", mode))
+    check_choice(mode, "sparse_mode", owner, (0, 3))
     for name, found in (("pre_tokens", pre_tokens), ("next_tokens", next_tokens)):
         if found != _FAR:
             raise ValueError(complaint(name, owner, f"{_FAR}", found))

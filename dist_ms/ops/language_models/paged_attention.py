@@ -7,7 +7,14 @@ import math
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_non_negative_int, check_number, check_positive_int, check_string, complaint
+from dist_ms.common.checks import (
+    check_choice,
+    check_non_negative_int,
+    check_number,
+    check_positive_int,
+    check_string,
+    complaint,
+)
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integral, tensor
 from dist_ms.ops.language_models.native_sparse_attention import softmax_parts, wide_type
@@ -242,8 +249,7 @@ class ApplyRotaryPosEmb(Primitive):
 
     def __init__(self, cos_format: int = 0) -> None:
         self.cos_format = cos_format
-        if cos_format not in (0, 2):
-            raise ValueError(complaint("cos_format", self.name, "0 or 2", cos_format))
+        check_choice(cos_format, "cos_format", self.name, (0, 2))
 
     def __call__(
         self, query: Tensor, key: Tensor, cos: Tensor, sin: Tensor, position_ids: Tensor | None = None

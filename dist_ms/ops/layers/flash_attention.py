@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import Kept
+from dist_ms.common.checks import check_choice, check_string
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.layers.attention import Scores, attend, next_seed
@@ -124,10 +125,8 @@ def scored(
     heads = arguments.integer(head_num, "head_num", _NAME)
     if heads <= 0:
         raise RuntimeError(f"For '{_NAME}', 'head_num' must be above 0, but got {heads}.")
-    if not isinstance(input_layout, str):
-        raise TypeError(f"For '{_NAME}', 'input_layout' must be a str, but got {type(input_layout).__name__}.")
-    if input_layout not in _LAYOUTS:
-        raise ValueError(f"For '{_NAME}', 'input_layout' must be one of {_LAYOUTS}, but got '{input_layout}'.")
+    check_string(input_layout, "input_layout", _NAME)
+    check_choice(input_layout, "input_layout", _NAME, _LAYOUTS)
     mode = arguments.integer(sparse_mode, "sparse_mode", _NAME)
     if not 0 <= mode <= 5:
         raise RuntimeError(f"For '{_NAME}', 'sparse_mode' must be in [0, 5], but got {mode}.")

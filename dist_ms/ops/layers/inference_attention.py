@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool, check_non_negative_int, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_non_negative_int, check_string, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integral, tensor
 from dist_ms.ops.layers.flash_attention import flash_attention_score
@@ -105,8 +105,7 @@ def prompt_flash_attention(
     owner = "prompt_flash_attention"
     quantised = {"deq_scale1": deq_scale1, "quant_scale1": quant_scale1, "deq_scale2": deq_scale2}
     _none(owner, **quantised, quant_scale2=quant_scale2, quant_offset2=quant_offset2)
-    if input_layout not in ("BSH", "BNSD"):
-        raise ValueError(complaint("input_layout", owner, "'BSH' or 'BNSD'", repr(input_layout)))
+    check_string(input_layout, "input_layout", owner, ("BSH", "BNSD"))
     axis = 1 if input_layout == "BSH" else 2
     rows, queries, keys = query.shape[0], query.shape[axis], key.shape[axis]
     mask = _mask4(attn_mask, "attn_mask", owner)
@@ -264,8 +263,7 @@ def ring_attention_update(
         >>> print(ms.ops.ring_attention_update(a, zero, one, 3 * a, zero, one)[0])
         [[[2. 2.]]]
     """
-    if layout not in ("SBH", "TND"):
-        raise ValueError(complaint("layout", "ring_attention_update", "'SBH' or 'TND'", repr(layout)))
+    check_string(layout, "layout", "ring_attention_update", ("SBH", "TND"))
     if layout == "TND" and actual_seq_qlen is None:
         raise RuntimeError(complaint("actual_seq_qlen", "ring_attention_update", "given with 'TND'", None))
     largest = ops.maximum(prev_softmax_max, cur_softmax_max)
@@ -331,8 +329,7 @@ def moe_init_routing_v2(
     for name, number in (("active_num", active_num), ("expert_capacity", expert_capacity), ("expert_num", expert_num)):
         check_non_negative_int(number, name, owner)
     check_bool(expert_tokens_before_capacity_flag, "expert_tokens_before_capacity_flag", owner)
-    if drop_pad_mode not in (0, 1):
-        raise ValueError(complaint("drop_pad_mode", owner, "0 or 1", drop_pad_mode))
+    check_choice(drop_pad_mode, "drop_pad_mode", owner, (0, 1))
     if expert_tokens_count_or_cumsum_flag not in (0, 1, 2):
         found = expert_tokens_count_or_cumsum_flag
         raise ValueError(complaint("expert_tokens_count_or_cumsum_flag", owner, "0, 1 or 2", found))

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
+from dist_ms.common.checks import check_string
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.elementwise.arithmetic import conjugate
@@ -91,8 +92,7 @@ def einsum(equation: str, *operands: Any) -> Tensor:
         >>> print(ms.ops.einsum("ij->i", x), ms.ops.einsum("ii", x))
         [3. 7.] 5.0
     """
-    if not isinstance(equation, str):
-        raise TypeError(f"For 'einsum', 'equation' must be a str, but got {type(equation).__name__}.")
+    check_string(equation, "equation", "einsum")
     if len(operands) == 1 and isinstance(operands[0], (tuple, list)):
         operands = tuple(operands[0])
     for o in operands:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_int, check_number, check_string, complaint
+from dist_ms.common.checks import check_choice, check_int, check_number, check_string
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import tensor
@@ -146,8 +146,7 @@ class MultiMarginLoss(Primitive):
     """`multi_margin_loss` as a primitive: `MultiMarginLoss(p, margin, reduction)(x, target, weight)`."""
 
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean") -> None:
-        if p not in (1, 2):
-            raise ValueError(complaint("p", "MultiMarginLoss", "1 or 2", p))
+        check_choice(p, "p", "MultiMarginLoss", (1, 2))
         self.p, self.margin = p, check_number(margin, "margin", "MultiMarginLoss")
         self.reduction = check_string(reduction, "reduction", "MultiMarginLoss", ["none", "mean", "sum"])
 

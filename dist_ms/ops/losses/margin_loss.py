@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_number, check_number_range, check_string, complaint
+from dist_ms.common.checks import check_choice, check_number, check_number_range, check_string, complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
@@ -190,8 +190,7 @@ def multi_margin_loss(
     owner = "multi_margin_loss"
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     labels = _class_labels(owner, input, target)
-    if p not in (1, 2):
-        raise ValueError(complaint("p", owner, "1 or 2", p))
+    check_choice(p, "p", owner, (1, 2))
     columns, d = input.shape[1], input.array().dtype
     own = reshaping.reshape(PickLabel(owner, -(2**62))(input, labels), (-1, 1))
     gap = ops.maximum(check_number(margin, "margin", owner) - own + input, 0.0)

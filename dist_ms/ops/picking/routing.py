@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.ops.arguments import tensor
@@ -22,8 +23,7 @@ __all__ = [
 
 
 def _unpadded(padded_mode: Any, name: str) -> None:
-    if not isinstance(padded_mode, bool):
-        raise TypeError(f"For '{name}', 'padded_mode' must be bool, but got {type(padded_mode).__name__}.")
+    check_bool(padded_mode, "padded_mode", name)
     if padded_mode:
         raise ValueError(f"For '{name}', 'padded_mode' must be False, but got True.")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_string
 from dist_ms.ops.arguments import array, integer, integral
 from dist_ms.ops.primitive import Undifferentiable
 
@@ -34,8 +35,7 @@ class DataFormatDimMap(Undifferentiable):
 
     def __init__(self, src_format: str = "NHWC", dst_format: str = "NCHW") -> None:
         for argument, value in (("src_format", src_format), ("dst_format", dst_format)):
-            if value not in ("NHWC", "NCHW"):
-                raise ValueError(f"For '{self.name}', '{argument}' must be 'NHWC' or 'NCHW', but got {value!r}.")
+            check_string(value, argument, self.name, ("NHWC", "NCHW"))
         self.src_format, self.dst_format = src_format, dst_format
         self._places = np.array([src_format.index(letter) for letter in dst_format])
 

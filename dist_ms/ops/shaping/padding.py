@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, not_of, one_of, scalar, tensor
@@ -126,8 +127,7 @@ class Pad(Primitive):
     """
 
     def __init__(self, paddings: tuple) -> None:
-        if not isinstance(paddings, tuple):
-            raise TypeError(f"For '{self.name}', 'paddings' must be a tuple, but got {type(paddings).__name__}.")
+        check_type(paddings, "paddings", self.name, tuple)
         self.paddings = tuple([integers(p, "paddings", self.name) for p in paddings])
         if any(len(p) != 2 for p in self.paddings):
             raise ValueError(f"For '{self.name}', 'paddings' must hold pairs, but got {paddings}.")

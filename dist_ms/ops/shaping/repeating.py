@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_string
 from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, one_of, tensor
@@ -218,8 +219,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """
     if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)):
         inputs = tuple(inputs[0])
-    if not isinstance(indexing, str):
-        raise TypeError(f"For 'meshgrid', 'indexing' must be a str, but got {type(indexing).__name__}.")
+    check_string(indexing, "indexing", "meshgrid")
     one_of(indexing, "indexing", "meshgrid", ("xy", "ij"))
     vectors = [reshape(v, (1,)) if v.ndim == 0 else v for v in sequence(inputs, "inputs", "meshgrid")]
     if any(v.ndim != 1 for v in vectors):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import apply
+from dist_ms.common.checks import check_string
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, many_axes, one_axis, one_of, tensor
@@ -248,8 +249,7 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
         (2, 12)
     """
     tensor(input, "input", "flatten")
-    if not isinstance(order, str):
-        raise TypeError(f"For 'flatten', 'order' must be a str, but got {type(order).__name__}.")
+    check_string(order, "order", "flatten")
     if one_of(order, "order", "flatten", ("C", "F")) == "F":
         input = transposing.transpose(input, tuple(reversed(range(input.ndim))))
     if input.ndim < 2:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.dtype import Number
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integral, number, real, tensor
@@ -40,8 +41,7 @@ class Bucketize(Undifferentiable):
     """
 
     def __init__(self, boundaries: list) -> None:
-        if not isinstance(boundaries, list):
-            raise TypeError(f"For '{self.name}', 'boundaries' must be a list, but got {type(boundaries).__name__}.")
+        check_type(boundaries, "boundaries", self.name, list)
         self.boundaries = [float(number(b, "boundaries", self.name)) for b in boundaries]
         if sorted(self.boundaries) != self.boundaries:
             raise ValueError(f"For '{self.name}', 'boundaries' must not fall, but got {boundaries}.")
@@ -124,8 +124,7 @@ class IdentityN(Primitive):
     """
 
     def __call__(self, x: Any) -> tuple:
-        if not isinstance(x, (tuple, list)):
-            raise TypeError(f"For '{self.name}', 'x' must be a tuple or a list, but got {type(x).__name__}.")
+        check_type(x, "x", self.name, (tuple, list))
         return tuple([tensor(part, "x", self.name) + 0 if part.dtype.np.kind != "b" else part for part in x])
 
 
@@ -143,10 +142,7 @@ class InvertPermutation(Primitive):
     """
 
     def __call__(self, input_x: Any) -> tuple:
-        if not isinstance(input_x, (tuple, list)):
-            raise TypeError(
-                f"For '{self.name}', 'input_x' must be a tuple or a list, but got {type(input_x).__name__}."
-            )
+        check_type(input_x, "input_x", self.name, (tuple, list))
         order = [integer(n, "input_x", self.name) for n in input_x]
         if sorted(order) != list(range(len(order))):
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_choice
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, SparseParts
 from dist_ms.ops.sparse.sparse_containers import (
@@ -116,8 +117,7 @@ def total(self: CSRTensor, axis: int) -> Tensor:
     Raises:
         ValueError: if `axis` is anything else.
     """
-    if axis not in (0, 1, -1):
-        raise ValueError(f"For 'CSRTensor.sum', 'axis' must be 0, 1 or -1, but got {axis}.")
+    check_choice(axis, "axis", "CSRTensor.sum", (0, 1, -1))
     groups, count = (self.indices.asnumpy(), self.shape[1]) if axis == 0 else (rows_of(self), self.shape[0])
     sums = ops.unsorted_segment_sum(self.values, wrap(groups), count)
     return ops.expand_dims(sums, 0 if axis == 0 else 1)

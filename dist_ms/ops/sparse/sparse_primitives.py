@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, integral, not_of, tensor
 from dist_ms.ops.primitive import Primitive
@@ -110,8 +111,7 @@ class SparseTensorDenseMatmul(Primitive):
 
     def __init__(self, adjoint_st: bool = False, adjoint_dt: bool = False) -> None:
         for argument, value in (("adjoint_st", adjoint_st), ("adjoint_dt", adjoint_dt)):
-            if not isinstance(value, bool):
-                raise TypeError(f"For '{self.name}', '{argument}' must be a bool, but got {type(value).__name__}.")
+            check_bool(value, argument, self.name)
         self.adjoint_st, self.adjoint_dt = adjoint_st, adjoint_dt
 
     def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any, dense: Tensor) -> Tensor:

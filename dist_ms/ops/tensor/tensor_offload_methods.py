@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_string, complaint
 from dist_ms.common.tensor import Tensor
 
 
@@ -34,8 +34,7 @@ def offload(self: Tensor, file_path: str) -> bool:
         >>> print(x + 1)
         [2. 3.]
     """
-    if not isinstance(file_path, str):
-        raise TypeError(complaint("file_path", "offload", "a str", type(file_path).__name__))
+    check_string(file_path, "file_path", "offload")
     folder = os.path.dirname(os.path.realpath(file_path))
     if not file_path or not os.path.isdir(folder):
         raise ValueError(complaint("file_path", "offload", "a file in a folder that exists", repr(file_path)))

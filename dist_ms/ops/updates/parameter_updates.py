@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_bool
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integral, tensor
@@ -40,8 +41,7 @@ class ParameterUpdate(Primitive):
         Raises:
             TypeError: if it is none.
         """
-        if not isinstance(value, bool):
-            raise TypeError(f"For '{self.name}', '{argument}' must be a bool, but got {type(value).__name__}.")
+        check_bool(value, argument, self.name)
         return value
 
     def number(self, value: Any, argument: str) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.primitive import Primitive, quiet
@@ -315,8 +316,7 @@ class LARSUpdate(Primitive):
         for name, value in (("epsilon", epsilon), ("hyperpara", hyperpara)):
             if not isinstance(value, float):
                 raise TypeError(f"For 'LARSUpdate', '{name}' must be a float, but got {type(value).__name__}.")
-        if not isinstance(use_clip, bool):
-            raise TypeError(f"For 'LARSUpdate', 'use_clip' must be a bool, but got {type(use_clip).__name__}.")
+        check_bool(use_clip, "use_clip", "LARSUpdate")
         self.epsilon, self.hyperpara, self.use_clip = epsilon, hyperpara, use_clip
 
     @quiet

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_string, check_type, complaint
 from dist_ms.nn import Cell
 from dist_ms.ops import Primitive
 from dist_ms.rewrite.api.node_type import NodeType
@@ -28,8 +28,7 @@ def _scoped(value: Any, name: str) -> ScopedValue:
 
 
 def _listed(values: Any, name: str) -> list[ScopedValue]:
-    if not isinstance(values, (list, tuple)):
-        raise TypeError(complaint(name, "Node", "a list or a tuple", type(values).__name__))
+    check_type(values, name, "Node", (list, tuple))
     return [_scoped(value, name) for value in values]
 
 
@@ -111,8 +110,7 @@ class Node:
         """
         if not isinstance(cell, (Cell, Primitive)):
             raise TypeError(complaint("cell", "Node", "a Cell or a Primitive", type(cell).__name__))
-        if not isinstance(name, str):
-            raise TypeError(complaint("name", "Node", "a str", type(name).__name__))
+        check_string(name, "name", "Node")
         kind = NodeType.CallPrimitive if isinstance(cell, Primitive) else NodeType.CallCell
         kind = NodeType.Tree if is_sub_net and kind is NodeType.CallCell else kind
         return Node._call(kind, name, cell, targets, args, kwargs)
@@ -149,8 +147,7 @@ class Node:
         Raises:
             TypeError: if an argument has the wrong type.
         """
-        if not isinstance(param_name, str):
-            raise TypeError(complaint("param_name", "Node", "a str", type(param_name).__name__))
+        check_string(param_name, "param_name", "Node")
         if default is not None and not isinstance(default, ScopedValue):
             raise TypeError(complaint("default", "Node", "a ScopedValue", type(default).__name__))
         node = Node(NodeType.Input, f"input_{param_name}", ast.arg(param_name))

@@ -6,7 +6,7 @@ import ast
 from enum import Enum
 from typing import Any
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_string, complaint
 
 __all__ = ["ScopedValue", "ValueType"]
 
@@ -87,8 +87,7 @@ class ScopedValue:
             x
         """
         for item, text in (("name", name), ("scope", scope)):
-            if not isinstance(text, str):
-                raise TypeError(complaint(item, "ScopedValue", "a str", type(text).__name__))
+            check_string(text, item, "ScopedValue")
         return cls(ValueType.NamingValue, scope, name)
 
     @classmethod

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_bool, check_string, check_type, complaint
 from dist_ms.nn import Cell
 from dist_ms.ops import Primitive
 from dist_ms.rewrite import construct_source, flattening, generating
@@ -43,8 +43,7 @@ class SymbolTree:
     """
 
     def __init__(self, network: Cell) -> None:
-        if not isinstance(network, Cell):
-            raise TypeError(complaint("network", "SymbolTree", "a Cell", type(network).__name__))
+        check_type(network, "network", "SymbolTree", Cell)
         self._network = network
         self._function, self._seen = construct_source.read(network)
         self._names = construct_source.names_of(self._function)
@@ -151,8 +150,7 @@ class SymbolTree:
         Raises:
             TypeError: if `all_nodes` is no bool.
         """
-        if not isinstance(all_nodes, bool):
-            raise TypeError(complaint("all_nodes", "SymbolTree", "a bool", type(all_nodes).__name__))
+        check_bool(all_nodes, "all_nodes", "SymbolTree")
         return self._listed(all_nodes)
 
     def _listed(self, all_nodes: bool) -> Iterator[Node]:
@@ -174,8 +172,7 @@ class SymbolTree:
         Raises:
             TypeError: if the name is no str.
         """
-        if not isinstance(node_name, str):
-            raise TypeError(complaint("node_name", "SymbolTree", "a str", type(node_name).__name__))
+        check_string(node_name, "node_name", "SymbolTree")
         return next((node for node in self._in_order() if node._name == node_name), None)
 
     def get_inputs(self) -> list[Node]:
@@ -413,8 +410,7 @@ class SymbolTree:
         Raises:
             TypeError: if it is no str.
         """
-        if not isinstance(file_name, str):
-            raise TypeError(complaint("file_name", "SymbolTree", "a str", type(file_name).__name__))
+        check_string(file_name, "file_name", "SymbolTree")
         self._file_name = file_name if file_name.endswith(".py") else file_name + ".py"
 
     def get_saved_file_name(self) -> str:

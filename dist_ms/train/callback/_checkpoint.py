@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.checks import check_bool, check_non_negative_int
+from dist_ms.common.checks import check_bool, check_non_negative_int, check_string, check_type
 from dist_ms.common.random.generator import Generator
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -113,8 +113,7 @@ class CheckpointConfig:
         self._enc_mode = _instance("enc_mode", enc_mode, str)
         self._crc_check = _instance("crc_check", crc_check, bool)
         self._format = _instance("format", format, str)
-        if format not in ("ckpt", "safetensors"):
-            raise ValueError(f"For '{_OWNER}', 'format' must be 'ckpt' or 'safetensors', but got {format!r}.")
+        check_string(format, "format", _OWNER, ("ckpt", "safetensors"))
         self.remove_redundancy = _instance("remove_redundancy", remove_redundancy, bool)
         if format == "safetensors" and (enc_key is not None or enc_mode != "AES-GCM" or crc_check or exception_save):
             raise ValueError(
@@ -203,8 +202,7 @@ def _append_dict(append_info: Any) -> dict[str, Any] | None:
     """Check `append_info` and return it as one dict."""
     if append_info is None or append_info == []:
         return None
-    if not isinstance(append_info, list):
-        raise TypeError(f"For '{_OWNER}', 'append_info' must be a list, but got {type(append_info).__name__}.")
+    check_type(append_info, "append_info", _OWNER, list)
     found: dict[str, Any] = {name: 0 for name in _RUN_FACTS if name in append_info}
     dicts = 0
     for item in append_info:

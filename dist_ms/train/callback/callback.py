@@ -6,6 +6,8 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from dist_ms.common.checks import check_type
+
 OLD_MOMENTS = ("begin", "epoch_begin", "step_begin", "step_end", "epoch_end", "end")
 MOMENTS = tuple(f"on_{mode}_{moment}" for mode in ("train", "eval") for moment in OLD_MOMENTS)
 
@@ -177,10 +179,7 @@ class RunContext:
     """
 
     def __init__(self, original_args: dict) -> None:
-        if not isinstance(original_args, dict):
-            raise TypeError(
-                f"For 'RunContext', 'original_args' must be a dict, but got {type(original_args).__name__}."
-            )
+        check_type(original_args, "original_args", "RunContext", dict)
         self._original_args = original_args
         self._stop_requested = False
 

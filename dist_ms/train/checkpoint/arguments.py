@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
+from dist_ms.common.checks import check_choice, check_string
 from dist_ms.train.checkpoint.encryption import check_key
 from dist_ms.train.checkpoint.sealed_file import Seal
 from dist_ms.train.checkpoint.shards import INDEX
@@ -27,8 +28,7 @@ def path_to_write(owner: str, ckpt_file_name: Any, file_format: Any) -> str:
         ValueError: if the format is unknown.
         IsADirectoryError: if the name is that of a folder.
     """
-    if not isinstance(ckpt_file_name, str):
-        raise TypeError(f"For '{owner}', 'ckpt_file_name' must be a str, but got {type(ckpt_file_name).__name__}.")
+    check_string(ckpt_file_name, "ckpt_file_name", owner)
     _check_format(owner, file_format)
     path = os.path.abspath(ckpt_file_name)
     if os.path.isdir(path):
@@ -50,8 +50,7 @@ def file_to_read(owner: str, ckpt_file_name: Any, file_format: Any) -> Any:
         if file_format != "safetensors":
             raise TypeError(f"For '{owner}', an io.BytesIO must hold safetensors, but got format='{file_format}'.")
         return ckpt_file_name
-    if not isinstance(ckpt_file_name, str):
-        raise TypeError(f"For '{owner}', 'ckpt_file_name' must be a str, but got {type(ckpt_file_name).__name__}.")
+    check_string(ckpt_file_name, "ckpt_file_name", owner)
     if not ckpt_file_name.endswith((file_format, INDEX)):
         raise ValueError(
             f"For '{owner}', 'ckpt_file_name' must end with '.{file_format}', as 'format' says, "
@@ -67,8 +66,7 @@ def format_of(ckpt_file_name: Any, file_format: Any) -> Any:
 
 
 def _check_format(owner: str, file_format: Any) -> None:
-    if file_format not in _FORMATS:
-        raise ValueError(f"For '{owner}', 'format' must be one of {list(_FORMATS)}, but got {file_format!r}.")
+    check_choice(file_format, "format", owner, _FORMATS)
 
 
 def check_flag(value: Any, name: str, owner: str) -> None:

@@ -17,6 +17,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
+from dist_ms.common.checks import check_choice
 from dist_ms.train.checkpoint.sources import FileSection, read_exactly
 
 BLOCK_BYTES = 64 << 20
@@ -45,8 +46,7 @@ def check_key(caller: str, key_name: str, key: Any, mode_name: str, mode: Any) -
         raise ValueError(f"For '{caller}', '{mode_name}' must be a str, but got {type(mode).__name__}.")
     if key is None:
         return
-    if mode not in MAGIC:
-        raise ValueError(f"For '{caller}', '{mode_name}' must be one of {list(MAGIC)}, but got '{mode}'.")
+    check_choice(mode, mode_name, caller, MAGIC)
     if len(key) not in _KEY_BYTES[mode]:
         wanted = " or ".join(str(n) for n in _KEY_BYTES[mode])
         raise ValueError(f"For '{caller}', '{key_name}' must have {wanted} bytes for {mode}, but got {len(key)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.nn.cell import Cell
 from dist_ms.train.checkpoint.load_into_net import load_param_into_net
@@ -28,8 +29,7 @@ def _update_param(param: Parameter, new_param: Parameter, strict_load: bool = Fa
         [2.]
     """
     for name, value in (("param", param), ("new_param", new_param)):
-        if not isinstance(value, Parameter):
-            raise TypeError(f"For '_update_param', '{name}' must be a Parameter, but got {type(value).__name__}.")
+        check_type(value, name, "_update_param", Parameter)
     holder = Cell(auto_prefix=False)
     holder.insert_param_to_cell("param", param, check_name_contain_dot=False)
     load_param_into_net(holder, {param.name: new_param}, strict_load)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_type, complaint
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -82,8 +82,7 @@ def load_torch_checkpoint(
         >>> print(net[1].beta.asnumpy())
         [1. 1.]
     """
-    if not isinstance(net, Cell):
-        raise TypeError(complaint("net", _OWNER, "a Cell", type(net).__name__))
+    check_type(net, "net", _OWNER, Cell)
     check_bool(strict, "strict", _OWNER)
     arrays = _renamed(_arrays(checkpoint), _renaming(rename), _pattern(transpose))
     found: dict[str, Parameter | str] = {}

@@ -97,12 +97,16 @@ def test_types(value, types, ok):
             "For 'Pool', 'mode' must be one of 'a', 'b', but got 'x'.",
         ),
         (
+            lambda: checks.check_choice("c", "wire", "Net", (None, "b")),
+            "For 'Net', 'wire' must be one of None, 'b', but got 'c'.",
+        ),
+        (
             lambda: checks.check_elements([1, "b"], "axes", "Sum", int),
-            "For 'Sum', 'axes[1]' must be an int, but got str 'b'.",
+            "For 'Sum', 'axes' must be a tuple or list of int, but got [1, 'b'].",
         ),
         (
             lambda: checks.check_elements(3, "axes", "Sum", int),
-            "For 'Sum', 'axes' must be a tuple or list, but got int 3.",
+            "For 'Sum', 'axes' must be a tuple or list of int, but got int 3.",
         ),
         (
             lambda: checks.check_shape([2, -1], "shape", "ones"),
@@ -135,6 +139,10 @@ def test_shapes_become_tuples():
 
 def test_elements():
     assert checks.check_elements((1, 2.0), "x", "F", (int, float)) == (1, 2.0)
+    assert checks.check_elements([np.int64(1)], "x", "F", int) == [1]
+    for wrong, container in (((True,), tuple), ([1], tuple), ((1,), list)):
+        with pytest.raises(TypeError, match="'x' must be a (list|tuple) of int"):
+            checks.check_elements(wrong, "x", "F", int, container)
 
 
 def test_a_remedy_follows_the_finding():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_elements
 from dist_ms.dataset.dataset import Row
 from dist_ms.dataset.sources.folders import check_file, check_folder, check_usage
 from dist_ms.dataset.sources.images.image_files import ImageFiles
@@ -64,10 +64,8 @@ class CelebADataset(ImageFiles):
         folder = check_folder(dataset_dir, "dataset_dir", owner)
         part = check_usage(usage, owner, (*_PARTS, "all"))
         self.set_reading(decode, decrypt)
-        if extensions is not None and not (
-            isinstance(extensions, list) and all(isinstance(ending, str) for ending in extensions)
-        ):
-            raise TypeError(complaint("extensions", owner, "a list of endings such as '.jpg'", repr(extensions)))
+        if extensions is not None:
+            check_elements(extensions, "extensions", owner, str, list)
         super().__init__(
             ["image", "attr"], num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache
         )

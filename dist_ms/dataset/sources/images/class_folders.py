@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_callable, check_elements, complaint
 from dist_ms.dataset.dataset import Row
 from dist_ms.dataset.sources.folders import check_folder, file_bytes
 from dist_ms.dataset.sources.indexed import IndexedSource
@@ -68,7 +68,9 @@ class ImageFolderDataset(IndexedSource):
         folder = check_folder(dataset_dir, "dataset_dir", owner)
         self.decode = check_bool(decode, "decode", owner)
         self.decrypt = _check_function(decrypt, owner)
-        endings = EXTENSIONS if extensions is None else tuple(_check_extensions(extensions, owner))
+        endings = EXTENSIONS
+        if extensions is not None:
+            endings = tuple(check_elements(extensions, "extensions", owner, str, list))
         super().__init__(
             ["image", "label"], num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache
         )
@@ -129,14 +131,8 @@ class ImageFolderDataset(IndexedSource):
 
 
 def _check_function(value: Any, owner: str) -> Callable | None:
-    if value is not None and not callable(value):
-        raise TypeError(complaint("decrypt", owner, "a function", type(value).__name__))
-    return value
-
-
-def _check_extensions(value: Any, owner: str) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(v, str) for v in value):
-        raise TypeError(complaint("extensions", owner, "a list of endings such as '.jpg'", repr(value)))
+    if value is not None:
+        check_callable(value, "decrypt", owner)
     return value
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, complaint
+from dist_ms.common.checks import check_bool, check_callable
 from dist_ms.dataset.dataset import Row
 from dist_ms.dataset.sources.folders import file_bytes
 from dist_ms.dataset.sources.indexed import IndexedSource
@@ -36,8 +36,8 @@ class ImageFiles(IndexedSource):
         """
         owner = type(self).__name__
         self.decode = check_bool(decode, "decode", owner)
-        if decrypt is not None and not callable(decrypt):
-            raise TypeError(complaint("decrypt", owner, "a function", type(decrypt).__name__))
+        if decrypt is not None:
+            check_callable(decrypt, "decrypt", owner)
         self.decrypt = decrypt
 
     def picture(self, path: str | Path) -> np.ndarray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_type, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_type, complaint
 from dist_ms.dataset.dataset import Row
 from dist_ms.dataset.shuffles import Shuffle
 from dist_ms.dataset.sources.records.schema import Schema, shaped
@@ -73,8 +73,7 @@ class TFRecordDataset(FileSource):
         files = find_files(dataset_files, owner)
         check_type(columns_list or [], "columns_list", owner, list)
         check_bool(shard_equal_rows or False, "shard_equal_rows", owner)
-        if compression_type not in (None, "", "GZIP", "ZLIB"):
-            raise ValueError(complaint("compression_type", owner, "'', 'GZIP' or 'ZLIB'", repr(compression_type)))
+        check_choice(compression_type, "compression_type", owner, (None, "", "GZIP", "ZLIB"))
         self.compression = compression_type or ""
         self.schema = {c["name"]: c for c in _schema(schema).columns} if schema is not None else None
         if schema is not None and not num_samples:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from html import unescape
 from typing import Any
 
-from dist_ms.common.checks import check_string, complaint
+from dist_ms.common.checks import check_string, check_type, complaint
 from dist_ms.dataset.shuffles import Shuffle
 from dist_ms.dataset.sources.text.files import ParsedSource, check_folder, check_usage, files_of
 
@@ -216,8 +216,7 @@ def _pair(given: Any, known: list[tuple[str, str]], default: tuple[str, str], ow
     """Check the languages of text and translation."""
     if given is None:
         return default
-    if not isinstance(given, (list, tuple)):
-        raise TypeError(complaint("language_pair", owner, "a list or tuple", type(given).__name__))
+    check_type(given, "language_pair", owner, (list, tuple))
     if tuple(given) not in known:
         raise ValueError(complaint("language_pair", owner, f"among {known}", given))
     return tuple(given)

@@ -11,7 +11,15 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import Kept
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_float, check_float_range, check_positive_int, check_type, complaint
+from dist_ms.common.checks import (
+    check_bool,
+    check_float,
+    check_float_range,
+    check_positive_int,
+    check_string,
+    check_type,
+    complaint,
+)
 from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.parameter import Parameter, ParameterTuple
 from dist_ms.common.tensor import Tensor
@@ -214,8 +222,7 @@ class RNN(_Layers):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         kind = kwargs.pop("nonlinearity", "tanh")
-        if kind not in ("tanh", "relu"):
-            raise ValueError(complaint("nonlinearity", "RNN", "in ['tanh', 'relu']", kind))
+        check_string(kind, "nonlinearity", "RNN", ("tanh", "relu"))
         super().__init__(kind, *args, **kwargs)
 
 

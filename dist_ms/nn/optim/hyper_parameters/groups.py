@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from dist_ms.common.checks import check_bool
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 
@@ -150,8 +151,7 @@ def _parse_group(number: int, item: dict, learning_rate: Any, weight_decay: Any)
                 f"{index}."
             )
     centralize = item.get("grad_centralization", False)
-    if not isinstance(centralize, bool):
-        raise TypeError(f"For 'Optimizer', 'grad_centralization' must be a bool, but got {type(centralize).__name__}.")
+    check_bool(centralize, "grad_centralization", "Optimizer")
     lr, decay = item.get("lr", learning_rate), item.get("weight_decay", weight_decay)
     return Group(params, lr, decay, centralize, "lr" in item, number)
 

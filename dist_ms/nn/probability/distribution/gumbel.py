@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.probability.bijector import GumbelCDF, Invert
@@ -123,6 +123,5 @@ class Gumbel(TransformedDistribution):
         return self._kl_loss(dist, loc_b, scale_b) + self._entropy()
 
     def _sample(self, shape: tuple[int, ...] = ()) -> Tensor:
-        if not isinstance(shape, tuple):
-            raise TypeError(complaint("shape", self.name, "a tuple", shape))
+        check_type(shape, "shape", self.name, tuple)
         return self.bijector.forward(self.distribution.sample(shape + self._both()[0].shape))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.dtype import float32, float_type, int_type, uint_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.probability.distribution.distribution import Distribution
@@ -92,8 +92,7 @@ def draws(formula: Callable) -> Callable:
 
     @functools.wraps(formula)
     def hook(self: Family, shape: tuple[int, ...] = (), *args: Any, **kwargs: Any) -> Tensor:
-        if not isinstance(shape, tuple):
-            raise TypeError(complaint("shape", self.name, "a tuple", shape))
+        check_type(shape, "shape", self.name, tuple)
         found = _all(_of_call(self, args, kwargs, "sample"))
         whole = shape + self.event_free_shape(found)
         drawn = formula(self, whole or (1,), *found)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_positive_int, check_string, complaint
+from dist_ms.common.checks import check_choice, check_elements, check_positive_int, check_string, check_type, complaint
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.checkpoint import ckpt_format, safetensors_format
@@ -86,8 +86,7 @@ def transform_checkpoint_by_rank(
     owner = "transform_checkpoint_by_rank"
     source, target = _strategies(owner, src_strategy_file, dst_strategy_file)
     _check_rank(owner, rank_id, target)
-    if not isinstance(checkpoint_files_map, dict):
-        raise TypeError(complaint("checkpoint_files_map", owner, "a dict", type(checkpoint_files_map).__name__))
+    check_type(checkpoint_files_map, "checkpoint_files_map", owner, dict)
     for rank, file in checkpoint_files_map.items():
         if isinstance(rank, bool) or not isinstance(rank, int) or not isinstance(file, str):
             raise ValueError(complaint("checkpoint_files_map", owner, "a dict from int to str", f"{rank!r}: {file!r}"))
@@ -136,8 +135,7 @@ def transform_checkpoints(
     check_string(dst_checkpoints_dir, "dst_checkpoints_dir", owner)
     check_string(ckpt_prefix, "ckpt_prefix", owner)
     check_positive_int(process_num, "process_num", owner)
-    if output_format not in _FORMATS:
-        raise ValueError(complaint("output_format", owner, f"one of {list(_FORMATS)}", repr(output_format)))
+    check_choice(output_format, "output_format", owner, _FORMATS)
     source, target = _strategies(owner, src_strategy_file, dst_strategy_file)
     whole = assembled(owner, files_of_ranks(src_checkpoints_dir, "src_checkpoints_dir", owner), source)
 
@@ -212,8 +210,7 @@ def load_distributed_checkpoint(
     for name, (value, remedy) in refused.items():
         if value is not None:
             raise ValueError(complaint(name, owner, "None", repr(value)[:80], f"{remedy[0].upper()}{remedy[1:]}."))
-    if not isinstance(checkpoint_filenames, list) or not all(isinstance(f, str) for f in checkpoint_filenames):
-        raise TypeError(complaint("checkpoint_filenames", owner, "a list of str", repr(checkpoint_filenames)[:80]))
+    check_elements(checkpoint_filenames, "checkpoint_filenames", owner, str, list)
     source = read_strategy(train_strategy_filename, "train_strategy_filename", owner)
     if len(checkpoint_filenames) < _ranks(source):
         wanted = f"a list of {_ranks(source)} files, one per rank"
