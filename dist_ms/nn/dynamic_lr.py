@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +11,15 @@ from dist_ms.common.checks import (
     check_positive_float,
     check_positive_int,
     check_type,
+)
+from dist_ms.nn.learning_rate_schedule import (
+    CosineDecayLR,
+    ExponentialDecayLR,
+    InverseDecayLR,
+    NaturalExpDecayLR,
+    PolynomialDecayLR,
+    WarmUpLR,
+    _Formula,
 )
 
 __all__ = [
@@ -25,9 +33,9 @@ __all__ = [
 ]
 
 
-def _each_step(total_step: int, step_per_epoch: int, rate: Callable[[int], float]) -> list[float]:
-    """The rate of the epoch that each step is in."""
-    return [rate(step // step_per_epoch) for step in range(total_step)]
+def _written_out(schedule: _Formula, total_step: int, step_per_epoch: int) -> list[float]:
+    """The rate of a schedule, whose steps are epochs, for the epoch that each step is in."""
+    return [schedule._at(step // step_per_epoch) for step in range(total_step)]
 
 
 def _check_steps(owner: str, **counts: Any) -> None:
@@ -74,11 +82,22 @@ def piecewise_constant_lr(milestone: list[int] | tuple, learning_rates: list[flo
     return rates
 
 
-def _check_decay(owner: str, learning_rate: Any, decay_rate: Any, is_stair: Any, **counts: Any) -> None:
-    _check_steps(owner, **counts)
+def _decayed(
+    kind: Callable[..., _Formula],
+    owner: str,
+    learning_rate: float,
+    decay_rate: float,
+    total_step: int,
+    step_per_epoch: int,
+    decay_epoch: int,
+    is_stair: bool,
+) -> list[float]:
+    """A schedule with a rate of decay, written out."""
+    _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
     check_positive_float(learning_rate, "learning_rate", owner)
     check_positive_float(decay_rate, "decay_rate", owner)
     check_bool(is_stair, "is_stair", owner)
+    return _written_out(kind(learning_rate, decay_rate, decay_epoch, is_stair), total_step, step_per_epoch)
 
 
 def exponential_decay_lr(
@@ -109,13 +128,8 @@ def exponential_decay_lr(
         >>> nn.exponential_decay_lr(0.5, 0.25, 4, 2, 2)
         [0.5, 0.5, 0.25, 0.25]
     """
-    counts = {"total_step": total_step, "step_per_epoch": step_per_epoch, "decay_epoch": decay_epoch}
-    _check_decay("exponential_decay_lr", learning_rate, decay_rate, is_stair, **counts)
-    return _each_step(
-        total_step,
-        step_per_epoch,
-        lambda epoch: learning_rate * decay_rate ** (epoch // decay_epoch if is_stair else epoch / decay_epoch),
-    )
+    numbers = (learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair)
+    return _decayed(ExponentialDecayLR, "exponential_decay_lr", *numbers)
 
 
 def natural_exp_decay_lr(
@@ -133,13 +147,8 @@ def natural_exp_decay_lr(
         >>> [round(rate, 4) for rate in nn.natural_exp_decay_lr(0.5, 1.0, 3, 1, 2, is_stair=True)]
         [0.5, 0.5, 0.0677]
     """
-    counts = {"total_step": total_step, "step_per_epoch": step_per_epoch, "decay_epoch": decay_epoch}
-    _check_decay("natural_exp_decay_lr", learning_rate, decay_rate, is_stair, **counts)
-    return _each_step(
-        total_step,
-        step_per_epoch,
-        lambda epoch: learning_rate * math.exp(-decay_rate * (epoch - epoch % decay_epoch if is_stair else epoch)),
-    )
+    numbers = (learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair)
+    return _decayed(NaturalExpDecayLR, "natural_exp_decay_lr", *numbers)
 
 
 def inverse_decay_lr(
@@ -157,13 +166,8 @@ def inverse_decay_lr(
         >>> nn.inverse_decay_lr(0.5, 1.0, 4, 1, 1, is_stair=True)
         [0.5, 0.25, 0.16666666666666666, 0.125]
     """
-    counts = {"total_step": total_step, "step_per_epoch": step_per_epoch, "decay_epoch": decay_epoch}
-    _check_decay("inverse_decay_lr", learning_rate, decay_rate, is_stair, **counts)
-    return _each_step(
-        total_step,
-        step_per_epoch,
-        lambda epoch: learning_rate / (1 + decay_rate * (epoch // decay_epoch if is_stair else epoch / decay_epoch)),
-    )
+    numbers = (learning_rate, decay_rate, total_step, step_per_epoch, decay_epoch, is_stair)
+    return _decayed(InverseDecayLR, "inverse_decay_lr", *numbers)
 
 
 def cosine_decay_lr(
@@ -182,12 +186,7 @@ def cosine_decay_lr(
     _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
     if min_lr >= max_lr:
         raise ValueError(f"For '{owner}', 'max_lr' must be greater than 'min_lr', {min_lr}, but got {max_lr}.")
-    half = 0.5 * (max_lr - min_lr)
-    return _each_step(
-        total_step,
-        step_per_epoch,
-        lambda epoch: min_lr + half * (1 + math.cos(math.pi * min(epoch, decay_epoch) / decay_epoch)),
-    )
+    return _written_out(CosineDecayLR(min_lr, max_lr, decay_epoch), total_step, step_per_epoch)
 
 
 def polynomial_decay_lr(
@@ -212,13 +211,8 @@ def polynomial_decay_lr(
     check_positive_float(power, "power", owner)
     _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, decay_epoch=decay_epoch)
     check_bool(update_decay_epoch, "update_decay_epoch", owner)
-
-    def rate(epoch: int) -> float:
-        epochs = decay_epoch * max(1, math.ceil(epoch / decay_epoch)) if update_decay_epoch else decay_epoch
-        left = 1 - min(epoch, epochs) / epochs
-        return (learning_rate - end_learning_rate) * left**power + end_learning_rate
-
-    return _each_step(total_step, step_per_epoch, rate)
+    schedule = PolynomialDecayLR(learning_rate, end_learning_rate, decay_epoch, power, update_decay_epoch)
+    return _written_out(schedule, total_step, step_per_epoch)
 
 
 def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup_epoch: int) -> list[float]:
@@ -232,4 +226,4 @@ def warmup_lr(learning_rate: float, total_step: int, step_per_epoch: int, warmup
     owner = "warmup_lr"
     check_non_negative_float(learning_rate, "learning_rate", owner)
     _check_steps(owner, total_step=total_step, step_per_epoch=step_per_epoch, warmup_epoch=warmup_epoch)
-    return _each_step(total_step, step_per_epoch, lambda epoch: learning_rate * min(epoch, warmup_epoch) / warmup_epoch)
+    return _written_out(WarmUpLR(learning_rate, warmup_epoch), total_step, step_per_epoch)

@@ -160,8 +160,8 @@ class CosineDecayLR(_Formula):
             )
 
     def _at(self, step: float) -> float:
-        part = min(step, self.decay_steps) / self.decay_steps
-        return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * (1.0 + math.cos(math.pi * part))
+        angle = math.pi * min(step, self.decay_steps) / self.decay_steps
+        return self.min_lr + 0.5 * (self.max_lr - self.min_lr) * (1.0 + math.cos(angle))
 
 
 class PolynomialDecayLR(_Formula):

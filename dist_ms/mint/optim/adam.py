@@ -55,16 +55,3 @@ class Adam(StrictAdamStates):
         >>> print(opt((ms.Tensor([3.0]),)), w.asnumpy().round(4))
         True [0.9]
     """
-
-    def __init__(
-        self,
-        params: Any,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 0.0,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-    ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)

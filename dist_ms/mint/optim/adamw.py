@@ -34,7 +34,7 @@ class AdamW(StrictAdamStates):
         *,
         maximize: bool = False,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize)
+        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, maximize=maximize)
 
 
 class FusedAdamW(AdamW):

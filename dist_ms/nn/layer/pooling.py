@@ -61,16 +61,17 @@ class _PoolNd(Cell):
 class _MaxPoolNd(_PoolNd):
     """A maximum pooling layer."""
 
-    def _set(
+    def __init__(
         self,
-        kernel_size: Any,
-        stride: Any,
-        pad_mode: str,
-        padding: Any,
-        dilation: Any,
-        return_indices: bool,
-        ceil_mode: bool,
+        kernel_size: Any = 1,
+        stride: Any = 1,
+        pad_mode: str = "valid",
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
     ) -> None:
+        super().__init__()
         self.return_indices = check_bool(return_indices, "return_indices", self.cls_name)
         plain = padding in (0, (0,) * self._rank) and dilation in (1, (1,) * self._rank)
         is_pad = isinstance(pad_mode, str) and pad_mode.upper() == "PAD"
@@ -131,9 +132,8 @@ class MaxPool2d(_MaxPoolNd):
         ceil_mode: bool = False,
         data_format: str = "NCHW",
     ) -> None:
-        super().__init__()
+        super().__init__(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
         self.format = check_data_format(data_format, "MaxPool2d", "NCHW")
-        self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
 
 
 @raises(pad_mode=(TypeError, ValueError))
@@ -142,19 +142,6 @@ class MaxPool1d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, L) or (C, L), with ints."""
 
     _rank = 1
-
-    def __init__(
-        self,
-        kernel_size: int = 1,
-        stride: int = 1,
-        pad_mode: str = "valid",
-        padding: Any = 0,
-        dilation: Any = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        super().__init__()
-        self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
 
 
 @raises(pad_mode=(TypeError, ValueError))
@@ -165,33 +152,21 @@ class MaxPool3d(_MaxPoolNd):
 
     _rank = 3
 
+
+class _AvgPoolNd(_PoolNd):
+    """A mean pooling layer."""
+
     def __init__(
         self,
         kernel_size: Any = 1,
         stride: Any = 1,
         pad_mode: str = "valid",
         padding: Any = 0,
-        dilation: Any = 1,
-        return_indices: bool = False,
         ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
     ) -> None:
         super().__init__()
-        self._set(kernel_size, stride, pad_mode, padding, dilation, return_indices, ceil_mode)
-
-
-class _AvgPoolNd(_PoolNd):
-    """A mean pooling layer."""
-
-    def _set(
-        self,
-        kernel_size: Any,
-        stride: Any,
-        pad_mode: str,
-        padding: Any,
-        ceil_mode: bool,
-        count_include_pad: bool,
-        divisor_override: int | None,
-    ) -> None:
         owner = self.cls_name
         check_bool(count_include_pad, "count_include_pad", owner)
         if divisor_override is not None and check_int(divisor_override, "divisor_override", owner) <= 0:
@@ -246,9 +221,8 @@ class AvgPool2d(_AvgPoolNd):
         divisor_override: int | None = None,
         data_format: str = "NCHW",
     ) -> None:
-        super().__init__()
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)
         self.format = check_data_format(data_format, "AvgPool2d", "NCHW")
-        self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)
 
 
 @reads("shape")
@@ -267,8 +241,7 @@ class AvgPool1d(_AvgPoolNd):
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
-        super().__init__()
-        self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, None)
+        super().__init__(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad)
 
 
 @reads("shape")
@@ -277,16 +250,3 @@ class AvgPool3d(_AvgPoolNd):
     """`AvgPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 
     _rank = 3
-
-    def __init__(
-        self,
-        kernel_size: Any = 1,
-        stride: Any = 1,
-        pad_mode: str = "valid",
-        padding: Any = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        super().__init__()
-        self._set(kernel_size, stride, pad_mode, padding, ceil_mode, count_include_pad, divisor_override)

@@ -28,7 +28,19 @@ class _AdamStep(Optimizer):
     rule = "adam"
     power_shape: tuple[int, ...] = (1,)
 
-    def _set_moments(self, beta1: Any, beta2: Any, eps: Any, use_locking: Any, use_nesterov: Any) -> None:
+    def __init__(
+        self,
+        params: Any,
+        learning_rate: Any = 1e-3,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        eps: float = 1e-8,
+        use_locking: bool = False,
+        use_nesterov: bool = False,
+        weight_decay: Any = 0.0,
+        loss_scale: float = 1.0,
+    ) -> None:
+        super().__init__(learning_rate, params, weight_decay, loss_scale)
         check_betas(self.cls_name, beta1, beta2, eps)
         self.use_locking = check_bool(use_locking, "use_locking", self.cls_name)
         self.use_nesterov = check_bool(use_nesterov, "use_nesterov", self.cls_name)
@@ -117,7 +129,6 @@ class Adam(_AdamStep):
         use_amsgrad: bool = False,
         **kwargs: Any,
     ) -> None:
-        super().__init__(learning_rate, params, weight_decay, loss_scale)
         unknown = set(kwargs) - {"use_lazy", "use_offload"}
         if unknown:
             raise KeyError(f"For 'Adam', a keyword must be 'use_lazy' or 'use_offload', but got {sorted(unknown)}.")
@@ -129,8 +140,9 @@ class Adam(_AdamStep):
                 "For 'Adam', 'use_lazy', 'use_offload' and 'use_amsgrad' exclude each other, but got "
                 f"{lazy}, {offload} and {use_amsgrad}."
             )
+        moments = (beta1, beta2, eps, use_locking, use_nesterov)
+        super().__init__(params, learning_rate, *moments, weight_decay, loss_scale)
         self.use_amsgrad, self.use_lazy, self.use_offload = use_amsgrad, lazy, offload
-        self._set_moments(beta1, beta2, eps, use_locking, use_nesterov)
         self.lazy_rows = lazy
         if use_amsgrad:
             self.rule = "amsgrad"
@@ -153,18 +165,3 @@ class AdamOffload(_AdamStep):
     """
 
     element_wise = True
-
-    def __init__(
-        self,
-        params: Any,
-        learning_rate: Any = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
-        use_locking: bool = False,
-        use_nesterov: bool = False,
-        weight_decay: Any = 0.0,
-        loss_scale: float = 1.0,
-    ) -> None:
-        super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self._set_moments(beta1, beta2, eps, use_locking, use_nesterov)

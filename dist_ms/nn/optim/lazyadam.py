@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dist_ms.nn.optim.adam import _AdamStep
 from dist_ms.nn.optim.hyper_parameters.arguments import opt_init_args_register
 
@@ -27,18 +25,4 @@ class LazyAdam(_AdamStep):
     sparse_target = True
     lazy_rows = True
 
-    @opt_init_args_register
-    def __init__(
-        self,
-        params: Any,
-        learning_rate: Any = 1e-3,
-        beta1: float = 0.9,
-        beta2: float = 0.999,
-        eps: float = 1e-8,
-        use_locking: bool = False,
-        use_nesterov: bool = False,
-        weight_decay: Any = 0.0,
-        loss_scale: float = 1.0,
-    ) -> None:
-        super().__init__(learning_rate, params, weight_decay, loss_scale)
-        self._set_moments(beta1, beta2, eps, use_locking, use_nesterov)
+    __init__ = opt_init_args_register(_AdamStep.__init__)

@@ -21,6 +21,12 @@ def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: 
     return b if b is not None else a if a is not None else default
 
 
+def _over_which(name: str, axis: Any, dim: Any, kept: Any, keepdim: Any, kept_name: str = "keepdims") -> tuple:
+    """The dimensions, and whether they are kept, each given under one of two names."""
+    axes = either(name, ("axis", axis), ("dim", dim), None)
+    return axes, either(name, (kept_name, kept), ("keepdim", keepdim), False)
+
+
 def sum(
     self: Tensor,
     axis: Any = None,
@@ -41,8 +47,7 @@ def sum(
     """
     if isinstance(dtype, bool):  # sum(dim, keepdim)
         dtype, keepdim = None, dtype
-    keep = either("sum", ("keepdims", keepdims), ("keepdim", keepdim), False)
-    out = ops.sum(self, either("sum", ("axis", axis), ("dim", dim), None), keep, dtype=dtype)
+    out = ops.sum(self, *_over_which("sum", axis, dim, keepdims, keepdim), dtype=dtype)
     return out if initial is None else out + initial
 
 
@@ -63,11 +68,7 @@ def mean(
         [2. 3.]
     """
     x = self if dtype is None else ops.cast(self, dtype)
-    return ops.mean(
-        x,
-        either("mean", ("axis", axis), ("dim", dim), None),
-        either("mean", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
-    )
+    return ops.mean(x, *_over_which("mean", axis, dim, keep_dims, keepdim, "keep_dims"))
 
 
 def prod(
@@ -86,12 +87,7 @@ def prod(
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).prod(1))
         [ 2. 12.]
     """
-    return ops.prod(
-        self,
-        either("prod", ("axis", axis), ("dim", dim), None),
-        either("prod", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
-        dtype,
-    )
+    return ops.prod(self, *_over_which("prod", axis, dim, keep_dims, keepdim, "keep_dims"), dtype)
 
 
 def all(
@@ -104,11 +100,7 @@ def all(
         >>> print(ms.Tensor([True, False]).all())
         False
     """
-    return ops.all(
-        self,
-        either("all", ("axis", axis), ("dim", dim), None),
-        either("all", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
-    )
+    return ops.all(self, *_over_which("all", axis, dim, keep_dims, keepdim, "keep_dims"))
 
 
 def any(
@@ -121,11 +113,7 @@ def any(
         >>> print(ms.Tensor([True, False]).any())
         True
     """
-    return ops.any(
-        self,
-        either("any", ("axis", axis), ("dim", dim), None),
-        either("any", ("keep_dims", keep_dims), ("keepdim", keepdim), False),
-    )
+    return ops.any(self, *_over_which("any", axis, dim, keep_dims, keepdim, "keep_dims"))
 
 
 def max(self: Tensor, *args: Any, **kwargs: Any) -> Any:
@@ -202,11 +190,7 @@ def argmax(
         >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmax(1))
         [1 0]
     """
-    return ops.argmax(
-        self,
-        either("argmax", ("axis", axis), ("dim", dim), None),
-        either("argmax", ("keepdims", keepdims), ("keepdim", keepdim), False),
-    )
+    return ops.argmax(self, *_over_which("argmax", axis, dim, keepdims, keepdim))
 
 
 def argmin(
@@ -219,11 +203,7 @@ def argmin(
         >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmin(1))
         [0 1]
     """
-    return ops.argmin(
-        self,
-        either("argmin", ("axis", axis), ("dim", dim), None),
-        either("argmin", ("keepdims", keepdims), ("keepdim", keepdim), False),
-    )
+    return ops.argmin(self, *_over_which("argmin", axis, dim, keepdims, keepdim))
 
 
 def argmax_with_value(self: Tensor, axis: int = 0, keep_dims: bool = False) -> tuple[Tensor, Tensor]:
@@ -265,12 +245,8 @@ def std(
         >>> print(ms.Tensor([1.0, 2.0, 3.0]).std(ddof=1))
         1.0
     """
-    return ops.std(
-        _floats(self),
-        either("std", ("axis", axis), ("dim", dim), None),
-        ddof if correction is None else correction,
-        either("std", ("keepdims", keepdims), ("keepdim", keepdim), False),
-    )
+    axes, keep = _over_which("std", axis, dim, keepdims, keepdim)
+    return ops.std(_floats(self), axes, ddof if correction is None else correction, keep)
 
 
 def var(
@@ -290,12 +266,8 @@ def var(
         >>> print(ms.Tensor([1.0, 2.0, 3.0]).var(ddof=1))
         1.0
     """
-    return ops.var(
-        _floats(self),
-        either("var", ("axis", axis), ("dim", dim), None),
-        ddof if correction is None else correction,
-        either("var", ("keepdims", keepdims), ("keepdim", keepdim), False),
-    )
+    axes, keep = _over_which("var", axis, dim, keepdims, keepdim)
+    return ops.var(_floats(self), axes, ddof if correction is None else correction, keep)
 
 
 def _floats(x: Tensor) -> Tensor:
@@ -334,12 +306,7 @@ def nansum(
         >>> print(ms.Tensor([1.0, float("nan")]).nansum())
         1.0
     """
-    return ops.nansum(
-        self,
-        either("nansum", ("axis", axis), ("dim", dim), None),
-        either("nansum", ("keepdims", keepdims), ("keepdim", keepdim), False),
-        dtype=dtype,
-    )
+    return ops.nansum(self, *_over_which("nansum", axis, dim, keepdims, keepdim), dtype=dtype)
 
 
 def median(

@@ -9,13 +9,43 @@ import numpy as np
 from dist_ms.train.metrics.metric import Metric, rearrange_inputs
 
 
-def _difference(metric: Metric, inputs: tuple) -> np.ndarray:
-    """Return label - output of one batch."""
-    y_pred, y = (metric._convert_data(d) for d in metric._expect(inputs, "output", "label"))
-    return y.reshape(y_pred.shape) - y_pred
+class _MeanError(Metric):
+    """The mean over the labels' first axis of what a function makes of the differences."""
+
+    sums = ("_error_sum", "_samples_num")
+    _size: Any  # a function of an array
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything seen."""
+        self._error_sum = 0.0
+        self._samples_num = 0
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """See one batch of (outputs, labels).
+
+        Raises:
+            ValueError: if the number of inputs or the shapes do not fit.
+        """
+        y_pred, y = (self._convert_data(d) for d in self._expect(inputs, "output", "label"))
+        self._error_sum += float(self._size(y.reshape(y_pred.shape) - y_pred).sum())
+        self._samples_num += len(inputs[1])
+
+    def eval(self) -> float:
+        """Return the error so far.
+
+        Raises:
+            RuntimeError: if nothing was seen.
+        """
+        self._need(self._samples_num)
+        return self._error_sum / self._samples_num
 
 
-class MAE(Metric):
+class MAE(_MeanError):
     r"""Mean absolute error.
 
     .. math:: \text{MAE} = \frac{1}{n} \sum_i |y_i - \hat y_i|
@@ -31,39 +61,10 @@ class MAE(Metric):
         0.5
     """
 
-    sums = ("_abs_error_sum", "_samples_num")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._abs_error_sum = 0.0
-        self._samples_num = 0
-
-    @rearrange_inputs
-    def update(self, *inputs: Any) -> None:
-        """See one batch of (outputs, labels).
-
-        Raises:
-            ValueError: if the number of inputs or the shapes do not fit.
-        """
-        difference = _difference(self, inputs)
-        self._abs_error_sum += float(np.abs(difference).sum())
-        self._samples_num += len(inputs[1])
-
-    def eval(self) -> float:
-        """Return the error so far.
-
-        Raises:
-            RuntimeError: if nothing was seen.
-        """
-        self._need(self._samples_num)
-        return self._abs_error_sum / self._samples_num
+    _size = staticmethod(np.abs)
 
 
-class MSE(Metric):
+class MSE(_MeanError):
     r"""Mean squared error.
 
     .. math:: \text{MSE} = \frac{1}{n} \sum_i (y_i - \hat y_i)^2
@@ -79,33 +80,4 @@ class MSE(Metric):
         2.5
     """
 
-    sums = ("_squared_error_sum", "_samples_num")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._squared_error_sum = 0.0
-        self._samples_num = 0
-
-    @rearrange_inputs
-    def update(self, *inputs: Any) -> None:
-        """See one batch of (outputs, labels).
-
-        Raises:
-            ValueError: if the number of inputs or the shapes do not fit.
-        """
-        difference = _difference(self, inputs)
-        self._squared_error_sum += float(np.square(difference).sum())
-        self._samples_num += len(inputs[1])
-
-    def eval(self) -> float:
-        """Return the error so far.
-
-        Raises:
-            RuntimeError: if nothing was seen.
-        """
-        self._need(self._samples_num)
-        return self._squared_error_sum / self._samples_num
+    _size = staticmethod(np.square)
