@@ -32,15 +32,34 @@ __all__ = ["ColumnParallelDense", "RowParallelDense"]
 class _ParallelDense(Cell):
     """What both have in common: the arguments, and how rows reach the product."""
 
+    _axis = 0  # of the weight, which is cut
     _product: Callable[..., Tensor]
+    _make_bias: Callable[..., Parameter]
 
-    def __init__(self, in_channels: int, out_channels: int, has_bias: bool) -> None:
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        weight_init: Any = None,
+        bias_init: Any = None,
+        has_bias: bool = True,
+        dtype: Any = mstype.float32,
+    ) -> None:
         super().__init__()
         self.in_channels = check_positive_int(in_channels, "in_channels", self.cls_name)
         self.out_channels = check_positive_int(out_channels, "out_channels", self.cls_name)
         self.has_bias = check_bool(has_bias, "has_bias", self.cls_name)
         self._comm = world_comm()
         self._scale = ScaleGradient(gradient_scale(self._comm.size))
+        shape, name = (out_channels, in_channels), ("out_channels", "in_channels")[self._axis]
+        check_features(shape[self._axis], name, self.cls_name, self._comm.size)
+        self._shards = Shards(shape[self._axis], self._comm.size, self._comm.rank)
+        init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
+        self.weight = shard_parameter(init, shape, self._axis, self._shards, dtype, "weight")
+        self.bias = None
+        if has_bias:
+            init = Uniform(1 / math.sqrt(in_channels)) if bias_init is None else bias_init
+            self.bias = self._make_bias(init, dtype)
 
     def construct(self, x: Tensor) -> Tensor:
         if x.ndim == 0 or x.shape[-1] != self.in_channels:
@@ -93,24 +112,8 @@ class ColumnParallelDense(_ParallelDense):
         [[6. 6.]]
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        has_bias: bool = True,
-        dtype: Any = mstype.float32,
-    ) -> None:
-        super().__init__(in_channels, out_channels, has_bias)
-        check_features(out_channels, "out_channels", self.cls_name, self._comm.size)
-        self._shards = Shards(out_channels, self._comm.size, self._comm.rank)
-        init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
-        self.weight = shard_parameter(init, (out_channels, in_channels), 0, self._shards, dtype, "weight")
-        self.bias = None
-        if has_bias:
-            init = Uniform(1 / math.sqrt(in_channels)) if bias_init is None else bias_init
-            self.bias = shard_parameter(init, (out_channels,), 0, self._shards, dtype, "bias")
+    def _make_bias(self, init: Any, dtype: Any) -> Parameter:
+        return shard_parameter(init, (self.out_channels,), 0, self._shards, dtype, "bias")
 
     def _product(self, rows: Tensor, batches: list[int]) -> Tensor:
         everybody = AllGatherV()(rows, batches)
@@ -155,24 +158,10 @@ class RowParallelDense(_ParallelDense):
         [[6. 6.]]
     """
 
-    def __init__(
-        self,
-        in_channels: int,
-        out_channels: int,
-        weight_init: Any = None,
-        bias_init: Any = None,
-        has_bias: bool = True,
-        dtype: Any = mstype.float32,
-    ) -> None:
-        super().__init__(in_channels, out_channels, has_bias)
-        check_features(in_channels, "in_channels", self.cls_name, self._comm.size)
-        self._shards = Shards(in_channels, self._comm.size, self._comm.rank)
-        init = HeUniform(math.sqrt(5)) if weight_init is None else weight_init
-        self.weight = shard_parameter(init, (out_channels, in_channels), 1, self._shards, dtype, "weight")
-        self.bias = None
-        if has_bias:
-            init = Uniform(1 / math.sqrt(in_channels)) if bias_init is None else bias_init
-            self.bias = Parameter(initializer(init, (out_channels,), dtype), name="bias")
+    _axis = 1
+
+    def _make_bias(self, init: Any, dtype: Any) -> Parameter:
+        return Parameter(initializer(init, (self.out_channels,), dtype), name="bias")
 
     def _product(self, rows: Tensor, batches: list[int]) -> Tensor:
         mine = batches_to_features(rows, batches, self._shards.lengths, self._comm.rank)
