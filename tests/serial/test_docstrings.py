@@ -82,3 +82,18 @@ def test_pointers_are_told_from_texts():
 
 def made(text):
     return type("x", (), {"__doc__": text, "__module__": "dist_ms.nn"})
+
+
+def test_what_the_site_shows_has_a_text_of_its_own():
+    shown = [
+        line.removeprefix("::: ").strip()
+        for page in (TESTS.parent / "docs" / "api").glob("*.md")
+        for line in page.read_text().splitlines()
+        if line.startswith("::: ")
+    ]
+    assert len(shown) > 40
+    for path in shown:
+        module, _, name = path.rpartition(".")
+        text = getattr(importlib.import_module(module), name).__doc__
+        assert pointed(text) is None, path
+        assert "\n" in text, path
