@@ -13,15 +13,7 @@ __all__ = ["Barrier"]
 
 
 class Barrier(Primitive):
-    """Wait until every rank of the group is here.
-
-    Args:
-        group: the ranks that wait for each other; default: all.
-
-    Raises:
-        TypeError: if `group` is not a string.
-        RuntimeError: before init().
-        TimeoutError: if a rank does not come within DIST_MS_TIMEOUT seconds.
+    """`communication.comm_func.barrier` as a primitive: `Barrier(group)()`.
 
     Examples:
         >>> import dist_ms as ms

@@ -160,21 +160,7 @@ def recv(tensor: Tensor, src: int = 0, group: str = WORLD, tag: int = 0) -> Tens
 
 
 def isend(tensor: Tensor, dst: int = 0, group: str = WORLD, tag: int = 0) -> CommHandle:
-    """Start to send a tensor's present values to a rank; the arguments are those of `send`.
-
-    Args:
-        tensor: what is sent.
-        dst: the rank of the world that gets it.
-        group: the group; default: all ranks.
-        tag: tells messages between two ranks apart, 0 to 32767.
-
-    Returns:
-        The handle.
-
-    Raises:
-        TypeError: if an argument is of the wrong type.
-        ValueError: if there is no such rank or tag.
-        RuntimeError: before init().
+    """`send` that returns at once, with a handle; what is sent are the tensor's present values.
 
     Examples:
         >>> import dist_ms as ms
@@ -190,21 +176,7 @@ def isend(tensor: Tensor, dst: int = 0, group: str = WORLD, tag: int = 0) -> Com
 
 
 def irecv(tensor: Tensor, src: int = 0, group: str = WORLD, tag: int = 0) -> tuple[Tensor, CommHandle]:
-    """Start to receive the tensor that a rank sends.
-
-    Args:
-        tensor: of the shape and type that comes; its values are not changed.
-        src: the rank of the world that sends.
-        group: the group; default: all ranks.
-        tag: tells messages between two ranks apart, 0 to 32767.
-
-    Returns:
-        (a new Tensor, the handle): complete after `handle.wait()`.
-
-    Raises:
-        TypeError: if an argument is of the wrong type.
-        ValueError: if there is no such rank or tag; on waiting, if a tensor of another size comes.
-        RuntimeError: before init().
+    """`recv` that returns at once: (a new Tensor, the handle after whose `wait()` it is complete).
 
     Examples:
         >>> import dist_ms as ms

@@ -91,18 +91,7 @@ def dct(x: Tensor, type: int = 2, n: int | None = None, axis: int = -1, norm: st
 
 
 def idct(x: Tensor, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None) -> Tensor:
-    """Undo `dct`.
-
-    Args:
-        x: a Tensor of numbers; integers and float16 are made float32 first.
-        type: 2.
-        n: length that the dimension is cut or filled with zeros to; None (default) for its own.
-        axis: dimension.
-        norm: "ortho" or None, which means the same.
-
-    Raises:
-        ValueError: if `type`, `n` or `norm` is any other.
-        TypeError: if `x` is no Tensor of numbers.
+    """Undo `dct`, with the same arguments.
 
     Examples:
         >>> import dist_ms as ms
@@ -136,18 +125,7 @@ def dctn(x: Tensor, type: int = 2, s: Any = None, axes: Any = None, norm: str | 
 
 
 def idctn(x: Tensor, type: int = 2, s: Any = None, axes: Any = None, norm: str | None = None) -> Tensor:
-    """Undo `dctn`.
-
-    Args:
-        x: a Tensor of numbers; integers and float16 are made float32 first.
-        type: 2.
-        s: lengths that the dimensions are cut or filled with zeros to; None (default) for their own.
-        axes: dimensions; None (default) for the last ones that `s` has lengths for, or all.
-        norm: "ortho" or None, which means the same.
-
-    Raises:
-        ValueError: if `type` or `norm` is any other, or `s` does not fit `axes`.
-        TypeError: if `x` is no Tensor of numbers.
+    """Undo `dctn`, with the same arguments.
 
     Examples:
         >>> import dist_ms as ms

@@ -229,17 +229,7 @@ def load_checkpoint_async(
     specify_prefix: str | list[str] | tuple[str, ...] | None = None,
     choice_func: Callable[[str], bool] | None = None,
 ) -> Future[dict[str, Parameter | str]]:
-    """Start `load_checkpoint` in a thread.
-
-    Args:
-        ckpt_file_name: the file, which ends with '.ckpt' or '.safetensors'.
-        net: as in `load_checkpoint`, like all further arguments.
-        strict_load: see there.
-        filter_prefix: see there.
-        dec_key: see there.
-        dec_mode: see there.
-        specify_prefix: see there.
-        choice_func: see there.
+    """`load_checkpoint` in a thread, with those of its arguments that are named here.
 
     Returns:
         A future; its `result()` waits and returns what `load_checkpoint` returns, or raises
@@ -283,20 +273,10 @@ def load_segmented_checkpoints(
     specify_prefix: str | list[str] | tuple[str, ...] | None = None,
     choice_func: Callable[[str], bool] | None = None,
 ) -> dict[str, Parameter | str]:
-    """Load all `.ckpt` files of a folder, in the order of their names, into one dict.
+    """`load_checkpoint` of all `.ckpt` files of a folder, in the order of their names, into one dict.
 
     Args:
-        ckpt_file_dir: the folder; sub-folders are not looked into.
-        net: as in `load_checkpoint`, like all further arguments.
-        strict_load: see there.
-        filter_prefix: see there.
-        dec_key: see there.
-        dec_mode: see there.
-        specify_prefix: see there.
-        choice_func: see there.
-
-    Returns:
-        Name to Parameter or str, of all files together.
+        ckpt_file_dir: the folder; sub-folders are not looked into. The other arguments are those of `load_checkpoint`.
 
     Raises:
         TypeError: if `ckpt_file_dir` is no str.

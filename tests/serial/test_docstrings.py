@@ -13,7 +13,8 @@ TESTS = Path(__file__).parents[1]
 PACKAGES = (
     "dist_ms.nn dist_ms.nn.learning_rate_schedule dist_ms.ops dist_ms.mint dist_ms.mint.nn dist_ms.mint.nn.functional "
     "dist_ms.mint.linalg dist_ms.mint.optim dist_ms.mint.distributed dist_ms.numpy dist_ms.numpy.fft "
-    "dist_ms.experimental.optim dist_ms.experimental.optim.lr_scheduler"
+    "dist_ms.experimental.optim dist_ms.experimental.optim.lr_scheduler dist_ms.communication.comm_func "
+    "dist_ms.scipy.fft dist_ms.train dist_ms.train.metrics dist_ms.dataset dist_ms.dataset.audio dist_ms.dataset.vision"
 ).split()
 
 

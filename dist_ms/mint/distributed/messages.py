@@ -15,21 +15,7 @@ __all__ = ["batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
 def send(tensor: Tensor, dst: int = 0, group: str | None = None, tag: int = 0) -> int:
-    """Send a tensor to a rank, which receives it with `recv`.
-
-    Args:
-        tensor: what is sent.
-        dst: the rank of the world that gets it.
-        group: the group; default: all ranks.
-        tag: tells messages between two ranks apart, 0 to 32767.
-
-    Returns:
-        0.
-
-    Raises:
-        TypeError: if an argument is of the wrong type.
-        ValueError: if there is no such rank or tag.
-        RuntimeError: before init_process_group(), or if the other rank has ended.
+    """`communication.comm_func.send` after `init_process_group`; it returns 0.
 
     Examples:
         >>> import dist_ms as ms

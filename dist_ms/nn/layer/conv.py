@@ -159,27 +159,11 @@ class Conv2d(_Conv):
 
 
 class Conv3d(_Conv):
-    """A 3-D convolution of (N, C, D, H, W); see `Conv2d`, with three numbers instead of two.
+    """`Conv2d` of (N, C, D, H, W), with three numbers instead of two.
 
     Args:
-        in_channels: C.
-        out_channels: channels of the result.
-        kernel_size, stride, dilation: an int or a tuple of 3.
-        pad_mode: "same", "valid" or "pad".
         padding: an int, or a tuple of 6 (head, tail, top, bottom, left, right).
-        group, has_bias, weight_init, bias_init, dtype: as in `Conv2d`.
         data_format: "NCDHW".
-
-    Inputs:
-        x (Tensor): (N, C, D, H, W).
-
-    Outputs:
-        Tensor (N, out_channels, D', H', W').
-
-    Raises:
-        TypeError: if an argument has the wrong type, or `x` another dtype.
-        ValueError: if a number is out of range, or `x` is smaller than the kernel.
-        RuntimeError: if `x` has another number of channels.
 
     Examples:
         >>> import dist_ms as ms
@@ -255,28 +239,9 @@ def check_row(layer: Cell, x: Any) -> Tensor:
 
 
 class Conv1d(_Conv):
-    """A 1-D convolution of (N, C, L); see `Conv2d`.
+    """`Conv2d` of (N, C, L), with ints; `padding` is that of both sides.
 
     The weight has the shape (out_channels, in_channels / group, 1, kernel_size), as in MindSpore.
-
-    Args:
-        in_channels: C.
-        out_channels: channels of the result.
-        kernel_size, stride, dilation: ints.
-        pad_mode: "same", "valid" or "pad".
-        padding: an int, the zeros on both sides.
-        group, has_bias, weight_init, bias_init, dtype: as in `Conv2d`.
-
-    Inputs:
-        x (Tensor): (N, C, L).
-
-    Outputs:
-        Tensor (N, out_channels, L').
-
-    Raises:
-        TypeError: if an argument has the wrong type, or `x` another dtype.
-        ValueError: if a number is out of range, or `x` is smaller than the kernel.
-        RuntimeError: if `x` has another number of channels.
 
     Examples:
         >>> import dist_ms as ms

@@ -128,20 +128,12 @@ class Conv2dTranspose(_ConvTranspose):
 
 @raises(pad_mode=ValueError)
 class Conv3dTranspose(_ConvTranspose):
-    """The transpose of a 3-D convolution; see `Conv2dTranspose`, with three numbers instead of two.
+    """`Conv2dTranspose` of (N, C, D, H, W), with three numbers instead of two.
 
     Args:
-        in_channels, out_channels, kernel_size, stride, pad_mode, dilation, group: as there.
         padding: an int, or a tuple of 6 (head, tail, top, bottom, left, right).
         output_padding: an int or a tuple of 3 added to the size, only with "pad".
-        has_bias, weight_init, bias_init, dtype: as in `Conv2d`.
         data_format: "NCDHW".
-
-    Inputs:
-        x (Tensor): (N, C, D, H, W).
-
-    Outputs:
-        Tensor (N, out_channels, D', H', W').
 
     Examples:
         >>> import dist_ms as ms
@@ -179,20 +171,9 @@ class Conv3dTranspose(_ConvTranspose):
 
 @raises(pad_mode=ValueError)
 class Conv1dTranspose(_ConvTranspose):
-    """The transpose of a 1-D convolution of (N, C, L); see `Conv2dTranspose`.
+    """`Conv2dTranspose` of (N, C, L), with ints and without `output_padding`; `padding` is cut off both sides.
 
     The weight has the shape (in_channels, out_channels / group, 1, kernel_size), as in MindSpore.
-
-    Args:
-        in_channels, out_channels, kernel_size, stride, pad_mode, dilation, group: as there, ints.
-        padding: an int: what is cut off both sides.
-        has_bias, weight_init, bias_init, dtype: as in `Conv2d`.
-
-    Inputs:
-        x (Tensor): (N, C, L).
-
-    Outputs:
-        Tensor (N, out_channels, L').
 
     Examples:
         >>> import dist_ms as ms

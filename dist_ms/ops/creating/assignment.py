@@ -72,15 +72,7 @@ class Assign(Primitive):
 
 
 class AssignAdd(Assign):
-    """The value added to a variable.
-
-    Call:
-        variable (Parameter or Tensor): what is added to.
-        value (Tensor): of the same shape, and of a dtype that does not need a wider one.
-
-    Raises:
-        TypeError: if an argument has the wrong type, or `value` a wider dtype.
-        ValueError: if the shapes differ.
+    """`Assign` of the sum with the value.
 
     Examples:
         >>> import dist_ms as ms
@@ -97,15 +89,7 @@ class AssignAdd(Assign):
 
 
 class AssignSub(Assign):
-    """The value subtracted from a variable.
-
-    Call:
-        variable (Parameter or Tensor): what is subtracted from.
-        value (Tensor): of the same shape, and of a dtype that does not need a wider one.
-
-    Raises:
-        TypeError: if an argument has the wrong type, or `value` a wider dtype.
-        ValueError: if the shapes differ.
+    """`Assign` of the variable less the value.
 
     Examples:
         >>> import dist_ms as ms

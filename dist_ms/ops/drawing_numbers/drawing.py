@@ -210,19 +210,7 @@ def _size(name: str, size: tuple) -> tuple:
 
 
 def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
-    """Draw normal numbers with mean 0 and standard deviation 1.
-
-    Args:
-        size: the shape, as ints or one tuple or list.
-        dtype: a float type, float32 by default.
-        seed: start of this call alone.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: if the shape holds anything but ints.
-        ValueError: if `dtype` is no float type.
+    """`rand` for normal numbers with mean 0 and standard deviation 1.
 
     Examples:
         >>> import dist_ms as ms
@@ -305,19 +293,7 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = 
 
 @plain("seed")
 def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
-    """Draw standard normal numbers in the shape of a tensor.
-
-    Args:
-        input: the Tensor whose shape is wanted.
-        seed: start of this call alone.
-        dtype: a float type, that of `input` by default.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: if `input` is no Tensor.
-        ValueError: if the dtype is no float type.
+    """`rand_like` for normal numbers with mean 0 and standard deviation 1.
 
     Examples:
         >>> import dist_ms as ms

@@ -399,17 +399,7 @@ def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-
 
 
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Tell whether all elements are close, as `isclose` defines it.
-
-    Args:
-        input: a Tensor.
-        other: a Tensor of the same dtype.
-        rtol: tolerance relative to `other`.
-        atol: absolute tolerance.
-        equal_nan: whether two NaNs are close.
-
-    Returns:
-        bool.
+    """Tell, as a bool, whether all elements are close, as `isclose` says of each, with the same arguments.
 
     Examples:
         >>> import dist_ms as ms

@@ -79,15 +79,7 @@ class HistogramSummary(_Summary):
 
 
 class TensorSummary(HistogramSummary):
-    """Gives a tensor to the SummaryRecords that are open; event files hold its distribution.
-
-    Call:
-        name (str): what TensorBoard shows it as.
-        value (Tensor): of at least one dimension.
-
-    Raises:
-        TypeError: if the name is no str or the value no Tensor.
-        ValueError: if the name is empty, or the value has no dimension.
+    """`HistogramSummary` by another name: event files hold a tensor's distribution.
 
     Examples:
         >>> import dist_ms as ms

@@ -91,18 +91,7 @@ def tril(input: Tensor, diagonal: int = 0) -> Tensor:
 
 
 def triu(input: Tensor, diagonal: int = 0) -> Tensor:
-    """Keep the upper triangle of each matrix, with zeros elsewhere.
-
-    Args:
-        input: a Tensor of matrices, in the last two dimensions.
-        diagonal: the first diagonal kept: 0 the main one, above it positive.
-
-    Returns:
-        Tensor of the shape of `input`.
-
-    Raises:
-        TypeError: if `diagonal` is no int.
-        ValueError: if there are fewer than two dimensions.
+    """`tril` for the upper triangle; `diagonal` is the first one kept, above the main one positive.
 
     Examples:
         >>> import dist_ms as ms
@@ -146,16 +135,7 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
 
 @plain("col", "row")
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) -> Tensor:
-    """List the places of a matrix's upper triangle, rows above columns.
-
-    Args:
-        row: number of rows.
-        col: number of columns.
-        offset: the first diagonal: 0 the main one, above it positive.
-        dtype: int32 or int64.
-
-    Returns:
-        Tensor (2, number of places).
+    """`tril_indices` for the upper triangle; `offset` is the first diagonal, above the main one positive.
 
     Examples:
         >>> import dist_ms as ms

@@ -90,17 +90,7 @@ class TensorScatterUpdate(_TensorScatter):
 
 
 class TensorScatterAdd(_TensorScatter):
-    """A copy of a tensor with values added at rows of indices.
-
-    Call:
-        input_x (Tensor): the values.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): what to add, of shape indices.shape[:-1] + input_x.shape[k:].
-
-    Raises:
-        TypeError: if the dtypes do not fit.
-        ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
+    """`TensorScatterUpdate` that adds to the values; of several updates of a place each one counts.
 
     Examples:
         >>> import dist_ms as ms
@@ -117,12 +107,7 @@ class TensorScatterAdd(_TensorScatter):
 
 
 class TensorScatterSub(_TensorScatter):
-    """A copy of a tensor with values subtracted at rows of indices.
-
-    Call:
-        input_x (Tensor): the values.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): what to subtract, of shape indices.shape[:-1] + input_x.shape[k:].
+    """`TensorScatterAdd` for differences.
 
     Examples:
         >>> import dist_ms as ms
@@ -139,12 +124,7 @@ class TensorScatterSub(_TensorScatter):
 
 
 class TensorScatterMul(_TensorScatter):
-    """A copy of a tensor with its values multiplied at rows of indices.
-
-    Call:
-        input_x (Tensor): the values.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): the factors, of shape indices.shape[:-1] + input_x.shape[k:].
+    """`TensorScatterAdd` for products.
 
     Examples:
         >>> import dist_ms as ms
@@ -163,12 +143,7 @@ class TensorScatterMul(_TensorScatter):
 
 
 class TensorScatterDiv(_TensorScatter):
-    """A copy of a tensor with its values divided at rows of indices.
-
-    Call:
-        input_x (Tensor): the values.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): the divisors, of shape indices.shape[:-1] + input_x.shape[k:].
+    """`TensorScatterAdd` for quotients.
 
     Examples:
         >>> import dist_ms as ms
@@ -187,14 +162,7 @@ class TensorScatterDiv(_TensorScatter):
 
 
 class TensorScatterMax(_TensorScatter):
-    """A copy of a tensor with the larger of old value and updates at rows of indices.
-
-    Equal ones share the gradient.
-
-    Call:
-        input_x (Tensor): the values.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): the candidates, of shape indices.shape[:-1] + input_x.shape[k:].
+    """`TensorScatterAdd` for the larger of the old value and the updates; equal ones share the gradient.
 
     Examples:
         >>> import dist_ms as ms
@@ -216,14 +184,7 @@ class TensorScatterMax(_TensorScatter):
 
 
 class TensorScatterMin(TensorScatterMax):
-    """A copy of a tensor with the smaller of old value and updates at rows of indices.
-
-    Equal ones share the gradient.
-
-    Call:
-        input_x (Tensor): the values.
-        indices (Tensor): integers (..., k): each row names a place in the first k dimensions.
-        updates (Tensor): the candidates, of shape indices.shape[:-1] + input_x.shape[k:].
+    """`TensorScatterMax` for the smaller one.
 
     Examples:
         >>> import dist_ms as ms

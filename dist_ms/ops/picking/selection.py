@@ -118,26 +118,7 @@ def select(condition: Tensor, input: Any, other: Any) -> Tensor:
 
 
 def where(condition: Tensor, input: Any, other: Any) -> Tensor:
-    """Take `input` where the condition is true, `other` elsewhere, with broadcasting.
-
-    Args:
-        condition: a Tensor of bools.
-        input: a Tensor or a number.
-        other: a Tensor or a number.
-
-    Returns:
-        Tensor of the broadcast shape and the common type.
-
-    Raises:
-        TypeError: if `condition` holds no bools, or a choice is neither a Tensor nor a number.
-        ValueError: if the shapes do not broadcast.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([1.0, -2.0])
-        >>> print(ms.ops.where(x > 0, x, 0.0))
-        [1. 0.]
-    """
+    """`select`, by NumPy's name."""
     return _select(condition, input, other)
 
 

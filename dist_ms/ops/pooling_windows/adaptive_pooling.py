@@ -242,18 +242,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Tensor:
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: int) -> Tensor:
-    """Return maxima over the last dimension such that the output has a given length.
-
-    Args:
-        input: (N, C, L) floats; L is a multiple of `output_size`.
-        output_size: the length wanted.
-
-    Returns:
-        Tensor (N, C, output_size).
-
-    Raises:
-        TypeError: if `output_size` is no int, or `input` holds no floats.
-        ValueError: if L is no multiple of `output_size`.
+    """`adaptive_avg_pool1d` for maxima.
 
     Examples:
         >>> import dist_ms as ms
@@ -271,24 +260,12 @@ def _max(owner: str, rank: int, input: Tensor, output_size: Any, return_indices:
 
 @raises(output_size=(TypeError, RuntimeError))
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-    """Return maxima over windows such that the output has a given size; see `adaptive_avg_pool2d`.
-
-    Args:
-        input: (N, C, H, W) or (C, H, W) floats.
-        output_size: an int, or a tuple (height, width); None keeps the input's length.
-        return_indices: return the flat indices (int64) in the (H, W) plane as well.
-
-    Returns:
-        Tensor (N, C, *output_size), or a tuple with the indices.
-
-    Raises:
-        TypeError: if `output_size` is no int, None or tuple, or `input` holds no floats.
-        ValueError: if it is negative or a tuple of another length.
+    """`adaptive_avg_pool2d` for maxima, with `return_indices` also their flat int64 places in the (H, W) plane.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.ops.adaptive_max_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1))
-        [[[[4.]]]]
+        >>> print(*ms.ops.adaptive_max_pool2d(ms.Tensor([[[[1.0, 2.0], [3.0, 4.0]]]]), 1, True))
+        [[[[4.]]]] [[[[3]]]]
     """
     return _max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 

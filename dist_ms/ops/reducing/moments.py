@@ -391,16 +391,7 @@ def _quantile(name: str, input: Tensor, q: Any, axis: int | None, keepdims: bool
 
 
 def nanquantile(input: Tensor, q: Any, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Find the values below which given parts of the elements lie, leaving NaNs out.
-
-    Args:
-        input: a Tensor of floats.
-        q: the part, from 0 to 1, or a one-dimensional Tensor of parts.
-        axis: the dimension, None for all elements.
-        keepdims: keep the dimension with length 1.
-
-    Returns:
-        Tensor; several parts come in a new first dimension.
+    """`quantile`, leaving NaNs out.
 
     Examples:
         >>> import dist_ms as ms

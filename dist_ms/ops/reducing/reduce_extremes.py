@@ -88,24 +88,7 @@ class ReduceMax(_ReduceExtreme):
 
 @plain("axis")
 class ReduceMin(_ReduceExtreme):
-    """The smallest element over dimensions.
-
-    Args:
-        keep_dims: keep the reduced dimensions with length 1.
-
-    Call:
-        x (Tensor): real numbers or bools.
-        axis (int or tuple of ints): the dimensions, () for all.
-
-    Raises:
-        TypeError: if `axis` holds anything but ints.
-        ValueError: if a dimension is out of range, comes twice, or is empty.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ReduceMin()(ms.Tensor([[1.0, 2.0], [3.0, 0.0]]), 1))
-        [1. 0.]
-    """
+    """`ReduceMax` for the smallest element."""
 
     choose, extreme = staticmethod(np.min), "min"
 
@@ -162,25 +145,7 @@ class ArgMaxWithValue(Primitive):
 
 
 class ArgMinWithValue(ArgMaxWithValue):
-    """The place and the value of the smallest element along one dimension; the first of equal ones.
-
-    Args:
-        axis: the dimension.
-        keep_dims: keep the dimension with length 1.
-
-    Call:
-        input (Tensor): real numbers.
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range, or the dimension is empty.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> index, value = ms.ops.ArgMinWithValue(1)(ms.Tensor([[1.0, 2.0], [3.0, 0.0]]))
-        >>> print(index, value)
-        [0 1] [1. 0.]
-    """
+    """`ArgMaxWithValue` for the smallest element."""
 
     choose = staticmethod(np.argmin)
 
@@ -286,21 +251,7 @@ def max(
 def min(
     input: Tensor, axis: int | None = None, keepdims: bool = False, *, initial: Any = None, where: Any = None
 ) -> tuple[Tensor, Tensor]:
-    """Find the smallest element of a tensor, or along one dimension, and its place.
-
-    Args:
-        input: a Tensor of real numbers.
-        axis: the dimension; None for the smallest of all, whose place is given as 0.
-        keepdims: keep the dimension with length 1.
-        initial: a value the result does not go above; higher elements count as it. Only with `axis`.
-        where: a Tensor of bools: False elements count as `initial`. Only with `axis`.
-
-    Returns:
-        (values, places as int64).
-
-    Raises:
-        TypeError: if `axis` is no int.
-        ValueError: if `axis` is out of range, or there are no elements.
+    """`max` for the smallest element; `initial` is a value the result does not go above.
 
     Examples:
         >>> import dist_ms as ms
@@ -359,21 +310,7 @@ def amax(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: An
 
 
 def amin(input: Tensor, axis: Any = None, keepdims: bool = False, *, initial: Any = None, where: Any = None) -> Tensor:
-    """Find the smallest element over dimensions; equal ones share the gradient.
-
-    Args:
-        input: a Tensor of real numbers.
-        axis: the dimension or dimensions, None for all.
-        keepdims: keep the reduced dimensions with length 1.
-        initial: a value the result does not go above.
-        where: a Tensor of bools: False elements count as `initial`.
-
-    Returns:
-        Tensor.
-
-    Raises:
-        TypeError: if `axis` holds anything but ints.
-        ValueError: if a dimension is out of range, comes twice, or is empty.
+    """`amax` for the smallest element; `initial` is a value the result does not go above.
 
     Examples:
         >>> import dist_ms as ms
@@ -460,19 +397,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 @reads("shape")
 @scalars("axis")
 def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    """Find the place of the smallest element, the first of equal ones.
-
-    Args:
-        input: a Tensor of real numbers.
-        axis: the dimension; None for the place among all elements, row by row.
-        keepdims: keep the dimension with length 1. Ignored without `axis`.
-
-    Returns:
-        Tensor of int32.
-
-    Raises:
-        TypeError: if `axis` is no int, or `keepdims` no bool.
-        ValueError: if `axis` is out of range, or there are no elements.
+    """`argmax` for the smallest element, with other names of arguments and an int32 result.
 
     Examples:
         >>> import dist_ms as ms

@@ -64,19 +64,7 @@ def bartlett_window(window_length: Any, periodic: bool = True, *, dtype: Number 
 
 
 def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number | None = None) -> Tensor:
-    """Make the window 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).
-
-    Args:
-        window_length: how many numbers, an int or a Tensor of one.
-        periodic: leave out the last of one more number.
-        dtype: a float type, float32 by default.
-
-    Returns:
-        Tensor (window_length,).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `window_length` is negative.
+    """`bartlett_window` of the form 0.42 - 0.5 cos(2 pi t) + 0.08 cos(4 pi t).
 
     Examples:
         >>> import dist_ms as ms
@@ -95,21 +83,7 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
 def hamming_window(
     window_length: Any, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Number | None = None
 ) -> Tensor:
-    """Make the window alpha - beta cos(2 pi t).
-
-    Args:
-        window_length: how many numbers, an int or a Tensor of one.
-        periodic: leave out the last of one more number.
-        alpha: the middle.
-        beta: the height of the wave.
-        dtype: a float type, float32 by default.
-
-    Returns:
-        Tensor (window_length,).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `window_length` is negative.
+    """`bartlett_window` of the form alpha - beta cos(2 pi t).
 
     Examples:
         >>> import dist_ms as ms
@@ -121,19 +95,7 @@ def hamming_window(
 
 
 def hann_window(window_length: Any, periodic: bool = True, *, dtype: Number | None = None) -> Tensor:
-    """Make the window 0.5 - 0.5 cos(2 pi t).
-
-    Args:
-        window_length: how many numbers, an int or a Tensor of one.
-        periodic: leave out the last of one more number.
-        dtype: a float type, float64 by default.
-
-    Returns:
-        Tensor (window_length,).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `window_length` is negative.
+    """`bartlett_window` of the form 0.5 - 0.5 cos(2 pi t), float64 by default.
 
     Examples:
         >>> import dist_ms as ms
@@ -148,20 +110,9 @@ def hann_window(window_length: Any, periodic: bool = True, *, dtype: Number | No
 def kaiser_window(
     window_length: Any, periodic: bool = True, beta: float = 12.0, *, dtype: Number | None = None
 ) -> Tensor:
-    """Make the window i0(beta sqrt(1 - (2t - 1)²)) / i0(beta).
+    """`bartlett_window` of the form i0(beta sqrt(1 - (2t - 1)²)) / i0(beta), float64 by default.
 
-    Args:
-        window_length: how many numbers, an int or a Tensor of one.
-        periodic: leave out the last of one more number.
-        beta: how narrow it is.
-        dtype: a float type, float64 by default.
-
-    Returns:
-        Tensor (window_length,).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if `window_length` is negative.
+    The larger `beta` is, the narrower is the window.
 
     Examples:
         >>> import dist_ms as ms

@@ -143,17 +143,7 @@ def csr_mul(x: CSRTensor, y: Any) -> CSRTensor | Tensor:
 
 
 def csr_div(x: CSRTensor, y: Any) -> CSRTensor | Tensor:
-    """Divide the values by those of a dense tensor at the same places.
-
-    Args:
-        x: a CSRTensor.
-        y: a Tensor that can be broadcast to it, or a number.
-
-    Returns:
-        CSRTensor; for a single number a Tensor of the values alone.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
+    """`csr_mul` for quotients.
 
     Examples:
         >>> import dist_ms as ms

@@ -92,14 +92,7 @@ class Igamma(_OfTwo):
 
 
 class Igammac(_OfTwo):
-    """1 - igamma(input, other), precise where that is small.
-
-    Call:
-        input (Tensor): a, above 0, float32 or float64.
-        other (Tensor): x, from 0, of the same dtype.
-
-    Raises:
-        TypeError: for other dtypes, or if they differ.
+    """`Igamma` taken from 1, precise where that is small.
 
     Examples:
         >>> import dist_ms as ms

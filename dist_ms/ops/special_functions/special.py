@@ -322,14 +322,7 @@ class Gcd(Binary):
 
 
 class Lcm(Gcd):
-    """The least common multiple.
-
-    Call:
-        input (Tensor): integers.
-        other (Tensor): integers.
-
-    Raises:
-        TypeError: if an operand holds anything else.
+    """`Gcd` for the least common multiple.
 
     Examples:
         >>> import dist_ms as ms

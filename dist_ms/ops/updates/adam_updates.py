@@ -82,28 +82,7 @@ class Adam(ParameterUpdate):
 
 
 class AdamNoUpdateParam(ParameterUpdate):
-    """What a step of Adam would add to the weights; only the means are updated.
-
-    -lr sqrt(1 - beta2_power) / (1 - beta1_power) m / (sqrt(v) + epsilon).
-
-    Args:
-        use_locking: accepted; updates are always in order.
-        use_nesterov: whether the step looks ahead.
-
-    Call:
-        m (Parameter): moving mean of the gradients, updated.
-        v (Parameter): moving mean of their squares, updated.
-        beta1_power (float): beta1 to the power of the step.
-        beta2_power (float): beta2 to the power of the step.
-        lr (float): learning rate.
-        beta1 (float): decay of `m`.
-        beta2 (float): decay of `v`.
-        epsilon (float): keeps the divisor from zero.
-        gradient (Tensor): the gradient, of their shape.
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if the shapes do not fit.
+    """`Adam` that only updates the means, and returns what a step would add to the weights, which it is not given.
 
     Examples:
         >>> import dist_ms as ms

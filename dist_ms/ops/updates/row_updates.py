@@ -82,40 +82,16 @@ class FusedSparseAdam(ParameterUpdate):
 
 
 class FusedSparseLazyAdam(FusedSparseAdam):
-    """A step of Adam for some rows; the others and their means stay as they are.
-
-    Gradients of one row are added. See `Adam`.
-
-    Args:
-        use_locking: accepted; updates are always in order.
-        use_nesterov: whether the step looks ahead.
-
-    Call:
-        var (Parameter): the weights, updated.
-        m (Parameter): moving mean of the gradients, updated.
-        v (Parameter): moving mean of their squares, updated.
-        beta1_power (float): beta1 to the power of the step.
-        beta2_power (float): beta2 to the power of the step.
-        lr (float): learning rate.
-        beta1 (float): decay of `m`.
-        beta2 (float): decay of `v`.
-        epsilon (float): keeps the divisor from zero.
-        grad (Tensor): the gradients of the rows.
-        indices (Tensor): the rows of the gradients, integers (N,).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if the shapes do not fit.
-        IndexError: if a row is negative. Rows beyond the last are left out, as in MindSpore.
+    """`FusedSparseAdam` that leaves the other rows and their means as they are.
 
     Examples:
         >>> import dist_ms as ms
-        >>> one = lambda: ms.Parameter(ms.Tensor([1.0]))
+        >>> one = lambda: ms.Parameter(ms.Tensor([1.0, 1.0]))
         >>> w = one()
         >>> _ = ms.ops.FusedSparseLazyAdam()(w, one(), one(), 0.5, 0.5,
         ...     0.5, 0.5, 0.5, 0.5, ms.Tensor([1.0]), ms.Tensor([0]))
         >>> print(w.asnumpy())
-        [0.52859545]
+        [0.52859545 1.        ]
     """
 
     def update(

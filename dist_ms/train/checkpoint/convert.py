@@ -64,20 +64,7 @@ def safetensors_to_ckpt(
     file_name_regex: str | None = None,
     processes_num: int = 1,
 ) -> None:
-    """Convert safetensors files to `.ckpt`.
-
-    Args:
-        file_path: a `.safetensors` file, or a folder with sub-folders `rank*` that hold such files.
-        save_path: the folder to write to (made if missing), with the same sub-folders;
-            None: beside the originals.
-        name_map: new names for parameters, from the old ones.
-        file_name_regex: convert only files in whose name this is found.
-        processes_num: how many files to convert at a time (in threads).
-
-    Raises:
-        TypeError: if an argument has the wrong type.
-        ValueError: if there is nothing to convert at `file_path`, `save_path` is no folder, a
-            file is damaged, or two parameters would get one name.
+    """`ckpt_to_safetensors` the other way, from `.safetensors` files to `.ckpt`.
 
     Examples:
         >>> import tempfile

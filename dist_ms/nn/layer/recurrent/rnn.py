@@ -266,27 +266,10 @@ class LSTM(_Layers):
 @reads(x="shape")
 @raises(hx=(TypeError, IndexError))
 class GRU(_Layers):
-    """Stacked GRU layers; the step is that of `GRUCell`.
+    """`RNN` with the step of `GRUCell`, without `nonlinearity`.
 
     Parameters of layer k are `weight_ih_lk` (3 hidden_size, input), `weight_hh_lk` (3 hidden_size,
     hidden_size), `bias_ih_lk` and `bias_hh_lk` (3 hidden_size,), gates in the order r, z, n.
-
-    Args:
-        input_size: length of x_t.
-        hidden_size: length of h_t.
-        num_layers, has_bias, batch_first, dropout, bidirectional, dtype: as in `RNN`.
-
-    Inputs:
-        x (Tensor): (time, batch, input_size), or (batch, time, input_size), floats.
-        hx (Tensor, optional): (num_layers * directions, batch, hidden_size); zeros by default.
-        seq_length (Tensor, optional): (batch,) int32 or int64, where each sequence ends.
-
-    Outputs:
-        tuple (output, hx_n): as in `RNN`.
-
-    Raises:
-        TypeError: if an argument has the wrong type, or dtypes differ.
-        ValueError: if a number is out of range, or shapes do not agree.
 
     Examples:
         >>> import dist_ms as ms
