@@ -52,17 +52,7 @@ class Im2Col(Primitive):
 
 
 class Col2Im(Primitive):
-    """Images whose windows' elements are the sums of columns: `col2im` as a primitive.
-
-    Args:
-        kernel_size, dilation, padding, stride: as in `col2im`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[[[1.0, 2.0], [2.0, 3.0]]]])
-        >>> print(ms.ops.Col2Im([1, 2])(x, ms.Tensor([1, 3], ms.int32)))
-        [[[[1. 4. 3.]]]]
-    """
+    """`col2im` as a primitive: `Col2Im(kernel_size, dilation, padding, stride)(x, output_size)`."""
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride

@@ -29,39 +29,21 @@ __all__ = [
 
 
 class Zeros(Primitive):
-    """Make a tensor of zeros: `zeros` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Zeros()((2,), ms.float32))
-        [0. 0.]
-    """
+    """`zeros` as a primitive: `Zeros()(shape, dtype)`."""
 
     def __call__(self, shape: Any, dtype: Number | None = None) -> Tensor:
         return creation.zeros(shape, dtype)
 
 
 class Ones(Primitive):
-    """Make a tensor of ones: `ones` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Ones()((2,), ms.float32))
-        [1. 1.]
-    """
+    """`ones` as a primitive: `Ones()(shape, dtype)`."""
 
     def __call__(self, shape: Any, dtype: Number | None = None) -> Tensor:
         return creation.ones(shape, dtype)
 
 
 class Fill(Primitive):
-    """Make a tensor of one number: `fill` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Fill()(ms.int32, (2,), 5))
-        [5 5]
-    """
+    """`fill` as a primitive: `Fill()(dtype, dims, x)`."""
 
     def __call__(self, dtype: Number, dims: Any, x: Any) -> Tensor:
         return creation.fill(dtype, dims, x)
@@ -82,42 +64,21 @@ class FillV2(Primitive):
 
 
 class ZerosLike(Primitive):
-    """Make a tensor of zeros like another: `zeros_like` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ZerosLike()(ms.Tensor([1, 2])))
-        [0 0]
-    """
+    """`zeros_like` as a primitive: `ZerosLike()(x)`."""
 
     def __call__(self, x: Tensor) -> Tensor:
         return creation.zeros_like(x)
 
 
 class OnesLike(Primitive):
-    """Make a tensor of ones like another: `ones_like` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.OnesLike()(ms.Tensor([3, 2])))
-        [1 1]
-    """
+    """`ones_like` as a primitive: `OnesLike()(x)`."""
 
     def __call__(self, x: Tensor) -> Tensor:
         return creation.ones_like(x)
 
 
 class Range(Primitive):
-    """Make numbers at equal distances: `range` as a primitive.
-
-    Args:
-        maxlen: the largest length allowed.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Range()(0, 6, 2))
-        [0 2 4]
-    """
+    """`range` as a primitive: `Range(maxlen)(start, end, step)`."""
 
     def __init__(self, maxlen: int = 1000000) -> None:
         self.maxlen = maxlen
@@ -127,52 +88,28 @@ class Range(Primitive):
 
 
 class LinSpace(Primitive):
-    """Make numbers at equal distances, both ends included: `linspace` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.LinSpace()(ms.Tensor(0.0), ms.Tensor(1.0), 3))
-        [0.  0.5 1. ]
-    """
+    """`linspace` as a primitive: `LinSpace()(start, stop, num)`."""
 
     def __call__(self, start: Any, stop: Any, num: int) -> Tensor:
         return creation.linspace(start, stop, num)
 
 
 class Eye(Primitive):
-    """Make a matrix with ones on the diagonal: `eye` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Eye()(1, 2, ms.int32))
-        [[1 0]]
-    """
+    """`eye` as a primitive: `Eye()(n, m, dtype)`."""
 
     def __call__(self, n: int, m: int, dtype: Number) -> Tensor:
         return creation.eye(n, m, to_type(dtype))
 
 
 class Eps(Primitive):
-    """A tensor of the smallest number that changes 1 when added: `eps` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Eps()(ms.Tensor([1.0, 2.0])).shape
-        (2,)
-    """
+    """`eps` as a primitive: `Eps()(x)`."""
 
     def __call__(self, x: Tensor) -> Tensor:
         return creation.eps(x)
 
 
 class Fills(Primitive):
-    """A tensor of one number with the shape and dtype of another: `fills` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Fills()(ms.Tensor([1.0, 2.0]), ms.Tensor(3.0)))
-        [3. 3.]
-    """
+    """`fills` as a primitive: `Fills()(x, value)`."""
 
     def __call__(self, x: Tensor, value: Any) -> Tensor:
         return creation.fills(x, value)

@@ -279,25 +279,13 @@ class _Fact(Primitive):
 
 
 class Shape(_Fact):
-    """The length of each dimension: `shape` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Shape()(ms.Tensor([[1, 2]]))
-        (1, 2)
-    """
+    """`shape` as a primitive: `Shape()(x)`."""
 
     function = staticmethod(shape)
 
 
 class TensorShape(_Fact):
-    """The length of each dimension, as a Tensor: `dyn_shape` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.TensorShape()(ms.Tensor([[1, 2]])))
-        [1 2]
-    """
+    """`dyn_shape` as a primitive: `TensorShape()(x)`."""
 
     function = staticmethod(dyn_shape)
 
@@ -319,73 +307,37 @@ class DynamicShape(TensorShape):
 
 
 class Rank(_Fact):
-    """The number of dimensions: `rank` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Rank()(ms.Tensor([[1, 2]]))
-        2
-    """
+    """`rank` as a primitive: `Rank()(x)`."""
 
     function = staticmethod(rank)
 
 
 class Size(_Fact):
-    """The number of elements: `size` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Size()(ms.Tensor([[1, 2]]))
-        2
-    """
+    """`size` as a primitive: `Size()(x)`."""
 
     function = staticmethod(size)
 
 
 class DType(_Fact):
-    """The element type: `dtype` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.DType()(ms.Tensor([1.0])))
-        Float32
-    """
+    """`dtype` as a primitive: `DType()(x)`."""
 
     function = staticmethod(dtype)
 
 
 class ScalarToTensor(_Fact):
-    """A Tensor of a number: `scalar_to_tensor` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ScalarToTensor()(1))
-        1.0
-    """
+    """`scalar_to_tensor` as a primitive: `ScalarToTensor()(number, dtype)`."""
 
     function = staticmethod(scalar_to_tensor)
 
 
 class ScalarToArray(_Fact):
-    """A Tensor of a number: `scalar_to_array` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.ScalarToArray()(1.5))
-        1.5
-    """
+    """`scalar_to_array` as a primitive: `ScalarToArray()(number)`."""
 
     function = staticmethod(scalar_to_array)
 
 
 class TupleToArray(_Fact):
-    """A Tensor of a tuple of numbers: `tuple_to_array` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.TupleToArray()((1, 2)))
-        [1 2]
-    """
+    """`tuple_to_array` as a primitive: `TupleToArray()(numbers)`."""
 
     function = staticmethod(tuple_to_array)
 

@@ -45,13 +45,7 @@ def print_(*input_x: Any) -> None:
 
 
 class Print(Primitive):
-    """Prints values one below the other: `print_` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Print()(ms.Tensor(1.5))
-        Tensor(shape=[], dtype=Float32, value= 1.5)
-    """
+    """`print_` as a primitive: `Print()(*values)`."""
 
     def __call__(self, *args: Any) -> None:
         print_(*args)
@@ -189,13 +183,7 @@ def depend(value: Any, expr: Any) -> Any:
 
 
 class Depend(Primitive):
-    """The first of two values; the second has been computed by then: `depend` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Depend()(ms.Tensor([1.0]), ms.Tensor([2.0])))
-        [1.]
-    """
+    """`depend` as a primitive: `Depend()(value, expr)`."""
 
     def __call__(self, value: Any, expr: Any) -> Any:
         return value

@@ -230,13 +230,7 @@ def partial(func: Callable, *args: Any, **kwargs: Any) -> Callable:
 
 
 class Partial(Primitive):
-    """A function with its first arguments fixed: `partial` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Partial()(max, 3)(5)
-        5
-    """
+    """`partial` as a primitive: `Partial()(func, *args, **kwargs)`."""
 
     def __call__(self, func: Callable, *args: Any, **kwargs: Any) -> Callable:
         return partial(func, *args, **kwargs)

@@ -131,14 +131,7 @@ def bounding_box_decode(
 
 
 class BoundingBoxEncode(Primitive):
-    """How boxes differ from anchors; see `bounding_box_encode`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> box = ms.Tensor([[0.0, 0.0, 3.0, 3.0]])
-        >>> print(ms.ops.BoundingBoxEncode()(box, box + 2))
-        [[0.5 0.5 0.  0. ]]
-    """
+    """`bounding_box_encode` as a primitive: `BoundingBoxEncode(means, stds)(anchor_box, groundtruth_box)`."""
 
     def __init__(self, means: Any = _ZEROS, stds: Any = _ONES) -> None:
         self.means, self.stds = _four(means, "means", self.name), _four(stds, "stds", self.name)
@@ -148,13 +141,9 @@ class BoundingBoxEncode(Primitive):
 
 
 class BoundingBoxDecode(Primitive):
-    """The boxes that differ from anchors so much; see `bounding_box_decode`.
+    """`bounding_box_decode` as a primitive.
 
-    Examples:
-        >>> import dist_ms as ms
-        >>> box = ms.Tensor([[0.0, 0.0, 3.0, 3.0]])
-        >>> print(ms.ops.BoundingBoxDecode((10, 10))(box, ms.Tensor([[0.5, 0.5, 0.0, 0.0]])))
-        [[2. 2. 5. 5.]]
+    `BoundingBoxDecode(max_shape, means, stds, wh_ratio_clip)(anchor_box, deltas)`.
     """
 
     def __init__(self, max_shape: Any, means: Any = _ZEROS, stds: Any = _ONES, wh_ratio_clip: float = 0.016) -> None:

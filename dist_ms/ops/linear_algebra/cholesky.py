@@ -150,17 +150,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
 
 
 class CholeskySolve(Primitive):
-    """Solve L L^H x = b: `cholesky_solve` as a primitive.
-
-    Args:
-        upper: the factor given is L^H instead of L.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.CholeskySolve()(ms.Tensor([[4.0], [4.0]]), ms.Tensor([[1.0, 0.0], [0.0, 2.0]])))
-        [[4.]
-         [1.]]
-    """
+    """`cholesky_solve` as a primitive: `CholeskySolve(upper)(x1, x2)`."""
 
     def __init__(self, upper: bool = False) -> None:
         self.upper = upper

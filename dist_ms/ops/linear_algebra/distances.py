@@ -179,16 +179,7 @@ def _batched(x: np.ndarray) -> np.ndarray:
 
 
 class Cdist(Primitive):
-    """Distances between rows: `cdist` as a primitive.
-
-    Args:
-        p: the order.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Cdist(1.0)(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0]])))
-        [[7.]]
-    """
+    """`cdist` as a primitive: `Cdist(p)(x1, x2)`."""
 
     def __init__(self, p: float = 2.0) -> None:
         self.p = p
@@ -198,16 +189,7 @@ class Cdist(Primitive):
 
 
 class Pdist(Primitive):
-    """Distances of all pairs of rows: `pdist` as a primitive.
-
-    Args:
-        p: the order.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Pdist()(ms.Tensor([[0.0], [2.0]])))
-        [2.]
-    """
+    """`pdist` as a primitive: `Pdist(p)(x)`."""
 
     def __init__(self, p: float = 2.0) -> None:
         self.p = p

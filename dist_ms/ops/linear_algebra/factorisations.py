@@ -243,14 +243,7 @@ def orgqr(input: Tensor, input2: Tensor) -> Tensor:
 
 
 class Orgqr(Primitive):
-    """The product of reflections: `orgqr` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Orgqr()(ms.Tensor([[1.0, 0.0], [0.0, 1.0]]), ms.Tensor([2.0, 0.0])))
-        [[-1.  0.]
-         [ 0.  1.]]
-    """
+    """`orgqr` as a primitive: `Orgqr()(x, tau)`."""
 
     def __call__(self, x: Tensor, tau: Tensor) -> Tensor:
         return orgqr(x, tau)

@@ -204,30 +204,14 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
 
 
 class LuSolve(Primitive):
-    """Solve A x = b: `lu_solve` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> pivots = ms.Tensor([1, 2], ms.int32)
-        >>> print(ms.ops.LuSolve()(ms.Tensor([[4.0], [2.0]]), ms.Tensor([[2.0, 0.0], [0.0, 4.0]]), pivots))
-        [[2. ]
-         [0.5]]
-    """
+    """`lu_solve` as a primitive: `LuSolve()(x, lu_data, lu_pivots)`."""
 
     def __call__(self, x: Tensor, lu_data: Tensor, lu_pivots: Tensor) -> Tensor:
         return lu_solve(x, lu_data, lu_pivots)
 
 
 class LuUnpack(Primitive):
-    """Take an LU decomposition apart: `lu_unpack` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p, l, u = ms.ops.LuUnpack()(ms.Tensor([[2.0, 4.0], [0.5, 1.0]]), ms.Tensor([1, 2], ms.int32))
-        >>> print(l)
-        [[1.  0. ]
-         [0.5 1. ]]
-    """
+    """`lu_unpack` as a primitive: `LuUnpack(unpack_data, unpack_pivots)(LU_data, LU_pivots)`."""
 
     def __init__(self, unpack_data: bool = True, unpack_pivots: bool = True) -> None:
         self.unpack_data = boolean(unpack_data, "unpack_data", self.name)
@@ -387,17 +371,7 @@ class MatrixSolveLs(Primitive):
 
 
 class MatrixPower(Primitive):
-    """Square matrices to the power n: `matrix_power` as a primitive.
-
-    Args:
-        n: an int.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixPower(2)(ms.Tensor([[2.0, 0.0], [0.0, 3.0]])))
-        [[4. 0.]
-         [0. 9.]]
-    """
+    """`matrix_power` as a primitive: `MatrixPower(n)(x)`."""
 
     def __init__(self, n: int) -> None:
         self.n = n

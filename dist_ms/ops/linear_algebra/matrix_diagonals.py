@@ -227,31 +227,14 @@ def matrix_band_part(x: Tensor, lower: Any, upper: Any) -> Tensor:
 
 
 class MatrixBandPart(Primitive):
-    """A band of matrices: `matrix_band_part` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixBandPart()(ms.Tensor([[1, 2], [3, 4]]), 0, -1))
-        [[1 2]
-         [0 4]]
-    """
+    """`matrix_band_part` as a primitive: `MatrixBandPart()(x, lower, upper)`."""
 
     def __call__(self, x: Tensor, lower: Any, upper: Any) -> Tensor:
         return matrix_band_part(x, lower, upper)
 
 
 class MatrixDiagV3(Primitive):
-    """Matrices of their diagonals: `matrix_diag` as a primitive.
-
-    Args:
-        align: at which ends of their rows short diagonals are.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixDiagV3()(ms.Tensor([1]), ms.Tensor(1), ms.Tensor(-1), ms.Tensor(-1), ms.Tensor(0)))
-        [[0 1]
-         [0 0]]
-    """
+    """`matrix_diag` as a primitive: `MatrixDiagV3(align)(x, k, num_rows, num_cols, padding_value)`."""
 
     def __init__(self, align: str = "RIGHT_LEFT") -> None:
         self.align = one_of(align, "align", self.name, _ALIGNS)
@@ -261,33 +244,14 @@ class MatrixDiagV3(Primitive):
 
 
 class MatrixDiagPartV3(MatrixDiagV3):
-    """Diagonals of matrices: `matrix_diag_part` as a primitive.
-
-    Args:
-        align: at which ends of their rows short diagonals are.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixDiagPartV3()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor(0), ms.Tensor(0)))
-        [1 4]
-    """
+    """`matrix_diag_part` as a primitive: `MatrixDiagPartV3(align)(x, k, padding_value)`."""
 
     def __call__(self, x: Tensor, k: Any, padding_value: Any) -> Tensor:
         return matrix_diag_part(x, k, padding_value, self.align)
 
 
 class MatrixSetDiagV3(MatrixDiagV3):
-    """Matrices with other diagonals: `matrix_set_diag` as a primitive.
-
-    Args:
-        align: at which ends of their rows short diagonals are.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MatrixSetDiagV3()(ms.Tensor([[1, 2], [3, 4]]), ms.Tensor([8, 9]), ms.Tensor(0)))
-        [[8 2]
-         [3 9]]
-    """
+    """`matrix_set_diag` as a primitive: `MatrixSetDiagV3(align)(x, diagonal, k)`."""
 
     def __call__(self, x: Tensor, diagonal: Tensor, k: Any) -> Tensor:
         return matrix_set_diag(x, diagonal, k, self.align)

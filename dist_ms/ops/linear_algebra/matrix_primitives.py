@@ -20,17 +20,7 @@ __all__ = ["CholeskyInverse", "FillDiagonal", "MatrixExp", "NuclearNorm", "Ormqr
 
 
 class CholeskyInverse(Primitive):
-    """The inverse of a matrix given by its triangular factor: `cholesky_inverse` as a primitive.
-
-    Args:
-        upper: whether the factor is the upper one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.CholeskyInverse()(ms.Tensor([[1.0, 0.0], [0.0, 2.0]])))
-        [[1.   0.  ]
-         [0.   0.25]]
-    """
+    """`cholesky_inverse` as a primitive: `CholeskyInverse(upper)(input_x)`."""
 
     def __init__(self, upper: bool = False) -> None:
         self.upper = check_bool(upper, "upper", self.name)
@@ -217,19 +207,7 @@ def ormqr(input: Tensor, tau: Tensor, other: Tensor, left: bool = True, transpos
 
 
 class Ormqr(Primitive):
-    """The product with the Q of reflections: `ormqr` as a primitive.
-
-    Args:
-        left: whether Q is the left factor.
-        transpose: whether Q's adjoint takes its place.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[1.0, 0.0], [0.0, 1.0]])
-        >>> print(ms.ops.Ormqr()(x, ms.Tensor([2.0, 0.0]), x))
-        [[-1.  0.]
-         [ 0.  1.]]
-    """
+    """`ormqr` as a primitive: `Ormqr(left, transpose)(x, tau, other)`."""
 
     def __init__(self, left: bool = True, transpose: bool = False) -> None:
         self.left = check_bool(left, "left", self.name)

@@ -391,54 +391,25 @@ class _Named(Primitive):
 
 
 class Addcmul(_Named):
-    """input_data + value * x1 * x2: `addcmul` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([2.0])
-        >>> print(ms.ops.Addcmul()(x, x, x, ms.Tensor(0.5)))
-        [4.]
-    """
+    """`addcmul` as a primitive: `Addcmul()(input_data, x1, x2, value)`."""
 
     function = staticmethod(addcmul)
 
 
 class Addcdiv(_Named):
-    """input_data + value * x1 / x2: `addcdiv` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([2.0])
-        >>> print(ms.ops.Addcdiv()(x, x, x, ms.Tensor(0.5)))
-        [2.5]
-    """
+    """`addcdiv` as a primitive: `Addcdiv()(input_data, x1, x2, value)`."""
 
     function = staticmethod(addcdiv)
 
 
 class Lerp(_Named):
-    """start + weight * (end - start): `lerp` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Lerp()(ms.Tensor([1.0]), ms.Tensor([3.0]), 0.5))
-        [2.]
-    """
+    """`lerp` as a primitive: `Lerp()(start, end, weight)`."""
 
     function = staticmethod(lerp)
 
 
 class Cross(Primitive):
-    """The vector products along a dimension of length 3: `cross` as a primitive.
-
-    Args:
-        dim: the dimension; by default the first of length 3.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Cross(0)(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
-        [0. 0. 1.]
-    """
+    """`cross` as a primitive: `Cross(dim)(x1, x2)`."""
 
     def __init__(self, dim: int = -65530) -> None:
         self.dim = dim

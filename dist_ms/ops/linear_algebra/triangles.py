@@ -150,13 +150,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
 
 
 class TrilIndices(Primitive):
-    """The places of a matrix's lower triangle: `tril_indices` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.TrilIndices(2, 2)().shape
-        (2, 3)
-    """
+    """`tril_indices` as a primitive: `TrilIndices(row, col, offset, dtype)()`."""
 
     make = staticmethod(tril_indices)
 
@@ -168,13 +162,7 @@ class TrilIndices(Primitive):
 
 
 class TriuIndices(TrilIndices):
-    """The places of a matrix's upper triangle: `triu_indices` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.TriuIndices(2, 2)().shape
-        (2, 3)
-    """
+    """`triu_indices` as a primitive: `TriuIndices(row, col, offset, dtype)()`."""
 
     make = staticmethod(triu_indices)
 
@@ -322,13 +310,7 @@ def diag(input: Tensor) -> Tensor:
 
 
 class Diag(Primitive):
-    """All elements on the diagonal of a tensor with twice the dimensions: `diag` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.Diag()(ms.Tensor([1, 2])).shape
-        (2, 2)
-    """
+    """`diag` as a primitive: `Diag()(input_x)`."""
 
     def __call__(self, input_x: Tensor) -> Tensor:
         return diag(input_x)

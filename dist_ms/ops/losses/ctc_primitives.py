@@ -141,14 +141,7 @@ class CTCLoss(Primitive):
 
 
 class CTCGreedyDecoder(Primitive):
-    """The likeliest class of each time, without blanks; see `ctc_greedy_decoder`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> x = ms.Tensor([[[3.0, 1.0]], [[3.0, 1.0]], [[1.0, 2.0]]])
-        >>> print(ms.ops.CTCGreedyDecoder()(x, ms.Tensor([3], ms.int32))[1])
-        [0]
-    """
+    """`ctc_greedy_decoder` as a primitive: `CTCGreedyDecoder(merge_repeated)(inputs, sequence_length)`."""
 
     differentiable = False
 

@@ -54,15 +54,7 @@ class BinaryCrossEntropy(_Reduced):
 class BCEWithLogitsLoss(_Reduced):
     """`binary_cross_entropy_with_logits` as a primitive.
 
-    Call:
-        input, target (Tensor): of one shape.
-        weight, pos_weight (Tensor): broadcast with them.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> one = ms.Tensor([1.0])
-        >>> print(ms.ops.BCEWithLogitsLoss()(ms.Tensor([0.0]), one, one, one))
-        0.6931472
+    `BCEWithLogitsLoss(reduction)(input, target, weight, pos_weight)`.
     """
 
     def __call__(
@@ -88,16 +80,7 @@ class SigmoidCrossEntropyWithLogits(Primitive):
 
 
 class KLDivLoss(_Reduced):
-    """`kl_div` as a primitive.
-
-    Call:
-        logits, labels (Tensor): of one shape.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.KLDivLoss()(ms.Tensor([0.0]), ms.Tensor([1.0])))
-        0.0
-    """
+    """`kl_div` as a primitive: `KLDivLoss(reduction)(logits, labels)`."""
 
     _choices = ("none", "mean", "batchmean", "sum")
 

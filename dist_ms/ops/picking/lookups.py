@@ -224,14 +224,7 @@ class ScatterAddWithAxis(Primitive):
 
 
 class Coalesce(Primitive):
-    """A sparse tensor with its places sorted, and the values of equal places added: `coalesce` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> places, values, shape = ms.ops.Coalesce()(ms.Tensor([[1, 1]]), ms.Tensor([2.0, 3.0]), ms.Tensor([2]))
-        >>> print(places, values)
-        [[1]] [5.]
-    """
+    """`coalesce` as a primitive: `Coalesce()(x_indices, x_values, x_shape)`."""
 
     def __call__(self, x_indices: Tensor, x_values: Tensor, x_shape: Tensor) -> tuple:
         return ops.coalesce(x_indices, x_values, x_shape)

@@ -165,37 +165,19 @@ class _InplaceRows(Primitive):
 
 
 class InplaceUpdate(_InplaceRows):
-    """A copy of a tensor with some of its rows replaced: `inplace_update` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.InplaceUpdate(0)(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0])))
-        [9. 2.]
-    """
+    """`inplace_update` as a primitive: `InplaceUpdate(indices)(x, v)`."""
 
     function = staticmethod(inplace_update)
 
 
 class InplaceAdd(_InplaceRows):
-    """A copy of a tensor with some of its rows added to: `inplace_add` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.InplaceAdd(0)(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0])))
-        [10.  2.]
-    """
+    """`inplace_add` as a primitive: `InplaceAdd(indices)(x, v)`."""
 
     function = staticmethod(inplace_add)
 
 
 class InplaceSub(_InplaceRows):
-    """A copy of a tensor with some of its rows subtracted from: `inplace_sub` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.InplaceSub(0)(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0])))
-        [-8.  2.]
-    """
+    """`inplace_sub` as a primitive: `InplaceSub(indices)(x, v)`."""
 
     function = staticmethod(inplace_sub)
 

@@ -269,13 +269,7 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
 
 
 class IndexFill(Primitive):
-    """A copy of a tensor with one value in some slices: `index_fill` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.IndexFill()(ms.Tensor([1.0, 2.0]), 0, ms.Tensor([0]), ms.Tensor(9.0)))
-        [9. 2.]
-    """
+    """`index_fill` as a primitive: `IndexFill()(x, dim, indices, value)`."""
 
     def __call__(self, x: Tensor, dim: int, indices: Any, value: Any) -> Tensor:
         return index_fill(x, dim, indices, value)

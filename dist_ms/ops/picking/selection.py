@@ -217,13 +217,7 @@ def masked_select(input: Tensor, mask: Tensor) -> Tensor:
 
 
 class MaskedSelect(Primitive):
-    """The elements where the mask is true: `masked_select` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MaskedSelect()(ms.Tensor([1, 2]), ms.Tensor([False, True])))
-        [2]
-    """
+    """`masked_select` as a primitive: `MaskedSelect()(input, mask)`."""
 
     def __call__(self, input: Tensor, mask: Tensor) -> Tensor:
         return masked_select(input, mask)
@@ -266,13 +260,7 @@ def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 
 class MaskedScatter(Primitive):
-    """A copy with the elements where the mask is true replaced: `masked_scatter` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.MaskedScatter()(ms.Tensor([1, 2]), ms.Tensor([False, True]), ms.Tensor([9])))
-        [1 9]
-    """
+    """`masked_scatter` as a primitive: `MaskedScatter()(x, mask, updates)`."""
 
     def __call__(self, x: Tensor, mask: Tensor, updates: Tensor) -> Tensor:
         return masked_scatter(x, mask, updates)

@@ -335,18 +335,7 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
 
 
 class Renorm(Primitive):
-    """Slices scaled down to a largest p-norm: `renorm` as a primitive.
-
-    Args:
-        p: the order.
-        dim: the dimension.
-        maxnorm: the largest norm.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Renorm(1, 0, 2.0)(ms.Tensor([[0.5, 0.5]])))
-        [[0.5 0.5]]
-    """
+    """`renorm` as a primitive: `Renorm(p, dim, maxnorm)(x)`."""
 
     def __init__(self, p: int, dim: int, maxnorm: float) -> None:
         self.p, self.dim, self.maxnorm = p, dim, maxnorm

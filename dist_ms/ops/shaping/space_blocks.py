@@ -164,13 +164,7 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
 
 @raises(paddings=(ValueError, ValueError))
 class SpaceToBatchND(Primitive):
-    """Blocks of the last dimensions put into the batch; see `space_to_batch_nd`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.SpaceToBatchND([2, 2], [[0, 0], [0, 0]])(ms.ops.ones((1, 3, 2, 2))).shape
-        (4, 3, 1, 1)
-    """
+    """`space_to_batch_nd` as a primitive: `SpaceToBatchND(block_shape, paddings)(input_x)`."""
 
     def __init__(self, block_shape: Any, paddings: Any) -> None:
         self.block_shape, self.paddings = block_shape, paddings
@@ -195,13 +189,7 @@ class SpaceToBatchND(Primitive):
 
 @raises(crops=(ValueError, ValueError))
 class BatchToSpaceND(Primitive):
-    """Parts of the batch put into blocks of the last dimensions; see `batch_to_space_nd`.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> ms.ops.BatchToSpaceND([2, 2], [[0, 0], [0, 0]])(ms.ops.ones((4, 3, 1, 1))).shape
-        (1, 3, 2, 2)
-    """
+    """`batch_to_space_nd` as a primitive: `BatchToSpaceND(block_shape, crops)(input_x)`."""
 
     def __init__(self, block_shape: Any, crops: Any) -> None:
         self.block_shape, self.crops = block_shape, crops

@@ -127,17 +127,7 @@ def kaiser_window(
 
 
 class BartlettWindow(Primitive):
-    """`bartlett_window` as a primitive.
-
-    Args:
-        periodic: leave out the last of one more number.
-        dtype: a float type.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.BartlettWindow(periodic=False)(ms.Tensor(5)))
-        [0.  0.5 1.  0.5 0. ]
-    """
+    """`bartlett_window` as a primitive: `BartlettWindow(periodic, dtype)(window_length)`."""
 
     def __init__(self, periodic: bool = True, dtype: Number = float32) -> None:
         self.periodic, self.dtype = boolean(periodic, "periodic", self.name), dtype
@@ -147,36 +137,14 @@ class BartlettWindow(Primitive):
 
 
 class BlackmanWindow(BartlettWindow):
-    """`blackman_window` as a primitive.
-
-    Args:
-        periodic: leave out the last of one more number.
-        dtype: a float type.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.BlackmanWindow(periodic=False)(ms.Tensor(3)))
-        [0. 1. 0.]
-    """
+    """`blackman_window` as a primitive: `BlackmanWindow(periodic, dtype)(window_length)`."""
 
     def __call__(self, window_length: Any) -> Tensor:
         return blackman_window(window_length, self.periodic, dtype=self.dtype)
 
 
 class HammingWindow(Primitive):
-    """`hamming_window` as a primitive.
-
-    Args:
-        periodic: leave out the last of one more number.
-        alpha: the middle.
-        beta: the height of the wave.
-        dtype: a float type.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.HammingWindow(False, 0.5, 0.5)(ms.Tensor([3])))
-        [0. 1. 0.]
-    """
+    """`hamming_window` as a primitive: `HammingWindow(periodic, alpha, beta, dtype)(length)`."""
 
     def __init__(self, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, dtype: Number = float32) -> None:
         self.periodic, self.alpha, self.beta = boolean(periodic, "periodic", self.name), alpha, beta

@@ -139,16 +139,7 @@ class Zeta(_OfTwo):
 
 
 class Mvlgamma(Primitive):
-    """The log of the multivariate gamma function: `mvlgamma` as a primitive.
-
-    Args:
-        p: the dimension.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Mvlgamma(2)(ms.Tensor([3.0])).asnumpy().round(4))
-        [1.5502]
-    """
+    """`mvlgamma` as a primitive: `Mvlgamma(p)(x)`."""
 
     def __init__(self, p: int) -> None:
         self.p = p

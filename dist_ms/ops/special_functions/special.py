@@ -219,13 +219,7 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
 
 
 class Polygamma(Primitive):
-    """The n-th derivative of `digamma`: `polygamma` as a primitive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Polygamma()(ms.Tensor(1), ms.Tensor([1.0])).asnumpy().round(4))
-        [1.6449]
-    """
+    """`polygamma` as a primitive: `Polygamma()(a, x)`."""
 
     def __call__(self, a: Any, x: Tensor) -> Tensor:
         return polygamma(a, x)

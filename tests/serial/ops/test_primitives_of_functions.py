@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import dist_ms as ms
 from dist_ms import Tensor, ops
 
 X = Tensor(np.array([[-1.5, 0.25, 2.0], [0.5, -0.75, 3.0]], np.float32))
@@ -11,6 +12,10 @@ PART = Tensor(np.array([[0.1, 0.6], [0.5, 0.9]], np.float32))
 SQUARE = Tensor(np.array([[4.0, 1.0], [1.0, 3.0]], np.float32))
 PLACES = Tensor(np.array([[1, 0], [0, 2]], np.int32))
 WEIGHTS = Tensor(np.array([2.0, 3.0, 4.0], np.float32))
+HALF = Tensor(0.5)
+IMAGES = Tensor(np.arange(48, dtype=np.float32).reshape(4, 2, 2, 3))
+BOXES = Tensor(np.array([[0.0, 0.0, 3.0, 3.0]], np.float32))
+COLUMNS = Tensor(np.array([[[[1.0, 2.0], [2.0, 3.0]]]], np.float32))
 HOLES = Tensor(np.array([np.nan, np.inf, -np.inf, 1.0], np.float32))
 
 CASES = {
@@ -46,6 +51,54 @@ CASES = {
         lambda: ops.UniqueConsecutive(True, True)(Tensor([1, 1, 2])),
         lambda: ops.unique_consecutive(Tensor([1, 1, 2]), True, True),
     ),
+    "Addcdiv": (lambda: ops.Addcdiv()(X, X, NEAR, HALF), lambda: ops.addcdiv(X, X, NEAR, HALF)),
+    "Addcmul": (lambda: ops.Addcmul()(X, X, NEAR, HALF), lambda: ops.addcmul(X, X, NEAR, HALF)),
+    "BartlettWindow": (lambda: ops.BartlettWindow(False)(Tensor(5)), lambda: ops.bartlett_window(5, False)),
+    "BlackmanWindow": (lambda: ops.BlackmanWindow(False)(Tensor(5)), lambda: ops.blackman_window(5, False)),
+    "BatchToSpaceND": (
+        lambda: ops.BatchToSpaceND([2, 1], [[0, 1], [0, 0]])(IMAGES),
+        lambda: ops.batch_to_space_nd(IMAGES, [2, 1], [[0, 1], [0, 0]]),
+    ),
+    "SpaceToBatchND": (
+        lambda: ops.SpaceToBatchND([2, 1], [[0, 0], [1, 0]])(IMAGES),
+        lambda: ops.space_to_batch_nd(IMAGES, [2, 1], [[0, 0], [1, 0]]),
+    ),
+    "BoundingBoxEncode": (
+        lambda: ops.BoundingBoxEncode((0.1, 0.1, 0.1, 0.1))(BOXES, BOXES + 2),
+        lambda: ops.bounding_box_encode(BOXES, BOXES + 2, (0.1, 0.1, 0.1, 0.1)),
+    ),
+    "Cdist": (lambda: ops.Cdist(1.0)(X, NEAR), lambda: ops.cdist(X, NEAR, 1.0)),
+    "Pdist": (lambda: ops.Pdist(1.0)(X), lambda: ops.pdist(X, 1.0)),
+    "Col2Im": (
+        lambda: ops.Col2Im([1, 2])(COLUMNS, Tensor([1, 3], ms.int32)),
+        lambda: ops.col2im(COLUMNS, Tensor([1, 3], ms.int32), [1, 2], 1, 0, 1),
+    ),
+    "Eps": (lambda: ops.Eps()(X), lambda: ops.eps(X)),
+    "InplaceAdd": (lambda: ops.InplaceAdd(1)(X, X[:1]), lambda: ops.inplace_add(X, X[:1], 1)),
+    "InplaceUpdate": (lambda: ops.InplaceUpdate(1)(X, X[:1]), lambda: ops.inplace_update(X, X[:1], 1)),
+    "Lerp": (lambda: ops.Lerp()(X, NEAR, 0.25), lambda: ops.lerp(X, NEAR, 0.25)),
+    "LinSpace": (lambda: ops.LinSpace()(HALF, Tensor(2.0), 4), lambda: ops.linspace(0.5, 2.0, 4)),
+    "MaskedScatter": (
+        lambda: ops.MaskedScatter()(X, X > 0, 2 * X),
+        lambda: ops.masked_scatter(X, X > 0, 2 * X),
+    ),
+    "MatrixDiagPartV3": (
+        lambda: ops.MatrixDiagPartV3("LEFT_LEFT")(X, Tensor([0, 1], ms.int32), Tensor(9.0)),
+        lambda: ops.matrix_diag_part(X, Tensor([0, 1], ms.int32), 9.0, "LEFT_LEFT"),
+    ),
+    "MatrixDiagV3": (
+        lambda: ops.MatrixDiagV3()(X, *(Tensor(n, ms.int32) for n in (0, 3, 3)), Tensor(9.0)),
+        lambda: ops.matrix_diag(X, 0, 3, 3, 9.0),
+    ),
+    "OnesLike": (lambda: ops.OnesLike()(X), lambda: ops.ones_like(X)),
+    "ZerosLike": (lambda: ops.ZerosLike()(X), lambda: ops.zeros_like(X)),
+    "Polygamma": (lambda: ops.Polygamma()(Tensor(1), NEAR + 3), lambda: ops.polygamma(1, NEAR + 3)),
+    "Renorm": (lambda: ops.Renorm(2, 0, 1.0)(X), lambda: ops.renorm(X, 2, 0, 1.0)),
+    "ScalarToArray": (lambda: ops.ScalarToArray()(1.5), lambda: ops.scalar_to_array(1.5)),
+    "ScalarToTensor": (lambda: ops.ScalarToTensor()(2, ms.int32), lambda: ops.scalar_to_tensor(2, ms.int32)),
+    "TupleToArray": (lambda: ops.TupleToArray()((1, 2)), lambda: ops.tuple_to_array((1, 2))),
+    "TrilIndices": (lambda: ops.TrilIndices(2, 3, 1)(), lambda: ops.tril_indices(2, 3, 1)),
+    "TriuIndices": (lambda: ops.TriuIndices(2, 3, 1)(), lambda: ops.triu_indices(2, 3, 1)),
 }
 
 
@@ -59,3 +112,8 @@ def test_a_primitive_gives_what_its_function_gives(name):
     for a, b in zip(found, wanted):
         assert a.dtype == b.dtype
         np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+
+
+def test_a_function_with_its_first_arguments():
+    assert ops.Partial()(max, 3)(5) == 5
+    assert ops.Partial()(max, 3)(1) == 3
