@@ -51,21 +51,7 @@ _FLOAT32 = np.dtype(np.float32)
 
 
 class Div(Binary):
-    """input / other, element by element, with broadcasting; integers and bools give float32.
-
-    Call:
-        input (Tensor or number): the dividend.
-        other (Tensor or number): the divisor.
-
-    Raises:
-        TypeError: if an operand is neither a Tensor nor a number.
-        ValueError: if the shapes do not broadcast.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Div()(ms.Tensor([1, 2]), ms.Tensor([2, 4])))
-        [0.5 0.5]
-    """
+    """`div` as a primitive, without rounding: `Div()(input, other)`."""
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         input, other = promote(input, other)

@@ -32,22 +32,7 @@ _F32 = np.dtype(np.float32)
 
 
 class Dense(Primitive):
-    """A fully connected product: out = input weight^T + bias.
-
-    Call:
-        input (Tensor): (..., in).
-        weight (Tensor): (out, in).
-        bias (Tensor, optional): (out,).
-
-    Raises:
-        TypeError: if the dtypes are no floats or differ.
-        ValueError: if the lengths do not agree.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Dense()(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]]), ms.Tensor([10.0])))
-        [[13.]]
-    """
+    """`dense` as a primitive: `Dense()(input, weight, bias)`."""
 
     keeps = (0, 1)
     waits = True  # leaves writing the result to a ReLU that follows, where that can be

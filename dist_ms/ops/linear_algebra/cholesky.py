@@ -21,24 +21,7 @@ def _adjoint(matrices: np.ndarray) -> np.ndarray:
 
 
 class Cholesky(Primitive):
-    """The triangular factors L of matrices L L^H; only the lower triangles of the matrices are read.
-
-    Args:
-        upper: give L^H instead.
-
-    Call:
-        input_x (Tensor): positive definite matrices, floats (..., n, n).
-
-    Raises:
-        TypeError: if `input_x` holds no floats.
-        ValueError: if the matrices are not square, or one is not positive definite.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Cholesky()(ms.Tensor([[1.0, 1.0], [1.0, 2.0]])))
-        [[1. 0.]
-         [1. 1.]]
-    """
+    """`cholesky` as a primitive: `Cholesky(upper)(input_x)`."""
 
     keeps = ()
     keeps_output = True
@@ -66,7 +49,7 @@ class Cholesky(Primitive):
 
 
 def cholesky(input_x: Tensor, upper: bool = False) -> Tensor:
-    """Decompose positive definite matrices into L L^H.
+    """Decompose positive definite matrices into L L^H; only their lower triangles are read.
 
     Args:
         input_x: a Tensor of floats (..., n, n).

@@ -208,14 +208,7 @@ class ScatterNdUpdate(ScatterUpdate):
 
 
 class ScatterNdAdd(ScatterAdd):
-    """Places of a Parameter with updates added; each row of `indices` names one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
-        >>> print(ms.ops.ScatterNdAdd()(p, ms.Tensor([[1]]), ms.Tensor([9.0])))
-        [ 1. 11.]
-    """
+    """`scatter_nd_add` as a primitive: `ScatterNdAdd(use_locking)(input_x, indices, updates)`."""
 
     rows_of_indices = True
 
@@ -232,66 +225,31 @@ class ScatterNonAliasingAdd(ScatterNdAdd):
 
 
 class ScatterNdSub(ScatterSub):
-    """Places of a Parameter with updates subtracted; each row of `indices` names one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
-        >>> print(ms.ops.ScatterNdSub()(p, ms.Tensor([[1]]), ms.Tensor([9.0])))
-        [ 1. -7.]
-    """
+    """`scatter_nd_sub` as a primitive: `ScatterNdSub(use_locking)(input_x, indices, updates)`."""
 
     rows_of_indices = True
 
 
 class ScatterNdMul(ScatterMul):
-    """Places of a Parameter multiplied by updates; each row of `indices` names one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
-        >>> print(ms.ops.ScatterNdMul()(p, ms.Tensor([[1]]), ms.Tensor([9.0])))
-        [ 1. 18.]
-    """
+    """`scatter_nd_mul` as a primitive: `ScatterNdMul(use_locking)(input_x, indices, updates)`."""
 
     rows_of_indices = True
 
 
 class ScatterNdDiv(ScatterDiv):
-    """Places of a Parameter divided by updates; each row of `indices` names one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
-        >>> print(ms.ops.ScatterNdDiv()(p, ms.Tensor([[1]]), ms.Tensor([4.0])))
-        [1.  0.5]
-    """
+    """`scatter_nd_div` as a primitive: `ScatterNdDiv(use_locking)(input_x, indices, updates)`."""
 
     rows_of_indices = True
 
 
 class ScatterNdMax(ScatterMax):
-    """Places of a Parameter, or updates where they are larger; each row of `indices` names one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
-        >>> print(ms.ops.ScatterNdMax()(p, ms.Tensor([[0]]), ms.Tensor([4.0])))
-        [4. 2.]
-    """
+    """`scatter_nd_max` as a primitive: `ScatterNdMax(use_locking)(input_x, indices, updates)`."""
 
     rows_of_indices = True
 
 
 class ScatterNdMin(ScatterMin):
-    """Places of a Parameter, or updates where they are smaller; each row of `indices` names one.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> p = ms.Parameter(ms.Tensor([1.0, 2.0]), name="p")
-        >>> print(ms.ops.ScatterNdMin()(p, ms.Tensor([[1]]), ms.Tensor([1.0])))
-        [1. 1.]
-    """
+    """`scatter_nd_min` as a primitive: `ScatterNdMin(use_locking)(input_x, indices, updates)`."""
 
     rows_of_indices = True
 

@@ -35,22 +35,7 @@ __all__ = [
 
 
 class Select(Primitive):
-    """Elements of `input` where the condition is true, of `other` elsewhere, with broadcasting.
-
-    Call:
-        condition (Tensor): bools.
-        input (Tensor or number): one choice.
-        other (Tensor or number): the other.
-
-    Raises:
-        TypeError: if `condition` holds no bools, or a choice is neither a Tensor nor a number.
-        ValueError: if the shapes do not broadcast.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Select()(ms.Tensor([True, False]), ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
-        [1. 4.]
-    """
+    """`select` as a primitive: `Select()(condition, input, other)`."""
 
     keeps = (0,)
 

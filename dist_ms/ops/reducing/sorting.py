@@ -161,25 +161,7 @@ def msort(input: Tensor) -> Tensor:
 
 
 class TopK(_Ordered):
-    """The k largest elements along the last dimension, and where they are, as int32.
-
-    Args:
-        sorted: largest first. Without it the order is not defined; here it is the same.
-
-    Call:
-        input_x (Tensor): real numbers.
-        k (int): how many.
-
-    Raises:
-        TypeError: if `k` is no int.
-        ValueError: if `k` is not positive or too large.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> values, places = ms.ops.TopK()(ms.Tensor([3.0, 1.0, 2.0]), 2)
-        >>> print(values, places)
-        [3. 2.] [0 2]
-    """
+    """`top_k` as a primitive: `TopK(sorted)(input_x, k)`."""
 
     axis = -1
     largest = True

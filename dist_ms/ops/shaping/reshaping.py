@@ -35,18 +35,7 @@ __all__ = [
 
 
 class Reshape(Primitive):
-    """The same elements in the same order under another shape.
-
-    Call:
-        input (Tensor): the elements.
-        shape (tuple, list or Tensor of ints): the new shape; one entry may be -1.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.Reshape()(ms.Tensor([1, 2, 3, 4]), (2, 2)))
-        [[1 2]
-         [3 4]]
-    """
+    """`reshape` as a primitive: `Reshape()(input, shape)`."""
 
     keeps = ()
 

@@ -117,3 +117,23 @@ def test_a_primitive_gives_what_its_function_gives(name):
 def test_a_function_with_its_first_arguments():
     assert ops.Partial()(max, 3)(5) == 5
     assert ops.Partial()(max, 3)(1) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "primitive"),
+    [
+        ("scatter_nd_add", ops.ScatterNdAdd),
+        ("scatter_nd_sub", ops.ScatterNdSub),
+        ("scatter_nd_mul", ops.ScatterNdMul),
+        ("scatter_nd_div", ops.ScatterNdDiv),
+        ("scatter_nd_max", ops.ScatterNdMax),
+        ("scatter_nd_min", ops.ScatterNdMin),
+    ],
+)
+def test_primitives_that_update_a_parameter(name, primitive):
+    updates = Tensor(np.array([0.5, 2.0], np.float32))
+    written = [ms.Parameter(X, name="x") for _ in range(2)]
+    results = [primitive()(written[0], PLACES, updates), getattr(ops, name)(written[1], PLACES, updates)]
+    for a, b in (results, written):
+        np.testing.assert_array_equal(a.asnumpy(), b.asnumpy())
+    assert (written[0].asnumpy() != X.asnumpy()).any()
