@@ -210,13 +210,13 @@ def load_distributed_checkpoint(
     for name, (value, remedy) in refused.items():
         if value is not None:
             raise ValueError(complaint(name, owner, "None", repr(value)[:80], f"{remedy[0].upper()}{remedy[1:]}."))
-    check_elements(checkpoint_filenames, "checkpoint_filenames", owner, str, list)
+    names: list[str] = check_elements(checkpoint_filenames, "checkpoint_filenames", owner, str, list)
     source = read_strategy(train_strategy_filename, "train_strategy_filename", owner)
-    if len(checkpoint_filenames) < _ranks(source):
+    if len(names) < _ranks(source):
         wanted = f"a list of {_ranks(source)} files, one per rank"
-        raise ValueError(complaint("checkpoint_filenames", owner, wanted, len(checkpoint_filenames)))
-    seal = seal_of(owner, "dec", dec_key, dec_mode, False, format_of(checkpoint_filenames[0], format))
-    whole = assembled(owner, dict(enumerate(checkpoint_filenames)), source, seal)
+        raise ValueError(complaint("checkpoint_filenames", owner, wanted, len(names)))
+    seal = seal_of(owner, "dec", dec_key, dec_mode, False, format_of(names[0], format))
+    whole = assembled(owner, dict(enumerate(names)), source, seal)
     loaded: dict[str, Parameter | str] = {}
     for old, value in whole.items():
         name = (name_map or {}).get(old, old)
