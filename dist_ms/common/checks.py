@@ -370,10 +370,9 @@ def check_elements(
     """
     kinds = types if isinstance(types, tuple) else (types,)
     wanted = (*kinds, np.integer) if int in kinds else kinds
-    fits = isinstance(value, containers) and all(isinstance(v, wanted) for v in value)
-    if fits and bool not in kinds:
-        fits = not any(isinstance(v, bool) for v in value)
-    if not fits:
+    elements: Any = value
+    fits = isinstance(value, containers) and all(isinstance(v, wanted) for v in elements)
+    if not fits or (bool not in kinds and any(isinstance(v, bool) for v in elements)):
         holders = _type_names(containers if isinstance(containers, tuple) else (containers,))
         text = f"{holders} of {' or '.join(kind.__name__ for kind in kinds)}"
         found = repr(value)[:200] if isinstance(value, containers) else _typed(value)
