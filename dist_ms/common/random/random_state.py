@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.random.generator import default_generator
-from dist_ms.common.random.seed import operations_seeded, seeded
+from dist_ms.common.random.seed import counts, operations_seeded, seeded, set_counts
 from dist_ms.common.tensor import Tensor
 
 
-def get_random_state() -> tuple[Any, Tensor]:
+def get_random_state() -> tuple[Any, Tensor, tuple]:
     """The state that random operations draw from now."""
-    return np.random.get_state(), default_generator.get_state()
+    return np.random.get_state(), default_generator.get_state(), counts()
 
 
-def set_random_state(state: tuple[Any, Tensor]) -> None:
+def set_random_state(state: tuple[Any, Tensor, tuple]) -> None:
     """Go back to a state that `get_random_state` returned."""
     np.random.set_state(state[0])
     default_generator.set_state(state[1])
+    set_counts(state[2])
 
 
 @contextmanager

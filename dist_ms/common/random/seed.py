@@ -75,6 +75,18 @@ def operation_seeds(name: str, seed: int | None) -> tuple[int, int]:
     return first % (2**31 - 1), start % (2**31 - 1)
 
 
+def own_stream(name: str, count: int) -> int | None:
+    """Where the stream of an operation goes on that has one of its own without a global seed, None with one.
+
+    The next call goes on `count` numbers further.
+    """
+    if _seed is not None:
+        return None
+    start = _operation_starts.get((name, 0), 0)
+    _operation_starts[name, 0] = start + count
+    return start
+
+
 def next_key() -> int:
     """Draw a 62-bit key for a counter-based generator from the global generator."""
     bits = np.random.get_bit_generator()  # type: ignore[attr-defined]  # NumPy's stubs lack it

@@ -6,6 +6,7 @@ again instead of keeping a mask.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +17,7 @@ from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import holds_floats
 from dist_ms.common.checks import check_bool, check_number_range
 from dist_ms.common.error_classes import scalars
-from dist_ms.common.random import seed
+from dist_ms.common.random import minimal_standard, seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import not_of
@@ -182,8 +183,15 @@ class _ChannelDropout(Primitive):
 
 
 def _channels_kept(x: Tensor, keep_prob: float) -> tuple[np.ndarray, Tensor]:
-    """Which channels stay (N, C, 1 ...), and what each is multiplied by."""
-    kept = seed.generator().random((*x.shape[:2], *(1,) * (x.ndim - 2))) < keep_prob
+    """Which channels stay (N, C, 1 ...), and what each is multiplied by.
+
+    Without a global seed the numbers are those that MindSpore draws, with a stream for each kind of call.
+    """
+    count = math.prod(x.shape[:2])
+    shape = (*x.shape, 1)[: max(4, x.ndim)]  # MindSpore drops rows of (N, C, L) as images of width 1
+    start = seed.own_stream(f"dropout of channels {keep_prob:.7g} {shape} {x.dtype}", count)
+    drawn = seed.generator().random(count) if start is None else minimal_standard.uniform(start, count)
+    kept = drawn.reshape(*x.shape[:2], *(1,) * (x.ndim - 2)) < np.float32(keep_prob)
     return kept, wrap((kept / keep_prob if keep_prob else kept * 0.0).astype(x.array().dtype))
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
+from dist_ms.common.random import minimal_standard
 from dist_ms.common.random import seed as seeds
 from dist_ms.common.random.generator import numpy_generator
 
@@ -150,3 +151,15 @@ def test_numpy_generators_come_from_a_generator_or_the_global_seed():
     g = ms.Generator().manual_seed(5)
     own = numpy_generator(g).random()
     assert numpy_generator(ms.Generator().manual_seed(5)).random() == own != first
+
+
+def test_the_minimal_standard_generator():
+    state, want = 1, []
+    for _ in range(40):
+        low = state = state * 16807 % (2**31 - 1)
+        high = state = state * 16807 % (2**31 - 1)
+        want.append(((low - 1) + (high - 1) * (2**31 - 2)) / (2**31 - 2) ** 2)
+    assert pow(16807, 10000, 2**31 - 1) == 1043618065  # as Park and Miller give it
+    np.testing.assert_allclose(minimal_standard.uniform(0, 40), want, rtol=1e-15)
+    np.testing.assert_array_equal(minimal_standard.uniform(13, 20), minimal_standard.uniform(0, 40)[13:33])
+    assert minimal_standard.uniform(7, 0).shape == (0,)

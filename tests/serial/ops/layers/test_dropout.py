@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dist_ms import grad, ops, set_seed
+from dist_ms import grad, ops, recompute, set_seed
+from dist_ms.common.random import seed
 from dist_ms.common.tensor import Tensor
 from tests.gradcheck import check_gradient
 from tests.precisions import normal, tensor
@@ -114,3 +115,42 @@ def test_nothing_to_do():
 def test_errors(call, error):
     with pytest.raises(error, match="(?i)for 'dropout"):
         call(tensor([[1, 2]]))
+
+
+@pytest.fixture
+def no_seed():
+    """As in a process that has drawn nothing and set no seed."""
+    before = seed.counts()
+    seed.set_counts((None, 0, []))
+    yield
+    seed.set_counts(before)
+
+
+def channels(out):
+    """The kept channels as text."""
+    return "".join("01"[bool(kept)] for kept in out.asnumpy().reshape(*out.shape[:2], -1)[:, :, 0].ravel())
+
+
+def test_without_a_seed_the_channels_are_mindspores(no_seed):
+    x, y, z = (tensor(np.ones(shape)) for shape in ((3, 7, 2, 2), (2, 9, 1, 2, 1), (4, 5, 3)))
+    assert channels(ops.dropout2d(x, 0.3)) == "111101111110110011010"
+    assert channels(ops.Dropout2D(keep_prob=0.7)(x)[0]) == "010111101111111011011"
+    assert channels(ops.dropout2d(x, 0.8)) == "100000101100000010000"
+    assert channels(ops.dropout3d(y, 0.4)) == "111001111100100011"
+    assert channels(ops.dropout3d(y, 0.4)) == "010010111101111111"
+    rows = [channels(ops.dropout1d(z, 0.25)) for _ in range(2)]
+    assert rows == ["11110111111011101101", "00101111011111110110"]
+    assert channels(ops.dropout2d(tensor(np.ones((4, 5, 3, 1))), 0.25)) == "11110110011111110011"
+    set_seed(3)
+    seeded = channels(ops.dropout2d(x, 0.3))
+    set_seed(4)
+    assert channels(ops.dropout2d(x, 0.3)) != seeded
+    set_seed(3)
+    assert channels(ops.dropout2d(x, 0.3)) == seeded
+
+
+def test_without_a_seed_a_recomputed_block_drops_the_same_channels(no_seed):
+    x = tensor(np.ones((6, 50, 1, 1)))
+    slope = grad(lambda x: recompute(lambda x: ops.dropout2d(x * x, 0.5), x, use_reentrant=False))(x).asnumpy()
+    seed.set_counts((None, 0, []))
+    np.testing.assert_array_equal(slope, 2 * ops.dropout2d(x, 0.5).asnumpy())
