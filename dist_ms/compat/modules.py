@@ -80,6 +80,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "mindrecord.filewriter": ("mindrecord.writer",),
     "mindrecord.mindpage": ("mindrecord.page",),
     **_below("mindrecord", "core tools", "mindrecord"),
+    **_below("mindrecord.core", "shardheader shardindexgenerator shardreader shardsegment shardwriter", "mindrecord"),
     **_below("mindrecord.tools", "cifar10_to_mr cifar100_to_mr csv_to_mr imagenet_to_mr", "mindrecord"),
     **_below("mindrecord.tools", "mnist_to_mr tfrecord_to_mr", "mindrecord"),
     **_below("mindrecord.tools", "cifar10 cifar100", "mindrecord.converters.cifar_arrays"),

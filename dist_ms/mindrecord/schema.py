@@ -103,12 +103,13 @@ class Schema:
 
     def blob(self, row: Mapping[str, Any]) -> bytes:
         """A row's bytes and arrays as they are stored."""
-        parts = [self._stored(row[name]) for name in self.blob_fields]
+        parts = [self.stored(row[name]) for name in self.blob_fields]
         if len(parts) == 1:
             return parts[0]
         return b"".join(len(part).to_bytes(_LENGTH_BYTES, "big") + part for part in parts)
 
-    def _stored(self, value: Any) -> bytes:
+    def stored(self, value: Any) -> bytes:
+        """Bytes or an array as they are stored."""
         if not isinstance(value, np.ndarray):
             return value
         return narrowed(value) if value.dtype.kind == "i" else value.tobytes()

@@ -83,6 +83,27 @@ class FileWriter:
         self._next = 0
 
     @classmethod
+    def of_paths(cls, paths: list[str], overwrite: bool) -> FileWriter:
+        """Return a writer of files that are named one by one."""
+        for path in paths:
+            check_filename(path)
+        made = cls(paths[0], 1, overwrite)
+        if len(paths) > 1 and encryption.enabled():
+            raise RuntimeError("For 'FileWriter', there must be one file while a key is set.")
+        made._paths = list(paths)
+        return made
+
+    def described(self) -> tuple[Schema, list[str]]:
+        """The schema and the index fields.
+
+        Raises:
+            MRMGetMetaError: if there is no schema yet.
+        """
+        if self._schema is None:
+            raise MRMGetMetaError
+        return self._schema, self._index_fields
+
+    @classmethod
     def open_for_append(cls, file_name: str) -> FileWriter:
         """Go on writing to files that were completed before.
 
@@ -256,8 +277,11 @@ class FileWriter:
             raise MRMInvalidPageSizeError(f"It must be from 32 KB to 256 MB, but got {page_size}.")
         self._page_bytes = page_size
 
-    def commit(self) -> None:
+    def commit(self, index: bool = True) -> None:
         """Complete the files, and write their index files.
+
+        Args:
+            index: leave the index files to whoever asks for them, if False.
 
         Raises:
             MRMCommitError: if the head is too small for the list of pages.
@@ -265,8 +289,9 @@ class FileWriter:
         for file in self._opened():
             file.commit()
         for path in self._paths:
-            write_index(path)
-            for made in (path, path + SUFFIX):
+            if index:
+                write_index(path)
+            for made in (path, path + SUFFIX) if index else (path,):
                 os.chmod(made, 0o600)
                 if encryption.enabled():
                     encryption.encrypt(made)

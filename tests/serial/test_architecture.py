@@ -44,7 +44,7 @@ FLOORS = {
     "profiler": {"common", "ops", "nn", "communication", "_ext"},  # a run is traced over all ranks, with its memory
     "rewrite": {"common", "ops", "nn"},
     "compat": {"common", "communication", "autograd", "ops", "nn", "launch.msrun"},
-    "experimental": {"common", "nn", "_ext"},
+    "experimental": {"common", "autograd", "nn", "_ext"},
     "graph": {"common"},
 }
 # MindSpore's doors to functions that live a floor above; nn's is to metrics, which load when used.

@@ -31,12 +31,18 @@ def entries_of(
         choice_func: told a name of `save_obj`, says whether to save it.
 
     Raises:
-        TypeError: if `save_obj` or `append_dict` has another form.
+        TypeError: if `save_obj` or `append_dict` has another form, or a value is a table of rows by keys.
         ValueError: if a number in `append_dict` does not fit into 64 bits, or a name is too long.
         RuntimeError: if parameter servers alone have values that would be saved.
     """
     chosen = [pair for pair in _named_values(save_obj) if choice_func is None or choice_func(pair[0])]
     _refuse_served(chosen)
+    for name, value in chosen:
+        if hasattr(value, "export_data"):
+            raise TypeError(
+                f"For '{_OWNER}', everything saved must be a tensor, but '{name}' is a {type(value).__name__}, whose rows "
+                "a checkpoint would not hold: save what its 'export_data' returns, and leave it out with 'choice_func'."
+            )
     entries = {name: value if isinstance(value, str) else _array(value) for name, value in chosen}
     entries.update(_appended(append_dict))
     too_long = next((name for name in entries if len(name) > LONGEST_NAME), None)

@@ -71,7 +71,7 @@ def _generator(seed):
 @pytest.mark.parametrize(
     "path",
     [
-        *("nn.GetNextSingleOp", "nn.PipelineGradReducer", "experimental.MapParameter"),
+        *("nn.GetNextSingleOp", "nn.PipelineGradReducer"),
         *("profiler.EnvProfiler", "profiler.DynamicProfilerMonitor", "safeguard.obfuscate_ckpt"),
         "tools.stress_detect",
         *("utils.sdc_detect_start", "utils.ExitByRequest"),
