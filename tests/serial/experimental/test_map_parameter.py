@@ -118,7 +118,7 @@ def test_gradients_are_refused():
 def test_checkpoints_refuse_it(tmp_path):
     net = nn.Cell()
     net.table = table()
-    with pytest.raises(TypeError, match="'table' is a MapParameter, .*export_data"):
+    with pytest.raises(TypeError, match="'m' is a MapParameter, .*export_data"):
         ms.save_checkpoint(net, str(tmp_path / "a.ckpt"))
 
 
