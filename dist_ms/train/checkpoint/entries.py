@@ -41,7 +41,8 @@ def entries_of(
         if hasattr(value, "export_data"):
             raise TypeError(
                 f"For '{_OWNER}', everything saved must be a tensor, but '{name}' is a {type(value).__name__}, "
-                "whose rows a checkpoint would not hold: save what its 'export_data' returns, and leave it out with 'choice_func'."
+                "whose rows a checkpoint would not hold: save what its 'export_data' returns, and leave it out with "
+                "'choice_func'."
             )
     entries = {name: value if isinstance(value, str) else _array(value) for name, value in chosen}
     entries.update(_appended(append_dict))
