@@ -133,8 +133,8 @@ ALIASES: dict[str, tuple[str, ...]] = {
         "boost.accumulation",
     ),
     # devices
-    "tools": ("runtime.without_device",),
-    "utils": ("compat.inner.dlpack",),
+    "tools": ("runtime.without_device", "~runtime.data_corruption"),
+    "utils": ("compat.inner.dlpack", "~runtime.data_corruption"),
     "utils.dlpack": ("compat.inner.dlpack",),
     **_below("ops", "primitive", "ops", "common.jit", "~compat.inner.decorators"),
     **_below("ops", "_utils _utils.utils", "~compat.inner.decorators", "~ops"),

@@ -74,7 +74,7 @@ def _generator(seed):
         *("nn.GetNextSingleOp", "nn.PipelineGradReducer"),
         *("profiler.EnvProfiler", "profiler.DynamicProfilerMonitor", "safeguard.obfuscate_ckpt"),
         "tools.stress_detect",
-        *("utils.sdc_detect_start", "utils.ExitByRequest"),
+        *("utils.stress_detect", "utils.ExitByRequest"),
         *("parallel.set_op_strategy_config", "train.restore_group_info_list", "common.hifloat8"),
     ],
 )
