@@ -20,9 +20,20 @@ __all__ = ["SymbolTree"]
 class Position(NamedTuple):
     """A place in a tree, beside a node."""
 
-    tree: SymbolTree
+    symbol_tree: SymbolTree
     node: Node
-    after: bool
+    before_node: bool
+
+    @classmethod
+    def create(cls, symbol_tree: SymbolTree | None, node: Node | None, before_node: bool) -> Position | None:
+        """Return the place, or None without a tree or a node.
+
+        Args:
+            symbol_tree: the tree.
+            node: the node.
+            before_node: before it, not behind it.
+        """
+        return None if symbol_tree is None or node is None else cls(symbol_tree, node, before_node)
 
 
 class SymbolTree:
@@ -215,11 +226,11 @@ class SymbolTree:
 
     def before(self, node: Node | str) -> Position:
         """The place right before a node, for `insert`."""
-        return Position(self, self._own(node), False)
+        return Position(self, self._own(node), True)
 
     def after(self, node: Node | str) -> Position:
         """The place right after a node, for `insert`."""
-        return Position(self, self._own(node), True)
+        return Position(self, self._own(node), False)
 
     def _name_of(self, value: Any, word: str) -> str:
         """The name under which the new network's code sees an object."""
@@ -252,14 +263,14 @@ class SymbolTree:
             raise TypeError(complaint("position", "SymbolTree", "from before() or after()", type(position).__name__))
         if not isinstance(node, Node):
             raise TypeError(complaint("node", "SymbolTree", "a Node", type(node).__name__))
-        if position.tree is not self:
+        if position.symbol_tree is not self:
             raise RuntimeError("For 'SymbolTree', 'position' must be of this tree, but got one of another tree.")
         if node._tree is not None:
             raise RuntimeError(f"For 'SymbolTree', 'node' must be new, but {node._name} is in a tree already.")
         if node._kind is NodeType.Input:
             return self._insert_input(position, node)
         if position.node._kind is NodeType.Input:
-            position = Position(self, self._nodes[id(self._function.body[0])], False)
+            position = Position(self, self._nodes[id(self._function.body[0])], True)
         if node._kind is not NodeType.CallFunction:
             word = node._name or type(node._instance).__name__
             node._name = word
@@ -279,7 +290,7 @@ class SymbolTree:
         self._names |= construct_source.names_of(node._statement)
         block = position.node._block
         at = next(i for i, s in enumerate(block) if s is position.node._statement)
-        block.insert(at + position.after, node._statement)
+        block.insert(at + (not position.before_node), node._statement)
         node._block = block
         self._nodes[id(node._statement)] = node
         return node
@@ -294,7 +305,7 @@ class SymbolTree:
         if at is None:
             raise ValueError("For 'SymbolTree', an input must be inserted beside a positional one.")
         self._adopt(node)
-        at += position.after
+        at += not position.before_node
         # Parameters that come after one with a default need one too.
         default = node._attributes["default"].to_ast(lambda value: self._name_of(value, "object"))
         after = len(arguments.args) - at
@@ -302,7 +313,7 @@ class SymbolTree:
             arguments.defaults.insert(0, ast.Constant(None))
         arguments.args.insert(at, arg)
         arguments.defaults.insert(len(arguments.defaults) - after, default)
-        self._inputs.insert(self._inputs.index(position.node) + position.after, node)
+        self._inputs.insert(self._inputs.index(position.node) + (not position.before_node), node)
         self._names.add(arg.arg)
         return node
 

@@ -6,44 +6,11 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.checks import check_type
 from dist_ms.nn.cell import Cell
-from dist_ms.rewrite.api.node import Node
-from dist_ms.rewrite.api.symbol_tree import SymbolTree
+from dist_ms.rewrite.api.symbol_tree import Position, SymbolTree
 
 __all__ = ["Position", "SymbolTree", "SymbolTreeBuilder", "SymbolTreeDumper"]
-
-
-class Position:
-    """A place before or behind a node of a tree.
-
-    Args:
-        symbol_tree: the tree.
-        node: the node.
-        before_node: before it, not behind it.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> from dist_ms.rewrite.symbol_tree import Position, SymbolTreeBuilder
-        >>> tree = SymbolTreeBuilder(ms.nn.ReLU()).build()
-        >>> node = next(iter(tree.nodes()))
-        >>> Position.create(tree, node, True).before_node
-        True
-    """
-
-    def __init__(self, symbol_tree: SymbolTree, node: Node, before_node: bool) -> None:
-        self.symbol_tree = check_type(symbol_tree, "symbol_tree", "Position", SymbolTree)
-        self.node = check_type(node, "node", "Position", Node)
-        self.before_node = check_bool(before_node, "before_node", "Position")
-
-    @classmethod
-    def create(cls, symbol_tree: SymbolTree | None, node: Node | None, before_node: bool) -> Position | None:
-        """Return the place, or None without a tree or a node.
-
-        Args:
-            symbol_tree, node, before_node: as for the class.
-        """
-        return None if symbol_tree is None or node is None else cls(symbol_tree, node, before_node)
 
 
 class SymbolTreeBuilder:

@@ -37,8 +37,7 @@ def test_places():
     place = Position.create(tree, node, False)
     assert (place.symbol_tree, place.node, place.before_node) == (tree, node, False)
     assert Position.create(None, node, True) is Position.create(tree, None, True) is None
-    with pytest.raises(TypeError, match="'before_node'"):
-        Position(tree, node, 1)
+    assert tree.before(node) == Position(tree, node, True) and tree.after(node) == place
 
 
 def test_mindspores_path():
