@@ -20,6 +20,7 @@ ValueError, and the text has one form:
 | check_choice(v, name, owner, choices) | one of `choices`, of any types |
 | check_callable | anything that can be called |
 | check_shape | an int or a tuple / list of them; returns a tuple |
+| check_dimensions(v, name, owner, *counts) | arrays and Tensors with one of these numbers of dimensions |
 | check_elements(v, name, owner, types) | a tuple or list of them, or another of `containers` |
 """
 
@@ -345,6 +346,26 @@ def check_shape(value: Any, name: str, owner: str | None = None) -> tuple[int, .
     if any(n < 0 for n in lengths):
         raise of_value(name, owner)(complaint(name, owner, "a shape without negative lengths", value))
     return tuple(int(n) for n in lengths)
+
+
+def check_dimensions(value: Any, name: str, owner: str | None, *counts: int) -> Any:
+    """Require an array or Tensor with one of these numbers of dimensions.
+
+    Raises:
+        ValueError: for another number.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.common.checks import check_dimensions
+        >>> check_dimensions(np.zeros((2, 3)), "image", "CentralCrop", 3, 4)
+        Traceback (most recent call last):
+        ...
+        ValueError: For 'CentralCrop', 'image' must have 3 or 4 dimensions, but got shape (2, 3).
+    """
+    if value.ndim not in counts:
+        wanted = " or ".join(map(str, counts)) + (" dimension" if counts == (1,) else " dimensions")
+        raise of_value(name, owner)(f"For '{owner}', '{name}' must have {wanted}, but got shape {value.shape}.")
+    return value
 
 
 def check_elements(

@@ -6,7 +6,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
-from dist_ms.common.checks import check_callable, check_choice
+from dist_ms.common.checks import check_callable
 from dist_ms.common.settings import parallel_context
 from dist_ms.communication import Comm, LocalComm, agreeing, get_comm
 from dist_ms.parallel.agreement import agree_on_plan
@@ -90,7 +90,8 @@ class Session:
 
     @uneven.setter
     def uneven(self, value: str | None) -> None:
-        check_choice(value, "uneven", "TrainOneStepCell", (None, "exact"))
+        if value not in (None, "exact"):
+            raise ValueError(f"For 'TrainOneStepCell', 'uneven' must be None or 'exact', but got {value!r}.")
         weighted = value == "exact"
         if self.started and weighted != self._weighted:
             raise RuntimeError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_choice, complaint
+from dist_ms.common.checks import check_bool, check_choice, check_dimensions, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import Primitive
 from dist_ms.ops.kernels import linalg as routines
@@ -38,8 +38,7 @@ def _matrix(a: Any, name: str, owner: str, square: bool = True, ndims: tuple = (
         raise TypeError(complaint(name, owner, "a Tensor", type(a).__name__))
     if a.array().dtype not in _TYPES:
         raise TypeError(complaint(name, owner, "of float32, float64, int32 or int64", a.dtype))
-    if a.ndim not in ndims:
-        raise ValueError(complaint(name, owner, f"of {' or '.join(map(str, ndims))} dimensions", f"shape {a.shape}"))
+    check_dimensions(a, name, owner, *ndims)
     if square and a.shape[-1] != a.shape[-2]:
         raise ValueError(complaint(name, owner, "a square matrix", f"shape {a.shape}"))
     return a if a.array().dtype.kind == "f" else ops.cast(a, mstype.float64)

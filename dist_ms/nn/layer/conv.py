@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_bool, check_positive_int, check_string, check_type
+from dist_ms.common.checks import check_bool, check_dimensions, check_positive_int, check_string, check_type
 from dist_ms.common.error_classes import scalars
 from dist_ms.common.initializer import HeUniform, Initializer, Uniform, initializer
 from dist_ms.common.parameter import Parameter
@@ -233,8 +233,7 @@ def read_row(
 
 def check_row(layer: Cell, x: Any) -> Tensor:
     """Require (N, C, L) and return it as (N, C, 1, L)."""
-    if tensor(x, "x", layer.cls_name).ndim != 3:
-        raise ValueError(f"For '{layer.cls_name}', 'x' must have 3 dimensions, but got shape {x.shape}.")
+    check_dimensions(tensor(x, "x", layer.cls_name), "x", layer.cls_name, 3)
     return expand_dims(x, 2)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_type, complaint
+from dist_ms.common.checks import check_dimensions, check_type, complaint
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.conv import _Conv, check_row, read_row
@@ -45,8 +45,7 @@ class _ConvTranspose(_Conv):
     def _transposed(self, x: Tensor, extra: tuple = ()) -> Tensor:
         """The transposed convolution; `extra` is added to its sizes and computed like the rest."""
         rank = len(self.kernel_size)
-        if tensor(x, "x", self.cls_name).ndim != rank + 2:
-            raise ValueError(f"For '{self.cls_name}', 'x' must have {rank + 2} dimensions, but got shape {x.shape}.")
+        check_dimensions(tensor(x, "x", self.cls_name), "x", self.cls_name, rank + 2)
         sizes = self._sizes(x.shape[2:])
         if extra:
             sizes = tuple([n + e for n, e in zip(sizes, extra)])

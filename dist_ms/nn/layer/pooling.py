@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.checks import check_bool, check_int, check_string, check_type, complaint
+from dist_ms.common.checks import check_bool, check_dimensions, check_int, check_string, check_type, complaint
 from dist_ms.common.error_classes import raises, reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -48,10 +48,7 @@ class _PoolNd(Cell):
         rank = self._rank
         if isinstance(x, Tensor) and x.ndim == rank + 2:
             return self._op(x)
-        if tensor(x, "x", self.cls_name).ndim not in (rank + 1, rank + 2):
-            raise ValueError(
-                f"For '{self.cls_name}', 'x' must have {rank + 1} or {rank + 2} dimensions, but got shape {x.shape}."
-            )
+        check_dimensions(tensor(x, "x", self.cls_name), "x", self.cls_name, rank + 1, rank + 2)
         return batched(self._op, x, rank)
 
     def extend_repr(self) -> str:

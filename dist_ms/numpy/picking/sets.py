@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_string
+from dist_ms.common.checks import check_dimensions, check_string
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, INT32, common_type, floats, integer_of, kind_type, strict, tensor_of
 from dist_ms.ops.arguments import real
@@ -105,8 +105,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Tens
     """
     check_string(side, "side", "searchsorted", ("left", "right"))
     row = tensor_of(a, "a", "searchsorted").asnumpy()
-    if row.ndim != 1:
-        raise ValueError(f"For 'searchsorted', 'a' must have 1 dimension, but got {row.ndim}.")
+    check_dimensions(row, "a", "searchsorted", 1)
     order = None if sorter is None else strict(sorter, "sorter", "searchsorted").asnumpy()
     values = tensor_of(v, "v", "searchsorted").asnumpy()
     real(row, "a", "searchsorted")
@@ -128,8 +127,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Tensor:
         [1 3]
     """
     edges = tensor_of(bins, "bins", "digitize").asnumpy()
-    if edges.ndim != 1:
-        raise ValueError(f"For 'digitize', 'bins' must have 1 dimension, but got {edges.ndim}.")
+    check_dimensions(edges, "bins", "digitize", 1)
     return wrap(np.asarray(np.digitize(tensor_of(x, "x", "digitize").asnumpy(), edges, right), INT32))
 
 
@@ -150,8 +148,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0, length: int | None
     x = tensor_of(x, "x", "bincount")
     if kind_type(x).kind != "i":
         raise TypeError(f"For 'bincount', 'x' must hold integers, but got {x.dtype}.")
-    if x.ndim != 1:
-        raise ValueError(f"For 'bincount', 'x' must have 1 dimension, but got {x.ndim}.")
+    check_dimensions(x, "x", "bincount", 1)
     places = x.asnumpy().astype(np.int64)
     if (places < 0).any():
         raise ValueError(f"For 'bincount', 'x' must hold no negative number, but got {places.min()}.")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.numpy.arguments import FLOAT32, cast, tensor_of
 
@@ -34,8 +35,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
         raise NotImplementedError("For 'histogram_bin_edges', 'bins' by name does not exist in MindSpore either.")
     if not isinstance(bins, int):
         edges = tensor_of(bins, "bins", "histogram_bin_edges")
-        if edges.ndim != 1:
-            raise ValueError(f"For 'histogram_bin_edges', 'bins' must have 1 dimension, but got {edges.ndim}.")
+        check_dimensions(edges, "bins", "histogram_bin_edges", 1)
         return edges
     if bins < 1:
         raise ValueError(f"For 'histogram_bin_edges', 'bins' must be positive, but got {bins}.")

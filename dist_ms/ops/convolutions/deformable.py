@@ -11,7 +11,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_elements, complaint
+from dist_ms.common.checks import check_dimensions, check_elements, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.images.grid_sampling import sample_at
@@ -90,8 +90,7 @@ class DeformableOffsets(Primitive):
             data = arguments.floating(
                 arguments.tensor(value, name, self.name).array(), name, self.name, complex_too=False
             )
-            if data.ndim != 4:
-                raise ValueError(complaint(name, self.name, "of 4 dimensions", f"shape {data.shape}"))
+            check_dimensions(data, name, self.name, 4)
         batch, channels, *lengths = x.shape
         groups, size = self.deformable_groups, self.ksize
         if channels % groups:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.checks import check_dimensions, check_positive_int, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.convolutions.conv_primitives import Conv2D, Conv3DTranspose
@@ -136,8 +136,7 @@ class ExtractImagePatches(Primitive):
         self.padding = _mode(padding, "padding", self.name)
 
     def __call__(self, input_x: Tensor) -> Tensor:
-        if arguments.tensor(input_x, "input_x", self.name).ndim != 4:
-            raise ValueError(complaint("input_x", self.name, "of 4 dimensions", f"shape {input_x.shape}"))
+        check_dimensions(arguments.tensor(input_x, "input_x", self.name), "input_x", self.name, 4)
         cut = (self.ksizes[2:], self.strides[2:], self.rates[2:], self.padding, 0, self.name)
         return ops.concat(_parts(input_x, *cut), 1)
 
@@ -231,8 +230,7 @@ def conv3d_transpose(
         (1, 3, 3, 3, 3)
     """
     for name, value in (("inputs", inputs), ("weight", weight)):
-        if arguments.tensor(value, name, "conv3d_transpose").ndim != 5:
-            raise ValueError(complaint(name, "conv3d_transpose", "of 5 dimensions", f"shape {value.shape}"))
+        check_dimensions(arguments.tensor(value, name, "conv3d_transpose"), name, "conv3d_transpose", 5)
     if pad_mode != "pad" and np.any(np.asarray(output_padding) != 0):
         raise ValueError(
             complaint("output_padding", "conv3d_transpose", "0 unless 'pad_mode' is 'pad'", output_padding)

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import check_elements, check_string, complaint
+from dist_ms.common.checks import check_dimensions, check_elements, check_string, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.primitive import Primitive
@@ -59,8 +59,7 @@ class ExtractVolumePatches(Primitive):
 
     def __call__(self, input_x: Tensor) -> Tensor:
         data = arguments.real(arguments.tensor(input_x, "input_x", self.name).array(), "input_x", self.name)
-        if data.ndim != 5:
-            raise ValueError(complaint("input_x", self.name, "of 5 dimensions", f"shape {data.shape}"))
+        check_dimensions(data, "input_x", self.name, 5)
         lengths, x = data.shape[2:], input_x
         if self.padding == "SAME":
             counts = [-(-n // s) for n, s in zip(lengths, self.strides)]

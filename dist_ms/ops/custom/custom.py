@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_choice, complaint
+from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import Number, from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.primitive import Primitive
@@ -61,7 +61,8 @@ class Custom(Primitive):
         bprop: Callable | None = None,
         reg_info: Any = None,
     ) -> None:
-        check_choice(func_type, "func_type", self.name, _KINDS)
+        if func_type not in _KINDS:
+            raise ValueError(complaint("func_type", self.name, f"one of {', '.join(_KINDS)}", repr(func_type)))
         if func_type == "aot":
             if not isinstance(func, str):
                 raise TypeError(complaint("func", self.name, "a str with func_type='aot'", type(func).__name__))

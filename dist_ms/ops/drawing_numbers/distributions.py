@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor, wrap
@@ -180,8 +181,7 @@ def random_categorical(logits: Tensor, num_sample: int, seed: int = 0, dtype: Nu
         [[1 1]]
     """
     x = tensor(logits, "logits", "random_categorical").array().astype(np.float64)
-    if x.ndim != 2:
-        raise ValueError(f"For 'random_categorical', 'logits' must have 2 dimensions, but got {x.ndim}.")
+    check_dimensions(x, "logits", "random_categorical", 2)
     weights = np.exp(x - x.max(-1, keepdims=True))
     seed, count = integer(seed, "seed", "random_categorical"), integer(num_sample, "num_sample", "random_categorical")
     if seed:

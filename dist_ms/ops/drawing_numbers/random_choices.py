@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.common.checks import check_bool, check_dimensions, check_positive_int, complaint
 from dist_ms.common.dtype import Number, int32, int64, uint32, uint64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, tensor
@@ -143,8 +143,7 @@ class MultinomialWithReplacement(Undifferentiable):
 
     def __call__(self, x: Tensor, seed: Tensor, offset: Tensor) -> Tensor:
         data = floating(tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
-        if data.ndim not in (1, 2):
-            raise ValueError(complaint("x", self.name, "of 1 or 2 dimensions", f"shape {data.shape}"))
+        check_dimensions(data, "x", self.name, 1, 2)
         starts = [
             integer(v.item() if isinstance(v, Tensor) else v, n, self.name)
             for v, n in ((seed, "seed"), (offset, "offset"))

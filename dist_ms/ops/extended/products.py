@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext import small
 from dist_ms._ext.tape import wanted
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import bfloat16
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
@@ -70,8 +71,7 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
         11.0
     """
     for value, name in ((input, "input"), (other, "other")):
-        if tensor(value, name, "dot").ndim != 1:
-            raise ValueError(f"For 'dot', '{name}' must have 1 dimension, but got shape {value.shape}.")
+        check_dimensions(tensor(value, name, "dot"), name, "dot", 1)
     if (
         input._element in _FLOATS
         and input._element == other._element

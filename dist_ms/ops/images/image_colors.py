@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.primitive import Undifferentiable
@@ -120,8 +121,7 @@ class RGBToHSV(AdjustHue):
     def four(self, images: Any) -> np.ndarray:
         """The images, checked, in float32 at least."""
         x = self.colors(images)
-        if x.ndim != 4:
-            raise ValueError(f"For '{self.name}', 'images' must have 4 dimensions, but got shape {x.shape}.")
+        check_dimensions(x, "images", self.name, 4)
         return x.astype(np.float32) if x.dtype.itemsize < 4 else x
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_type
+from dist_ms.common.checks import check_bool, check_dimensions, check_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integers, number, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -218,8 +218,7 @@ class ResizeArea(_Resize):
 
     def __call__(self, images: Tensor, size: Any) -> Tensor:
         x = cast_array(tensor(images, "images", self.name), np.dtype(np.float32))
-        if x.ndim != 4:
-            raise ValueError(f"For '{self.name}', 'images' must have 4 dimensions, but got shape {x.shape}.")
+        check_dimensions(x, "images", self.name, 4)
 
         def matrix(length: int, count: int) -> np.ndarray:
             aligned = self.align_corners and count > 1

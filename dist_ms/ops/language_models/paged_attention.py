@@ -7,14 +7,7 @@ import math
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import (
-    check_choice,
-    check_non_negative_int,
-    check_number,
-    check_positive_int,
-    check_string,
-    complaint,
-)
+from dist_ms.common.checks import check_non_negative_int, check_number, check_positive_int, check_string, complaint
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integral, tensor
 from dist_ms.ops.language_models.native_sparse_attention import softmax_parts, wide_type
@@ -249,7 +242,8 @@ class ApplyRotaryPosEmb(Primitive):
 
     def __init__(self, cos_format: int = 0) -> None:
         self.cos_format = cos_format
-        check_choice(cos_format, "cos_format", self.name, (0, 2))
+        if cos_format not in (0, 2):
+            raise ValueError(complaint("cos_format", self.name, "0 or 2", cos_format))
 
     def __call__(
         self, query: Tensor, key: Tensor, cos: Tensor, sin: Tensor, position_ids: Tensor | None = None

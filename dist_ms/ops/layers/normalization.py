@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_float, check_non_negative_int, check_string, complaint
+from dist_ms.common.checks import check_dimensions, check_float, check_non_negative_int, check_string, complaint
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -116,8 +116,7 @@ class LRN(Primitive):
 
     def __call__(self, x: Tensor) -> Tensor:
         data = arguments.floating(arguments.tensor(x, "x", self.name).array(), "x", self.name, complex_too=False)
-        if data.ndim != 4:
-            raise ValueError(f"For '{self.name}', 'x' must have 4 dimensions, but got shape {data.shape}.")
+        check_dimensions(data, "x", self.name, 4)
         channels = np.arange(data.shape[1])
         near = np.abs(channels[:, None] - channels) <= self.depth_radius
         weight = wrap(near.astype(data.dtype)[:, :, None, None])

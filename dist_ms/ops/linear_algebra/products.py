@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.checks import check_dimensions, check_float
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -373,8 +374,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
         [[4. 2. 1.]
          [9. 3. 1.]]
     """
-    if tensor(x, "x", "vander").ndim != 1:
-        raise ValueError(f"For 'vander', 'x' must have 1 dimension, but got {x.ndim}.")
+    check_dimensions(tensor(x, "x", "vander"), "x", "vander", 1)
     columns = x.size if N is None else integer(N, "N", "vander")
     if columns < 1:
         raise ValueError(f"For 'vander', 'N' must be positive, but got {N}.")

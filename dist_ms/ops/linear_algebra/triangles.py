@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, bool_, int64
 from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
@@ -406,8 +407,7 @@ class Trace(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
-        if array(input, "input", self.name).ndim != 2:
-            raise ValueError(f"For '{self.name}', 'input' must have 2 dimensions, but got {input.ndim}.")
+        check_dimensions(array(input, "input", self.name), "input", self.name, 2)
         return np.asarray(input.diagonal().sum(dtype=input.dtype))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:

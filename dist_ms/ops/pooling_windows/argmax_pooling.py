@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_dimensions
 from dist_ms.common.dtype import Number, int32, int64
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, one_of, tensor
@@ -55,8 +55,7 @@ class _MaxPoolWithPlaces(Primitive):
         self._pool = MaxPoolingWithIndices(pool_of(self.name, self._rank, kernel, stride, pads, dilation, ceil_mode))
 
     def __call__(self, x: Tensor) -> tuple:
-        if tensor(x, "x", self.name).ndim != self._rank + 2:
-            raise ValueError(f"For '{self.name}', 'x' must have {self._rank + 2} dimensions, but got shape {x.shape}.")
+        check_dimensions(tensor(x, "x", self.name), "x", self.name, self._rank + 2)
         out, places = self._pool(x)
         return out, wrap(places.array().astype(self.argmax_type.np))
 

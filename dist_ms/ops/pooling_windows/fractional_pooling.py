@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_float, check_float_range, check_positive_int, complaint
+from dist_ms.common.checks import (
+    check_bool,
+    check_dimensions,
+    check_float,
+    check_float_range,
+    check_positive_int,
+    complaint,
+)
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor, wrap
@@ -89,10 +96,7 @@ class _FractionalMaxPool(Primitive):
         x = arguments.real(arguments.tensor(input_x, "input_x", self.name).array(), "input_x", self.name)
         samples = arguments.tensor(random_samples, "random_samples", self.name).array()
         arguments.floating(samples, "random_samples", self.name, complex_too=False)
-        if x.ndim != self._rank + 2:
-            raise ValueError(
-                f"For '{self.name}', 'input_x' must have {self._rank + 2} dimensions, but got shape {x.shape}."
-            )
+        check_dimensions(x, "input_x", self.name, self._rank + 2)
         if samples.shape != (*x.shape[:2], self._rank):
             raise ValueError(
                 f"For '{self.name}', 'random_samples' must have shape {(*x.shape[:2], self._rank)}, but got "
@@ -198,10 +202,7 @@ def _function(
     if output_size is None and output_ratio is None:
         raise ValueError(f"For '{owner}', one of 'output_size' and 'output_ratio' must be given, but got neither.")
     check_bool(return_indices, "return_indices", owner)
-    if data.ndim not in (rank + 1, rank + 2):
-        raise ValueError(
-            f"For '{owner}', 'input' must have {rank + 1} or {rank + 2} dimensions, but got shape {data.shape}."
-        )
+    check_dimensions(data, "input", owner, rank + 1, rank + 2)
     lead = data.shape[:-rank] if data.ndim == rank + 2 else (1, data.shape[0])
     if samples is None:
         d = data.dtype if arguments.is_float(data.dtype) else np.dtype(np.float32)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import to_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor
@@ -198,8 +199,7 @@ def csr_to_coo(tensor: CSRTensor) -> COOTensor:
         [[0 1]]
     """
     x = sparse(tensor, "tensor", "csr_to_coo", CSRTensor)
-    if x.ndim != 2:
-        raise ValueError(f"For 'csr_to_coo', 'tensor' must have 2 dimensions, but got shape {x.shape}.")
+    check_dimensions(x, "tensor", "csr_to_coo", 2)
     columns = x.indices.asnumpy()
     return COOTensor(wrap(np.stack([rows_of(x).astype(columns.dtype), columns], axis=1)), x.values, x.shape)
 
@@ -242,8 +242,7 @@ def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
     owner = "dense_to_sparse_coo"
     if not isinstance(tensor, Tensor):
         raise TypeError(f"For '{owner}', 'tensor' must be a Tensor, but got {type(tensor).__name__}.")
-    if tensor.ndim != 2:
-        raise ValueError(f"For '{owner}', 'tensor' must have 2 dimensions, but got the shape {tensor.shape}.")
+    check_dimensions(tensor, "tensor", owner, 2)
     places = wrap(np.argwhere(tensor.array() != 0).astype(np.int32))
     return COOTensor(places, ops.gather_nd(tensor, places), tensor.shape)
 

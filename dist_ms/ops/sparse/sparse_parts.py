@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor
 from dist_ms.ops.arguments import integer, integers, integral, tensor
@@ -36,8 +37,7 @@ __all__ = [
 def _line(value: Any, name: str, owner: str) -> np.ndarray:
     """The integers of a tensor of one dimension."""
     numbers = integral(tensor(value, name, owner).array(), name, owner)
-    if numbers.ndim != 1:
-        raise ValueError(f"For '{owner}', '{name}' must have one dimension, but got the shape {numbers.shape}.")
+    check_dimensions(numbers, name, owner, 1)
     return numbers
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_dimensions
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integral, tensor
@@ -138,7 +138,7 @@ def present_rows_once(indices: np.ndarray, grad: np.ndarray, owner: str, count: 
         ValueError: if `indices` has other than one dimension.
         IndexError: if a row is negative.
     """
-    _check_vector(indices, owner)
+    check_dimensions(indices, "indices", owner, 1)
     if indices.size and indices.min() < 0:
         raise IndexError(f"For '{owner}', 'indices' must be 0 or more, but got {indices.tolist()}.")
     there = indices < count
@@ -167,11 +167,6 @@ def check_rows(indices: np.ndarray, owner: str, count: int) -> None:
         ValueError: if `indices` has other than one dimension.
         IndexError: if a row is out of range.
     """
-    _check_vector(indices, owner)
+    check_dimensions(indices, "indices", owner, 1)
     if indices.size and (indices.min() < 0 or indices.max() >= count):
         raise IndexError(f"For '{owner}', 'indices' must be in [0, {count}), but got {indices.tolist()}.")
-
-
-def _check_vector(indices: np.ndarray, owner: str) -> None:
-    if indices.ndim != 1:
-        raise ValueError(f"For '{owner}', 'indices' must have 1 dimension, but got shape {indices.shape}.")

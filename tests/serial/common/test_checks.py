@@ -101,6 +101,10 @@ def test_types(value, types, ok):
             "For 'Net', 'wire' must be one of None, 'b', but got 'c'.",
         ),
         (
+            lambda: checks.check_dimensions(np.zeros((2, 3)), "x", "Net", 1),
+            "For 'Net', 'x' must have 1 dimension, but got shape (2, 3).",
+        ),
+        (
             lambda: checks.check_elements([1, "b"], "axes", "Sum", int),
             "For 'Sum', 'axes' must be a tuple or list of int, but got [1, 'b'].",
         ),
@@ -143,6 +147,11 @@ def test_elements():
     for wrong, container in (((True,), tuple), ([1], tuple), ((1,), list)):
         with pytest.raises(TypeError, match="'x' must be a (list|tuple) of int"):
             checks.check_elements(wrong, "x", "F", int, container)
+
+
+def test_dimensions():
+    x = np.zeros((2, 3))
+    assert checks.check_dimensions(x, "x", "F", 2, 3) is x
 
 
 def test_a_remedy_follows_the_finding():

@@ -6,6 +6,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import is_float
 
@@ -36,8 +37,7 @@ def check_masks(
         raise ValueError(
             f"For '{owner}', 'attn_mask' must be of a float type, bool or uint8, but got {attn_mask.dtype}."
         )
-    if attn_mask.ndim not in (2, 3):
-        raise ValueError(f"For '{owner}', 'attn_mask' must have 2 or 3 dimensions, but got shape {attn_mask.shape}.")
+    check_dimensions(attn_mask, "attn_mask", owner, 2, 3)
     wanted = (heads, query.shape[0], key.shape[0])
     if not batched and attn_mask.ndim == 3 and attn_mask.shape != wanted:
         raise ValueError(f"For '{owner}', 'attn_mask' must have shape {wanted}, but got {attn_mask.shape}.")

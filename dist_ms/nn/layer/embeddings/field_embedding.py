@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_positive_int, check_string, check_type
+from dist_ms.common.checks import check_dimensions, check_positive_int, check_string, check_type
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.layer.embedding import EmbeddingLookup
 
@@ -103,8 +103,7 @@ class MultiFieldEmbeddingLookup(EmbeddingLookup):
         return ops.unsorted_segment_sum(ops.abs(values), segments, count)
 
     def _check(self, value: Tensor, name: str, dtypes: tuple) -> None:
-        if check_type(value, name, self.cls_name, Tensor).ndim != 2:
-            raise ValueError(f"For '{self.cls_name}', '{name}' must have 2 dimensions, but got shape {value.shape}.")
+        check_dimensions(check_type(value, name, self.cls_name, Tensor), name, self.cls_name, 2)
         if value.dtype not in dtypes:
             raise TypeError(
                 f"For '{self.cls_name}', the dtype of '{name}' must be one of {[str(d) for d in dtypes]}, but "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
-from dist_ms.common.checks import check_float_range, check_string, check_type, complaint
+from dist_ms.common.checks import check_dimensions, check_float_range, check_string, check_type, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
@@ -41,8 +41,7 @@ class CentralCrop(Cell):
         self.central_fraction = check_float_range(central_fraction, "central_fraction", "CentralCrop", 0, 1, "(]")
 
     def construct(self, image: Tensor) -> Tensor:
-        if tensor(image, "image", "CentralCrop").ndim not in (3, 4):
-            raise ValueError(f"For 'CentralCrop', 'image' must have 3 or 4 dimensions, but got shape {image.shape}.")
+        check_dimensions(tensor(image, "image", "CentralCrop"), "image", "CentralCrop", 3, 4)
         height, width = image.shape[-2:]
         top, left = (int((float(n) - float(n * self.central_fraction)) / 2) for n in (height, width))
         return image[..., top : height - top, left : width - left]
@@ -71,8 +70,7 @@ class ImageGradients(Cell):
     """
 
     def construct(self, images: Tensor) -> tuple:
-        if tensor(images, "images", "ImageGradients").ndim != 4:
-            raise ValueError(f"For 'ImageGradients', 'images' must have 4 dimensions, but got shape {images.shape}.")
+        check_dimensions(tensor(images, "images", "ImageGradients"), "images", "ImageGradients", 4)
         dy = ops.concat((images[:, :, 1:] - images[:, :, :-1], images[:, :, :1] * 0), 2)
         dx = ops.concat((images[..., 1:] - images[..., :-1], images[..., :1] * 0), 3)
         return dy, dx
@@ -120,8 +118,7 @@ class Unfold(Cell):
         return value[1], value[2]
 
     def construct(self, input_x: Tensor) -> Tensor:
-        if input_x.ndim != 4:
-            raise ValueError(f"For 'Unfold', 'input_x' must have 4 dimensions, but got shape {input_x.shape}.")
+        check_dimensions(input_x, "input_x", "Unfold", 4)
         rows, channels = input_x.shape[:2]
         spans = [(k - 1) * r + 1 for k, r in zip(self._size, self._rate)]
         if self._padding == "same":

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_callable, check_positive_int, check_string, complaint
+from dist_ms.common.checks import check_bool, check_positive_int, check_string, complaint
 from dist_ms.train.checkpoint import safetensors_format
 from dist_ms.train.checkpoint.dividing.strategy import read_strategy
 from dist_ms.train.checkpoint.dividing.transform import assembled, files_of_ranks
@@ -64,8 +64,8 @@ def unified_safetensors(
     check_positive_int(max_process_num, "max_process_num", owner)
     if file_suffix is not None:
         check_string(file_suffix, "file_suffix", owner)
-    if choice_func is not None:
-        check_callable(choice_func, "choice_func", owner)
+    if choice_func is not None and not callable(choice_func):
+        raise TypeError(complaint("choice_func", owner, "a function or None", type(choice_func).__name__))
     if split_dst_file != ():
         raise ValueError(complaint("split_dst_file", owner, "()", repr(split_dst_file), "One call writes all."))
     source = read_strategy(src_strategy_file, "src_strategy_file", owner)
