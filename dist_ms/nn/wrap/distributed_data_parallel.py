@@ -109,8 +109,8 @@ class DistributedDataParallel(Cell):
         if missing or empty:
             raise RuntimeError(
                 "For 'DistributedDataParallel', every parameter must get a gradient in every step, but in the last "
-                f"one {missing or 'those of one type'} got none, and no rank has the others' gradients. Set 'requires_grad' "
-                "to False for parameters that are not used, or train with nn.TrainOneStepCell."
+                f"one {missing or 'those of one type'} got none, and no rank has the others' gradients. Set "
+                "'requires_grad' to False for parameters that are not used, or train with nn.TrainOneStepCell."
             )
         return self.module(*inputs, **inputs_dict)
 

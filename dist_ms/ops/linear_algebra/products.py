@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.error_classes import plain, raises
-from dist_ms.common.checks import check_dimensions, check_float
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
