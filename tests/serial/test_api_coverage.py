@@ -8,7 +8,6 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import dataset, nn, ops, runtime
-from dist_ms.compat import boost
 from dist_ms.dataset import vision
 
 ROOT = Path(__file__).parents[2]
@@ -22,9 +21,7 @@ SPEC.loader.exec_module(coverage)
     [
         (dataset, "OBSMindDataset"),
         (vision, "DecodeVideo"),
-        (boost, "AutoBoost"),
         (nn, "OptTFTWrapper"),
-        (nn, "AdaSumByGradWrapCell"),
         (nn, "GraphCell"),
         (nn.Cell, "offload"),
         (ops, "NPUGetFloatStatus"),
