@@ -99,6 +99,8 @@ _offer(
         ),
     },
 )
+# A callback that records stands above `profiler`.
+_offer("dist_ms.profiler", {"dist_ms.train.profiling_monitor": ("DynamicProfilerMonitor",)})
 # So do networks and checkpoints stand above `parallel`.
 _offer(
     "dist_ms.parallel",

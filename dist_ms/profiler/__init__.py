@@ -6,7 +6,8 @@
 `trace.json` opens in Perfetto or chrome://tracing; `operators.csv` sums up by operation.
 """
 
-from dist_ms.common.refusing import refused as _refused
+from dist_ms.common.late_names import late_names as _late_names
+from dist_ms.profiler.environment import EnvProfiler
 from dist_ms.profiler.marks import mstx
 from dist_ms.profiler.options import (
     AicoreMetrics,
@@ -21,7 +22,6 @@ from dist_ms.profiler.scheduling import ProfilerAction, schedule
 
 __all__ = [
     "AicoreMetrics",
-    "DynamicProfilerMonitor",
     "EnvProfiler",
     "ExportType",
     "HostSystem",
@@ -36,6 +36,4 @@ __all__ = [
     "tensorboard_trace_handler",
 ]
 
-_FROM_OUTSIDE = ("is not told from outside what to record", "Call profile() or Profiler in the program.")
-DynamicProfilerMonitor = _refused("DynamicProfilerMonitor", *_FROM_OUTSIDE)
-EnvProfiler = _refused("EnvProfiler", *_FROM_OUTSIDE)
+_late_names(__name__)  # a callback that records

@@ -30,7 +30,7 @@ FLOORS = {
     "dataset": {"common", "communication", "_ext", "mindrecord"},
     "train": {
         *("common", "autograd", "ops", "_ext", "communication", "parallel", "collectives", "nn", "dataset", "amp"),
-        *("elastic", "interruption", "onnx", "boost"),
+        *("elastic", "interruption", "onnx", "boost", "profiler"),
     },
     "onnx": {"common", "autograd", "parallel"},
     "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "boost"},
