@@ -31,7 +31,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import of_choice, of_type, of_value
+from dist_ms.common.error_classes import is_flag, is_number, of_choice, of_type, of_value
 
 _INTS: tuple[Any, ...] = (int, np.integer)
 _FLOATS: tuple[Any, ...] = (float, np.floating)
@@ -98,6 +98,8 @@ def check_bool(value: Any, name: str, owner: str | None = None) -> bool:
         TypeError: for anything else, 0 and 1 included.
     """
     if not isinstance(value, bool):
+        if is_flag(name, owner):
+            return bool(value)
         raise of_type(name, owner, value)(complaint(name, owner, "a bool", _typed(value)))
     return value
 
@@ -116,7 +118,7 @@ def check_int(value: Any, name: str, owner: str | None = None) -> int:
     Raises:
         TypeError: for another type, a bool included.
     """
-    if not _is_int(value):
+    if not _is_int(value) and not is_number(value, name, owner):
         raise of_type(name, owner, value)(complaint(name, owner, "an int", _typed(value)))
     return value
 
@@ -192,7 +194,7 @@ def check_number(value: Any, name: str, owner: str | None = None) -> float:
     Raises:
         TypeError: for another type, a bool included.
     """
-    if not _is_number(value):
+    if not _is_number(value) and not is_number(value, name, owner):
         raise of_type(name, owner, value)(complaint(name, owner, "an int or float", _typed(value)))
     return value
 

@@ -11,6 +11,9 @@ only when an error is to be raised. An argument is known by "owner.argument", as
 | reads_of_none("logits") | the same, of None alone |
 | plain("axis") | an int that is not taken out of a tensor |
 | scalars("axis") | a number that is: a tensor of several elements is a wrong value, ValueError |
+| bools("axis") | a number for which a bool is taken, too |
+| shaped("updates") | a tensor in whose place a number is of a wrong shape: ValueError |
+| truths("keepdims") | a flag for which anything is taken: what Python takes it for |
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ _READ: dict[str, str] = {}
 _READ_OF_NONE: set[str] = set()
 _PLAIN: set[str] = set()
 _SCALARS: set[str] = set()
+_BOOLS: set[str] = set()
+_TRUTHS: set[str] = set()
+_NUMBERS: set[str] = set()
 
 
 def raises(*, owner: str = "", **arguments: Classes) -> Callable[[Operation], Operation]:
@@ -96,6 +102,39 @@ def scalars(*names: str, owner: str = "") -> Callable[[Operation], Operation]:
     return _noting(names, owner, _SCALARS)
 
 
+def bools(*names: str, owner: str = "") -> Callable[[Operation], Operation]:
+    """Note the numbers for which a bool is taken."""
+    return _noting(names, owner, _BOOLS)
+
+
+def truths(*names: str, owner: str = "") -> Callable[[Operation], Operation]:
+    """Note the flags for which anything is taken."""
+    return _noting(names, owner, _TRUTHS)
+
+
+def shaped(*names: str, owner: str = "") -> Callable[[Operation], Operation]:
+    """Note the tensors in whose place a number has a wrong shape, so it is a ValueError."""
+    return _noting(names, owner, _NUMBERS)
+
+
+def is_number(value: Any, name: str, owner: str | None) -> bool:
+    """Whether a value that is no number is taken for one: a bool, where that is noted."""
+    return isinstance(value, bool) and f"{owner}.{name}" in _BOOLS
+
+
+def is_flag(name: str, owner: str | None) -> bool:
+    """Whether anything is taken for a flag.
+
+    Examples:
+        >>> from dist_ms.common.error_classes import is_flag, truths
+        >>> @truths("keepdims")
+        ... def summed(x, keepdims=False): ...
+        >>> is_flag("keepdims", "summed"), is_flag("x", "summed")
+        (True, False)
+    """
+    return f"{owner}.{name}" in _TRUTHS
+
+
 def is_plain(name: str, owner: str) -> bool:
     """Whether an integer is not taken out of a tensor."""
     return f"{owner}.{name}" in _PLAIN
@@ -110,7 +149,7 @@ def of_type(name: str, owner: str | None, value: Any = None) -> type[Exception]:
         <class 'TypeError'>
     """
     key = f"{owner}.{name}"
-    if key in _SCALARS and hasattr(value, "asnumpy"):
+    if key in _SCALARS and getattr(value, "ndim", 0) and hasattr(value, "asnumpy"):
         return ValueError
     return _CLASSES[key][0] if key in _CLASSES else TypeError
 
@@ -145,4 +184,6 @@ def of_no_tensor(name: str, owner: str, value: Any) -> type[Exception]:
     attribute = _READ.get(key) or _READ.get(owner)
     if (attribute and not hasattr(value, attribute)) or (value is None and not _READ_OF_NONE.isdisjoint((key, owner))):
         return AttributeError
+    if isinstance(value, (bool, int, float)) and key in _NUMBERS:
+        return ValueError
     return TypeError if hasattr(value, "shape") else of_type(name, owner)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms._ext.tape import holds_floats
 from dist_ms.common.dtype import Number, from_numpy
-from dist_ms.common.error_classes import is_plain, of_no_tensor, of_type, of_value
+from dist_ms.common.error_classes import is_flag, is_number, is_plain, of_no_tensor, of_type, of_value
 from dist_ms.common.tensor import Tensor
 
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
@@ -170,6 +170,18 @@ def one_dtype(name: str, kinds: str = "", **values: Any) -> None:
         first = found
 
 
+def same_rank(one: Any, other: Any, owner: str) -> None:
+    """Require two Tensors of equally many dimensions; what is none has its own error later.
+
+    Raises:
+        ValueError: if one has more.
+    """
+    if isinstance(one, Tensor) and isinstance(other, Tensor) and one.ndim != other.ndim:
+        raise ValueError(
+            f"For '{owner}', the tensors must have equally many dimensions, but got {one.shape} and {other.shape}."
+        )
+
+
 def is_float(d: np.dtype) -> bool:
     """Whether a NumPy dtype is a real floating-point type, bfloat16 included."""
     return d.kind in "fV"
@@ -184,6 +196,8 @@ def integer(value: Any, name: str, owner: str) -> int:
     if type(value) is int:
         return value
     if isinstance(value, np.integer) or (isinstance(value, int) and not isinstance(value, bool)):
+        return int(value)
+    if is_number(value, name, owner):
         return int(value)
     if isinstance(value, (Tensor, np.ndarray)) and not is_plain(name, owner):
         plain = value.asnumpy() if isinstance(value, Tensor) else value
@@ -258,7 +272,7 @@ def boolean(value: Any, name: str, owner: str) -> bool:
     Raises:
         TypeError: otherwise.
     """
-    if isinstance(value, (bool, np.bool_)):
+    if isinstance(value, (bool, np.bool_)) or is_flag(name, owner):
         return bool(value)
     raise of_type(name, owner, value)(f"For '{owner}', '{name}' must be a bool, but got {type(value).__name__}.")
 
@@ -280,7 +294,9 @@ def number(value: Any, name: str, owner: str, bool_too: bool = False) -> float:
     Raises:
         TypeError: otherwise.
     """
-    if isinstance(value, (int, float, np.integer, np.floating)) and (bool_too or not isinstance(value, bool)):
+    if isinstance(value, (int, float, np.integer, np.floating)) and (
+        bool_too or not isinstance(value, bool) or is_number(value, name, owner)
+    ):
         return value
     raise of_type(name, owner, value)(f"For '{owner}', '{name}' must be a number, but got {type(value).__name__}.")
 

@@ -15,6 +15,7 @@ import numpy as np
 from dist_ms._ext.tape import formless, know, wrap
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_string
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import slices
 from dist_ms.common.tensor.data import array_from, cast
 from dist_ms.common.tensor.form import TensorForm
@@ -314,6 +315,7 @@ class Tensor(_Base):
         self.const_arg = check_bool(const_arg, "const_arg", "Tensor.set_const_arg")
         return self
 
+    @raises(blocking=ValueError)
     def move_to(self, to: str, blocking: bool = True) -> Tensor:
         """A tensor on the device `to`, which must be the CPU, in the same memory.
 

@@ -6,12 +6,13 @@ import math
 from typing import Any
 
 from dist_ms.common import dtype as mstype
-from dist_ms.common.checks import check_positive_int, check_string
+from dist_ms.common.checks import check_bool, check_positive_int, check_string
 from dist_ms.common.initializer import HeUniform, Uniform, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.convolutions.geometry import per_dimension
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose2d"]
 
@@ -175,9 +176,12 @@ class ConvTranspose2d(_Convolution):
         padding_mode: str = "zeros",
         dtype: Any = None,
     ) -> None:
+        check_bool(bias, "bias", "ConvTranspose2d")
         super().__init__(
             in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode, dtype
         )
+        per_dimension(stride, 2, "stride", "ConvTranspose2d")
+        per_dimension(dilation, 2, "dilation", "ConvTranspose2d")
         if padding_mode != "zeros":
             raise ValueError(f"For 'ConvTranspose2d', 'padding_mode' must be 'zeros', but got {padding_mode!r}.")
         self.output_padding = _each(output_padding, 2)

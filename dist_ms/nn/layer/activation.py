@@ -51,12 +51,18 @@ __all__ = [
 class ReLU(Cell):
     """`ops.relu` as a layer: `ReLU()(input)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, input: Tensor) -> Tensor:
         return ops.relu(input)
 
 
 class ReLU6(Cell):
     """`ops.relu6` as a layer: `ReLU6()(x)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.relu6(x)
@@ -99,6 +105,9 @@ class CELU(Cell):
 class SeLU(Cell):
     """`ops.selu` as a layer: `SeLU()(input_x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.selu(input_x)
 
@@ -127,12 +136,18 @@ class GELU(Cell):
 class FastGelu(Cell):
     """`ops.fast_gelu` as a layer: `FastGelu()(x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, x: Tensor) -> Tensor:
         return ops.fast_gelu(x)
 
 
 class Sigmoid(Cell):
     """`ops.sigmoid` as a layer: `Sigmoid()(input)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, input: Tensor) -> Tensor:
         return ops.sigmoid(input)
@@ -141,12 +156,18 @@ class Sigmoid(Cell):
 class Tanh(Cell):
     """`ops.tanh` as a layer: `Tanh()(x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, x: Tensor) -> Tensor:
         return ops.tanh(x)
 
 
 class Tanhshrink(Cell):
     """`ops.tanhshrink` as a layer: `Tanhshrink()(x)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.tanhshrink(x)
@@ -170,12 +191,18 @@ class Hardtanh(Cell):
 class HSigmoid(Cell):
     """`ops.hardsigmoid` as a layer: `HSigmoid()(input)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, input: Tensor) -> Tensor:
         return ops.hardsigmoid(input)
 
 
 class HSwish(Cell):
     """`ops.hardswish` as a layer: `HSwish()(input)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, input: Tensor) -> Tensor:
         return ops.hardswish(input)
@@ -206,12 +233,18 @@ class SoftShrink(Cell):
 class SiLU(Cell):
     """`ops.silu` as a layer: `SiLU()(x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, x: Tensor) -> Tensor:
         return ops.silu(x)
 
 
 class Mish(Cell):
     """`ops.mish` as a layer: `Mish()(input_x)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.mish(input_x)
@@ -220,12 +253,18 @@ class Mish(Cell):
 class Softsign(Cell):
     """`ops.softsign` as a layer: `Softsign()(x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, x: Tensor) -> Tensor:
         return ops.softsign(x)
 
 
 class LogSigmoid(Cell):
     """`ops.logsigmoid` as a layer: `LogSigmoid()(input_x)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.logsigmoid(input_x)

@@ -162,6 +162,8 @@ class ClipByNorm(Cell):
         self.axis = () if axis is None else axis
 
     def construct(self, x: Tensor, clip_norm: Any) -> Tensor:
+        tensor(clip_norm, "clip_norm", self.cls_name)
+        not_of(x, "?ibhlBHIL", "x", self.cls_name)
         norm = ops.sqrt(ops.ReduceSum(keep_dims=True)(x * x, self.axis))
         return x * clip_norm / ops.maximum(norm, clip_norm)
 
@@ -231,12 +233,12 @@ class Roll(Cell):
         return ops.roll(input_x, self.shift, self.axis)
 
 
-@reads(input="shape")
+@reads(x="shape")
 class Tril(Cell):
     """`ops.tril` as a layer: `Tril()(x, k=0)`, with `k` as the last diagonal kept."""
 
     def construct(self, x: Tensor, k: int = 0) -> Tensor:
-        return ops.tril(x, k)
+        return ops.tril(tensor(x, "x", self.cls_name), k)
 
 
 class Triu(Cell):

@@ -9,8 +9,8 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import (
     check_bool,
     check_int_range,
+    check_positive_float,
     check_positive_int,
-    check_positive_number,
     check_string,
     check_type,
     complaint,
@@ -180,7 +180,7 @@ class EmbeddingLookup(Cell):
             )
         if manual_shapes is not None:
             raise ValueError(complaint("manual_shapes", owner, "None without slices", manual_shapes))
-        self.max_norm = None if max_norm is None else check_positive_number(max_norm, "max_norm", owner)
+        self.max_norm = None if max_norm is None else check_positive_float(max_norm, "max_norm", owner)
         # A worker that has servers makes no table before it is known whether they hold it.
         with served.tables_made_late():
             self.embedding_table = Parameter(

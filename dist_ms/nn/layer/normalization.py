@@ -12,6 +12,7 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import (
     check_bool,
     check_float,
+    check_float_range,
     check_number,
     check_number_range,
     check_positive_int,
@@ -355,7 +356,7 @@ class _InstanceNorm(Cell):
         owner = self.cls_name
         self.num_features = check_features(num_features, owner)
         self.eps = check_type(eps, "eps", owner, float)
-        self.momentum = check_number_range(momentum, "momentum", owner, 0, 1)
+        self.momentum = check_float_range(momentum, "momentum", owner, 0, 1)
         check_bool(affine, "affine", owner)
         self.moving_mean = Parameter(initializer("zeros", num_features, dtype), "mean", False)
         self.moving_variance = Parameter(initializer("ones", num_features, dtype), "variance", False)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_number, check_string, check_type, complaint
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import bools, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
@@ -90,6 +90,7 @@ class _ConstantPadNd(_PadNd):
         self.value = check_number(value, "value", self.cls_name)
 
 
+@bools("value")
 class ConstantPad1d(_ConstantPadNd):
     """Pads the last dimension with a value.
 
@@ -110,6 +111,7 @@ class ConstantPad1d(_ConstantPadNd):
     _rank = 1
 
 
+@bools("value")
 class ConstantPad2d(_ConstantPadNd):
     """Pads the last two dimensions with a value: an int, or (left, right, top, bottom).
 
@@ -123,6 +125,7 @@ class ConstantPad2d(_ConstantPadNd):
     _rank = 2
 
 
+@bools("value")
 class ConstantPad3d(_ConstantPadNd):
     """`ConstantPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 
@@ -145,6 +148,7 @@ class ZeroPad2d(_ConstantPadNd):
 
 
 @reads("shape")
+@bools("padding")
 class ReflectionPad1d(_PadNd):
     """Pads the last dimension with its mirror image, without the edge.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_dimensions, check_int, check_string, check_type, complaint
-from dist_ms.common.error_classes import raises, reads, scalars
+from dist_ms.common.error_classes import raises, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import tensor
@@ -144,6 +144,7 @@ class MaxPool1d(_MaxPoolNd):
 @raises(pad_mode=(TypeError, ValueError))
 @reads(x="ndim")
 @scalars("return_indices")
+@truths("return_indices")
 class MaxPool3d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, D, H, W) or (C, D, H, W), with ints or tuples of three."""
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_positive_int, complaint
-from dist_ms.common.error_classes import reads
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
@@ -97,7 +96,6 @@ class GLU(Cell):
         return ops.glu(x, self.axis)
 
 
-@reads(x="dtype")
 class PReLU(Cell):
     """x where positive, else a x, with a parameter `a` (channel,).
 

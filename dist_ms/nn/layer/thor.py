@@ -15,7 +15,6 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import complaint
-from dist_ms.common.error_classes import raises
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.conv import Conv2d
@@ -50,7 +49,6 @@ def save_gradient(self: Any, dout: Tensor) -> Tensor:
     return dout
 
 
-@raises(activation=KeyError)
 class DenseThor(Dense):
     """A dense layer for Thor; see `Dense`, with weights of sigma 0.01 and biases of 0.
 

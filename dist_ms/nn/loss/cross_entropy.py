@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool, check_number_range, check_type
+from dist_ms.common.checks import check_bool, check_float, check_number_range, check_type
 from dist_ms.common.dtype import int32
 from dist_ms.common.error_classes import reads, reads_of_none
 from dist_ms.common.tensor import Tensor
@@ -146,6 +146,9 @@ class FocalLoss(LossBase):
     """
 
     def __init__(self, weight: Tensor | None = None, gamma: float = 2.0, reduction: str = "mean") -> None:
+        check_float(gamma, "gamma", "FocalLoss")
+        if isinstance(weight, Tensor) and weight.ndim != 1:
+            raise ValueError(f"For 'FocalLoss', 'weight' must have 1 dimension, but got {weight.ndim}.")
         super().__init__(reduction)
         self.gamma = check_number_range(number(gamma, "gamma", self.cls_name), "gamma", self.cls_name, 0, 20)
         self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)

@@ -6,7 +6,7 @@ import math
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_number, check_type, complaint
-from dist_ms.common.error_classes import reads_of_none
+from dist_ms.common.error_classes import reads_of_none, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.activation import get_activation
 from dist_ms.nn.loss.loss import LossBase, check_tensors
@@ -15,6 +15,7 @@ from dist_ms.ops.arguments import not_of
 __all__ = ["DiceLoss", "GaussianNLLLoss", "MultiClassDiceLoss", "PoissonNLLLoss"]
 
 
+@truths("full", "log_input")
 class PoissonNLLLoss(LossBase):
     """The negative log likelihood of counts: exp(x) - target x, up to a constant.
 

@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import bools, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import number, tensor
@@ -136,6 +136,7 @@ class RMSELoss(LossBase):
         return ops.sqrt(self.MSELoss(logits, label))
 
 
+@bools("beta")
 class SmoothL1Loss(LossBase):
     """`ops.smooth_l1_loss` as a layer: `SmoothL1Loss(beta, reduction)(logits, labels)`."""
 
@@ -173,6 +174,7 @@ class BCELoss(LossBase):
         return ops.binary_cross_entropy(logits, labels, self.weight, self.reduction)
 
 
+@raises(reduction=(TypeError, ValueError))
 class BCEWithLogitsLoss(LossBase):
     """`ops.binary_cross_entropy_with_logits` as a layer.
 

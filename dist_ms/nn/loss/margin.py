@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dist_ms import ops
-from dist_ms.common.checks import check_choice, check_number_range, check_type
-from dist_ms.common.error_classes import reads
+from dist_ms.common.checks import check_choice, check_float, check_number_range, check_type
+from dist_ms.common.error_classes import bools, reads, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
-from dist_ms.ops.arguments import boolean, number
+from dist_ms.ops.arguments import boolean, integer, number
 
 __all__ = [
     "CosineEmbeddingLoss",
@@ -68,6 +68,8 @@ class MultiMarginLoss(LossBase):
     """
 
     def __init__(self, p: int = 1, margin: float = 1.0, reduction: str = "mean", weight: Tensor | None = None) -> None:
+        check_float(margin, "margin", "MultiMarginLoss")
+        integer(p, "p", "MultiMarginLoss")
         super().__init__(reduction)
         check_choice(p, "p", self.cls_name, (1, 2))
         self.p, self.margin = p, number(margin, "margin", self.cls_name)
@@ -103,6 +105,8 @@ class SoftMarginLoss(LossBase):
         return ops.soft_margin_loss(logits, labels, self.reduction)
 
 
+@bools("margin")
+@truths("swap")
 class TripletMarginLoss(LossBase):
     """`ops.triplet_margin_loss` as a layer.
 

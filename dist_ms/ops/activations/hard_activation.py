@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dist_ms import ops
 from dist_ms.common.dtype import float32
-from dist_ms.common.error_classes import reads_of_none
+from dist_ms.common.error_classes import bools, reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import tanh
@@ -81,6 +81,7 @@ class Hardtanh(Elementwise):
         self._options = (min_val, max_val, 0.5, 0.5)
 
 
+@bools("lambd")
 class HShrink(Elementwise):
     """`hardshrink` as a primitive: `HShrink(lambd)(input)`."""
 
@@ -91,6 +92,7 @@ class HShrink(Elementwise):
         self._options = (self.lambd,)
 
 
+@bools("lambd")
 class SoftShrink(Elementwise):
     """`softshrink` as a primitive: `SoftShrink(lambd)(input)`."""
 

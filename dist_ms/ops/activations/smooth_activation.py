@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
-from dist_ms.common.error_classes import raises, scalars
+from dist_ms.common.error_classes import bools, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
@@ -162,7 +162,6 @@ class _GateSlope(Primitive):
         return tuple(formula_gradient(lambda dy, x, y: dy * x * sigmoid(y) * (1 - sigmoid(y)), inputs, dout))
 
 
-@raises(axis=(TypeError, IndexError))
 @scalars("axis")
 @raises(x=(TypeError, RuntimeError))
 class GLU(Primitive):
@@ -186,7 +185,7 @@ _gate, _gate_slope = _Gate(), _GateSlope()
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
-@scalars("beta", "threshold")
+@bools("threshold", "beta")
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """Return log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.autograd.tape import stop_gradient
+from dist_ms.common.checks import check_float
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -294,6 +295,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
         [[1.]
          [1.]]
     """
+    check_float(tau, "tau", "gumbel_softmax")
     data = arguments.floating(
         arguments.tensor(logits, "logits", "gumbel_softmax").array(), "logits", "gumbel_softmax", complex_too=False
     )

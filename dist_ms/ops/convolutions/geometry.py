@@ -18,6 +18,8 @@ def per_dimension(value: Any, rank: int, name: str, owner: str, length_error: ty
     """
     if isinstance(value, (tuple, list)):
         if len(value) != rank:
+            for v in value:
+                check_positive_int(v, name, owner)
             raise length_error(complaint(name, owner, f"a positive int or a tuple of {rank}", value))
         return tuple([check_positive_int(v, name, owner) for v in value])
     return (check_positive_int(value, name, owner),) * rank

@@ -15,7 +15,7 @@ from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import same_rank, tensor
 from dist_ms.ops.broadcasting import promote_types
 from dist_ms.ops.picking.indexing import writable
 from dist_ms.ops.primitive import Primitive, as_tensor, quiet
@@ -116,6 +116,8 @@ def checked(name: str, variable: Tensor, value: Any) -> np.ndarray:
     if not isinstance(value, (Tensor, bool, int, float, np.generic)):
         raise TypeError(f"For '{name}', 'value' must be a Tensor or a number, but got {type(value).__name__}.")
     array = as_tensor(value).array()
+    if isinstance(value, Tensor) and value.ndim and variable.ndim:
+        same_rank(variable, value, name)
     if array.shape != variable.shape and not (array.size == 1 and variable.size == 1):
         raise ValueError(
             f"For '{name}', 'value' must have the shape of 'variable', {variable.shape}, but got {array.shape}."

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, int64
-from dist_ms.common.error_classes import reads, scalars
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
 from dist_ms.ops.kernels import filling
@@ -102,6 +102,7 @@ def ones(shape: Any, dtype: Number | None = None) -> Tensor:
     return wrap(filled(shape_of(shape, "shape", "ones"), 1, _dtype("ones", dtype, float32)))
 
 
+@plain("size")
 def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
     """Make a tensor of one number.
 
@@ -184,7 +185,6 @@ def fills(x: Tensor, value: Any) -> Tensor:
     return full_like(tensor(x, "x", "fills"), scalar(value))
 
 
-@reads(input="dtype")
 def zeros_like(input: Tensor, *, dtype: Number | None = None) -> Tensor:
     """Make a tensor of zeros with the shape of another tensor.
 
@@ -439,5 +439,6 @@ def eps(x: Tensor) -> Tensor:
         >>> print(ms.ops.eps(ms.Tensor([1.0, 2.0])))
         [1.1920929e-07 1.1920929e-07]
     """
+    floating(tensor(x, "x", "eps").array(), "x", "eps", False)
     d = numpy_dtype(tensor(x, "x", "eps"))
     return wrap(np.full(x.shape, 2.0**-7 if d.kind == "V" else np.finfo(d).eps, d))

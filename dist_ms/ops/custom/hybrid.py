@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import raises
+from dist_ms.common.checks import check_type
 
 __all__ = ["kernel"]
 
@@ -40,7 +40,6 @@ _WORDS: dict[str, Any] = {
 }
 
 
-@raises(fn=AttributeError)
 def kernel(fn: Callable | None = None, reg_info: Any = None, compile_attrs: dict | None = None) -> Any:
     """Make a function of MindSpore's Hybrid DSL one that runs on NumPy arrays, and that `Custom` takes.
 
@@ -68,12 +67,13 @@ def kernel(fn: Callable | None = None, reg_info: Any = None, compile_attrs: dict
         >>> double(np.ones((1, 2)))
         array([[2., 2.]])
     """
+    check_type(reg_info, "reg_info", "kernel", (str, dict, tuple, type(None)))
     if compile_attrs is not None and not isinstance(compile_attrs, dict):
         raise TypeError(f"For 'kernel', 'compile_attrs' must be a dict, but got {type(compile_attrs).__name__}.")
 
     def decorate(function: Callable) -> Callable:
         if not isinstance(function, FunctionType):
-            raise TypeError(f"For 'kernel', 'fn' must be a function, but got {type(function).__name__}.")
+            raise AttributeError(f"For 'kernel', 'fn' must be a function, but got {type(function).__name__}.")
         names = {**_WORDS, **function.__globals__}
         made = FunctionType(function.__code__, names, function.__name__, function.__defaults__, function.__closure__)
         made.__doc__, made.__kwdefaults__ = function.__doc__, function.__kwdefaults__

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain, raises, scalars
+from dist_ms.common.error_classes import plain, truths
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer, not_of, tensor
 from dist_ms.ops.drawing_numbers import drawing
@@ -30,7 +30,6 @@ __all__ = [
 
 
 @plain("seed")
-@raises(p=(TypeError, ValueError))
 def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """Draw ones with probability `p`, else zeros, in the shape of a tensor.
 
@@ -52,6 +51,8 @@ def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
         >>> print(ms.ops.bernoulli(ms.Tensor([5, 6]), 1.0))
         [1 1]
     """
+    if not isinstance(p, (Tensor, float)):
+        raise TypeError(f"For 'bernoulli', 'p' must be a float or a Tensor, but got {type(p).__name__}.")
     not_of(input, "FD", "input", "bernoulli")
     not_of(p, "?ibhlBHILFD", "p", "bernoulli")
     part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
@@ -88,7 +89,7 @@ class Bernoulli(Primitive):
         return bernoulli(x, p, self.seed)
 
 
-@scalars("num_samples")
+@truths("replacement")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Draw places in rows of weights, each as likely as its weight says.
 

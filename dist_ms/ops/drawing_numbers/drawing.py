@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, float32, int64
-from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.error_classes import bools, plain, raises
 from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import data_type, integer, number, tensor
@@ -103,6 +103,8 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
 
 
 @plain("seed")
+@bools("mean", "stddev")
+@plain("shape")
 def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tensor:
     """Draw normal numbers.
 
@@ -138,6 +140,7 @@ def parameter_array(value: Any, name: str, owner: str) -> np.ndarray:
 
 
 @raises(shape=(RuntimeError, ValueError))
+@plain("seed")
 def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype: Number = float32) -> Tensor:
     """Draw numbers that are equally likely between two limits.
 
@@ -178,6 +181,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     return wrap(np.asarray(out, np.float32).astype(_float_dtype("uniform", dtype), copy=False))
 
 
+@plain("size")
 def rand(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
     """Draw numbers from [0, 1).
 
@@ -221,6 +225,7 @@ def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> T
     return wrap(source_of("randn", seed).normal(_size("randn", size), d))
 
 
+@plain("low", "high")
 def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw integers that are equally likely from [low, high).
 
@@ -267,6 +272,7 @@ def _int_dtype(name: str, dtype: Any) -> np.dtype:
     return dtype.np
 
 
+@plain("seed")
 def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw numbers from [0, 1) in the shape of a tensor.
 
@@ -304,7 +310,6 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
     return wrap(source_of("randn_like", seed).normal(tensor(input, "input", "randn_like").shape, d))
 
 
-@raises(low=(TypeError, RuntimeError))
 def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw integers from [low, high) in the shape of a tensor.
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_dimensions, check_positive_int, complaint
 from dist_ms.common.dtype import Number, int32, int64, uint32, uint64
+from dist_ms.common.error_classes import bools
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, tensor
 from dist_ms.ops.creating.creation import shape_of
@@ -119,6 +120,7 @@ class NonDeterministicInts(Primitive):
         return wrap(rng.integers(bounds.min, bounds.max, size, self.dtype.np, endpoint=True))
 
 
+@bools("seed", "offset")
 class MultinomialWithReplacement(Undifferentiable):
     """`multinomial_with_replacement` as a primitive: `MultinomialWithReplacement(numsamples, replacement)(x, seed,
     offset)`.

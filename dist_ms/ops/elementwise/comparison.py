@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import bools
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, not_of, number, tensor
 from dist_ms.ops.broadcasting import Binary, promote
@@ -315,6 +315,7 @@ class SignBit(Undifferentiable):
         return array(input, "input", self.name) < 0
 
 
+@bools("rtol", "atol")
 class IsClose(_Comparison):
     """`isclose` as a primitive: `IsClose(rtol, atol, equal_nan)(input, other)`."""
 
@@ -332,7 +333,6 @@ class IsClose(_Comparison):
         return np.isclose(input, other, self.rtol, self.atol, self.equal_nan)
 
 
-@raises(tolerance=ValueError)
 class ApproximateEqual(_Comparison):
     """`approximate_equal` as a primitive: `ApproximateEqual(tolerance)(x, y)`."""
 

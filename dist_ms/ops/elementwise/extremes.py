@@ -255,6 +255,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         >>> print(ms.ops.clamp(ms.Tensor([-1.0, 0.5, 2.0]), 0, 1))
         [0.  0.5 1. ]
     """
+    for name, value in (("input", input), ("min", min), ("max", max)):
+        if isinstance(value, Tensor) and value._element.kind == "b":
+            raise ValueError(f"For 'clamp', the dtype of '{name}' must not be Bool; cast it first.")
     if not isinstance(input, Tensor):
         raise TypeError(f"For 'clamp', 'input' must be a Tensor, but got {type(input).__name__}.")
     if min is None and max is None:

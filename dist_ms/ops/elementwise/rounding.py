@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, integer, real
 from dist_ms.ops.elementwise.arithmetic import mul
@@ -116,7 +115,6 @@ class Rint(_Step):
         return apply(np.rint, floating(x, "x", self.name, complex_too=False))
 
 
-@raises(input=RuntimeError)
 class Round(Primitive):
     """`round` as a primitive: `Round()(input, decimals)`."""
 
@@ -126,7 +124,7 @@ class Round(Primitive):
     def forward(self, input: np.ndarray, decimals: Any = 0) -> np.ndarray:
         kind = array(input, "input", self.name).dtype.kind
         if kind in "bc":
-            raise TypeError(f"For '{self.name}', 'input' must hold integers or floats, but got {input.dtype.name}.")
+            raise RuntimeError(f"For '{self.name}', 'input' must hold integers or floats, but got {input.dtype.name}.")
         decimals = integer(decimals, "decimals", self.name)
         if not decimals and kind in "fV":
             return apply(np.rint, input)

@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import bool_, int64
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import tensor
 
 __all__ = [
     "all",
@@ -100,6 +101,7 @@ def _extreme(elementwise: Any, along: Any, over_all: Any, input: Tensor, dim: An
         return elementwise(input, dim)
     if other is not None:
         return elementwise(input, other)
+    tensor(input, "input", "mint.max, mint.min")
     return over_all(input) if dim is None else along(input, dim, keepdim)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_string, check_type, complaint
-from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.creating.assignment import overwrite
@@ -101,7 +100,6 @@ class DumpGradient(Primitive):
         return InsertGradientOf(write)(tensor(x, "x", self.name))
 
 
-@raises(blocking=ValueError)
 def move_to(input: Tensor, to: str = "CPU", blocking: bool = True) -> Tensor:
     """A tensor on another device, which must be the CPU, where it is.
 

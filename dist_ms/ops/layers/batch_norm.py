@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import agree, wanted, written
 from dist_ms.autograd.tape import recording
-from dist_ms.common.checks import check_bool, check_number_range
+from dist_ms.common.checks import check_bool, check_float_range
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
@@ -215,8 +215,8 @@ class BatchNorm(Primitive):
         self, is_training: bool = False, epsilon: float = 1e-5, momentum: float = 0.1, data_format: str = "NCHW"
     ) -> None:
         self.is_training = check_bool(is_training, "is_training", "BatchNorm")
-        self.epsilon = check_number_range(epsilon, "epsilon", "BatchNorm", 0, 1, "(]")
-        self.momentum = check_number_range(momentum, "momentum", "BatchNorm", 0, 1)
+        self.epsilon = check_float_range(epsilon, "epsilon", "BatchNorm", 0, 1, "(]")
+        self.momentum = check_float_range(momentum, "momentum", "BatchNorm", 0, 1)
         self.data_format = check_data_format(data_format, "BatchNorm", "NCHW")
         self._train, self._infer = BatchNormTrain(epsilon), BatchNormInfer(epsilon)
         self._train_later, self._infer_later = BatchNormTrain(epsilon, waits=True), BatchNormInfer(epsilon, waits=True)

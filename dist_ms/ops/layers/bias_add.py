@@ -11,6 +11,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.kernels import column_sum
 from dist_ms.ops.layout import converted
@@ -113,4 +114,5 @@ def bias_add(input_x: Tensor, bias: Tensor) -> Tensor:
         >>> print(ms.ops.bias_add(ms.Tensor([[1.0, 2.0]]), ms.Tensor([10.0, 20.0])))
         [[11. 22.]]
     """
+    tensor(bias, "bias", "bias_add")
     return _bias_add(input_x, bias)

@@ -15,7 +15,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.arguments import one_dtype
+from dist_ms.ops.arguments import one_dtype, tensor
 from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
 from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
@@ -136,6 +136,7 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         >>> print(ms.ops.dense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[1.0, 1.0]])))
         [[3.]]
     """
+    tensor(weight, "weight", "dense")
     return apply(_layer, input, weight) if bias is None else apply(_layer, input, weight, bias)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import holds_floats
-from dist_ms.common.checks import check_bool, check_number_range
+from dist_ms.common.checks import check_bool, check_float, check_number_range
 from dist_ms.common.error_classes import scalars
 from dist_ms.common.random import minimal_standard, seed
 from dist_ms.common.tensor import Tensor, wrap
@@ -308,6 +308,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
         >>> print(ms.ops.dropout1d(ms.Tensor([[1.0, 2.0]]), p=1.0))
         [[0. 0.]]
     """
+    check_float(p, "p", "dropout1d")
     not_of(input, "?BHILFD", "input", "dropout1d")
     return _drop_channels("dropout1d", input, p, training, (2, 3))
 

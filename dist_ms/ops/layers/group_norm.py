@@ -9,10 +9,11 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import recording
-from dist_ms.common.checks import check_positive_int, complaint
+from dist_ms.common.checks import check_float, check_positive_int, complaint
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.kernels import group_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, kernel_type, working_type
 from dist_ms.ops.primitive import Primitive
@@ -135,6 +136,9 @@ def group_norm(
         >>> print(ms.ops.group_norm(ms.Tensor([[1.0, 3.0]]), 1, eps=0.0))
         [[-1.  1.]]
     """
+    check_float(eps, "eps", "group_norm")
+    if tensor(input, "input", "group_norm").ndim < 2:
+        raise IndexError(f"For 'group_norm', 'input' must have at least 2 dimensions, but got shape {input.shape}.")
     return normalised_groups(input, num_groups, weight, bias, eps, Kept())
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import Kept, agree, wanted
-from dist_ms.common.checks import check_number_range
+from dist_ms.common.checks import check_float_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.kernels import layer_norm as kernels
@@ -172,7 +172,7 @@ class LayerNorm(Primitive):
     def __init__(self, begin_norm_axis: int = 1, begin_params_axis: int = 1, epsilon: float = 1e-7) -> None:
         self.begin_norm_axis = arguments.integer(begin_norm_axis, "begin_norm_axis", "LayerNorm")
         self.begin_params_axis = arguments.integer(begin_params_axis, "begin_params_axis", "LayerNorm")
-        self.epsilon = check_number_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
+        self.epsilon = check_float_range(epsilon, "epsilon", "LayerNorm", 0, 1, "[)")
         self._rows = epsilon, _row_norm(epsilon)
 
     def __call__(self, input_x: Tensor, gamma: Tensor, beta: Tensor) -> tuple:

@@ -35,7 +35,7 @@ class Cholesky(Primitive):
             # The lower triangle of the adjoint is the upper one; NumPy before 2.0 factors lower triangles alone.
             out = lapack.cholesky(_adjoint(matrices) if self.upper else matrices)
         except np.linalg.LinAlgError:
-            raise ValueError(f"For '{self.name}', every matrix must be positive definite, but one is not.") from None
+            raise RuntimeError(f"For '{self.name}', every matrix must be positive definite, but one is not.") from None
         return (_adjoint(out) if self.upper else out).astype(input_x.dtype, copy=False)
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> Tensor:
@@ -122,6 +122,7 @@ def cholesky_solve(input: Tensor, input2: Tensor, upper: bool = False) -> Tensor
         [[4.]
          [1.]]
     """
+    tensor(input2, "input2", "cholesky_solve")
     one_dtype("cholesky_solve", "fV", input=input, input2=input2)
     if input.ndim not in (2, 3) or input.ndim != input2.ndim:
         raise ValueError(

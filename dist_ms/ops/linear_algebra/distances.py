@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
-from dist_ms.common.error_classes import reads
+from dist_ms.common.checks import check_float
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
@@ -45,6 +45,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
         >>> print(ms.ops.cdist(ms.Tensor([[0.0, 0.0]]), ms.Tensor([[3.0, 4.0], [0.0, 1.0]])))
         [[5. 1.]]
     """
+    check_float(p, "p", "cdist")
     one_dtype("cdist", "fV", x1=x1, x2=x2)
     for name, x in (("x1", x1), ("x2", x2)):
         floating(tensor(x, name, "cdist").array(), name, "cdist", complex_too=False)
@@ -60,7 +61,6 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
 
 
-@reads(x2="ndim")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """Return the cosines of the angles between vectors along one dimension.
 
@@ -114,6 +114,9 @@ def pdist(input: Tensor, p: float = 2.0) -> Tensor:
         >>> print(ms.ops.pdist(ms.Tensor([[0.0], [1.0], [3.0]])))
         [1. 3. 2.]
     """
+    if tensor(input, "input", "pdist").ndim != 2:
+        raise ValueError(f"For 'pdist', 'input' must have 2 dimensions, but got {input.ndim}.")
+    check_float(p, "p", "pdist")
     floating(tensor(input, "input", "pdist").array(), "input", "pdist", complex_too=False)
     if number(p, "p", "pdist") < 0 or input.ndim < 2:
         raise ValueError(

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, tensor
+from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, same_rank, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive
@@ -91,6 +91,7 @@ def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
         [[1. ]
          [0.5]]
     """
+    same_rank(matrix, rhs, "matrix_solve")
     one_dtype("matrix_solve", "fcV", matrix=matrix, rhs=rhs)
     return MatrixSolve(adjoint)(matrix, rhs)
 
@@ -402,7 +403,7 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     """
     not_of(A, "e", "A", "cond")
     if floating(tensor(A, "A", "cond").array(), "A", "cond").ndim < 2:
-        raise ValueError(f"For 'cond', 'A' must hold matrices, but got the shape {A.shape}.")
+        raise (TypeError if A.ndim else ValueError)(f"For 'cond', 'A' must hold matrices, but got the shape {A.shape}.")
     if p is None or p in (2, -2):
         s = singular_values(A)
         first, last = s[..., 0], s[..., -1]

@@ -298,6 +298,7 @@ def mm(input: Tensor, mat2: Tensor) -> Tensor:
         >>> print(ms.ops.mm(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0], [4.0]])))
         [[11.]]
     """
+    tensor(mat2, "mat2", "mm")
     return _matmul(input, mat2)
 
 

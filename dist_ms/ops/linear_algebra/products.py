@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_dimensions
-from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.checks import check_dimensions, check_float
+from dist_ms.common.error_classes import bools, plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -112,7 +112,6 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
     return reshape(matmul(left, right), tuple([x1.shape[i] for i in free1] + [x2.shape[i] for i in free2]))
 
 
-@raises(axes=ValueError)
 def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
     """Sum the products over one dimension of two tensors, for each element of a batch.
 
@@ -176,6 +175,10 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         >>> print(ms.ops.cross(ms.Tensor([1.0, 0.0, 0.0]), ms.Tensor([0.0, 1.0, 0.0])))
         [0. 0. 1.]
     """
+    if tensor(input, "input", "cross")._element.kind != tensor(other, "other", "cross")._element.kind:
+        raise TypeError(
+            f"For 'cross', the dtypes must be of one kind, but got {input.dtype} and {other.dtype}; cast one."
+        )
     for name, value in (("input", input), ("other", other)):
         if not tensor(value, name, "cross").ndim:
             raise ValueError(f"For 'cross', '{name}' must have at least 1 dimension, but got a scalar.")
@@ -215,7 +218,6 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     return reshape(mul(wide, tall), tuple([m * n for m, n in zip(a, b)]))
 
 
-@raises(weight=TypeError)
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:
     """Return input + weight * (end - input).
 
@@ -355,6 +357,75 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
     return out
 
 
+@scalars("axis")
+@raises(axis=(TypeError, IndexError), n=(TypeError, RuntimeError))
+@plain("n", "axis")
+def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
+    """Subtract each element along a dimension from the next one, `n` times; the result is shorter by `n`.
+
+    Args:
+        x: a Tensor with at least one dimension; n: how often.
+        axis: the dimension.
+        prepend: values to put before, with all dimensions.
+        append: values to put behind, likewise.
+
+    Raises:
+        ValueError: if `axis` is out of range, or `n` negative.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.diff(ms.Tensor([1, 4, 9])))
+        [3 5]
+    """
+    if not tensor(x, "x", "diff").ndim:
+        raise TypeError("For 'diff', 'x' must have at least 1 dimension, but got a scalar.")
+    if prepend is not None or append is not None:
+        x, prepend, append = ops.concat([t for t in (prepend, x, append) if t is not None], axis), None, None
+    axis = one_axis(axis, "axis", "diff", x.ndim)
+    if integer(n, "n", "diff") < 0:
+        raise RuntimeError(f"For 'diff', 'n' must not be negative, but got {n}.")
+    lead = (slice(None),) * axis
+    for _ in range(n):
+        x = sub(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
+    return x
+
+
+@plain("dim")
+def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
+    """Integrate along a dimension by the trapezoidal rule.
+
+    Args:
+        y: a Tensor of values.
+        x: a Tensor of the places of the values; `dx` apart without it.
+        dx: the distance of the places.
+        dim: the dimension.
+
+    Returns:
+        Tensor without the dimension.
+
+    Raises:
+        ValueError: if `dim` is out of range, or `x` does not fit.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.ops.trapz(ms.Tensor([1.0, 2.0, 3.0])))
+        4.0
+    """
+    check_float(dx, "dx", "trapz")
+    axis = one_axis(dim, "dim", "trapz", tensor(y, "y", "trapz").ndim)
+    lead = (slice(None),) * axis
+    pairs = add(y[(*lead, slice(1, None))], y[(*lead, slice(None, -1))])
+    if x is None:
+        width: Any = dx
+    else:
+        width = diff(x, 1, -1 if tensor(x, "x", "trapz").ndim == 1 else axis)
+        if x.ndim == 1 and y.ndim > 1:
+            width = reshape(width, (-1,) + (1,) * (y.ndim - axis - 1))
+    return mul(ops.ReduceSum()(mul(mul(pairs, 1.0), width), axis), 0.5)
+
+
+@bools("N")
+@plain("N")
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """Make the matrix of the powers of a vector, highest first.
 

@@ -15,6 +15,7 @@ from dist_ms.common.error_classes import raises, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, converted, empty, empty_like, working_type
 from dist_ms.ops.losses.label_likelihood import is_plain, likelihood
@@ -203,6 +204,8 @@ def cross_entropy(
         >>> print(ms.ops.cross_entropy(logits, ms.Tensor([0, 1])))
         0.6931472
     """
+    if not tensor(input, "input", "cross_entropy").ndim:
+        raise IndexError("For 'cross_entropy', 'input' must have at least 1 dimension, but got a scalar.")
     owner = "cross_entropy"
     plain = weight is None and agree(input, 2, 2, 0, 1, target) and target._element in LABEL_TYPES
     if not plain:
@@ -259,6 +262,8 @@ def nll_loss(
         >>> print(ms.ops.nll_loss(ms.Tensor([[-0.5, -1.0]]), ms.Tensor([1])))
         1.0
     """
+    if not tensor(inputs, "input", "nll_loss").ndim:
+        raise IndexError("For 'nll_loss', 'inputs' must have at least 1 dimension, but got a scalar.")
     owner = "nll_loss"
     _check_tensors(owner, inputs, target)
     _label_cross_entropy(owner, reduction, ignore_index, label_smoothing)

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_string, complaint
-from dist_ms.common.error_classes import raises, scalars
+from dist_ms.common.error_classes import bools, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
@@ -114,6 +114,7 @@ def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 
 @raises(reduction=(TypeError, ValueError))
 @scalars("beta")
+@bools("beta")
 def smooth_l1_loss(input: Tensor, target: Tensor, beta: float = 1.0, reduction: str = "none") -> Tensor:
     """Return 0.5 d^2 / beta where d = |input - target| is below beta, else d - 0.5 beta.
 
@@ -231,6 +232,8 @@ def binary_cross_entropy(
         >>> print(ms.ops.binary_cross_entropy(ms.Tensor([0.5]), ms.Tensor([1.0])))
         0.6931472
     """
+    if weight is not None:
+        one_dtype("binary_cross_entropy", logits=logits, weight=weight)
     one_dtype("binary_cross_entropy", "fV", logits=logits, labels=labels)
     owner = "binary_cross_entropy"
     check_pair(owner, logits, labels, reduction, "logits", "labels")

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_choice, check_number, check_number_range, check_string, complaint
+from dist_ms.common.checks import check_choice, check_float, check_number, check_number_range, check_string, complaint
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import raises, reads, reads_of_none
+from dist_ms.common.error_classes import bools, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
-from dist_ms.ops.arguments import not_of, one_dtype
+from dist_ms.ops.arguments import integer, not_of, one_dtype
 from dist_ms.ops.losses.cross_entropy import PickLabel
 from dist_ms.ops.losses.loss import check_pair, check_same_shape, reduced
 from dist_ms.ops.shaping import reshaping
@@ -33,6 +33,7 @@ _softplus = Softplus()
 
 
 @reads_of_none("input1", "input2")
+@bools("margin")
 def cosine_embedding_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:
@@ -103,6 +104,7 @@ def margin_ranking_loss(
         >>> print(ms.ops.margin_ranking_loss(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([1.0])))
         2.0
     """
+    check_float(margin, "margin", "margin_ranking_loss")
     one_dtype("margin_ranking_loss", input1=input1, input2=input2, target=target)
     check_pair("margin_ranking_loss", input1, input2, reduction, "input1", "input2")
     arguments.tensor(target, "target", "margin_ranking_loss")
@@ -158,7 +160,6 @@ def _class_labels(owner: str, input: Any, target: Any) -> np.ndarray:
     return labels
 
 
-@raises(p=TypeError)
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -185,6 +186,7 @@ def multi_margin_loss(
         >>> print(ms.ops.multi_margin_loss(ms.Tensor([[0.5, 0.0]]), ms.Tensor([0])))
         0.25
     """
+    integer(p, "p", "multi_margin_loss")
     not_of(target, "ibh", "target", "multi_margin_loss")
     not_of(weight, "?ibhlBHILFD", "weight", "multi_margin_loss")
     owner = "multi_margin_loss"

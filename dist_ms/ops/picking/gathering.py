@@ -320,6 +320,8 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
         [[2]
          [4]]
     """
+    if isinstance(index, Tensor) and index.ndim != 1:
+        raise ValueError(f"For 'index_select', 'index' must have 1 dimension, but got {index.ndim}.")
     not_of(index, "BHIL", "index", "index_select")
     if tensor(index, "index", "index_select").ndim > 1:
         raise ValueError(f"For 'index_select', 'index' must have at most 1 dimension, but got {index.ndim}.")

@@ -104,6 +104,7 @@ def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
         >>> print(ms.ops.intopk(ms.Tensor([[1.0, 2.0], [4.0, 3.0]]), ms.Tensor([1, 1]), 1))
         [ True False]
     """
+    tensor(x2, "x2", "intopk")
     not_of(x2, "BHIL", "x2", "intopk")
     return InTopK(k)(x1, x2)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common.error_classes import raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import one_axis, one_dtype, tensor
+from dist_ms.ops.arguments import one_axis, one_dtype, same_rank, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import neg
 from dist_ms.ops.picking.indexing import SetItem
@@ -102,6 +102,8 @@ def inplace_update(x: Tensor, v: Tensor, indices: Any) -> Tensor:
         >>> print(ms.ops.inplace_update(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
         [9. 2.]
     """
+    tensor(v, "v", "inplace_update")
+    same_rank(x, v, "inplace_update")
     one_dtype("inplace_update", x=x, v=v)
     rows = as_tensor(indices if not isinstance(indices, int) else [indices])
     return SetItem(slices_at("inplace_update", 0, rows, x))(x, v)
@@ -123,6 +125,7 @@ def inplace_add(x: Tensor, v: Tensor, indices: Any) -> Tensor:
         >>> print(ms.ops.inplace_add(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
         [10.  2.]
     """
+    same_rank(x, v, "inplace_add")
     one_dtype("inplace_add", x=x, v=v)
     rows = as_tensor(indices if not isinstance(indices, int) else [indices])
     return AddAt(slices_at("inplace_add", 0, rows, x))(x, v)

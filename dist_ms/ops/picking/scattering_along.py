@@ -8,10 +8,10 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import raises, shaped
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, integral, not_of, one_axis, one_dtype, one_of, tensor
-from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.arguments import array, boolean, integral, not_of, one_axis, one_dtype, one_of, same_rank, tensor
+from dist_ms.ops.broadcasting import promote_types, reduce_to
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.layout import contiguous, converted, copied, working_type
 from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, is_narrow, places, put_along
@@ -148,7 +148,7 @@ def slices_at(name: str, axis: Any, index: Tensor, x: Tensor) -> tuple:
     return (slice(None),) * axis + (places,)
 
 
-@raises(input=ValueError, y=ValueError)
+@shaped("input", "y")
 class IndexAdd(Primitive):
     """`index_add` as a primitive: `IndexAdd(axis, use_lock, check_index_bound)(x, indices, y)`."""
 
@@ -211,6 +211,18 @@ def added_slices(name: str, x: Tensor, axis: Any, indices: Tensor, y: Tensor, al
     return AddAt(place)(x, y if alpha == 1 else ops.mul(y, alpha))
 
 
+def fits(place: Any, value: Any, name: str, owner: str) -> None:
+    """Require a Tensor whose dtype can become that of another; what is none has its own error later.
+
+    Raises:
+        TypeError: if it is of a higher kind.
+    """
+    if isinstance(place, Tensor) and isinstance(value, Tensor):
+        old, new = place._element, value._element
+        if promote_types(old, new) != old:
+            raise TypeError(f"For '{owner}', '{name}' must fit the dtype {from_numpy(old)}, but got {from_numpy(new)}.")
+
+
 def index_add(
     x: Tensor, indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True
 ) -> Tensor:
@@ -236,6 +248,8 @@ def index_add(
         >>> print(ms.ops.index_add(x, ms.Tensor([0, 2]), ms.Tensor([10.0, 10.0]), 0))
         [11.  2. 13.]
     """
+    fits(x, y, "y", "index_add")
+    same_rank(x, y, "index_add")
     not_of(indices, "lBHIL", "indices", "index_add")
     return IndexAdd(axis)(x, indices, y)
 
@@ -263,6 +277,10 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
         >>> print(ms.ops.index_fill(ms.Tensor([1.0, 2.0, 3.0]), 0, ms.Tensor([0, 2]), 9.0))
         [9. 2. 9.]
     """
+    if isinstance(index, (list, np.ndarray)):
+        tensor(index, "index", "index_fill")
+    if isinstance(value, (list, tuple, np.ndarray)):
+        tensor(value, "value", "index_fill")
     not_of(index, "lBHIL", "index", "index_fill")
     place = slices_at("index_fill", axis, as_tensor(index), x)
     return SetItem(place)(x, cast_array(as_tensor(value), numpy_dtype(x)))
@@ -299,6 +317,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         [[1. 9.]
          [3. 4.]]
     """
+    tensor(values, "values", "index_put")
     one_dtype("index_put", input=input, values=values)
     if not isinstance(indices, (tuple, list)):
         raise TypeError(
@@ -347,4 +366,6 @@ def inplace_index_add(var: Tensor, indices: Tensor, updates: Tensor, axis: int) 
         >>> print(ms.ops.inplace_index_add(x, ms.Tensor([1]), ms.Tensor([5.0]), 0))
         [1. 7.]
     """
+    fits(var, updates, "updates", "inplace_index_add")
+    same_rank(var, updates, "inplace_index_add")
     return IndexAdd(axis)(var, indices, updates)

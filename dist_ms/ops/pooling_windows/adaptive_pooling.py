@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
-from dist_ms.common.error_classes import raises, reads
+from dist_ms.common.error_classes import raises, truths
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.images.resampling import Resample, window_means
@@ -183,7 +183,6 @@ def _check_1d(owner: str, input: Any, output_size: Any) -> int:
     return output_size
 
 
-@reads(input="shape")
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Return means over the last dimension such that the output has a given length.
 
@@ -270,6 +269,7 @@ def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = 
     return _max("adaptive_max_pool2d", 2, input, output_size, return_indices)
 
 
+@truths("return_indices")
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """Return maxima over windows such that the output has a given size; see `adaptive_max_pool2d`.
 

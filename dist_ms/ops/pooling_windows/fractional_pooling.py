@@ -228,7 +228,6 @@ def _function(
 
 
 @reads("shape")
-@raises(_random_samples=TypeError)
 def fractional_max_pool2d(
     input: Tensor,
     kernel_size: Any,
@@ -276,7 +275,6 @@ def fractional_max_pool2d(
 
 
 @reads("shape")
-@raises(input=TypeError)
 def fractional_max_pool3d(
     input: Tensor,
     kernel_size: Any,

@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_bool, check_non_negative_int, check_number
-from dist_ms.common.error_classes import reads, scalars
+from dist_ms.common.error_classes import bools, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.pooling_windows.pooling import AvgPooling, MaxPooling, MaxPoolingWithIndices
@@ -83,6 +83,7 @@ def max_pool2d(
 
 
 @scalars("return_indices")
+@truths("return_indices")
 def max_pool3d(
     x: Tensor,
     kernel_size: Any,
@@ -234,6 +235,7 @@ def lp_pool1d(
 
 
 @reads("shape")
+@bools("norm_type")
 def lp_pool2d(x: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return (sum of x^p)^(1/p) over sliding windows of the last two dimensions; see `lp_pool1d`.
 

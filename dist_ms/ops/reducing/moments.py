@@ -106,6 +106,7 @@ def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) 
     return sqrt(_spread("std", input, axis, ddof, keepdims)[0])
 
 
+@plain("axis")
 def var_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Return variance and mean over dimensions.
 
@@ -127,6 +128,7 @@ def var_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = Fa
     return _spread("var_mean", input, axis, ddof, keepdims)
 
 
+@plain("axis")
 def std_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Return standard deviation and mean over dimensions.
 

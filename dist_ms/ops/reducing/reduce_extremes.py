@@ -359,12 +359,12 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
 
     def extremes(low: Tensor, high: Tensor) -> tuple[Tensor, Tensor]:
         if axis is None:
-            return amin(low, None, keepdims), amax(high, None, keepdims)
+            return amin(low, None, bool(keepdims)), amax(high, None, bool(keepdims))
         return ArgMinWithValue(axis, keepdims)(low)[1], ArgMaxWithValue(axis, keepdims)(high)[1]
 
     if input.array().dtype.kind != "f" or not (absent := np.isnan(input.array())).any():
         return extremes(input, input)
-    mask, nothing = Tensor(absent), Tensor(absent.all(axis, keepdims=keepdims))
+    mask, nothing = Tensor(absent), Tensor(absent.all(axis, keepdims=bool(keepdims)))
     low, high = extremes(ops.masked_fill(input, mask, np.inf), ops.masked_fill(input, mask, -np.inf))
     return ops.masked_fill(low, nothing, np.nan), ops.masked_fill(high, nothing, np.nan)
 

@@ -190,6 +190,7 @@ class Cummin(Cummax):
 
 @plain("axis")
 @raises(axis=(TypeError, RuntimeError))
+@plain("axis")
 class CumulativeLogsumexp(_Scan):
     """The running log of the sum of exponentials along one dimension.
 
@@ -286,6 +287,8 @@ def cumprod(input: Tensor, dim: int, dtype: Any = None) -> Tensor:
         >>> print(ms.ops.cumprod(ms.Tensor([1.0, 2.0, 3.0]), 0))
         [1. 2. 6.]
     """
+    if not tensor(input, "input", "cumprod").ndim:
+        raise ValueError("For 'cumprod', 'input' must have at least 1 dimension, but got a scalar.")
     if dtype is not None:
         input = ops.cast(input, dtype)
     elif tensor(input, "input", "cumprod").array().dtype.kind in "biu":
@@ -312,6 +315,8 @@ def cummax(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
         >>> print(ms.ops.cummax(ms.Tensor([1.0, 3.0, 2.0]), 0)[0])
         [1. 3. 3.]
     """
+    if not tensor(input, "input", "cummax").ndim:
+        raise ValueError("For 'cummax', 'input' must have at least 1 dimension, but got a scalar.")
     return Cummax(axis)(input)
 
 

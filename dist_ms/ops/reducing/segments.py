@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, index_array, integer, integral, not_of, real, tensor
+from dist_ms.ops.arguments import array, index_array, integer, integral, not_of, number, real, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
@@ -293,5 +293,7 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
         >>> print(ms.ops.histc(ms.Tensor([0.5, 1.5, 1.6]), 2, 0.0, 2.0))
         [1. 2.]
     """
+    number(min, "min", "histc", True)
+    number(max, "max", "histc", True)
     not_of(input, "?lBHILd", "input", "histc")
     return cast_array(Histogram(bins, min, max)(tensor(input, "input", "histc")), input.array().dtype)

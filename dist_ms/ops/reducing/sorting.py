@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, from_numpy, int32, int64
-from dist_ms.common.error_classes import plain, raises, scalars
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, countable, integer, not_of, one_axis, one_of, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -157,6 +157,8 @@ def msort(input: Tensor) -> Tensor:
         >>> print(ms.ops.msort(ms.Tensor([3.0, 1.0, 2.0])))
         [1. 2. 3.]
     """
+    if not tensor(input, "input", "msort").ndim:
+        raise ValueError("For 'msort', 'input' must have at least 1 dimension, but got a scalar.")
     return Sort(0)(input)[0]
 
 
@@ -211,7 +213,6 @@ class KthValue(_Ordered):
 KthValue.name = "kthvalue"
 
 
-@scalars("dim")
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.error_classes import reads, scalars
+from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, one_axis, tensor
 from dist_ms.ops.kernels import unique as kernels
@@ -49,7 +49,6 @@ class Unique(Undifferentiable):
 unique = Unique()
 
 
-@scalars("dim")
 class UniqueConsecutive(Primitive):
     """`unique_consecutive` as a primitive: `UniqueConsecutive(return_inverse, return_counts, dim)(input)`."""
 

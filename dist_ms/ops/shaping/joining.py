@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import of_value, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
@@ -144,7 +144,7 @@ def sequence(tensors: Any, name: str, owner: str) -> Any:
             f"For '{owner}', '{name}' must be a tuple or list of Tensors, but got {type(tensors).__name__}."
         )
     if not tensors:
-        raise ValueError(f"For '{owner}', '{name}' must hold at least one Tensor, but got none.")
+        raise of_value(name, owner)(f"For '{owner}', '{name}' must hold at least one Tensor, but got none.")
     for t in tensors:
         if not isinstance(t, Tensor):
             tensor(t, f"elements of {name}", owner)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_type
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, integer, integers, integral, not_of, one_of, scalar, tensor
 from dist_ms.ops.kernels import borders
@@ -298,6 +298,7 @@ class Padding(Primitive):
         return Border(((0, 0),) * (len(shape) - 1) + ((0, self.pad_dim_size - 1),))(x)
 
 
+@plain("pad_dim_size")
 def padding(x: Tensor, pad_dim_size: int = 8) -> Tensor:
     """Fill up the last dimension, of length 1, with zeros.
 

@@ -81,6 +81,8 @@ def flip(input: Tensor, dims: Any) -> Tensor:
         [[3 4]
          [1 2]]
     """
+    if not tensor(input, "input", "flip").ndim:
+        raise ValueError("For 'flip', 'input' must have at least 1 dimension, but got a scalar.")
     if not isinstance(dims, (tuple, list)):
         raise TypeError(f"For 'flip', 'dims' must be a tuple or list of ints, but got {type(dims).__name__}.")
     return ReverseV2(dims)(input)
@@ -125,6 +127,8 @@ def flipud(input: Tensor) -> Tensor:
         [[3 4]
          [1 2]]
     """
+    if not tensor(input, "input", "flipud").ndim:
+        raise ValueError("For 'flipud', 'input' must have at least 1 dimension, but got a scalar.")
     return ReverseV2(0)(input)
 
 
@@ -205,6 +209,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
 
 @raises(dims=(TypeError, RuntimeError))
 @scalars("dims")
+@plain("dims")
 def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     """Turn a tensor by 90 degrees in the plane of two dimensions, from the first toward the second.
 
@@ -289,5 +294,6 @@ def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: in
         >>> print(ms.ops.reverse_sequence(ms.Tensor([[1, 2, 3]]), ms.Tensor([2]), 1))
         [[2 1 3]]
     """
+    tensor(seq_lengths, "seq_lengths", "reverse_sequence")
     not_of(seq_lengths, "BHIL", "seq_lengths", "reverse_sequence")
     return ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)

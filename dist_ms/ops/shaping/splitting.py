@@ -328,6 +328,8 @@ def hsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         >>> len(ms.ops.hsplit(ms.ops.zeros((2, 4)), 4))
         4
     """
+    if tensor(input, "input", "hsplit").ndim < 2:
+        raise ValueError(f"For 'hsplit', 'input' must have at least 2 dimensions, but got {input.ndim}.")
     return _cut_at("hsplit", _at_least(input, 1, "hsplit"), indices_or_sections, min(1, input.ndim - 1))
 
 

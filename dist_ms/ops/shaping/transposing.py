@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms._ext.tape import apply
-from dist_ms.common.error_classes import plain, reads
+from dist_ms.common.error_classes import bools, plain, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, one_axis, tensor
 from dist_ms.ops.primitive import Primitive
@@ -150,6 +150,7 @@ def swapdims(input: Tensor, dim0: int, dim1: int) -> Tensor:
 
 
 @plain("destination", "source")
+@bools("source", "destination")
 def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
     """Move dimensions to other places; the rest keep their order.
 
@@ -202,7 +203,6 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     return movedim(x, source, destination)
 
 
-@reads(input="ndim")
 def t(input: Tensor) -> Tensor:
     """Transpose a matrix; vectors and scalars stay as they are.
 

@@ -15,7 +15,7 @@ from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import array, data_type, integer, integers, many_axes, one_of, tensor
+from dist_ms.ops.arguments import array, data_type, integer, integers, many_axes, not_of, one_of, tensor
 from dist_ms.ops.kernels import fft as fft_of_arrays
 from dist_ms.ops.primitive import Primitive
 
@@ -137,7 +137,7 @@ class ToReal(Primitive):
 
 def _prepared(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, norm: Any) -> tuple:
     """The tensor as floats, the lengths (None as given) and dimensions of a transform, and the scale."""
-    data = tensor(x, "input", name).array()
+    data = not_of(tensor(x, "input", name).array(), "?BHIL", "input", name)
     if name.endswith(("2", "n")):
         for what, value in (("s", sizes), ("dim", dims)):
             if value is not None and not isinstance(value, (tuple, list)):

@@ -11,7 +11,7 @@ from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, float64
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integer, not_of
+from dist_ms.ops.arguments import boolean, integer, not_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -71,6 +71,10 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
         >>> print(ms.ops.blackman_window(3, periodic=False))
         [0. 1. 0.]
     """
+    if tensor(window_length, "window_length", "blackman_window").ndim:
+        raise ValueError(
+            f"For 'blackman_window', 'window_length' must be one number, but got shape {window_length.shape}."
+        )
     not_of(window_length, "BHIL", "window_length", "blackman_window")
 
     def weight(t: np.ndarray) -> np.ndarray:
@@ -94,6 +98,7 @@ def hamming_window(
     return _window("hamming_window", window_length, periodic, dtype, lambda t: alpha - beta * np.cos(2 * np.pi * t))
 
 
+@plain("window_length")
 def hann_window(window_length: Any, periodic: bool = True, *, dtype: Number | None = None) -> Tensor:
     """`bartlett_window` of the form 0.5 - 0.5 cos(2 pi t), float64 by default.
 

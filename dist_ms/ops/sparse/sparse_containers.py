@@ -239,6 +239,8 @@ def dense_to_sparse_coo(tensor: Tensor) -> COOTensor:
         >>> print(ms.ops.dense_to_sparse_coo(ms.Tensor([[0.0, 5.0]])).indices)
         [[0 1]]
     """
+    if isinstance(tensor, Tensor) and not tensor.ndim:
+        raise RuntimeError("For 'dense_to_sparse_coo', 'tensor' must have 2 dimensions, but got a scalar.")
     owner = "dense_to_sparse_coo"
     if not isinstance(tensor, Tensor):
         raise TypeError(f"For '{owner}', 'tensor' must be a Tensor, but got {type(tensor).__name__}.")
@@ -259,6 +261,8 @@ def dense_to_sparse_csr(tensor: Tensor) -> CSRTensor:
         >>> print(ms.ops.dense_to_sparse_csr(ms.Tensor([[0.0, 5.0]])).indptr)
         [0 1]
     """
+    if isinstance(tensor, Tensor) and not tensor.ndim:
+        raise RuntimeError("For 'dense_to_sparse_csr', 'tensor' must have 2 dimensions, but got a scalar.")
     not_of(tensor, "?ibhlBHILe", "tensor", "dense_to_sparse_csr")
     if isinstance(tensor, Tensor) and tensor.ndim != 2:
         raise ValueError(f"For 'dense_to_sparse_csr', 'tensor' must have 2 dimensions, but got shape {tensor.shape}.")

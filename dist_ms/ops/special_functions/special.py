@@ -211,6 +211,8 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
         >>> print(ms.ops.polygamma(ms.Tensor(1), ms.Tensor([1.0])).asnumpy().round(4))
         [1.6449]
     """
+    if tensor(n, "n", "polygamma").ndim:
+        raise ValueError(f"For 'polygamma', 'n' must have no dimensions, but got shape {n.shape}.")
     not_of(n, "BHIL", "n", "polygamma")
     n = integer(n, "n", "polygamma")
     if n < 0:

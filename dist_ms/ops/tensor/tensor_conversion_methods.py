@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.dtype import Number
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.creating.casting import cast_array
 
@@ -233,6 +234,7 @@ def get_bytes(self: Tensor) -> bytes:
     return self.array().tobytes()
 
 
+@plain("size")
 def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Make a tensor of zeros with the dtype of this one.
 
@@ -244,6 +246,7 @@ def new_zeros(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     return ops.zeros(size, dtype or self.dtype)
 
 
+@plain("size")
 def new_ones(self: Tensor, size: Any, dtype: Any = None) -> Tensor:
     """Make a tensor of ones with the dtype of this one.
 

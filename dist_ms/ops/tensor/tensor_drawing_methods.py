@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number
 from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integers, number
+from dist_ms.ops.arguments import boolean, integers, not_of, number
 from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.picking.selection import where
 from dist_ms.ops.shaping.expanding import expand_as as expanded
@@ -67,6 +67,8 @@ def fill_diagonal(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor
         [[5. 0.]
          [0. 5.]]
     """
+    not_of(self, "?FD", "self", "fill_diagonal")
+    check_float(fill_value, "fill_value", "fill_diagonal")
     value, wraps = number(fill_value, "fill_value", "fill_diagonal"), boolean(wrap, "wrap", "fill_diagonal")
     if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
         raise ValueError(

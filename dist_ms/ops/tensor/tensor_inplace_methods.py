@@ -14,11 +14,20 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.autograd.tape import recording
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import of_value, raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.broadcasting import promote_types, sequence_operand
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.drawing_numbers.drawing import source_for
 from dist_ms.ops.picking.indexing import rebind, writable
+
+
+def _fits(shape: tuple, place: tuple) -> bool:
+    """Whether values of one shape broadcast into another."""
+    try:
+        return np.broadcast_shapes(shape, place) == place
+    except ValueError:
+        return False
 
 
 def become(self: Tensor, new: Tensor, name: str) -> Tensor:
@@ -30,8 +39,9 @@ def become(self: Tensor, new: Tensor, name: str) -> Tensor:
     """
     old = self.array()
     if new.shape != old.shape:
-        if np.broadcast_shapes(new.shape, old.shape) != old.shape:
-            raise ValueError(f"For 'Tensor.{name}', the result must keep the shape {old.shape}, but got {new.shape}.")
+        if not _fits(new.shape, old.shape):
+            wrong = of_value("result", f"Tensor.{name}")
+            raise wrong(f"For 'Tensor.{name}', the result must keep the shape {old.shape}, but got {new.shape}.")
         new = ops.broadcast_to(new, old.shape)
     d = new.array().dtype
     if promote_types(old.dtype, d) != old.dtype and (old.dtype.kind in "biu") != (d.kind in "biu"):
@@ -130,6 +140,7 @@ def remainder(self: Tensor, other: Any = None, *, divisor: Any = None) -> Tensor
     return ops.remainder(self, other if divisor is None else divisor)
 
 
+@raises(owner="Tensor.copy_", result=(TypeError, RuntimeError))
 def copy_(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """Take over the values of another tensor, broadcast and cast, and return the tensor.
 

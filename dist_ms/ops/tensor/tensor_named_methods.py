@@ -17,6 +17,12 @@ def approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> 
         >>> print(ms.Tensor([1.0, 2.0]).approximate_equal(other=ms.Tensor([1.0, 2.5])))
         [ True False]
     """
+    if not isinstance(other, Tensor):
+        raise ValueError(f"For 'Tensor.approximate_equal', 'other' must be a Tensor, but got {type(other).__name__}.")
+    if not isinstance(tolerance, float):
+        raise ValueError(
+            f"For 'Tensor.approximate_equal', 'tolerance' must be a float, but got {type(tolerance).__name__}."
+        )
     return ops.approximate_equal(self, other, tolerance)
 
 

@@ -69,6 +69,9 @@ class ImageGradients(Cell):
          [4 0]]
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, images: Tensor) -> tuple:
         check_dimensions(tensor(images, "images", "ImageGradients"), "images", "ImageGradients", 4)
         dy = ops.concat((images[:, :, 1:] - images[:, :, :-1], images[:, :, :1] * 0), 2)

@@ -71,6 +71,9 @@ class MatrixDiagPart(Cell):
 class MatrixSetDiag(Cell):
     """`ops.diagonal_scatter` as a layer: matrices with other diagonals, `MatrixSetDiag()(input_x, diagonal)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, input_x: Tensor, diagonal: Tensor) -> Tensor:
         return ops.diagonal_scatter(input_x, diagonal, 0, -2, -1)
 
@@ -86,6 +89,9 @@ class _OfDefinite(Cell):
 class MatInverse(_OfDefinite):
     """`ops.inverse` as a layer, of float32 or float16: `MatInverse()(a)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, a: Tensor) -> Tensor:
         self._check(a)
         return ops.cast(ops.inverse(ops.cast(a, mstype.float32)), a.dtype)
@@ -93,6 +99,9 @@ class MatInverse(_OfDefinite):
 
 class MatDet(_OfDefinite):
     """`ops.det` as a layer, of float32 or float16: `MatDet()(a)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, a: Tensor) -> Tensor:
         self._check(a)

@@ -25,6 +25,9 @@ _SMALL_FLOATS = (mstype.float16, mstype.float32)
 class LGamma(Cell):
     """`ops.lgamma` as a layer, of float16 or float32: `LGamma()(x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, x: Tensor) -> Tensor:
         _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)
         return ops.lgamma(x)
@@ -32,6 +35,9 @@ class LGamma(Cell):
 
 class DiGamma(Cell):
     """`ops.digamma` as a layer, of float16 or float32, and -inf at 0 of either sign: `DiGamma()(x)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, x: Tensor) -> Tensor:
         _check_dtype(x, "x", self.cls_name, _SMALL_FLOATS)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_positive_int
-from dist_ms.common.error_classes import raises, scalars
+from dist_ms.common.error_classes import raises, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.pooling_windows.adaptive_pooling import output_size_of
@@ -66,6 +66,7 @@ class AdaptiveAvgPool3d(Cell):
 
 
 @raises(output_size=(TypeError, RuntimeError))
+@raises(output_size=(TypeError, RuntimeError))
 class AdaptiveMaxPool2d(Cell):
     """`ops.adaptive_max_pool2d` as a layer: `AdaptiveMaxPool2d(output_size, return_indices)(input)`."""
 
@@ -80,6 +81,7 @@ class AdaptiveMaxPool2d(Cell):
 
 
 @scalars("return_indices")
+@truths("return_indices")
 class AdaptiveMaxPool3d(Cell):
     """`ops.adaptive_max_pool3d` as a layer: `AdaptiveMaxPool3d(output_size, return_indices)(input)`."""
 
