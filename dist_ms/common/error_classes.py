@@ -149,7 +149,7 @@ def of_type(name: str, owner: str | None, value: Any = None) -> type[Exception]:
         <class 'TypeError'>
     """
     key = f"{owner}.{name}"
-    if key in _SCALARS and getattr(value, "ndim", 0) and hasattr(value, "asnumpy"):
+    if key in _SCALARS and hasattr(value, "asnumpy") and value.ndim > 0:
         return ValueError
     return _CLASSES[key][0] if key in _CLASSES else TypeError
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, int64
-from dist_ms.common.error_classes import plain, scalars
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
 from dist_ms.ops.kernels import filling
@@ -259,7 +259,6 @@ def _like(name: str, input: Tensor, value: Any, dtype: Any) -> np.ndarray:
     return out
 
 
-@scalars("start", "end", "step")
 def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Number | None = None) -> Tensor:
     """Make the numbers from `start` to `end`, `step` apart, without `end`.
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.ops.arguments import not_of
 from dist_ms.ops.kernels import lapack
 
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -100,7 +99,6 @@ def inverse(a: np.ndarray) -> np.ndarray:
     Raises:
         LinAlgError: if one has no inverse.
     """
-    not_of(a, "e", "a", "inverse")
     return _each(_inverse, np.linalg.inv, a)
 
 
