@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from dist_ms.common.atomic_file import replacing
 from dist_ms.common.checks import check_positive_int, check_type
 from dist_ms.communication import current
 from dist_ms.profiler.profiling import profile, tensorboard_trace_handler
 from dist_ms.train.callback.callback import Callback
-from dist_ms.train.checkpoint.atomic_file import replacing
 
 __all__ = ["DynamicProfilerMonitor"]
 
