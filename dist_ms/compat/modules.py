@@ -230,6 +230,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "communication._comm_helper": ("compat.inner.group_functions", "~communication"),
     "communication.comm_func": ("communication.comm_func", "communication"),
     "parallel": ("parallel", "~train.refused", "~parallel.plain_settings", "~"),
+    "parallel.strategy": ("compat.inner.planned_cuts", "parallel", "~"),
     "parallel.checkpoint_convert": ("train.checkpoint.dividing.transform",),
     "parallel.checkpoint_transform": ("train.checkpoint.dividing.transform", "parallel"),
     "parallel.transform_safetensors": ("train.checkpoint.dividing.unified",),
@@ -244,5 +245,5 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "parallel._ps_context": ("compat.server_roles",),
     "parallel._cost_model_context": ("compat.inner.cost_model",),
     **_below("parallel", "algo_parameter_config", "common.settings.search_settings"),
-    **_below("parallel", "auto_parallel checkpoint_transform parameter_broadcast shard strategy", "parallel", "~"),
+    **_below("parallel", "auto_parallel checkpoint_transform parameter_broadcast shard", "parallel", "~"),
 }

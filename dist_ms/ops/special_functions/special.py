@@ -196,14 +196,14 @@ def polygamma(n: Any, input: Tensor) -> Tensor:
     """Return the n-th derivative of `digamma`.
 
     Args:
-        n: a non-negative int, or a Tensor of one.
+        n: a Tensor of one integer, not negative.
         input: a Tensor of floats.
 
     Returns:
         Tensor of the shape and dtype of `input`.
 
     Raises:
-        TypeError: if `n` is no int, or `input` holds no floats.
+        TypeError: if `n` is no Tensor of an integer, or `input` holds no floats.
         ValueError: if `n` is negative.
 
     Examples:

@@ -54,7 +54,7 @@ CASES = {
     "Addcdiv": (lambda: ops.Addcdiv()(X, X, NEAR, HALF), lambda: ops.addcdiv(X, X, NEAR, HALF)),
     "Addcmul": (lambda: ops.Addcmul()(X, X, NEAR, HALF), lambda: ops.addcmul(X, X, NEAR, HALF)),
     "BartlettWindow": (lambda: ops.BartlettWindow(False)(Tensor(5)), lambda: ops.bartlett_window(5, False)),
-    "BlackmanWindow": (lambda: ops.BlackmanWindow(False)(Tensor(5)), lambda: ops.blackman_window(5, False)),
+    "BlackmanWindow": (lambda: ops.BlackmanWindow(False)(Tensor(5)), lambda: ops.blackman_window(Tensor(5), False)),
     "BatchToSpaceND": (
         lambda: ops.BatchToSpaceND([2, 1], [[0, 1], [0, 0]])(IMAGES),
         lambda: ops.batch_to_space_nd(IMAGES, [2, 1], [[0, 1], [0, 0]]),
@@ -92,7 +92,7 @@ CASES = {
     ),
     "OnesLike": (lambda: ops.OnesLike()(X), lambda: ops.ones_like(X)),
     "ZerosLike": (lambda: ops.ZerosLike()(X), lambda: ops.zeros_like(X)),
-    "Polygamma": (lambda: ops.Polygamma()(Tensor(1), NEAR + 3), lambda: ops.polygamma(1, NEAR + 3)),
+    "Polygamma": (lambda: ops.Polygamma()(Tensor(1), NEAR + 3), lambda: ops.polygamma(Tensor(1), NEAR + 3)),
     "Renorm": (lambda: ops.Renorm(2, 0, 1.0)(X), lambda: ops.renorm(X, 2, 0, 1.0)),
     "ScalarToArray": (lambda: ops.ScalarToArray()(1.5), lambda: ops.scalar_to_array(1.5)),
     "ScalarToTensor": (lambda: ops.ScalarToTensor()(2, ms.int32), lambda: ops.scalar_to_tensor(2, ms.int32)),

@@ -34,7 +34,7 @@ def get_strategy_metadata(network: Any, rank_id: int | None = None) -> dict | No
 
     Examples:
         >>> import dist_ms as ms
-        >>> from dist_ms.parallel.strategy import get_strategy_metadata
+        >>> from dist_ms.compat.inner.planned_cuts import get_strategy_metadata
         >>> get_strategy_metadata(ms.nn.Dense(2, 2)) is None
         True
     """
