@@ -160,7 +160,7 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         [[1.]
          [1.]]
     """
-    not_of(LU_pivots, "lBHIL", "LU_pivots", "lu_solve")
+    not_of(LU_pivots, "BHIL", "LU_pivots", "lu_solve")
     square_matrices("lu_solve", tensor(LU_data, "LU_data", "lu_solve").array())
     permutation = _permutation("lu_solve", LU_pivots, LU_data)
     low, up = _triangles(LU_data)

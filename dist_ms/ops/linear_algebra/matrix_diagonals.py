@@ -103,9 +103,8 @@ def matrix_diag(
         [[1 9]
          [9 2]]
     """
-    not_of(k, "l", "k", "matrix_diag")
-    not_of(num_cols, "lBHIL", "num_cols", "matrix_diag")
-    not_of(num_rows, "lBHIL", "num_rows", "matrix_diag")
+    not_of(num_cols, "BHIL", "num_cols", "matrix_diag")
+    not_of(num_rows, "BHIL", "num_rows", "matrix_diag")
     low, high = _range("matrix_diag", k)
     dims = 1 if low == high else 2
     if len(tensor(x, "x", "matrix_diag").shape) < dims or (dims == 2 and x.shape[-2] != high - low + 1):
@@ -147,7 +146,7 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
         [[9 2]
          [1 4]]
     """
-    not_of(k, "lBHIL", "k", "matrix_diag_part")
+    not_of(k, "BHIL", "k", "matrix_diag_part")
     if len(tensor(x, "x", "matrix_diag_part").shape) < 2:
         raise ValueError(f"For 'matrix_diag_part', 'x' must hold matrices, but got the shape {x.shape}.")
     if isinstance(padding_value, Tensor):
@@ -179,7 +178,6 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
         [[8 2]
          [3 9]]
     """
-    not_of(k, "l", "k", "matrix_set_diag")
     if tensor(x, "x", "matrix_set_diag").dtype != tensor(diagonal, "diagonal", "matrix_set_diag").dtype:
         raise TypeError(
             "For 'matrix_set_diag', 'x' and 'diagonal' must have the same dtype, "

@@ -174,7 +174,7 @@ def ctc_greedy_decoder(inputs: Tensor, sequence_length: Tensor, merge_repeated: 
         >>> print(ms.ops.ctc_greedy_decoder(x, ms.Tensor([3], ms.int32), False)[1])
         [0 0]
     """
-    not_of(sequence_length, "lBHIL", "sequence_length", "ctc_greedy_decoder")
+    not_of(sequence_length, "BHIL", "sequence_length", "ctc_greedy_decoder")
     owner = "ctc_greedy_decoder"
     scores = floating(tensor(inputs, "inputs", owner).array(), "inputs", owner, complex_too=False)
     lengths = integral(tensor(sequence_length, "sequence_length", owner).array(), "sequence_length", owner)

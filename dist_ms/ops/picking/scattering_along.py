@@ -250,7 +250,7 @@ def index_add(
     """
     fits(x, y, "y", "index_add")
     same_rank(x, y, "index_add")
-    not_of(indices, "lBHIL", "indices", "index_add")
+    not_of(indices, "BHIL", "indices", "index_add")
     return IndexAdd(axis)(x, indices, y)
 
 
@@ -281,7 +281,7 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
         tensor(index, "index", "index_fill")
     if isinstance(value, (list, tuple, np.ndarray)):
         tensor(value, "value", "index_fill")
-    not_of(index, "lBHIL", "index", "index_fill")
+    not_of(index, "BHIL", "index", "index_fill")
     place = slices_at("index_fill", axis, as_tensor(index), x)
     return SetItem(place)(x, cast_array(as_tensor(value), numpy_dtype(x)))
 

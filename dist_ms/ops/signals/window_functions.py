@@ -11,7 +11,7 @@ from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, float64
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integer, not_of, tensor
+from dist_ms.ops.arguments import boolean, integer, not_of
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -71,7 +71,7 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
         >>> print(ms.ops.blackman_window(3, periodic=False))
         [0. 1. 0.]
     """
-    if tensor(window_length, "window_length", "blackman_window").ndim:
+    if isinstance(window_length, Tensor) and window_length.ndim:
         raise ValueError(
             f"For 'blackman_window', 'window_length' must be one number, but got shape {window_length.shape}."
         )

@@ -199,8 +199,8 @@ def sparse_segment_mean(x: Tensor, indices: Tensor, segment_ids: Tensor) -> Tens
             f"For '{owner}', 'indices' and 'segment_ids' must be (N,) and 'x' have a dimension, but got "
             f"shapes {rows.shape}, {groups.shape} and {x.shape}."
         )
-    not_of(indices, "lBHIL", "indices", owner)
-    not_of(segment_ids, "lBHIL", "segment_ids", owner)
+    not_of(indices, "BHIL", "indices", owner)
+    not_of(segment_ids, "BHIL", "segment_ids", owner)
     not_of(x, "?ibhlBHILFD", "x", owner)
     if groups.size and (groups[0] < 0 or (np.diff(groups) < 0).any()):
         raise ValueError(f"For '{owner}', 'segment_ids' must be in order and not negative, but got {groups.tolist()}.")
