@@ -113,8 +113,6 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
         >>> ms.ops.laplace((2, 3), ms.Tensor(0.0), ms.Tensor(1.0)).shape
         (2, 3)
     """
-    tensor(mean, "mean", "laplace")
-    tensor(lambda_param, "lambda_param", "laplace")
     not_of(lambda_param, "?ibhlBHILFD", "lambda_param", "laplace")
     not_of(mean, "?ibhlBHILFD", "mean", "laplace")
     m, s = parameter_array(mean, "mean", "laplace"), parameter_array(lambda_param, "lambda_param", "laplace")

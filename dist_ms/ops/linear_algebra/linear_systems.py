@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, same_rank, tensor
+from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive
@@ -91,7 +91,6 @@ def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
         [[1. ]
          [0.5]]
     """
-    same_rank(matrix, rhs, "matrix_solve")
     one_dtype("matrix_solve", "fcV", matrix=matrix, rhs=rhs)
     return MatrixSolve(adjoint)(matrix, rhs)
 

@@ -248,8 +248,8 @@ class CheckValid(Undifferentiable):
     """
 
     def forward(self, bboxes: np.ndarray, img_metas: np.ndarray) -> np.ndarray:
-        not_of(bboxes, "?bhilBHILdFD", "bboxes", self.name)
-        not_of(img_metas, "?bhilBHILdFD", "img_metas", self.name)
+        not_of(bboxes, "?bhilBHILFD", "bboxes", self.name)
+        not_of(img_metas, "?bhilBHILFD", "img_metas", self.name)
         array(bboxes, "bboxes", self.name), array(img_metas, "img_metas", self.name)
         if bboxes.ndim != 2 or bboxes.shape[1] != 4 or img_metas.shape != (3,):
             raise ValueError(

@@ -11,7 +11,7 @@ from dist_ms import ops
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, to_numpy
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, integers, many_axes, not_of
+from dist_ms.ops.arguments import array, boolean, integers, many_axes
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
@@ -419,7 +419,6 @@ def count_nonzero(x: Tensor, axis: Any = (), keep_dims: bool = False, dtype: Any
         >>> print(ms.ops.count_nonzero(ms.Tensor([[0, 1], [2, 3]])))
         3
     """
-    not_of(x, "?", "x", "count_nonzero")
     count = CountNonZero(boolean(keep_dims, "keep_dims", "count_nonzero"))(x, axis)
     return count if dtype is None else ops.cast(count, dtype)
 

@@ -105,10 +105,12 @@ def test_errors():
         lambda: ops.argmax(c, 1.0),
         lambda: ops.Argmax(0, ms.float32),
         lambda: ops.amax(tensor([1j])),
-        lambda: ops.max([1, 2]),
+        lambda: ops.argmin(tensor([True])),
     ):
         with pytest.raises(TypeError, match="For '"):
             fn()
+    with pytest.raises(AttributeError, match="For 'max', 'input'"):
+        ops.max([1, 2])
 
 
 @pytest.mark.parametrize("axis", [0, 1, -1, None])

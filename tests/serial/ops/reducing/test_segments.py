@@ -30,7 +30,7 @@ def test_segment_errors():
     for ids, n in ((ms.Tensor([0]), 2), (ms.Tensor([0, 2]), 2), (ms.Tensor([0, 1]), 0)):
         with pytest.raises(ValueError, match="For 'UnsortedSegmentSum'"):
             ops.unsorted_segment_sum(x, ids, n)
-    with pytest.raises(TypeError, match="'segment_ids' must be an integer"):
+    with pytest.raises(TypeError, match="'segment_ids' must be Int32 or Int64"):
         ops.unsorted_segment_sum(x, tensor([0.0, 1.0]), 2)
 
 
