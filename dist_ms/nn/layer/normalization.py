@@ -19,7 +19,7 @@ from dist_ms.common.checks import (
     check_type,
     complaint,
 )
-from dist_ms.common.error_classes import reads, scalars
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -213,7 +213,6 @@ class BatchNorm3d(Cell):
         return reshape(self.bn2d(planes), shape)
 
 
-@reads(input_x="dtype")
 @scalars("begin_norm_axis")
 class LayerNorm(Cell):
     """Normalisation over the last dimensions of each sample.
