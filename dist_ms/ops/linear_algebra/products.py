@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_dimensions, check_float
-from dist_ms.common.error_classes import bools, plain, raises, scalars
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -17,7 +16,7 @@ from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.fused import divide_add, interpolation, multiply_add
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.shaping.reshaping import expand_dims, reshape
+from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import movedim, transpose
 
 __all__ = [
@@ -35,7 +34,6 @@ __all__ = [
     "lerp",
     "matrix_power",
     "tensor_dot",
-    "vander",
 ]
 
 
@@ -355,101 +353,6 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
         if n:
             base = matmul(base, base)
     return out
-
-
-@scalars("axis")
-@raises(axis=(TypeError, IndexError), n=(TypeError, RuntimeError))
-@plain("n", "axis")
-def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
-    """Subtract each element along a dimension from the next one, `n` times; the result is shorter by `n`.
-
-    Args:
-        x: a Tensor with at least one dimension; n: how often.
-        axis: the dimension.
-        prepend: values to put before, with all dimensions.
-        append: values to put behind, likewise.
-
-    Raises:
-        ValueError: if `axis` is out of range, or `n` negative.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.diff(ms.Tensor([1, 4, 9])))
-        [3 5]
-    """
-    if not tensor(x, "x", "diff").ndim:
-        raise TypeError("For 'diff', 'x' must have at least 1 dimension, but got a scalar.")
-    if prepend is not None or append is not None:
-        x, prepend, append = ops.concat([t for t in (prepend, x, append) if t is not None], axis), None, None
-    axis = one_axis(axis, "axis", "diff", x.ndim)
-    if integer(n, "n", "diff") < 0:
-        raise RuntimeError(f"For 'diff', 'n' must not be negative, but got {n}.")
-    lead = (slice(None),) * axis
-    for _ in range(n):
-        x = sub(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
-    return x
-
-
-@plain("dim")
-def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
-    """Integrate along a dimension by the trapezoidal rule.
-
-    Args:
-        y: a Tensor of values.
-        x: a Tensor of the places of the values; `dx` apart without it.
-        dx: the distance of the places.
-        dim: the dimension.
-
-    Returns:
-        Tensor without the dimension.
-
-    Raises:
-        ValueError: if `dim` is out of range, or `x` does not fit.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.trapz(ms.Tensor([1.0, 2.0, 3.0])))
-        4.0
-    """
-    check_float(dx, "dx", "trapz")
-    axis = one_axis(dim, "dim", "trapz", tensor(y, "y", "trapz").ndim)
-    lead = (slice(None),) * axis
-    pairs = add(y[(*lead, slice(1, None))], y[(*lead, slice(None, -1))])
-    if x is None:
-        width: Any = dx
-    else:
-        width = diff(x, 1, -1 if tensor(x, "x", "trapz").ndim == 1 else axis)
-        if x.ndim == 1 and y.ndim > 1:
-            width = reshape(width, (-1,) + (1,) * (y.ndim - axis - 1))
-    return mul(ops.ReduceSum()(mul(mul(pairs, 1.0), width), axis), 0.5)
-
-
-@bools("N")
-@plain("N")
-def vander(x: Tensor, N: int | None = None) -> Tensor:
-    """Make the matrix of the powers of a vector, highest first.
-
-    Args:
-        x: a Tensor with one dimension.
-        N: number of columns, its length by default.
-
-    Returns:
-        Tensor (length of x, N).
-
-    Raises:
-        ValueError: if `x` is no vector, or `N` not positive.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.vander(ms.Tensor([2.0, 3.0]), 3))
-        [[4. 2. 1.]
-         [9. 3. 1.]]
-    """
-    check_dimensions(tensor(x, "x", "vander"), "x", "vander", 1)
-    columns = x.size if N is None else integer(N, "N", "vander")
-    if columns < 1:
-        raise ValueError(f"For 'vander', 'N' must be positive, but got {N}.")
-    return ops.pow(expand_dims(x, 1), Tensor(np.arange(columns - 1, -1, -1).astype(x.array().dtype)))
 
 
 class _Named(Primitive):

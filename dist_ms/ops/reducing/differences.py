@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_float
-from dist_ms.common.error_classes import of_value, raises, scalars
+from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -17,6 +17,7 @@ __all__ = ["diff", "trapz"]
 
 @scalars("axis")
 @raises(axis=(TypeError, IndexError), n=(TypeError, RuntimeError))
+@plain("n", "axis")
 def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, append: Tensor | None = None) -> Tensor:
     """Subtract each element along a dimension from the next one, `n` times; the result is shorter by `n`.
 
@@ -27,25 +28,29 @@ def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Tensor | None = None, a
         append: values to put behind, likewise.
 
     Raises:
-        ValueError: if `axis` is out of range, or `n` negative.
+        TypeError: if `x` is a scalar.
+        IndexError: if `axis` is out of range.
+        RuntimeError: if `n` is negative.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.diff(ms.Tensor([1, 4, 9])))
         [3 5]
     """
-    axis = one_axis(axis, "axis", "diff", tensor(x, "x", "diff").ndim)
+    if not tensor(x, "x", "diff").ndim:
+        raise TypeError("For 'diff', 'x' must have at least 1 dimension, but got a scalar.")
+    if prepend is not None or append is not None:
+        x = ops.concat([t for t in (prepend, x, append) if t is not None], axis)
+    axis = one_axis(axis, "axis", "diff", x.ndim)
     if integer(n, "n", "diff") < 0:
-        raise of_value("n", "diff")(f"For 'diff', 'n' must not be negative, but got {n}.")
-    parts = [t for t in (prepend, x, append) if t is not None]
-    if len(parts) > 1:
-        x = ops.concat(parts, axis)
+        raise RuntimeError(f"For 'diff', 'n' must not be negative, but got {n}.")
     lead = (slice(None),) * axis
     for _ in range(n):
         x = sub(x[(*lead, slice(1, None))], x[(*lead, slice(None, -1))])
     return x
 
 
+@plain("dim")
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1) -> Tensor:
     """Integrate along a dimension by the trapezoidal rule.
 
