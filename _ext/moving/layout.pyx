@@ -5,6 +5,8 @@
 cimport numpy as cnp
 from cpython.object cimport PyTypeObject
 
+import numpy as np
+
 cnp.import_array()
 
 cdef extern from "numpy/arrayobject.h":
@@ -13,6 +15,7 @@ cdef extern from "numpy/arrayobject.h":
         PyTypeObject *subtype, cnp.dtype descr, int nd, const cnp.npy_intp *dims, const cnp.npy_intp *strides,
         void *data, int flags, void *owner,
     )
+    int PyArray_SetBaseObject(cnp.ndarray array, object base) except -1
     object PyArray_Empty(int nd, const cnp.npy_intp *dims, cnp.dtype descr, int is_f_order)
 
 cdef extern from "Python.h":
@@ -116,12 +119,12 @@ cdef int lengths_of(object shape, cnp.npy_intp *lengths) except -1:
     else:
         n = <int> len(<tuple> shape)
         if n > DIMENSIONS:
-            raise ValueError(f"For 'empty', 'shape' must have at most {DIMENSIONS} lengths, but got {n}.")
+            raise ValueError(f"For 'layout', 'shape' must have at most {DIMENSIONS} lengths, but got {n}.")
         for i in range(n):
             lengths[i] = <Py_ssize_t> (<tuple> shape)[i]
     for i in range(n):
         if lengths[i] < 0:
-            raise ValueError(f"For 'empty', 'shape' must have no negative length, but got {shape}.")
+            raise ValueError(f"For 'layout', 'shape' must have no negative length, but got {shape}.")
     return n
 
 
@@ -173,3 +176,37 @@ def channels_last(tuple shape not None, cnp.dtype dtype not None):
     strides[0] = step
     Py_INCREF(dtype)  # which the next call takes over
     return PyArray_NewFromDescr(<PyTypeObject *> cnp.ndarray, dtype, n, lengths, strides, NULL, 0, NULL)
+
+
+def broadcast(value, tuple shape not None):
+    """A view of an array, or of a number's, with this shape, not to be written: `numpy.broadcast_to` of a plain array.
+
+    Raises:
+        ValueError: if a length is neither 1 nor that of `shape`.
+
+    >>> broadcast(np.array([[1], [2]]), (2, 2, 3))[1]
+    array([[1, 1, 1],
+           [2, 2, 2]])
+    """
+    cdef cnp.ndarray x = np.asarray(value) if type(value) is not cnp.ndarray else value
+    cdef cnp.npy_intp lengths[DIMENSIONS]
+    cdef cnp.npy_intp strides[DIMENSIONS]
+    cdef int i, n = lengths_of(shape, lengths)
+    cdef int lead = n - cnp.PyArray_NDIM(x)
+    cdef bint fits = lead >= 0
+    for i in range(lead if fits else n):
+        strides[i] = 0
+    for i in range(lead, n if fits else lead):
+        strides[i] = cnp.PyArray_STRIDE(x, i - lead) if cnp.PyArray_DIM(x, i - lead) != 1 else 0
+        fits = fits and cnp.PyArray_DIM(x, i - lead) in (1, lengths[i])
+    if not fits:
+        raise ValueError(f"For 'broadcast', 'value' must broadcast to {shape}, but got shape {(<object> x).shape}.")
+    cdef cnp.dtype dtype = <cnp.dtype> (<object> cnp.PyArray_DESCR(x))
+    Py_INCREF(dtype)  # which the next call takes over
+    view = PyArray_NewFromDescr(
+        <PyTypeObject *> cnp.ndarray, dtype, n, lengths, strides, cnp.PyArray_DATA(x),
+        cnp.PyArray_FLAGS(x) & cnp.NPY_ARRAY_ALIGNED, NULL
+    )
+    Py_INCREF(x)  # which the next call takes over
+    PyArray_SetBaseObject(view, x)
+    return view

@@ -33,9 +33,9 @@ cdef enum:
     RUN = 32768
     SHARE = 65536
     PARALLEL_FROM_BYTES = 131072
-    # Bytes given to memcpy at a time: from 2 KB on it takes the CPU's string instruction, which on AMD's Zen 3 and 4 is
-    # ten times slower than vectors where source and target lie a little apart in their pages.
-    PIECE = 1024
+    # Bytes given to memcpy at a time: from 4 KB on, 2 without AVX2, it takes the CPU's string instruction, which on
+    # AMD's Zen 3 and 4 is ten times slower than vectors where source and target lie a little apart in their pages.
+    PIECE = 2048
 
 ctypedef fused word:
     uint8_t

@@ -13,6 +13,7 @@ from dist_ms.common.tensor import Tensor
 
 _ALL_AXES = [tuple(range(ndim)) for ndim in range(8)]
 _KINDS = (("b", "bool"), ("iu", "integer"), ("fV", "float"), ("c", "complex"))
+_INT = frozenset((int,))
 
 
 def no_tensor(value: Any, name: str, owner: str) -> Exception:
@@ -212,6 +213,8 @@ def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
     Raises:
         TypeError: if there is anything but integers.
     """
+    if type(value) is tuple and _INT.issuperset(map(type, value)):
+        return value
     if isinstance(value, (Tensor, np.ndarray)) and not is_plain(name, owner):
         value = value.tolist()
     if isinstance(value, (tuple, list)):

@@ -11,12 +11,13 @@ import math
 import ml_dtypes
 import numpy as np
 
-from dist_ms._ext.layout import channels_last, empty, empty_like, is_channels_last, is_dense, is_row_major
+from dist_ms._ext.layout import broadcast, channels_last, empty, empty_like, is_channels_last, is_dense, is_row_major
 from dist_ms.ops.kernels import cast as kernels
 from dist_ms.ops.kernels import dnnl, pointwise, strided_copy
 from dist_ms.ops.pointwise import apply
 
 __all__ = [
+    "broadcast",
     "channels_last",
     "contiguous",
     "copied",
@@ -82,7 +83,7 @@ def copy_into(source: np.ndarray, target: np.ndarray) -> None:
         target[...] = source
         return
     if source.shape != target.shape:
-        source = np.broadcast_to(source, target.shape)
+        source = broadcast(source, target.shape)
     if source.flags.aligned and target.flags.aligned and source.dtype.isnative:
         strided_copy.copy(source, target)
     else:

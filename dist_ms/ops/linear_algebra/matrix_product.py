@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.kernels import activation, amx, dnnl, vector_product
-from dist_ms.ops.layout import contiguous, converted, copied
+from dist_ms.ops.layout import broadcast, contiguous, converted, copied
 from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, rounds_itself
 
 _BF16, _F32 = np.dtype(ml_dtypes.bfloat16), np.dtype(np.float32)
@@ -151,7 +151,7 @@ def _batched(x: np.ndarray, lead: tuple) -> np.ndarray:
     if x.shape[:-2] != lead:
         if math.prod(x.shape[:-2]) == 1:
             return x.reshape(1, *x.shape[-2:])
-        x = np.broadcast_to(x, (*lead, *x.shape[-2:]))
+        x = broadcast(x, (*lead, *x.shape[-2:]))
     return x if x.ndim == 3 else x.reshape(-1, *x.shape[-2:])
 
 

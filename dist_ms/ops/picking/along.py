@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.kernels import embedding, index_along
-from dist_ms.ops.layout import contiguous, converted, copy_into
+from dist_ms.ops.layout import broadcast, contiguous, converted, copy_into
 
 _ADDED = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
 _WIDE = np.dtype(np.float32)
@@ -53,7 +53,7 @@ def put_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int)
     if out.itemsize > 8 or not _same_but_for(axis, out, index):
         out[places(index, axis)] = values
     else:
-        values = contiguous(np.broadcast_to(values, index.shape))
+        values = contiguous(broadcast(values, index.shape))
         index_along.put(_folded(out, axis), _indices(index, axis), _folded(values, axis))
 
 
@@ -126,7 +126,7 @@ def add_at_places(out: np.ndarray, index: tuple, values: np.ndarray) -> None:
         lead = out.shape[: len(index)]
         each = np.broadcast_arrays(*[np.where(i < 0, i + n, i) for i, n in zip(index, lead, strict=True)])
         rows = np.ravel_multi_index(each, lead)
-        values = np.broadcast_to(values, (*rows.shape, *out.shape[len(index) :]))
+        values = broadcast(values, (*rows.shape, *out.shape[len(index) :]))
         add_rows(out.reshape(-1, *out.shape[len(index) :]), rows, values)
     else:
         np.add.at(out, index, values)
@@ -194,4 +194,4 @@ def _indices(index: np.ndarray, axis: int) -> np.ndarray:
 
 def _for_slices(index: np.ndarray, shape: tuple) -> np.ndarray:
     """Indices of slices as the kernel takes them, in any strides."""
-    return np.broadcast_to(_wide(index).reshape(1, -1, 1), shape)
+    return broadcast(_wide(index).reshape(1, -1, 1), shape)

@@ -9,6 +9,7 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integers, tensor
 from dist_ms.ops.broadcasting import reduce_to
+from dist_ms.ops.layout import broadcast
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["BroadcastTo", "broadcast_to", "expand", "expand_as"]
@@ -41,7 +42,7 @@ class BroadcastTo(Primitive):
                 )
             shape = tuple([given[i - lead] if n == -1 else n for i, n in enumerate(shape)])
         try:
-            return np.broadcast_to(input, shape)
+            return broadcast(input, shape)
         except ValueError:
             raise ValueError(
                 f"For '{self.name}', each dimension of 'input' must be 1 or equal that of 'shape', "

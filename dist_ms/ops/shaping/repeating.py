@@ -12,10 +12,9 @@ from dist_ms.common.checks import check_string
 from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, one_of, tensor
-from dist_ms.ops.layout import converted, copy_into, working_type
+from dist_ms.ops.layout import broadcast, converted, copy_into, working_type
 from dist_ms.ops.picking.along import is_narrow
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.shaping.expanding import BroadcastTo
 from dist_ms.ops.shaping.joining import sequence
 from dist_ms.ops.shaping.reshaping import reshape
 
@@ -197,6 +196,27 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     return repeat_interleave(x, rep, axis)
 
 
+class AlongGrid(Primitive):
+    """A vector as the coordinates of a grid's points along one dimension.
+
+    Args:
+        shape: of the grid.
+        axis: the dimension.
+    """
+
+    keeps = ()
+
+    def __init__(self, shape: tuple, axis: int) -> None:
+        self.shape, self.axis = shape, axis
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        return broadcast(x.reshape((-1,) + (1,) * (len(self.shape) - 1 - self.axis)), self.shape)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        others = tuple([i for i in range(len(self.shape)) if i != self.axis])
+        return ops.ReduceSum()(dout, others) if others else dout
+
+
 def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     """Repeat vectors to the coordinates of all points of a grid.
 
@@ -230,9 +250,7 @@ def meshgrid(*inputs: Tensor, indexing: str = "xy") -> tuple[Tensor, ...]:
     if indexing == "xy" and len(order) > 1:
         order[0], order[1] = 1, 0
     shape = tuple(vectors[i].shape[0] for i in order)
-    return tuple(
-        [BroadcastTo(shape)(reshape(v, tuple(-1 if i == j else 1 for j in order))) for i, v in enumerate(vectors)]
-    )
+    return tuple([AlongGrid(shape, order.index(i))(v) for i, v in enumerate(vectors)])
 
 
 class Meshgrid(Primitive):

@@ -83,3 +83,38 @@ def test_new_arrays_take_no_wrong_shape_and_own_their_memory():
     for i, x in enumerate(made):
         x[...] = i
     assert [x.mean() for x in made] == list(range(100))
+
+
+@pytest.mark.parametrize(
+    "shape, wanted",
+    [
+        ((), ()),
+        ((), (2, 3)),
+        ((3,), (2, 3)),
+        ((1, 3), (4, 3)),
+        ((2, 1), (5, 2, 7)),
+        ((2, 1, 1), (2, 3, 0)),
+        ((0, 2), (3, 0, 2)),
+        ((1, 1), (1, 1)),
+    ],
+)
+def test_broadcast(shape, wanted):
+    x = np.arange(np.prod(shape, dtype=int), dtype=np.float32).reshape(shape)
+    for array in (x, np.asarray(x, order="F"), np.repeat(x, 2, -1)[..., ::2] if x.ndim else x):
+        found, like = layout.broadcast(array, wanted), np.broadcast_to(array, wanted)
+        np.testing.assert_array_equal(found, like)
+        assert found.dtype == like.dtype and found.shape == wanted and not found.flags.writeable
+        assert found.flags.c_contiguous == like.flags.c_contiguous
+        assert found.size == 0 or np.shares_memory(found, array)
+
+
+def test_broadcast_keeps_the_memory_alive_and_refuses_what_does_not_fit():
+    found = layout.broadcast(np.full(1000, 7.0), (2, 1000))
+    assert (np.zeros(1000) + found == 7).all()
+    assert layout.broadcast(3.5, (2,)).tolist() == [3.5, 3.5]
+    x = np.zeros((2, 3))
+    for wrong in ((3,), (2, 4), (3, 2), (2, 3, 1), (2,)):
+        with pytest.raises(ValueError, match=r"must broadcast to \(.*\), but got shape \(2, 3\)"):
+            layout.broadcast(x, wrong)
+    with pytest.raises(ValueError, match="no negative length"):
+        layout.broadcast(x, (-1, 3))
