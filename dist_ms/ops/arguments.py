@@ -86,20 +86,6 @@ def real(value: Any, name: str, owner: str) -> np.ndarray:
     return value
 
 
-def of_dtype(value: Any, letters: str, name: str, owner: str) -> Any:
-    """Return `value` if it is a Tensor or an array of one of some dtypes, by NumPy's letters.
-
-    Raises:
-        TypeError: if it is none, or of another dtype.
-    """
-    found = value._element if isinstance(value, Tensor) else array(value, name, owner).dtype
-    if found.char in letters:
-        return value
-    wanted = ", ".join([str(from_numpy(np.dtype(letter))) for letter in letters if letter not in "qQE"])
-    wanted += ", BFloat16" if "E" in letters else ""
-    raise TypeError(f"For '{owner}', the dtype of '{name}' must be one of {wanted}, but got {from_numpy(found)}.")
-
-
 def not_of(value: Any, letters: str, name: str, owner: str) -> Any:
     """Return `value` unless it is an array or Tensor of a dtype that an operation does not take, by NumPy's letters.
 
