@@ -124,7 +124,8 @@ def cholesky(a: Tensor, lower: bool = False, overwrite_a: bool = False, check_fi
 
     Raises:
         TypeError: if an argument has the wrong type.
-        ValueError: if `a` is no square matrix of finite numbers, or not positive definite.
+        ValueError: if `a` is no square matrix of finite numbers.
+        RuntimeError: if it is not positive definite.
 
     Examples:
         >>> import dist_ms as ms

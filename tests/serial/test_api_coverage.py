@@ -43,7 +43,7 @@ def test_the_other_states():
 
 def test_what_is_not_there_has_its_reason():
     assert "rewrite.SymbolTree" in coverage.verdict("Node", None, None, "rewrite.node")[1]
-    assert "over ranks" in coverage.verdict("get_strategy_metadata", None, None, "parallel.strategy")[1]
+    assert "over ranks" in coverage.verdict("infer_train_layout", None, None, "parallel")[1]
     assert coverage.why_absent("NoSuchName") == "not built yet"
     assert coverage.verdict("load", None, ms)[1].startswith("dist_ms has no networks in MindIR form.")
     assert coverage.verdict("pin_memory", None, ms.Tensor)[1].endswith("MindSpore raises an error on a CPU, too.")

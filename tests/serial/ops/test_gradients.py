@@ -78,7 +78,7 @@ ELEMENTWISE = {
     "lgamma": (ops.lgamma, P),
     "lgamma below 0": (ops.lgamma, lambda rng: np.array([-0.4, -1.3, -2.6])),
     "digamma": (ops.digamma, P),
-    "polygamma": (lambda x: ops.polygamma(2, x), P),
+    "polygamma": (lambda x: ops.polygamma(ms.Tensor(2), x), P),
     "mvlgamma": (lambda x: ops.mvlgamma(x + 2, 3), P),
     "floor": (ops.floor, A),
     "ceil": (ops.ceil, A),

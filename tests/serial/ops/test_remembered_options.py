@@ -25,7 +25,7 @@ CASES = [
     (lambda n: scores(label_smoothing=n), 0, "label_smoothing"),
     (lambda n: ops.dropout(image(), n), 0, "p"),
     (lambda n: ops.dropout(image(), 0.5, True, n), 1, "seed"),
-    (lambda n: ops.batch_norm(image(), *[ops.ones((2,)) for _ in range(4)], momentum=n), 1, "momentum"),
+    (lambda n: ops.batch_norm(image(), *[ops.ones((2,)) for _ in range(4)], momentum=n), 1.0, "momentum"),
 ]
 
 

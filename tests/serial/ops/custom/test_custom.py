@@ -123,7 +123,7 @@ def test_kernel_keeps_what_it_is_told():
     assert twice.reg_info == {"op_name": "n"} and twice.compile_attrs == {"fast": True} and twice(3) == 6
     with pytest.raises(TypeError, match="'compile_attrs' must be a dict"):
         kernel(compile_attrs=3)
-    with pytest.raises(TypeError, match="'fn' must be a function"):
+    with pytest.raises(AttributeError, match="'fn' must be a function"):
         kernel(3)
 
 

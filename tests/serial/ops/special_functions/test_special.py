@@ -97,9 +97,9 @@ def test_dtypes(name):
 
 def test_errors_of_polygamma():
     with pytest.raises(ValueError, match="'n' must not be negative, but got -1"):
-        ops.polygamma(-1, tensor([1.0]))
-    with pytest.raises(TypeError, match="'n' must be an int"):
-        ops.polygamma(1.5, tensor([1.0]))
+        ops.polygamma(tensor(-1), tensor([1.0]))
+    with pytest.raises(TypeError, match="'n' must be a Tensor, but got int"):
+        ops.polygamma(1, tensor([1.0]))
     with pytest.raises(ValueError, match="For 'mvlgamma'"):
         ops.mvlgamma(tensor([0.4]), 2)
 

@@ -130,7 +130,7 @@ def test_safetensors_of_all_ranks_as_one(source):
     for options, error, what in (
         ({"choice_func": lambda name: "one"}, ValueError, "keeps names apart"),
         ({"choice_func": lambda name: 1}, TypeError, "a bool or a str"),
-        ({"choice_func": 1}, TypeError, "must be callable"),
+        ({"choice_func": 1}, TypeError, "a function or None"),
         ({"split_dst_file": (1, 2)}, ValueError, "'split_dst_file'"),
         ({"file_suffix": "gone"}, ValueError, "rank_0, rank_1"),
     ):
