@@ -31,7 +31,7 @@ def test_what_is_no_number(p):
     x = np.array([[0.0, 1.0], [np.nan, 0.0], [np.inf, 0.0]], np.float32)
     with np.errstate(invalid="ignore"):
         wanted = twin(x, x, p)
-    np.testing.assert_allclose(ms.ops.cdist(ms.Tensor(x), ms.Tensor(x), p).asnumpy(), wanted, rtol=1e-6)
+    np.testing.assert_allclose(ms.ops.cdist(ms.Tensor(x), ms.Tensor(x), float(p)).asnumpy(), wanted, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", NARROW)
@@ -76,8 +76,8 @@ def test_gradients_of_two_orders(p):
         return lambda x, y: sum((g * g).sum() for g in ms.vjp(function, x, y)[1](dy))
 
     for own, other in (
-        (lambda x, y: (ms.ops.cdist(x, y, p) * dy).sum(), lambda x, y: (composed(p)(x, y) * dy).sum()),
-        (first(lambda x, y: ms.ops.cdist(x, y, p)), first(composed(p))),
+        (lambda x, y: (ms.ops.cdist(x, y, float(p)) * dy).sum(), lambda x, y: (composed(p)(x, y) * dy).sum()),
+        (first(lambda x, y: ms.ops.cdist(x, y, float(p))), first(composed(p))),
     ):
         found, wanted = (ms.grad(f, grad_position=(0, 1))(x, y) for f in (own, other))
         for a, b in zip(found, wanted, strict=True):
