@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import atexit
 import json
-import os
 from typing import Any
 
+from dist_ms.common.settings.environment import value_of
 from dist_ms.profiler.options import ProfilerActivity, ProfilerLevel, _ExperimentalConfig
 from dist_ms.profiler.profiling import profile, tensorboard_trace_handler
 
@@ -38,7 +38,7 @@ class EnvProfiler:
         Raises:
             ValueError: if the variable holds no JSON, or an unknown name or value.
         """
-        text = os.environ.get(_VARIABLE)
+        text = value_of(_VARIABLE)
         if not text or cls.profiler is not None:
             return
         try:

@@ -38,6 +38,7 @@ OTHERS = {
     "LOCAL_RANK": "",
     "MPI_LOCALRANKID": "",
     "MS_ENABLE_TFT": "",
+    "MS_PROFILER_OPTIONS": "",
     "MS_ROLE": "",
     "OMPI_COMM_WORLD_LOCAL_RANK": "",
     "ONEDNN_MAX_CPU_ISA": "",
