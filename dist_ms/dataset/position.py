@@ -38,11 +38,16 @@ class Position:
         self.now: Place | None = None
         self.next = Place()
 
-    def begin(self, dataset: Dataset) -> tuple[int, Iterator]:
-        """Begin an iteration: its epoch and keys. The one after it is the next epoch's."""
+    def begin(self) -> Place:
+        """Begin an iteration. The one after it is the next epoch's."""
         self.now, self.next = self.next, Place(self.next.epoch + 1)
-        keys = dataset.keys_from(self.now.epoch, self.now.start) if self.now.start else dataset.keys(self.now.epoch)
-        return self.now.epoch, islice(keys, self.now.given, None)
+        return self.now
+
+    def keys(self, dataset: Dataset) -> Iterator:
+        """The keys of the iteration that begins."""
+        place = self.now
+        keys = dataset.keys_from(place.epoch, place.start) if place.start else dataset.keys(place.epoch)
+        return islice(keys, place.given, None)
 
     def over(self) -> None:
         """The current iteration has given all of its epoch."""

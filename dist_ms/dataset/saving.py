@@ -35,7 +35,7 @@ def save_rows(dataset: Dataset, file_name: str, num_files: int, file_type: str) 
     writer = FileWriter(file_name, num_files)
     waiting: list[dict] = []
     schema: dict[str, dict] = {}
-    for row in results(dataset, dataset.keys(0), 0):
+    for row in results(dataset, dataset.keys(0)):
         if not schema:
             schema = _schema(dataset.columns, row)
             writer.add_schema(schema, "rows of a pipeline")

@@ -7,6 +7,7 @@ from typing import Any
 
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row
+from dist_ms.dataset.execution.epochs import EpochEnd
 
 
 class Skipped:
@@ -14,10 +15,12 @@ class Skipped:
 
 
 def loading(dataset: Dataset) -> Callable[[Key], Any]:
-    """`dataset.load` with the row named in its errors."""
+    """`dataset.load` with the row named in its errors; the end of an epoch stays what it is."""
     load = dataset.load
 
-    def named(key: Key) -> Row | type[Skipped]:
+    def named(key: Key) -> Any:
+        if key is EpochEnd:
+            return key
         try:
             return load(key)
         except Exception as error:

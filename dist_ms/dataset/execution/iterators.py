@@ -11,6 +11,7 @@ from dist_ms.common.lanes import lanes
 from dist_ms.dataset import config
 from dist_ms.dataset.columns import given
 from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.execution.epochs import EpochEnd, keys_of_epochs
 from dist_ms.dataset.execution.results import results
 from dist_ms.dataset.position import Place
 
@@ -43,7 +44,9 @@ class RowIterator:
         self._done = 0
         self._rows: Iterator | None = None
         self._place: Place | None = None
-        self._begun = False  # the next epoch's rows are being made already
+        self._following: Place | None = None  # where the next epoch begins, unless the dataset is told otherwise
+        self._between = False  # an epoch is over, and another one is due
+        self._rows_follow = False  # ... whose rows are being made already
 
     def __iter__(self) -> RowIterator:
         self._begin()
@@ -55,28 +58,28 @@ class RowIterator:
                 f"The iterator was made for num_epochs={self.num_epochs}, which are over: create another one."
             )
         self._done += 1
-        if not self._begun or self.dataset.position.now is not self._place:
-            self._start()
-        self._begun = False
-
-    def _start(self) -> None:
-        epoch, keys = self.dataset.position.begin(self.dataset)
-        self._place = self.dataset.position.now
-        self._rows = results(self.dataset, keys, epoch)
+        position = self.dataset.position
+        goes_on = self._between and self._rows_follow and position.next is self._following
+        self._between = False
+        self._place = place = position.begin()
+        self._following = position.next
+        if not goes_on:
+            waits = any(d.holds_back for d in self.dataset.stages())
+            count = 1 if self.num_epochs == -1 or waits else self.num_epochs - self._done + 1
+            keys = position.keys(self.dataset)
+            self._rows = results(self.dataset, keys_of_epochs(self.dataset, place.epoch, keys, count))
 
     def __next__(self) -> Any:
-        if self._rows is None or self._begun:
+        if self._rows is None or self._between:
             self._begin()
         began = perf_counter_ns() if lanes.on else 0
-        try:
-            row = next(self._rows)
-        except StopIteration:
+        row = next(self._rows, None)
+        if row is None or row is EpochEnd:
             if self.dataset.position.now is self._place:
                 self.dataset.position.over()
-                if self._done < self.num_epochs and not self._begun:
-                    self._start()
-                    self._begun = True
-            raise
+            self._rows_follow = row is EpochEnd
+            self._between = self._done < self.num_epochs
+            raise StopIteration
         if began:
             lanes.add("data", "next row", began, perf_counter_ns())
         self._place.given += 1
@@ -93,6 +96,6 @@ class RowIterator:
 
     def stop(self) -> None:
         """End the iteration and its workers."""
-        self._rows, self._begun = iter(()), False
+        self._rows, self._between = iter(()), False
 
     release = stop

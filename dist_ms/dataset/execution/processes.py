@@ -24,6 +24,7 @@ from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key
 from dist_ms.dataset.execution.bad_rows import Skipped, named_row
 from dist_ms.dataset.execution.channel import Channel, dumped
+from dist_ms.dataset.execution.epochs import EpochEnd
 from dist_ms.dataset.execution.segments import arrays
 
 _EACH = 2  # tasks that wait at a worker: one under way, one to go on with
@@ -169,7 +170,11 @@ class Pool:
                 if key is None:
                     more = False
                     break
-                self._ask(dataset, worker, key)
+                if key is EpochEnd:
+                    ready[self.numbers] = EpochEnd
+                    self.numbers += 1
+                else:
+                    self._ask(dataset, worker, key)
             if not begun:
                 begun = True
                 yield None

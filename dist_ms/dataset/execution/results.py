@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row
 from dist_ms.dataset.execution.bad_rows import Skipped, loading
+from dist_ms.dataset.execution.epochs import EpochEnd
 from dist_ms.dataset.execution.processes import in_processes
 from dist_ms.dataset.execution.threads import in_threads
 
 _GROUP = 8  # single rows that a thread loads at a time: handing over each costs more than many rows do
 
 
-def results(dataset: Dataset, keys: Iterator[Key], epoch: int) -> Iterator[Row]:
+def results(dataset: Dataset, keys: Iterator[Key]) -> Iterator[Row]:
     """The rows of keys, in their order.
 
     Args:
         dataset: the last stage.
-        keys: of its rows.
-        epoch: their epoch.
+        keys: of its rows; `EpochEnd` among them comes out in its place.
     """
     workers = 0 if config.get_debug_mode() else dataset.number_of_workers()
     load = loading(dataset)
@@ -40,11 +39,16 @@ def results(dataset: Dataset, keys: Iterator[Key], epoch: int) -> Iterator[Row]:
 
 
 def _groups(keys: Iterator[Key]) -> Iterator[list[Key]]:
-    """Keys some at a time."""
-    size = 1
-    while group := list(islice(keys, size)):
+    """Keys some at a time, of one epoch each."""
+    group: list[Key] = []
+    size = 1  # the first row comes alone, and soon
+    for key in keys:
+        group.append(key)
+        if len(group) == size or key is EpochEnd:
+            yield group
+            group, size = [], _GROUP
+    if group:
         yield group
-        size = _GROUP  # the first row comes alone, and soon
 
 
 def _all_of(load: Callable[[Key], Row]) -> Callable[[list[Key]], list[Row]]:
