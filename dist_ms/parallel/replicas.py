@@ -58,8 +58,8 @@ class ReplicaCheck:
             DesyncError: as `Replicas.before_update`.
             RuntimeError: as `Replicas.of`.
         """
-        progress.updating()
         world, mode = current(), get_auto_parallel_context("parallel_mode")
+        progress.updating(0.0 if world is None else world.comm.waited)
         if mode is not self._mode or world is not self._world:
             self._replicas = Replicas.of(owner, list(weights))
             self._world, self._mode = world, mode

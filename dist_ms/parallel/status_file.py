@@ -51,6 +51,7 @@ class StatusFile:
     def record(self) -> dict[str, Any]:
         """What there is to say."""
         world = current()
+        first, last = progress.waits
         return {
             "rank": self.rank,
             "pid": os.getpid(),
@@ -65,6 +66,7 @@ class StatusFile:
             "loss": progress.loss,
             "data": progress.data_seconds,
             "ranks": 0.0 if world is None else world.comm.waited,
+            "waits": [last[0] - first[0], last[1] - first[1]],
             "awaited": progress.awaited,
         }
 

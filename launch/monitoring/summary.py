@@ -20,8 +20,9 @@ def summary(job: JobStatus, seconds: float) -> str:
     Examples:
         >>> from dist_ms.launch.monitoring.status import JobStatus
         >>> from dist_ms.launch.monitoring.summary import summary
-        >>> record = {"steps": 100, "seconds": 9.9, "updates": 100, "samples": 3200, "data": 0.5, "ranks": 1.0}
-        >>> job = JobStatus(1, ["train.py"], 2, 0, 0.0, 0, [{**record, "rank": 0}, {**record, "rank": 1, "ranks": 4.0}])
+        >>> record = {"steps": 100, "seconds": 9.9, "updates": 100, "samples": 3200, "waits": [0.5, 1.0]}
+        >>> records = [{**record, "rank": 0}, {**record, "rank": 1, "waits": [0.5, 4.0]}]
+        >>> job = JobStatus(1, ["train.py"], 2, 0, 0.0, 0, records)
         >>> print(summary(job, 12.0))
         dist-ms: 12.0 s, 100 steps on 2 ranks, 10 steps/s, 640 samples/s; waited 5 % for data, 25 % for ranks (rank 0 least, 10 %).
     """  # noqa: E501
@@ -39,9 +40,11 @@ def summary(job: JobStatus, seconds: float) -> str:
     ]
     if samples:
         parts.append(f"{samples:,.0f} samples/s")
-    waits = [f"{_mean(workers, times, 'data'):.0%} for data".replace("%", " %")] if samples else []
+    shares = {r["rank"]: [min(1.0, wait / max(r["seconds"], 1e-9)) for wait in r["waits"]] for r in workers}
+    for_data, for_ranks = zip(*shares.values(), strict=True)
+    waits = [f"{_percent(sum(for_data) / len(workers))} for data"] if samples else []
     if job.ranks > 1:
-        waits.append(_for_ranks(workers, times))
+        waits.append(_for_ranks(dict(zip(shares, for_ranks, strict=True))))
     if awaited := straggler(job.records, max(times)):
         waits.append(awaited)
     text = ", ".join(parts) + (f"; waited {', '.join(waits)}" if waits else "")
@@ -78,7 +81,7 @@ def straggler(records: Sequence[Mapping[str, Any]], seconds: float, before: Sequ
     most, next_most, worker = max(found, default=(0.0, 0.0, 0))
     if seconds <= 0 or (most - next_most) / seconds <= _APART:
         return ""
-    return f"{min(1.0, most / seconds):.0%} for worker {worker} at the servers".replace("%", " %")
+    return f"{_percent(min(1.0, most / seconds))} for worker {worker} at the servers"
 
 
 def _training_seconds(record: Mapping[str, Any]) -> float:
@@ -86,16 +89,14 @@ def _training_seconds(record: Mapping[str, Any]) -> float:
     return max(record["seconds"] * record["updates"] / (record["updates"] - 1), 1e-9)
 
 
-def _mean(workers: Sequence[Mapping[str, Any]], times: Sequence[float], name: str) -> float:
-    """The ranks' mean share of the time."""
-    return sum(min(1.0, record[name] / time) for record, time in zip(workers, times, strict=True)) / len(workers)
-
-
-def _for_ranks(workers: Sequence[Mapping[str, Any]], times: Sequence[float]) -> str:
+def _for_ranks(shares: Mapping[int, float]) -> str:
     """How long ranks waited for each other, and which one the others waited for."""
-    shares = {record["rank"]: min(1.0, record["ranks"] / time) for record, time in zip(workers, times, strict=True)}
-    text = f"{sum(shares.values()) / len(shares):.0%} for ranks".replace("%", " %")
+    text = f"{_percent(sum(shares.values()) / len(shares))} for ranks"
     slowest = min(shares, key=lambda rank: shares[rank])
     if max(shares.values()) - shares[slowest] > _APART:
-        text += f" (rank {slowest} least, {shares[slowest]:.0%})".replace("%", " %")
+        text += f" (rank {slowest} least, {_percent(shares[slowest])})"
     return text
+
+
+def _percent(share: float) -> str:
+    return f"{share:.0%}".replace("%", " %")

@@ -24,6 +24,7 @@ RECORD = {
     "batch": [7, 50],
     "loss": 0.25,
     "data": 0.5,
+    "waits": [0.4, 0.99],
     "ranks": 1.0,
 }
 
@@ -97,7 +98,7 @@ def said(parent, *records, restarts=0, servers=0):
 
 
 def test_the_closing_line(parent):
-    line = said(parent, {}, {"ranks": 8.0, "data": 0.0}, restarts=1)
+    line = said(parent, {}, {"waits": [0.0, 7.92]}, restarts=1)
     assert line == (
         "dist-ms: 12.0 s, 100 steps on 2 ranks, 10 steps/s, 640 samples/s; waited 2 % for data, 45 % for ranks "
         "(rank 0 least, 10 %); 1 restart."
