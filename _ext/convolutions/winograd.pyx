@@ -192,20 +192,8 @@ cdef void inputs_of_tile(
         spread(made, out + tile * at.row + channel, at.plane)
 
 
-cdef inline void positive_parts(float *made, const float *bias) noexcept nogil:
-    """Replace the results of a tile by ReLU of them plus `bias`, unless that is NULL."""
-    cdef Py_ssize_t at
-    cdef int lane
-    if bias != NULL:
-        for at in range(TILE * TILE):
-            for lane in range(LANES):
-                made[at * LANES + lane] += bias[lane]
-    for at in range(TILE * TILE * LANES):
-        made[at] = 0 if made[at] <= 0 else made[at]  # so a NaN stays one
-
-
 cdef void results_of_tile(
-    const Images *at, const float *tiles, const float *bias, bint relu, Py_ssize_t tile, float *images
+    const Images *at, const float *tiles, const float *bias, Py_ssize_t tile, float *images
 ) noexcept nogil:
     cdef float read[SIZE * LANES]
     cdef float made[SIZE * LANES]
@@ -218,12 +206,10 @@ cdef void results_of_tile(
         channel = block * LANES
         gather(tiles + tile * at.row + channel, at.plane, read)
         both_ways(results_line, read, REACH, made, TILE)
-        if relu:
-            positive_parts(made, NULL if bias == NULL else bias + channel)
         for i in range(min(<Py_ssize_t> TILE, at.height - top)):
             for j in range(min(<Py_ssize_t> TILE, at.width - left)):
                 out = images + ((top + i) * at.width + left + j) * at.channels + channel
-                if relu or bias == NULL:
+                if bias == NULL:
                     memcpy(out, made + (i * TILE + j) * LANES, LANES * sizeof(float))
                 else:
                     for lane in range(LANES):
@@ -379,9 +365,9 @@ cdef int transform_tiles(
 
 def result_tiles(
     cnp.ndarray tiles not None, Py_ssize_t rows, Py_ssize_t columns, cnp.ndarray bias,
-    cnp.ndarray y not None, bint relu=False
+    cnp.ndarray y not None
 ):
-    """Write A^T m A of each tile m, plus `bias` (channels,) unless None, into `y`; with `relu` ReLU of that.
+    """Write A^T m A of each tile m, plus `bias` (channels,) unless None, into `y`.
 
     >>> import numpy as np
     >>> y = np.empty((1, 4, 4, 16), np.float32).transpose(0, 3, 1, 2)
@@ -413,7 +399,7 @@ def result_tiles(
             at.tiles, schedule="static",
             use_threads_if=at.tiles * at.channels * TILE >= PARALLEL_FROM,
         ):
-            results_of_tile(&at, source, added, relu, tile, target)
+            results_of_tile(&at, source, added, tile, target)
 
 
 cdef int check_kernels(

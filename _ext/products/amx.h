@@ -123,7 +123,7 @@ typedef struct {
     float *out;
     const float *bias;
     long stores, step, rows, columns;
-    int add, relu;
+    int add;
 } Sums;
 
 static inline void put_sums(const Sums *from)
@@ -146,10 +146,6 @@ static inline void put_sums(const Sums *from)
             y = _mm512_add_ps(y, _mm512_maskz_loadu_ps(right, out + 16));
         }
         x = _mm512_add_ps(x, bias_left), y = _mm512_add_ps(y, bias_right);
-        if (from->relu) {  /* "Not below or equal": a NaN stays one. */
-            x = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_NLE_UQ), x);
-            y = _mm512_maskz_mov_ps(_mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLE_UQ), y);
-        }
         _mm512_mask_storeu_ps(out, left, x);
         _mm512_mask_storeu_ps(out + 16, right, y);
     }
@@ -161,14 +157,14 @@ static inline void put_sums(const Sums *from)
  * are added up before they meet the large one. The sums of a panel are put into place while the
  * products of the next one are made. */
 static void amx_multiply_panels(const uint8_t *a_panels, long a_size, const uint8_t *b_panel, long blocks, float *out,
-                                long out_step, long rows, long columns, const float *bias, int add, int relu)
+                                long out_step, long rows, long columns, const float *bias, int add)
 {
     Sums memory[2], *here = memory, *before = memory + 1;
     before->stores = 0;
     for (long row = 0; row < rows; row += 32, a_panels += a_size) {
         const uint8_t *a = a_panels, *b = b_panel;
         here->out = out + row * out_step;
-        here->bias = bias, here->step = out_step, here->columns = columns, here->add = add, here->relu = relu, here->stores = 0;
+        here->bias = bias, here->step = out_step, here->columns = columns, here->add = add, here->stores = 0;
         here->rows = rows - row < 32 ? rows - row : 32;
         for (long i = 0; i < here->rows; i++) {
             __builtin_prefetch(here->out + i * out_step, 1, 2);
@@ -209,6 +205,6 @@ static void amx_multiply_panels(const uint8_t *a_panels, long a_size, const uint
 static uint32_t amx_split_panel(const float *x, long row_step, long inner_step, long rows, long inner,
                                 int pairs_are_rows, uint8_t *to) { return 0; }
 static void amx_multiply_panels(const uint8_t *a_panels, long a_size, const uint8_t *b_panel, long blocks, float *out,
-                                long out_step, long rows, long columns, const float *bias, int add, int relu) {}
+                                long out_step, long rows, long columns, const float *bias, int add) {}
 #endif
 #endif

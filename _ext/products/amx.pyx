@@ -48,7 +48,7 @@ cdef extern from "amx.h" nogil:
     )
     void amx_multiply_panels(
         const uint8_t *a_panels, long a_size, const uint8_t *b_panel, long blocks, float *out,
-        long out_step, long rows, long columns, const float *bias, int add, int relu
+        long out_step, long rows, long columns, const float *bias, int add
     )
 
 cdef extern from "amx_rounded.h" nogil:
@@ -121,7 +121,6 @@ cdef struct Matrices:
     Py_ssize_t rows, columns, inner
     Py_ssize_t a_row, a_inner, b_inner, b_column, out_row
     Py_ssize_t row_panels, column_panels
-    bint relu
 
 
 cdef struct Scratch:
@@ -177,7 +176,6 @@ cdef void multiply_block(
                     scratch.a_panels, size, b_panel, block_count(length, PANEL),
                     m.out + first * m.out_row + at, m.out_row, stop - first, min(PANEL, column_stop - at),
                     m.bias + at if m.bias != NULL and k == 0 else NULL, k > 0,
-                    m.relu and k + length == m.inner,
                 )
             first = stop
     amx_end(&before)
@@ -342,8 +340,7 @@ def has_float16() -> bool:
 
 
 def matmul(
-    cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None, bias=None,
-    bint relu=False
+    cnp.ndarray a not None, cnp.ndarray b not None, cnp.ndarray out not None, bias=None
 ) -> bool:
     """Compute out = a @ b + bias and return True, or return False where that is not accurate.
 
@@ -356,7 +353,6 @@ def matmul(
         b: float32 (..., K, N), likewise; leading sizes broadcast.
         out: float32 (..., M, N), likewise; written. It shares no memory with the others.
         bias: float32 (N,), added to every row, or None.
-        relu: whether `out` is to be ReLU of that.
 
     >>> if available():
     ...     a, out = np.array([[1, 2], [3, 4]], np.float32), np.empty((2, 2), np.float32)
@@ -384,7 +380,7 @@ def matmul(
                 "For 'amx.matmul', rows of 'out' must be contiguous if there is a bias; copy it."
             )
         a, b, out = b.swapaxes(-1, -2), a.swapaxes(-1, -2), out.swapaxes(-1, -2)
-    m.bias, m.relu = NULL, relu
+    m.bias = NULL
     if bias is not None:
         check_vector(
             "amx.matmul", "bias", bias, cnp.NPY_FLOAT32, cnp.PyArray_DIM(out, rank - 1), False
@@ -402,7 +398,7 @@ def matmul(
     m.b_column = step("b", b, cnp.PyArray_NDIM(b) - 1)
     m.out_row = step("out", out, rank - 2)
     if m.inner == 0:
-        out[...] = 0 if bias is None else np.where(bias <= 0, 0, bias) if relu else bias
+        out[...] = 0 if bias is None else bias
         return True
     starts = _ONE if rank == 2 else starts_of(a, b, out)
     start = <const Py_ssize_t *> cnp.PyArray_DATA(starts)

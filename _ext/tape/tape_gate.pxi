@@ -155,8 +155,6 @@ cdef object gate(object primitive, tuple inputs):
         if state.observer is not None:
             state.observer(primitive, inputs, results)
         return results
-    if isinstance(out, Later) and (<Later> out).operands is not None and state.tape is None and not are_lone(inputs):
-        out = (<Later> out).now()
     result = result_of(out, part)
     if traced and state.tape is not None:
         record_one(primitive, inputs, result, state.tape)

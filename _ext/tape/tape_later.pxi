@@ -35,19 +35,12 @@ cdef class Later:
 
     Attributes:
         shape, dtype: of the array.
-        operands: a tuple of arrays of the operation's inputs that is the only thing here to hold them. If others
-            could write to one, and no recording keeps it, the gate calls `now()` instead of waiting. None: no matter.
     """
 
     cdef readonly object shape, dtype
-    cdef public tuple operands
 
     def __init__(self, shape, dtype):
         self.shape, self.dtype = shape, dtype
-
-    def now(self):
-        """The array, if it must not wait."""
-        return self.array()
 
     def joined(self, primitive, inputs):
         """What a primitive that `joins` makes of inputs, this one not made: an array, a Later; None: make it first."""
@@ -181,15 +174,6 @@ def make_lent():
     """Make the arrays of all tensors that depend on lent memory."""
     make_all(on_lent_memory)
     on_lent_memory.clear()
-
-
-cdef bint are_lone(tuple inputs):
-    """Whether but for one Later a tensor alone holds each input's array, and nobody else its memory."""
-    cdef object x
-    for x in inputs:
-        if isinstance(x, Value) and not alone(<Value> x, <PyObject *> NULL, 2):
-            return False
-    return True
 
 
 cdef object join(object primitive, tuple inputs, bint *traced, PyObject **part):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,12 @@ from dist_ms.autograd.places import taken
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
-from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed, takes_relu
+from dist_ms.ops.convolutions.conv_arrays import convolution_weights, convolve, convolve_transposed
 from dist_ms.ops.convolutions.plan import Geometry
 from dist_ms.ops.convolutions.windows import Pairs, output_sizes, same_padding
-from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.primitive import Primitive, quiet
 
 __all__ = []
-
-_F32 = np.dtype(np.float32)
 
 
 class Convolution(Primitive):
@@ -34,13 +30,9 @@ class Convolution(Primitive):
             make the output ceil(size / stride) long.
         group: number of groups the channels fall into.
         owner: the name used in errors.
-
-    Attributes:
-        waits: leave writing the result to a ReLU that follows, where that can be.
     """
 
     keeps = (0, 1)
-    waits = False
 
     def __init__(
         self, stride: tuple, padding: Pairs | None, dilation: tuple, group: int, owner: str = "Convolution"
@@ -81,12 +73,8 @@ class Convolution(Primitive):
 
     @quiet
     def forward(self, x: Any, weight: Any, bias: Any = None) -> np.ndarray:
-        sizes = self.checked_sizes(x, weight, bias)
-        shape = (x.shape[0], weight.shape[0], *sizes)
-        at = self.geometry(x.shape, weight.shape)
-        if self.waits and x.dtype == _F32 and is_large(shape) and takes_relu(at) and can_wait(weight):
-            return ProductLater(partial(_convolve, at), shape, _F32, (x, weight, bias))
-        return convolve(x, weight, bias, at)
+        self.checked_sizes(x, weight, bias)
+        return convolve(x, weight, bias, self.geometry(x.shape, weight.shape))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, weight = inputs[:2]
@@ -108,10 +96,6 @@ class Convolution(Primitive):
         elif wanted(weight):
             dw = WeightGradient(*numbers)(x, dout, weight.shape, False)
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
-
-
-def _convolve(at: Geometry, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool) -> np.ndarray:
-    return convolve(x, weight, bias, at, None, relu)
 
 
 class TransposedConvolution(Primitive):

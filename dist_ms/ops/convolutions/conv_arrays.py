@@ -20,18 +20,12 @@ from dist_ms.ops.layout import channels_last, contiguous, converted, dense, oned
 _F32, _F64 = np.dtype(np.float32), np.dtype(np.float64)
 
 
-def takes_relu(at: Geometry) -> bool:
-    """Whether ReLU can be the last step of a float32 convolution."""
-    return plan.forward(at, _F32, capabilities()).takes_relu
-
-
 def convolve(
     x: np.ndarray,
     w: np.ndarray,
     bias: np.ndarray | None,
     at: Geometry,
     out: np.ndarray | None = None,
-    relu: bool = False,
 ) -> np.ndarray:
     """The convolution (N, O, *output) of x (N, C, *spatial) with w (O, C / group, *kernel).
 
@@ -40,10 +34,9 @@ def convolve(
         bias: (O,), of that type, or float32 for an `out` of float32.
         at: the geometry.
         out: channels-last, of that type or float32; gets the result.
-        relu: give ReLU of it, where `takes_relu` says so.
     """
     given, work = x.dtype, onednn_type(x.dtype) or _F64
-    in_rows = x.shape[1:] == w.shape[1:] and not relu
+    in_rows = x.shape[1:] == w.shape[1:]
     if work != _F64:
         x, w = dense(x, work), dense(w, work)
         in_rows = in_rows and x.flags.c_contiguous and w.flags.c_contiguous and (out is None or out.dtype == work)
@@ -56,13 +49,13 @@ def convolve(
     if chosen.algorithm is Algorithm.SIGNALS:
         convolve(_of_image(x), _of_image(w), bias, at.of_images(), _of_image(result))
     elif chosen.algorithm is Algorithm.WINOGRAD:
-        winograd.convolve(x, w, bias, at.padding, result, relu)
+        winograd.convolve(x, w, bias, at.padding, result)
     elif chosen.algorithm is Algorithm.VOLUMES:
         conv_depthwise.convolve(x, w, bias, at, result)
     elif chosen.algorithm is Algorithm.WHOLE:
         conv_columns.convolve_whole(x, w, bias, result)
     elif chosen.algorithm is Algorithm.COLUMNS:
-        conv_columns.convolve(x, w, bias, at, result, relu)
+        conv_columns.convolve(x, w, bias, at, result)
     else:
         if chosen.algorithm is Algorithm.DIRECT_LAST:
             x = conv_depthwise.in_channels_last_memory(x)

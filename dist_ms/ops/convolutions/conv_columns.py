@@ -33,10 +33,9 @@ def convolve(
     bias: np.ndarray | None,
     at: Geometry,
     out: np.ndarray,
-    relu: bool = False,
 ) -> None:
-    """Write the convolution of x (N, C, *spatial) with w (O, C, *kernel), or ReLU of it, into `out`, channels-last."""
-    multiply(_rows(x, at), _kernels(w).T, bias, _images(out).reshape(-1, out.shape[1]), relu)
+    """Write the convolution of x (N, C, *spatial) with w (O, C, *kernel) into `out`, channels-last."""
+    multiply(_rows(x, at), _kernels(w).T, bias, _images(out).reshape(-1, out.shape[1]))
 
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndarray) -> None:

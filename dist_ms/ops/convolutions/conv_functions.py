@@ -42,15 +42,13 @@ def _convolution(
     owner: str, rank: int, stride: Any, pad_mode: Any, padding: Any, dilation: Any, groups: Any
 ) -> Convolution:
     """The operation with these options."""
-    op = Convolution(
+    return Convolution(
         per_dimension(stride, rank, "stride", owner, ValueError),
         mode_padding(pad_mode, padding, rank, "padding", owner, symmetric=True),
         per_dimension(dilation, rank, "dilation", owner, ValueError),
         check_positive_int(groups, "groups", owner),
         owner,
     )
-    op.waits = True
-    return op
 
 
 @raises(pad_mode=(TypeError, ValueError))

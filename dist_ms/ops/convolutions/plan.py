@@ -15,7 +15,6 @@ import numpy as np
 from dist_ms.common.settings.environment import value_of
 from dist_ms.ops.capabilities import Capabilities
 from dist_ms.ops.convolutions.windows import Pairs, output_sizes
-from dist_ms.ops.linear_algebra.product_plan import in_tiles
 
 _F16, _F32, _F64 = np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)
 
@@ -131,12 +130,10 @@ class Plan(NamedTuple):
     Attributes:
         algorithm: how.
         merged: how many groups are taken as one.
-        takes_relu: ReLU can be the last step.
     """
 
     algorithm: Algorithm
     merged: int = 1
-    takes_relu: bool = False
 
 
 @lru_cache(4096)
@@ -152,18 +149,14 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, in_rows: bool = Fa
     if dtype == _F64:
         return Plan(Algorithm.WINDOWS)
     if dtype == _F32 and suits_winograd(at, cpu):
-        return Plan(Algorithm.WINOGRAD, takes_relu=True)
+        return Plan(Algorithm.WINOGRAD)
     if at.is_depthwise(1):
         return Plan(Algorithm.SIGNALS)
     if at.is_depthwise(3):
         return Plan(Algorithm.VOLUMES)
     if in_rows and is_whole(at, dtype, cpu):
         return Plan(Algorithm.WHOLE)
-    if suits_columns(at, dtype, cpu):
-        y = at.y
-        tiled = in_tiles(y[0] * math.prod(y[2:]), at.w[0], math.prod(at.w[1:]), cpu)
-        return Plan(Algorithm.COLUMNS, takes_relu=tiled and dtype == _F32)
-    if is_wide(at) or has_plain_product(at, dtype, cpu):
+    if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
     if dtype == _F32 and at.is_depthwise(2):
         return Plan(Algorithm.DIRECT_LAST)

@@ -34,13 +34,11 @@ def _tiles(sizes: tuple) -> tuple[int, int]:
     return -(-sizes[0] // TILE), -(-sizes[1] // TILE)
 
 
-def convolve(
-    x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pairs, out: np.ndarray, relu: bool = False
-) -> None:
-    """Write the convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3), or ReLU of it, channels-last."""
+def convolve(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, padding: Pairs, out: np.ndarray) -> None:
+    """Write the convolution (N, O, *sizes) of x (N, C, H, W) with w (O, C, 3, 3), channels-last."""
     kernels = _planes("kernels", *w.shape[:2])
     winograd.kernel_tiles(contiguous(w), False, kernels)
-    _multiply(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), out, relu)
+    _multiply(x, kernels.swapaxes(1, 2), bias, (padding[0][0], padding[1][0]), out)
 
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, padding: Pairs, dx: np.ndarray) -> None:
@@ -50,9 +48,7 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, padding: Pairs, dx: np.nd
     _multiply(dy, kernels, None, (2 - padding[0][0], 2 - padding[1][0]), dx)
 
 
-def _multiply(
-    x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, before: tuple, out: np.ndarray, relu: bool = False
-) -> None:
+def _multiply(x: np.ndarray, kernels: np.ndarray, bias: np.ndarray | None, before: tuple, out: np.ndarray) -> None:
     """Write the convolution of x with transformed kernels (36, channels of x, channels of the result)."""
     x = last(x)
     channels, outputs = kernels.shape[1:]
@@ -65,7 +61,7 @@ def _multiply(
         products = _planes("products", count, outputs)
         winograd.input_tiles(part, *before, rows, columns, inputs)
         dnnl.matmul(inputs, kernels, products)
-        winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once], relu)
+        winograd.result_tiles(products, rows, columns, bias, out[first : first + at_once])
 
 
 def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, padding: Pairs) -> None:

@@ -16,13 +16,10 @@ from dist_ms.common.error_classes import reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import one_dtype, tensor
-from dist_ms.ops.capabilities import capabilities
 from dist_ms.ops.layers.bias_add import channel_sum, row_sum
-from dist_ms.ops.layers.postponed_product import ProductLater, can_wait, is_large
 from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matmul import SMALL, product
 from dist_ms.ops.linear_algebra.matrix_product import multiply
-from dist_ms.ops.linear_algebra.product_plan import in_tiles
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import reshaping, transposing
 
@@ -35,7 +32,6 @@ class Dense(Primitive):
     """`dense` as a primitive: `Dense()(input, weight, bias)`."""
 
     keeps = (0, 1)
-    waits = True  # leaves writing the result to a ReLU that follows, where that can be
 
     @quiet
     def forward(self, input: Any, weight: Any, bias: Any = None) -> np.ndarray:
@@ -47,14 +43,6 @@ class Dense(Primitive):
             if bias is not None:
                 np.add(out, bias, out=out)
             return out if input.ndim == 2 else out.reshape(*input.shape[:-1], out.shape[1])
-        elif self.waits and is_large(shape := (*input.shape[:-1], weight.shape[0])):
-            if in_tiles(input.size // input.shape[-1], *weight.shape, capabilities()) and can_wait(weight):
-                return ProductLater(self._product, shape, _F32, (input, weight, bias))
-        return self._product(input, weight, bias)
-
-    @staticmethod
-    def _product(input: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool = False) -> np.ndarray:
-        """The result; of float32, perhaps ReLU of it."""
         rows, columns = math.prod(input.shape[:-1]), weight.shape[0]
         work = onednn_type(input.dtype)
         if work is None:
@@ -64,7 +52,6 @@ class Dense(Primitive):
             converted(input.reshape(rows, input.shape[-1]), work),
             converted(weight.T, work),
             None if bias is None else converted(bias, work),
-            relu=relu,
         )
         return converted(out.reshape(*input.shape[:-1], columns), input.dtype)
 
@@ -112,8 +99,7 @@ class Dense(Primitive):
         return (dx, dw) if len(inputs) == 2 else (dx, dw, db)
 
 
-_dense, _layer = Dense(), Dense()
-_dense.waits = False  # gradients
+_dense = Dense()
 
 
 def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -137,7 +123,7 @@ def dense(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         [[3.]]
     """
     tensor(weight, "weight", "dense")
-    return apply(_layer, input, weight) if bias is None else apply(_layer, input, weight, bias)
+    return apply(_dense, input, weight) if bias is None else apply(_dense, input, weight, bias)
 
 
 @reads_of_none("input1", "weight")

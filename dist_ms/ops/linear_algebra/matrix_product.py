@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from dist_ms.ops.capabilities import capabilities
-from dist_ms.ops.kernels import activation, amx, dnnl, vector_product
+from dist_ms.ops.kernels import amx, dnnl, vector_product
 from dist_ms.ops.layout import broadcast, contiguous, converted, copied
 from dist_ms.ops.linear_algebra.product_plan import Algorithm, Order, choose, rounds_itself
 
@@ -20,13 +20,11 @@ def multiply(
     b: np.ndarray,
     bias: np.ndarray | None = None,
     out: np.ndarray | None = None,
-    relu: bool = False,
 ) -> np.ndarray:
     """The product (..., m, n) of two float32, bfloat16 or float16 arrays (..., m, k) and (..., k, n).
 
-    Leading dimensions broadcast; `bias` (n,) is added to every row; `relu`, of float32, gives ReLU of that. Views
-    are read in place as long as their rows or columns are contiguous. `out`, contiguous and of the result's shape
-    and type, gets it.
+    Leading dimensions broadcast; `bias` (n,) is added to every row. Views are read in place as long as their rows or
+    columns are contiguous. `out`, contiguous and of the result's shape and type, gets it.
     """
     lead = a.shape[:-2]
     if lead != b.shape[:-2]:
@@ -45,13 +43,12 @@ def multiply(
         else:
             out = np.empty((*lead, m, n), a.dtype) if out is None else out
             out[...] = 0
-        out = out if bias is None else np.add(out, bias, out=out)
-        return _relu(out) if relu else out
+        return out if bias is None else np.add(out, bias, out=out)
     if chosen is Algorithm.TILES:
         a, b = with_unit_step(a), with_unit_step(b)
         if out is None:
             out = laid_out(a, b, lead, _F32) if len(lead) > 1 and bias is None else np.empty((*lead, m, n), _F32)
-        if amx.matmul(a, b, out, bias, relu):
+        if amx.matmul(a, b, out, bias):
             return out
     if out is None or not out.flags.c_contiguous:
         out = np.empty((*lead, m, n), a.dtype)
@@ -62,7 +59,7 @@ def multiply(
         dnnl.matmul(a, b, out.reshape(-1, m, n), bias)
     else:
         dnnl.matmul(_readable(a), _readable(b), out, bias)
-    return _relu(out) if relu else out
+    return out
 
 
 def multiply_rounded(
@@ -104,12 +101,6 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     vector_product.matrix_vector(with_unit_step(matrix), converted(vector, _F32), sums)
     out.reshape(-1)[...] = converted(sums, a.dtype)
     return out
-
-
-def _relu(x: np.ndarray) -> np.ndarray:
-    """Replace a float32 array by ReLU of it."""
-    activation.relu_forward(x, x)
-    return x
 
 
 def order_of(a: np.ndarray) -> Order:

@@ -38,26 +38,6 @@ def test_error_is_that_of_float32(shape, transposed):
     assert error(out, a, b, bias) <= max(1.5 * error(plain, a, b, bias), 2.0**-23)
 
 
-@pytest.mark.parametrize("with_bias", [True, False])
-@pytest.mark.parametrize("lead", [(), (3,)])
-@pytest.mark.parametrize("shape", [(1, 1, 1), (5, 7, 3), (33, 300, 65), (64, 70, 40), (40, 4200, 50), (8, 0, 3)])
-def test_relu_is_the_last_step(shape, lead, with_bias):
-    rng = np.random.default_rng(sum(shape))
-    m, k, n = shape
-    a, b = operand(rng, (*lead, m, k), False), operand(rng, (k, n), True)
-    bias = rng.standard_normal(n).astype(F32) if with_bias else None
-    out, plain = np.full((*lead, m, n), np.nan, F32), np.empty((*lead, m, n), F32)
-    assert amx.matmul(a, b, out, bias, True) and amx.matmul(a, b, plain, bias)
-    assert out.tobytes() == np.where(plain <= 0, F32(0), plain).tobytes()
-    if not with_bias:
-        across, plain = np.empty((2, *lead, n, m), F32).swapaxes(-1, -2)
-        assert amx.matmul(a, b, across, None, True) and amx.matmul(a, b, plain)
-        np.testing.assert_array_equal(across, np.where(plain <= 0, 0, plain))
-    if with_bias:
-        bias[0] = np.nan
-        assert amx.matmul(a, b, out, bias, True) and np.isnan(out[..., 0]).all()
-
-
 def test_rows_of_very_different_size_keep_their_digits():
     rng = np.random.default_rng(0)
     a = operand(rng, (64, 200), False) * np.logspace(-15, 15, 64, dtype=F32)[:, None]

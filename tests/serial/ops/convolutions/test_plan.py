@@ -149,20 +149,6 @@ def test_one_window_over_an_image():
 
 
 @pytest.mark.parametrize(
-    "at, dtype, cpu, wanted",
-    [
-        (WIDE, F32, PLAIN, True),
-        (images(64, 64, 16, 512, 1), F32, AMX, True),
-        (images(2, 64, 8, 512, 5, 2), F32, PLAIN, False),  # oneDNN's product
-        (images(2, 64, 8, 512, 5, 2), BF16, AMX, False),
-        (images(4, 48, 16, 64, 3, 1), F32, AMX, False),
-    ],
-)
-def test_who_takes_relu(at, dtype, cpu, wanted):
-    assert plan.forward(at, dtype, cpu).takes_relu == wanted
-
-
-@pytest.mark.parametrize(
     "shape, group, merged",
     [
         ((128, 8, 3, 3), 16, 2),
