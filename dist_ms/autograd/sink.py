@@ -1,4 +1,4 @@
-"""The whole link between gradients and communication: a sink with four methods."""
+"""The whole link between gradients and communication: a sink with five methods."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """The plan: for every parameter, what happens to it at the start, in a step and when saved.
 
-A pure function of plain attributes, without communication. It alone reads the flags
-`layerwise_parallel`, `is_param_ps`, `sliced`, `requires_grad`, `comm_fusion` and the settings of the
-parallel optimizer; broadcast, reducer and checkpoints follow its rows. Nothing unordered decides an
-order here.
+A pure function of plain attributes, without communication. It alone decides by the flags `layerwise_parallel`,
+`is_param_ps`, `sliced` and `comm_fusion`; broadcast, reducer and checkpoints follow its rows. Nothing unordered
+decides an order here.
 """
 
 from __future__ import annotations

@@ -73,6 +73,13 @@ class Session:
     def _start(self) -> Reducer:
         return Reducer(make_plan(self.weights), self.comm, mean=self._weighted, weighted=self._weighted)
 
+    def start_anew(self, before: int) -> None:
+        """Agree and start equal once more in the next step, with the ranks that `comm` has now; alone: go on.
+
+        Args:
+            before: how many ranks there were.
+        """
+
     @property
     def started(self) -> bool:
         """Whether there is a sink: its options cannot change any more."""
@@ -254,11 +261,7 @@ class DataParallel(Session):
         return reducer
 
     def start_anew(self, before: int) -> None:
-        """Agree and start equal once more in the next step, with the ranks that `comm` has now.
-
-        Args:
-            before: how many ranks there were.
-        """
+        """Do so."""
         self._reducer = self.plan = None
         if self.degree == before:
             self.degree = self.comm.size

@@ -24,27 +24,28 @@ FLOORS = {
     "common": {"_ext.tape", "_ext.initial_numbers", "_ext.draws"},
     "autograd": {"common", "_ext.tape"},
     "ops": {"common", "autograd", "_ext"},
-    "parallel": {"common", "communication", "_ext", "autograd.sink"},
+    "parallel": {"common", "communication", "_ext"},
     "collectives": {"common", "ops", "communication"},
     "nn": {"common", "autograd", "ops", "_ext", "communication", "parallel", "collectives"},
     "dataset": {"common", "communication", "_ext", "mindrecord"},
     "train": {
-        *("common", "autograd", "ops", "_ext", "communication", "parallel", "collectives", "nn", "dataset", "amp"),
-        *("elastic", "interruption", "onnx", "boost", "profiler"),
+        *("common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "dataset", "amp", "elastic"),
+        *("interruption", "onnx", "boost", "profiler"),
     },
     "onnx": {"common", "autograd", "parallel"},
-    "amp": {"common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "boost"},
+    "amp": {"common", "autograd", "ops", "_ext", "nn", "boost"},
     # Weights of checkpoints are read.
     "boost": {"common", "autograd", "ops", "communication", "parallel", "nn", "train.serialization"},
-    "numpy": {"common", "autograd", "ops"},
-    "mint": {"common", "autograd", "ops", "_ext", "communication", "collectives", "nn", "experimental"},
+    "numpy": {"common", "ops"},
+    "mint": {"common", "ops", "communication", "collectives", "nn", "experimental"},
     "mindrecord": {"common", "log", "_ext.checksums", "_ext.narrow_integers"},
     "runtime": {"common", "_ext"},
     "scipy": {"common", "autograd", "ops"},
-    "profiler": {"common", "ops", "nn", "communication", "_ext"},  # a run is traced over all ranks, with its memory
+    # A run is traced over all ranks, with its memory.
+    "profiler": {"common", "ops", "nn", "communication", "_ext.memory", "_ext.threads"},
     "rewrite": {"common", "ops", "nn"},
     "compat": {"common", "communication", "autograd", "ops", "nn", "launch.msrun"},
-    "experimental": {"common", "autograd", "nn", "_ext"},
+    "experimental": {"common", "autograd", "nn"},
     "graph": {"common"},
 }
 # MindSpore's doors to functions that live a floor above; nn's is to metrics, which load when used.
@@ -93,6 +94,7 @@ def imported(path, for_types=True):
 def test_each_floor_imports_only_what_lies_below():
     wrong = []
     seen = set()
+    idle = {(floor, name) for floor, names in FLOORS.items() for name in names}
     for path, relative in sources():
         floor = relative.split("/")[0]
         if floor not in FLOORS or relative in DOORS:
@@ -105,7 +107,9 @@ def test_each_floor_imports_only_what_lies_below():
             allowed = {floor, *FLOORS[floor]}
             if not any(below == a or below.startswith(a + ".") or a.startswith(below + ".") for a in allowed):
                 wrong.append(f"{relative}: {module}")
+            idle -= {(floor, name) for name in FLOORS[floor] if below == name or below.startswith(name + ".")}
     assert seen == set(FLOORS)
+    assert not idle, "The table lets a floor import what it does not."
     assert seen == {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()} | {"launch", "_ext"}
     assert not wrong, "\n".join(wrong)
 
@@ -187,6 +191,26 @@ def test_the_design_shows_the_folders_that_exist():
                 there += [below.relative_to(ROOT).as_posix() for below in folders(folder)]
     assert sorted(shown) == sorted(there)
     assert len(shown) > 100
+
+
+@pytest.mark.parametrize("page", ["docs/design.md", "CONTRIBUTING.md"])
+def test_pages_name_files_and_folders_that_exist(page):
+    """A path stands whole, from `dist_ms` or from the root; a bare name is of a folder that its paragraph names."""
+    wrong, seen = [], 0
+    for paragraph in re.sub(r"```.*?```", "", (ROOT / page).read_text(), flags=re.DOTALL).split("\n\n"):
+        rooms = [PACKAGE, ROOT]
+        for name in re.findall(r"`([\w./]+)`", paragraph):
+            bare = re.fullmatch(r"\w+\.(py|pyx|pxi|pxd|h|c)", name)
+            if bare is None and not re.fullmatch(r"[\w.]+/[\w./]*", name):
+                continue
+            seen += 1
+            found = [room / name for room in reversed(rooms) if (room / name).exists()]
+            if not found:
+                wrong.append(name)
+            elif bare is None:
+                rooms.append(found[0] if found[0].is_dir() else found[0].parent)
+    assert seen > 10
+    assert not wrong
 
 
 def test_names_say_what_a_file_is_about():

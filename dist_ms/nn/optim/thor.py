@@ -85,8 +85,7 @@ def _mean_over_ranks(matrix: np.ndarray, weights: Sequence[Any]) -> np.ndarray:
     if not is_data_parallel(weights):
         return matrix
     comm = world_comm()
-    total = np.ascontiguousarray(matrix)
-    return comm.all_reduce(total.copy()) / comm.size if comm.size > 1 else matrix
+    return comm.all_reduce(np.ascontiguousarray(matrix).copy()) / comm.size
 
 
 def _inverse(matrix: np.ndarray, damping: float) -> np.ndarray:

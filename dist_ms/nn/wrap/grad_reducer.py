@@ -97,7 +97,6 @@ class DistributedGradReducer(Cell):
             session = DataParallel(weights, mean=self.mean, degree=degree, broadcast=False, reuse=reuse, watch=False)
         self.session, self._divided = session, divided
         self.uneven, self.overlap = uneven, overlap
-        self.degree = session.degree
         self.allreduce = True
 
     def sink(self) -> Any:
@@ -118,7 +117,6 @@ class DistributedGradReducer(Cell):
             before: how many there were.
         """
         self.session.start_anew(before)
-        self.degree = self.session.degree
 
     def divided_names(self) -> frozenset[str]:
         """Return the names of the optimizer's states that the parallel optimizer cuts over the ranks."""
@@ -156,9 +154,7 @@ class DistributedGradReducer(Cell):
                 total += square
             else:
                 own += square
-        if self.comm.size > 1:
-            own = float(self.comm.all_reduce(np.array([own]))[0])
-        return math.sqrt(total + own)
+        return math.sqrt(total + float(self.comm.all_reduce(np.array([own]))[0]))
 
     def clip_by_global_norm(self, grads: Any, max_norm: float) -> tuple:
         """Return the gradients times  max_norm / norm  where their `global_norm` is larger.
@@ -182,6 +178,11 @@ class DistributedGradReducer(Cell):
         if not (max_norm < norm < math.inf):  # what is not finite is left to the guard of the loss scale
             return tuple(grads)
         return tuple(_times(g, max_norm / norm) for g in grads)
+
+    @property
+    def degree(self) -> int:
+        """What a mean is the sum divided by."""
+        return self.session.degree
 
     @property
     def comm(self) -> Any:

@@ -90,9 +90,9 @@ class TrainOneStepCell(Cell):
             self.grad_reducer = DistributedGradReducer(
                 self.weights, network=self, reuse=not return_grad, optimizer=optimizer
             )
-            self.mean, self.degree = self.grad_reducer.mean, self.grad_reducer.degree
         elif not local:
             tell_alone()
+        self.mean, self.degree = self.session.mean, self.session.degree
         self._shards = ShardSteps.asked_for(self)
 
     def construct(self, *inputs: Any) -> Any:
@@ -148,9 +148,8 @@ class TrainOneStepCell(Cell):
         Raises:
             ValueError: if virtual shards cannot be dealt to so many.
         """
-        if self.reducer_flag:
-            self.grad_reducer.start_anew(before)
-            self.degree = self.grad_reducer.degree
+        self.session.start_anew(before)
+        self.degree = self.session.degree
         if self._shards is not None:
             self._shards = ShardSteps.asked_for(self)
 
