@@ -82,18 +82,17 @@ cdef inline Py_ssize_t window_of(
     return start // at.stride[axis]
 
 
-cdef void add_windows(
-    const Windows *at, Py_ssize_t row, const float *windows, float *x
+ctypedef void (*AddRow)(const Windows *, const char *, const Py_ssize_t *, float *) noexcept nogil
+
+
+cdef inline void add_met(
+    const Windows *at, Py_ssize_t row, AddRow add, const char *windows, const Py_ssize_t *steps, float *to
 ) noexcept nogil:
-    """Write one row of pixels: the sums of their elements of all windows, window by window."""
-    cdef Py_ssize_t y = row % at.sizes[1], z = row // at.sizes[1] % at.sizes[0]
-    cdef Py_ssize_t image = row // at.sizes[1] // at.sizes[0] * at.counts[0]
-    cdef Py_ssize_t i, j, k, p, q, o, c, first, low, high
-    cdef Py_ssize_t window = at.kernel[0] * at.kernel[1] * at.kernel[2] * at.channels
-    cdef const float *source
-    cdef const float *piece
-    cdef float *to = x + row * at.sizes[2] * at.channels
-    cdef float *target
+    """Write a row of an image: the sums of its elements of all windows, whose bytes along the kernel's axes and along
+    the counts' are `steps`; `add` adds what one row of the kernel has of one row of windows.
+    """
+    cdef Py_ssize_t y = row % at.sizes[1], z = row // at.sizes[1]
+    cdef Py_ssize_t i, k, p, o
     memset(to, 0, at.sizes[2] * at.channels * sizeof(float))
     for k in range(at.kernel[0]):
         o = window_of(at, 0, z, k)
@@ -101,59 +100,52 @@ cdef void add_windows(
             continue
         for i in range(at.kernel[1]):
             p = window_of(at, 1, y, i)
-            if p < 0:
-                continue
-            source = windows + ((image + o) * at.counts[1] + p) * at.counts[2] * window
-            source += (k * at.kernel[1] + i) * at.kernel[2] * at.channels
-            for q in range(at.counts[2]):
-                for j in range(at.runs):
-                    first = q * at.stride[2] - at.before[2] + j * at.dilation[2]
-                    find_inside(at, first, &low, &high)
-                    piece = source + (j + low) * at.channels
-                    target = to + (first + low) * at.channels
-                    for c in range((high - low) * at.channels):
-                        target[c] += piece[c]
-                source += window
+            if p >= 0:
+                add(at, windows + k * steps[0] + i * steps[1] + o * steps[AXES] + p * steps[AXES + 1], steps, to)
 
 
-cdef void add_rows(
-    const Windows *at, Py_ssize_t row, const char *plane, const Py_ssize_t *steps, float *x
-) noexcept nogil:
-    """Write one row of a plane: the sums of its elements of all windows, place by place of the kernel.
+cdef void add_windows(const Windows *at, const char *windows, const Py_ssize_t *steps, float *to) noexcept nogil:
+    """Add windows of contiguous pixels, window by window."""
+    cdef Py_ssize_t j, q, c, first, low, high
+    cdef const float *source = <const float *> windows
+    cdef const float *piece
+    cdef float *target
+    for q in range(at.counts[2]):
+        for j in range(at.runs):
+            first = q * at.stride[2] - at.before[2] + j * at.dilation[2]
+            find_inside(at, first, &low, &high)
+            piece = source + (j + low) * at.channels
+            target = to + (first + low) * at.channels
+            for c in range((high - low) * at.channels):
+                target[c] += piece[c]
+        source += steps[2 * AXES - 1] // <Py_ssize_t> sizeof(float)
 
-    Args:
-        at: the geometry.
-        row: which row of the plane.
-        plane: of the windows, whose rows are contiguous.
-        steps: bytes along its kernel's and counts' axes.
-        x: the row.
-    """
-    cdef Py_ssize_t y = row % at.sizes[1], z = row // at.sizes[1]
-    cdef Py_ssize_t i, j, k, p, q, o, first, low, high
+
+cdef void add_rows(const Windows *at, const char *windows, const Py_ssize_t *steps, float *x) noexcept nogil:
+    """Add rows of neighbouring windows' elements, place by place of the kernel."""
+    cdef Py_ssize_t j, q, first, low, high
     cdef const float *source
-    memset(x, 0, at.sizes[2] * sizeof(float))
-    for k in range(at.kernel[0]):
-        o = window_of(at, 0, z, k)
-        if o < 0:
-            continue
-        for i in range(at.kernel[1]):
-            p = window_of(at, 1, y, i)
-            if p < 0:
-                continue
-            for j in range(at.kernel[2]):
-                source = <const float *> (
-                    plane + k * steps[0] + i * steps[1] + j * steps[2] + o * steps[AXES] + p * steps[AXES + 1]
-                )
-                first = j * at.dilation[2] - at.before[2]
-                low = 0 if first >= 0 else (-first + at.stride[2] - 1) // at.stride[2]
-                high = 0 if first >= at.sizes[2] else (at.sizes[2] - first - 1) // at.stride[2] + 1
-                high = min(high, at.counts[2])
-                if at.stride[2] == 1:
-                    for q in range(low, high):
-                        x[first + q] += source[q]
-                else:
-                    for q in range(low, high):
-                        x[first + q * at.stride[2]] += source[q]
+    for j in range(at.kernel[2]):
+        source = <const float *> (windows + j * steps[2])
+        first = j * at.dilation[2] - at.before[2]
+        low = 0 if first >= 0 else (-first + at.stride[2] - 1) // at.stride[2]
+        high = 0 if first >= at.sizes[2] else (at.sizes[2] - first - 1) // at.stride[2] + 1
+        high = min(high, at.counts[2])
+        if at.stride[2] == 1:
+            for q in range(low, high):
+                x[first + q] += source[q]
+        else:
+            for q in range(low, high):
+                x[first + q * at.stride[2]] += source[q]
+
+
+cdef void find_steps(tuple kernel, tuple counts, Py_ssize_t *steps) except *:
+    """Write the bytes along the kernel's and the counts' axes, 0 where there is none."""
+    cdef int axis, rank = len(kernel)
+    for axis in range(AXES):
+        steps[axis] = steps[AXES + axis] = 0
+    for axis in range(rank):
+        steps[AXES - rank + axis], steps[2 * AXES - rank + axis] = kernel[axis], counts[axis]
 
 
 cdef int read_numbers(
@@ -242,15 +234,19 @@ def fold(
     """
     cdef Windows at = find_windows("columns.fold", x, windows, stride, before, dilation)
     check("columns.fold", "x", x, cnp.NPY_FLOAT32, -1, True)
-    cdef Py_ssize_t row
-    cdef const float *source = <const float *> cnp.PyArray_DATA(windows)
+    cdef int rank = cnp.PyArray_NDIM(x) - 2
+    cdef Py_ssize_t steps[2 * AXES]
+    strides = (<object> windows).strides
+    find_steps(strides[rank + 1:2 * rank + 1], strides[1:rank + 1], steps)
+    cdef Py_ssize_t row, rows = at.sizes[0] * at.sizes[1], of_image = strides[0]
+    cdef const char *source = <const char *> cnp.PyArray_DATA(windows)
     cdef float *to = <float *> cnp.PyArray_DATA(x)
     cdef Py_ssize_t size = cnp.PyArray_SIZE(windows)
     with nogil:
-        for row in prange(
-            at.count * at.sizes[0] * at.sizes[1], schedule="static", use_threads_if=size >= PARALLEL_FROM
-        ):
-            add_windows(&at, row, source, to)
+        for row in prange(at.count * rows, schedule="static", use_threads_if=size >= PARALLEL_FROM):
+            add_met(
+                &at, row % rows, add_windows, source + row // rows * of_image, steps, to + row * at.sizes[2] * at.channels
+            )
 
 
 def fold_planes(
@@ -269,7 +265,7 @@ def fold_planes(
     array([ 1., 12., 20.], dtype=float32)
     """
     cdef Windows at
-    cdef int axis, rank = cnp.PyArray_NDIM(x) - 2
+    cdef int rank = cnp.PyArray_NDIM(x) - 2
     cdef Py_ssize_t steps[2 * AXES]
     if rank < 1 or rank > AXES or cnp.PyArray_NDIM(windows) != 2 * rank + 2:
         raise ValueError(
@@ -282,8 +278,9 @@ def fold_planes(
     cdef bint apart = cnp.PyArray_DIM(windows, 2 * rank + 1) > 1 and cnp.PyArray_SIZE(windows)
     apart = apart and cnp.PyArray_STRIDE(windows, 2 * rank + 1) != sizeof(float)
     shape, strides = (<object> windows).shape, (<object> windows).strides
-    at.count, at.channels = cnp.PyArray_DIM(x, 0), cnp.PyArray_DIM(x, 1)
-    if shape[0] != at.count or shape[1] != at.channels or apart:
+    cdef Py_ssize_t channels = cnp.PyArray_DIM(x, 1)
+    at.count, at.channels = cnp.PyArray_DIM(x, 0), 1  # of a plane
+    if shape[0] != at.count or shape[1] != channels or apart:
         raise ValueError(
             f"For 'columns.fold_planes', 'windows' must have the images and channels of 'x' {(<object> x).shape} first "
             f"and contiguous rows, but got shape {shape} with strides {strides}."
@@ -294,11 +291,7 @@ def fold_planes(
     read_numbers("columns.fold_planes", "stride", stride, 1, rank, 1, at.stride)
     read_numbers("columns.fold_planes", "before", before, 0, rank, 0, at.before)
     read_numbers("columns.fold_planes", "dilation", dilation, 1, rank, 1, at.dilation)
-    for axis in range(AXES):
-        steps[axis] = steps[AXES + axis] = 0
-    for axis in range(rank):
-        steps[AXES - rank + axis] = strides[2 + axis]
-        steps[2 * AXES - rank + axis] = strides[2 + rank + axis]
+    find_steps(strides[2:rank + 2], strides[rank + 2:], steps)
     cdef Py_ssize_t row, plane, of_image = strides[0], of_channel = strides[1]
     cdef Py_ssize_t rows = at.sizes[0] * at.sizes[1]
     cdef const char *source = <const char *> cnp.PyArray_DATA(windows)
@@ -306,13 +299,14 @@ def fold_planes(
     cdef Py_ssize_t size = cnp.PyArray_SIZE(windows)
     with nogil:
         for plane in prange(
-            at.count * at.channels, schedule="static", use_threads_if=size >= PARALLEL_FROM
+            at.count * channels, schedule="static", use_threads_if=size >= PARALLEL_FROM
         ):
             for row in range(rows):
-                add_rows(
+                add_met(
                     &at,
                     row,
-                    source + plane // at.channels * of_image + plane % at.channels * of_channel,
+                    add_rows,
+                    source + plane // channels * of_image + plane % channels * of_channel,
                     steps,
                     to + (plane * rows + row) * at.sizes[2],
                 )
