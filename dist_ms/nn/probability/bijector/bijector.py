@@ -5,23 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from dist_ms.common.checks import check_bool, check_string, complaint
+from dist_ms.common.checks import check_bool, complaint
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell import Cell
-from dist_ms.nn.probability.parameters import (
-    FLOATS,
-    as_tensor,
-    batch_shape_of,
-    check_tensor,
-    common_type,
-    is_scalar,
-)  # fmt: skip
+from dist_ms.nn.probability.parameters import FLOATS, as_tensor, check_tensor
+from dist_ms.nn.probability.parametrised import Parametrised
 
 __all__ = ["Bijector"]
 
 
-class Bijector(Cell):
+class Bijector(Parametrised):
     """A function that can be turned back, with the logarithms of its slope.
 
     A subclass has `_forward`, `_inverse`, `_forward_log_jacobian` and `_inverse_log_jacobian`.
@@ -56,32 +49,14 @@ class Bijector(Cell):
         self, is_constant_jacobian: bool = False, is_injective: bool = True, name: str | None = None,
         dtype: Any = None, param: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
-        super().__init__()
+        super().__init__(name, dtype, {} if param is None else param, float32)
         owner = type(self).__name__
-        self._name = check_string(name, "name", owner)
         self._is_constant_jacobian = check_bool(is_constant_jacobian, "is_constant_jacobian", owner)
         self._is_injective = check_bool(is_injective, "is_injective", owner)
-        self._dtype = dtype
-        self._parameters = {k: v for k, v in (param or {}).items() if k != "self" and not k.startswith("_")}
         given = self._parameters.get("param_dict")
-        self.parameter_type = common_type(given or {}, float32)
-        self._batch_shape = None if given is None else batch_shape_of(given) if given else ()
-        self._is_scalar_batch = given is not None and is_scalar(given)
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
-
-    @property
-    def dtype(self) -> Any:
-        """The type of values, None for any float type."""
-        return self._dtype
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What it was made with."""
-        return self._parameters
+        self._is_scalar_batch = self._is_scalar_batch and given is not None
+        if given is not None and not given:
+            self._batch_shape = ()
 
     @property
     def is_constant_jacobian(self) -> bool:
@@ -92,16 +67,6 @@ class Bijector(Cell):
     def is_injective(self) -> bool:
         """Whether it makes different numbers of different ones."""
         return self._is_injective
-
-    @property
-    def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape of its parameters together."""
-        return self._batch_shape
-
-    @property
-    def is_scalar_batch(self) -> bool:
-        """Whether its parameters are plain numbers."""
-        return self._is_scalar_batch
 
     def extend_repr(self) -> str:
         """The parameters, or their shape."""

@@ -11,12 +11,12 @@ from dist_ms.nn.probability.distribution.hooks import (
     ANY_NUMBER,
     Family,
     draws,
+    given,
     of_parameters,
     of_two,
     of_value,
     standard_uniform,
 )
-from dist_ms.nn.probability.parameters import check_between
 
 __all__ = ["Bernoulli"]
 
@@ -41,16 +41,12 @@ class Bernoulli(Family):
         [0.75 0.25] 0.1875
     """
 
+    probabilities = ("probs",)
+    probs = given("probs", "The probability of a one.")
+
     def __init__(self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Bernoulli") -> None:
         super().__init__(seed, dtype, name, {"probs": probs}, ANY_NUMBER)
         self.parameter_names = ["probs1"]
-        if self._probs_value is not None:
-            check_between(self._probs_value, "probs", name)
-
-    @property
-    def probs(self) -> Tensor | None:
-        """The probability of a one."""
-        return self._probs_value
 
     @of_parameters
     def _mean(self, probs: Tensor) -> Tensor:

@@ -8,8 +8,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value
-from dist_ms.nn.probability.parameters import check_positive
+from dist_ms.nn.probability.distribution.hooks import Family, draws, given, of_parameters, of_two, of_value
 
 __all__ = ["Beta"]
 
@@ -36,6 +35,10 @@ class Beta(Family):
         [0.5] [0.05]
     """
 
+    positive = ("concentration1", "concentration0")
+    concentration1 = given("concentration1", "The power of x, plus 1.")
+    concentration0 = given("concentration0", "The power of 1 - x, plus 1.")
+
     def __init__(
         self,
         concentration1: Any = None,
@@ -45,20 +48,6 @@ class Beta(Family):
         name: str = "Beta",
     ) -> None:
         super().__init__(seed, dtype, name, {"concentration1": concentration1, "concentration0": concentration0})
-        if self._concentration1_value is not None:
-            check_positive(self._concentration1_value, "concentration1", name)
-        if self._concentration0_value is not None:
-            check_positive(self._concentration0_value, "concentration0", name)
-
-    @property
-    def concentration1(self) -> Tensor | None:
-        """The power of x, plus 1."""
-        return self._concentration1_value
-
-    @property
-    def concentration0(self) -> Tensor | None:
-        """The power of 1 - x, plus 1."""
-        return self._concentration0_value
 
     @of_parameters
     def _mean(self, a: Tensor, b: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from dist_ms import ops
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import int32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, of_parameters, of_two, of_value
+from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, given, of_parameters, of_two, of_value
 from dist_ms.nn.probability.parameters import check_between
 
 __all__ = ["Categorical"]
@@ -37,6 +37,8 @@ class Categorical(Family):
         [0.25 0.75] 1
     """
 
+    probs = given("probs", "The probabilities.")
+
     def __init__(
         self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Categorical"
     ) -> None:
@@ -58,11 +60,6 @@ class Categorical(Family):
     def event_free_shape(self, found: tuple[Tensor, ...]) -> tuple[int, ...]:
         """The shape without that of the classes."""
         return found[0].shape[:-1]
-
-    @property
-    def probs(self) -> Tensor | None:
-        """The probabilities."""
-        return self._probs_value
 
     @of_parameters
     def _mean(self, probs: Tensor) -> Tensor:

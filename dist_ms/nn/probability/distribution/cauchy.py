@@ -9,8 +9,15 @@ from typing import Any, ClassVar
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value, standard_uniform
-from dist_ms.nn.probability.parameters import check_positive
+from dist_ms.nn.probability.distribution.hooks import (
+    Family,
+    draws,
+    given,
+    of_parameters,
+    of_two,
+    of_value,
+    standard_uniform,
+)
 
 __all__ = ["Cauchy"]
 
@@ -37,23 +44,14 @@ class Cauchy(Family):
     """
 
     _shown: ClassVar[Mapping[str, str]] = {"loc": "location"}
+    positive = ("scale",)
+    loc = given("loc", "Its middle.")
+    scale = given("scale", "How far the quartiles are from it.")
 
     def __init__(
         self, loc: Any = None, scale: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Cauchy"
     ) -> None:
         super().__init__(seed, dtype, name, {"loc": loc, "scale": scale})
-        if self._scale_value is not None:
-            check_positive(self._scale_value, "scale", name)
-
-    @property
-    def loc(self) -> Tensor | None:
-        """Its middle."""
-        return self._loc_value
-
-    @property
-    def scale(self) -> Tensor | None:
-        """How far the quartiles are from it."""
-        return self._scale_value
 
     @of_parameters
     def _mode(self, loc: Tensor, scale: Tensor) -> Tensor:

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from dist_ms import ops
-from dist_ms.common.checks import check_non_negative_int, check_string
+from dist_ms.common.checks import check_non_negative_int
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.cell import Cell
-from dist_ms.nn.probability.parameters import as_tensor, batch_shape_of, broadcast, check_tensor, common_type, is_scalar
+from dist_ms.nn.probability.parameters import as_tensor, broadcast, check_tensor
+from dist_ms.nn.probability.parametrised import Parametrised
 
 __all__ = ["Distribution"]
 
@@ -53,7 +53,7 @@ _WAYS: dict[str, tuple[tuple[str, tuple[_Step, ...]], ...]] = {
 _QUESTIONS = (*_WAYS, "kl_loss", "cross_entropy", "mean", "mode", "entropy", "sample", "get_dist_args", "get_dist_type")
 
 
-class Distribution(Cell):
+class Distribution(Parametrised):
     r"""A family of probability distributions, or one of it.
 
     A subclass has some of `_prob`, `_log_prob`, `_cdf`, `_log_cdf`, `_survival_function`, `_log_survival`, `_mean`,
@@ -86,48 +86,16 @@ class Distribution(Cell):
     _cross_entropy: Callable[..., Any]
 
     def __init__(self, seed: int | None, dtype: Any, name: str, param: Mapping[str, Any]) -> None:
-        super().__init__()
-        self._name = check_string(name, "name", type(self).__name__)
+        super().__init__(name, dtype, param, dtype)
         self._seed = check_non_negative_int(0 if seed is None else seed, "seed", type(self).__name__)
-        self._dtype = dtype
-        self._parameters = {k: v for k, v in param.items() if k != "self" and not k.startswith("_")}
         self.default_parameters: list[Tensor | None] = []
         self.parameter_names: list[str] = []
-        given = self._parameters.get("param_dict", {})
-        self.parameter_type = common_type(given, dtype)
-        self._batch_shape = batch_shape_of(given) if given else None
-        self._is_scalar_batch = is_scalar(given)
         self._broadcast_shape = self._batch_shape
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self._name
-
-    @property
-    def dtype(self) -> Any:
-        """The type of its values."""
-        return self._dtype
 
     @property
     def seed(self) -> int:
         """From which it draws."""
         return self._seed
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What it was made with."""
-        return self._parameters
-
-    @property
-    def is_scalar_batch(self) -> bool:
-        """Whether its parameters are plain numbers."""
-        return self._is_scalar_batch
-
-    @property
-    def batch_shape(self) -> tuple[int, ...] | None:
-        """The shape of its parameters together; None if one is not given."""
-        return self._batch_shape
 
     @property
     def broadcast_shape(self) -> tuple[int, ...] | None:

@@ -12,12 +12,12 @@ from dist_ms.nn.probability.distribution.hooks import (
     TINY,
     Family,
     draws,
+    given,
     of_parameters,
     of_two,
     of_value,
     standard_uniform,
 )
-from dist_ms.nn.probability.parameters import check_positive
 
 __all__ = ["Exponential"]
 
@@ -42,17 +42,13 @@ class Exponential(Family):
         2.0 1.0
     """
 
+    positive = ("rate",)
+    rate = given("rate", "One over the mean.")
+
     def __init__(
         self, rate: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Exponential"
     ) -> None:
         super().__init__(seed, dtype, name, {"rate": rate})
-        if self._rate_value is not None:
-            check_positive(self._rate_value, "rate", name)
-
-    @property
-    def rate(self) -> Tensor | None:
-        """One over the mean."""
-        return self._rate_value
 
     @of_parameters
     def _mean(self, rate: Tensor) -> Tensor:

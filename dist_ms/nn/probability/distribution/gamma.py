@@ -8,8 +8,8 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value
-from dist_ms.nn.probability.parameters import broadcast, check_positive
+from dist_ms.nn.probability.distribution.hooks import Family, draws, given, of_parameters, of_two, of_value
+from dist_ms.nn.probability.parameters import broadcast
 
 __all__ = ["Gamma"]
 
@@ -36,6 +36,10 @@ class Gamma(Family):
         [0.5] [0.25]
     """
 
+    positive = ("concentration", "rate")
+    concentration = given("concentration", "Its shape.")
+    rate = given("rate", "One over its scale.")
+
     def __init__(
         self,
         concentration: Any = None,
@@ -45,20 +49,6 @@ class Gamma(Family):
         name: str = "Gamma",
     ) -> None:
         super().__init__(seed, dtype, name, {"concentration": concentration, "rate": rate})
-        if self._concentration_value is not None:
-            check_positive(self._concentration_value, "concentration", name)
-        if self._rate_value is not None:
-            check_positive(self._rate_value, "rate", name)
-
-    @property
-    def concentration(self) -> Tensor | None:
-        """Its shape."""
-        return self._concentration_value
-
-    @property
-    def rate(self) -> Tensor | None:
-        """One over its scale."""
-        return self._rate_value
 
     @of_parameters
     def _mean(self, concentration: Tensor, rate: Tensor) -> Tensor:

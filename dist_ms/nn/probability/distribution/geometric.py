@@ -12,12 +12,12 @@ from dist_ms.nn.probability.distribution.hooks import (
     TINY,
     Family,
     draws,
+    given,
     of_parameters,
     of_two,
     of_value,
     standard_uniform,
 )
-from dist_ms.nn.probability.parameters import check_between
 
 __all__ = ["Geometric"]
 
@@ -42,16 +42,12 @@ class Geometric(Family):
         [0.5  0.25] 1.0
     """
 
+    probabilities = ("probs",)
+    probs = given("probs", "The probability of success.")
+
     def __init__(self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Geometric") -> None:
         super().__init__(seed, dtype, name, {"probs": probs}, ANY_NUMBER)
         self.parameter_names = ["probs1"]
-        if self._probs_value is not None:
-            check_between(self._probs_value, "probs", name)
-
-    @property
-    def probs(self) -> Tensor | None:
-        """The probability of success."""
-        return self._probs_value
 
     @of_parameters
     def _mean(self, probs: Tensor) -> Tensor:

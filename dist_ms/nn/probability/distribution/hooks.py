@@ -17,12 +17,27 @@ from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.dtype import float32, float_type, int_type, uint_type
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.probability.distribution.distribution import Distribution
-from dist_ms.nn.probability.parameters import FLOATS, broadcast, check_dtype, check_tensor
+from dist_ms.nn.probability.parameters import (
+    FLOATS,
+    broadcast,
+    check_between,
+    check_dtype,
+    check_positive,
+    check_tensor,
+)
 
-__all__ = ["ANY_NUMBER", "FLOATS", "TINY", "Family", "draws", "of_parameters", "of_two", "of_value", "standard_uniform"]
+__all__ = [
+    *("ANY_NUMBER", "FLOATS", "TINY", "Family", "draws", "given", "of_parameters", "of_two", "of_value"),
+    "standard_uniform",
+]
 
 ANY_NUMBER = (*int_type, *uint_type, *float_type)
 TINY = float(np.finfo(np.float32).tiny)
+
+
+def given(name: str, meaning: str) -> property:
+    """Make the property that shows a parameter of a family; None where each call gives it."""
+    return property(lambda self: getattr(self, f"_{name}_value"), doc=meaning)
 
 
 def _of_call(self: Family, args: tuple, kwargs: dict, what: str) -> Any:
@@ -113,7 +128,12 @@ class Family(Distribution):
 
     Attributes:
         value_type: the type in which formulas take values.
+        positive: which parameters must be above 0.
+        probabilities: which must be between 0 and 1.
     """
+
+    positive: tuple[str, ...] = ()
+    probabilities: tuple[str, ...] = ()
 
     def __init__(
         self, seed: int | None, dtype: Any, name: str, given: Mapping[str, Any], dtypes: Iterable[Any] = FLOATS
@@ -122,6 +142,10 @@ class Family(Distribution):
         super().__init__(seed, dtype, name, {**given, "seed": seed, "dtype": dtype, "name": name, "param_dict": given})
         for key, value in given.items():
             setattr(self, f"_{key}_value", self._add_parameter(value, key))  # which makes a Parameter one of this cell
+        for keys, check in ((self.positive, check_positive), (self.probabilities, check_between)):
+            for key in keys:
+                if given[key] is not None:
+                    check(getattr(self, f"_{key}_value"), key, name)
         self.value_type = dtype if dtype in FLOATS else self.parameter_type
 
     @property

@@ -9,7 +9,6 @@ from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.probability.distribution.hooks import Family, of_value
-from dist_ms.nn.probability.parameters import check_positive
 
 __all__ = ["Laplace"]
 
@@ -36,13 +35,12 @@ class Laplace(Family):
     """
 
     _shown: ClassVar[Mapping[str, str]] = {"sd": "standard deviation"}
+    positive = ("sd",)
 
     def __init__(
         self, mean: Any = None, sd: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Laplace"
     ) -> None:
         super().__init__(seed, dtype, name, {"mean": mean, "sd": sd})
-        if self._sd_value is not None:
-            check_positive(self._sd_value, "sd", name)
 
     @of_value
     def _log_prob(self, value: Tensor, mean: Tensor, sd: Tensor) -> Tensor:

@@ -10,7 +10,6 @@ from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value
-from dist_ms.nn.probability.parameters import check_positive
 
 __all__ = ["Normal"]
 
@@ -39,13 +38,12 @@ class Normal(Family):
     """
 
     _shown: ClassVar[Mapping[str, str]] = {"sd": "standard deviation"}
+    positive = ("sd",)
 
     def __init__(
         self, mean: Any = None, sd: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Normal"
     ) -> None:
         super().__init__(seed, dtype, name, {"mean": mean, "sd": sd})
-        if self._sd_value is not None:
-            check_positive(self._sd_value, "sd", name)
 
     @of_parameters
     def _mean(self, mean: Tensor, sd: Tensor) -> Tensor:

@@ -8,8 +8,8 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, of_parameters, of_value
-from dist_ms.nn.probability.parameters import broadcast, check_positive
+from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, given, of_parameters, of_value
+from dist_ms.nn.probability.parameters import broadcast
 
 __all__ = ["Poisson"]
 
@@ -34,15 +34,11 @@ class Poisson(Family):
         [2.5] [2.]
     """
 
+    positive = ("rate",)
+    rate = given("rate", "How many are expected.")
+
     def __init__(self, rate: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Poisson") -> None:
         super().__init__(seed, dtype, name, {"rate": rate}, ANY_NUMBER)
-        if self._rate_value is not None:
-            check_positive(self._rate_value, "rate", name)
-
-    @property
-    def rate(self) -> Tensor | None:
-        """How many are expected."""
-        return self._rate_value
 
     @of_parameters
     def _mean(self, rate: Tensor) -> Tensor:

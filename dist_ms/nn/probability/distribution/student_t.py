@@ -10,7 +10,6 @@ from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.probability.distribution.hooks import Family, of_value
-from dist_ms.nn.probability.parameters import check_positive
 
 __all__ = ["StudentT"]
 
@@ -39,6 +38,7 @@ class StudentT(Family):
     """
 
     _shown: ClassVar[Mapping[str, str]] = {"sd": "standard deviation"}
+    positive = ("df", "sd")
 
     def __init__(
         self,
@@ -50,10 +50,6 @@ class StudentT(Family):
         name: str = "StudentT",
     ) -> None:
         super().__init__(seed, dtype, name, {"df": df, "mean": mean, "sd": sd})
-        if self._df_value is not None:
-            check_positive(self._df_value, "df", name)
-        if self._sd_value is not None:
-            check_positive(self._sd_value, "sd", name)
 
     @of_value
     def _log_prob(self, value: Tensor, df: Tensor, mean: Tensor, sd: Tensor) -> Tensor:

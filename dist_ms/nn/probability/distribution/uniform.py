@@ -9,7 +9,15 @@ from dist_ms import ops
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value, standard_uniform
+from dist_ms.nn.probability.distribution.hooks import (
+    Family,
+    draws,
+    given,
+    of_parameters,
+    of_two,
+    of_value,
+    standard_uniform,
+)
 
 __all__ = ["Uniform"]
 
@@ -35,22 +43,15 @@ class Uniform(Family):
         [0.25 0.  ] 2.0
     """
 
+    low = given("low", "The smallest value.")
+    high = given("high", "The largest one.")
+
     def __init__(
         self, low: Any = None, high: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Uniform"
     ) -> None:
         super().__init__(seed, dtype, name, {"low": low, "high": high})
         if self.low is not None and self.high is not None and not (self.low.asnumpy() < self.high.asnumpy()).all():
             raise ValueError(complaint("low", name, "less than 'high'", f"{low} and {high}"))
-
-    @property
-    def low(self) -> Tensor | None:
-        """The smallest value."""
-        return self._low_value
-
-    @property
-    def high(self) -> Tensor | None:
-        """The largest one."""
-        return self._high_value
 
     @of_parameters
     def _mean(self, low: Tensor, high: Tensor) -> Tensor:
