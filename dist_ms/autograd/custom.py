@@ -23,7 +23,7 @@ from dist_ms.autograd.fit import fit
 from dist_ms.autograd.hooks import call_with_backward_hooks
 from dist_ms.autograd.recompute import recompute_call as recompute
 from dist_ms.autograd.saved import saved_tensors_hooks
-from dist_ms.autograd.tape import alias, call_node, paused, recording, tied, wanted
+from dist_ms.autograd.tape import Recorded, alias, call_node, paused, recording, tied, wanted
 from dist_ms.autograd.tree import map_tensors, tensors
 from dist_ms.common.tensor import Tensor
 
@@ -75,7 +75,7 @@ def _positional(cell: Any, args: tuple, kwargs: dict) -> list:
     return [*bound.args[1:], *bound.kwargs.values()]
 
 
-class _Bprop:
+class _Bprop(Recorded):
     """The primitive of one call of a cell with its own gradient.
 
     Args:
@@ -86,7 +86,6 @@ class _Bprop:
         outputs: what the call returned, nested.
     """
 
-    differentiable = True
     keeps = None
     keeps_output = True
 

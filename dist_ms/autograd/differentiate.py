@@ -25,7 +25,7 @@ from dist_ms._ext.tape import has_data
 from dist_ms.autograd.places import Places
 from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
-from dist_ms.autograd.tape import Node, Tape, alias, as_given, recording
+from dist_ms.autograd.tape import Node, Recorded, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.lanes import span
 from dist_ms.common.parameter import Parameter
@@ -36,13 +36,10 @@ from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
 Tensor._hooks = None
 
 
-class Start:
+class Start(Recorded):
     """The primitive of a node where an inner gradient ends: ties a value to its outer history."""
 
     name = "Start"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
 
     @staticmethod
     def gradient(inputs: tuple, output: Tensor, dout: Tensor) -> tuple:

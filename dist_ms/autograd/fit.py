@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 
 from dist_ms.autograd.differentiate import numpy_dtype
-from dist_ms.autograd.tape import apply
+from dist_ms.autograd.tape import Recorded, apply
 from dist_ms.common.tensor import Tensor, wrap
 
 
-class _SumTo:
+class _To(Recorded):
+    def __init__(self, shape: tuple) -> None:
+        self.shape = shape
+
+
+class _SumTo(_To):
     """Sum over the dimensions that broadcasting a shape to the input's would add or stretch."""
 
     name = "SumTo"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
-
-    def __init__(self, shape: tuple) -> None:
-        self.shape = shape
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         lead = x.ndim - len(self.shape)
@@ -31,16 +30,10 @@ class _SumTo:
         return (apply(_SpreadTo(inputs[0].shape), dout),)
 
 
-class _SpreadTo:
+class _SpreadTo(_To):
     """Broadcast to a shape."""
 
     name = "SpreadTo"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
-
-    def __init__(self, shape: tuple) -> None:
-        self.shape = shape
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         return np.broadcast_to(x, self.shape).copy()
@@ -49,13 +42,10 @@ class _SpreadTo:
         return (apply(_SumTo(inputs[0].shape), dout),)
 
 
-class _As:
+class _As(Recorded):
     """Cast to a NumPy dtype."""
 
     name = "As"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
 
     def __init__(self, dtype: np.dtype) -> None:
         self.dtype = dtype

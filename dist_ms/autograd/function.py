@@ -11,6 +11,7 @@ from dist_ms.autograd.differentiate import start, zeros_like
 from dist_ms.autograd.fit import fit
 from dist_ms.autograd.tape import (
     Node,
+    Recorded,
     Tape,
     alias,
     call_node,
@@ -169,12 +170,10 @@ def _kept(value: Tensor | None, args: tuple, saved: tuple, results: list[Tensor]
     return value
 
 
-class _Call:
+class _Call(Recorded):
     """The primitive of one call of a _Function."""
 
-    differentiable = True
     keeps = None
-    keeps_output = False
 
     def __init__(self, ctx: _Function, layout: list) -> None:
         self.ctx = ctx

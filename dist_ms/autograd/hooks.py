@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.autograd.differentiate import start
-from dist_ms.autograd.tape import Node, alias, call_node, live_inputs, recording, tensor_at, wanted
+from dist_ms.autograd.tape import Node, Recorded, alias, call_node, live_inputs, recording, tensor_at, wanted
 from dist_ms.autograd.tree import map_tensors, tensors
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
@@ -117,7 +117,7 @@ def hooks(self: Tensor) -> list[Callable]:
     return list(self._hooks.values()) if self._hooks else []
 
 
-class Pass:
+class Pass(Recorded):
     """The primitive of an identity node over several tensors; `seen` gets the tuple of gradients.
 
     Args:
@@ -125,9 +125,6 @@ class Pass:
     """
 
     name = "Pass"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
 
     def __init__(self, seen: Callable[[tuple], tuple]) -> None:
         self.seen = seen

@@ -15,7 +15,7 @@ import numpy as np
 
 from dist_ms.autograd.differentiate import Graph
 from dist_ms.autograd.places import lent
-from dist_ms.autograd.tape import Watch, call_node, live_inputs, recording, separate, tied
+from dist_ms.autograd.tape import Recorded, Watch, call_node, live_inputs, recording, separate, tied
 from dist_ms.autograd.tree import map_tensors, tensors
 from dist_ms.common.checks import check_callable
 from dist_ms.common.random.random_state import get_random_state, set_random_state
@@ -118,7 +118,7 @@ def _call(
     return map_tensors(lambda r: next(made), outputs)
 
 
-class _Again:
+class _Again(Recorded):
     """The primitive of a recomputed call.
 
     Args:
@@ -130,9 +130,7 @@ class _Again:
     """
 
     name = "Recompute"
-    differentiable = True
     keeps = None
-    keeps_output = False
 
     def __init__(
         self,

@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.autograd.tape import apply
+from dist_ms.autograd.tape import Recorded, apply
 from dist_ms.common.tensor import Tensor
 
 
-class _Stack:
+class _Stack(Recorded):
     """Stack equal shapes along a new axis, then reshape."""
 
     name = "StackAlong"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
 
     def __init__(self, axis: int, shape: tuple | None = None) -> None:
         self.axis = axis
@@ -34,13 +31,10 @@ class _Stack:
         return apply(_Unstack(axis, None if self.shape is None else stacked), dout)
 
 
-class _Unstack:
+class _Unstack(Recorded):
     """Reshape, then split along an axis that the parts do not have."""
 
     name = "UnstackAlong"
-    differentiable = True
-    keeps = ()
-    keeps_output = False
 
     def __init__(self, axis: int, shape: tuple | None = None) -> None:
         self.axis = axis

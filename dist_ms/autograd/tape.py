@@ -34,6 +34,7 @@ from dist_ms.common.tensor import Tensor, wrap
 
 __all__ = [
     "Node",
+    "Recorded",
     "Tape",
     "Watch",
     "alias",
@@ -53,6 +54,19 @@ __all__ = [
     "tied",
     "wanted",
 ]
+
+
+class Recorded:
+    """What the gate reads of an operation, for those that are no Primitives: a subclass has `name` and `gradient`.
+
+    Attributes:
+        keeps: places of the inputs whose data the gradient reads; None: all.
+        keeps_output: whether it reads the output.
+    """
+
+    differentiable = True
+    keeps: tuple[int, ...] | None = ()
+    keeps_output = False
 
 
 class Watch(Tape):

@@ -85,17 +85,10 @@ class BackupAndRestore(Callback):
         if run["cur_epoch_num"] % self.save_freq:
             return
         ranks = ranks_of(run)
-        error = None
-        try:
+        with ranks.agreeing():
             for path, chooses in self._files(run, ranks).items():
                 make_folder(_OWNER, os.path.dirname(path))
                 save_checkpoint(run["train_network"], path, choice_func=chooses)
-        except Exception as caught:
-            error = caught
-        if ranks.alike:
-            ranks.agree(error)
-        elif error is not None:
-            raise error
 
     def on_train_end(self, run_context: RunContext) -> None:
         """Delete the backup, unless the run was interrupted.

@@ -219,16 +219,11 @@ class ModelCheckpoint(Callback):
             self._append_dict["epoch_num"] = self._append_epoch_num + run["cur_epoch_num"]
         if "step_num" in self._append_dict:
             self._append_dict["step_num"] = self._append_step_num + run["cur_step_num"]
-        error = None
-        try:
-            self._write(run, files, name)
-        except Exception as caught:
-            error = caught
-        self._whole = dict.fromkeys(self._whole)  # the names tell later which files there are
-        if ranks.alike:
-            ranks.agree(error)
-        elif error is not None:
-            raise error
+        with ranks.agreeing():
+            try:
+                self._write(run, files, name)
+            finally:
+                self._whole = dict.fromkeys(self._whole)  # the names tell later which files there are
         self._latest_ckpt_file_name = os.path.join(self._directory, name)
 
     def _write(self, run: Any, files: list[Share], name: str) -> None:

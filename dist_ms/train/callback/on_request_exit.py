@@ -220,15 +220,8 @@ class OnRequestExit(Callback):
             _log.warning("%s: no MINDIR file was written: dist_ms has no compiled graphs.", _OWNER)
         if not self.save_ckpt:
             return
-        error = None
-        try:
+        with ranks.agreeing():
             self._save(ranks.rank, mode)
-        except Exception as caught:
-            error = caught
-        if ranks.alike:
-            ranks.agree(error)
-        elif error is not None:
-            raise error
 
     def _save(self, rank: int, mode: str) -> None:
         path, choice = self._path(rank, mode), None

@@ -8,11 +8,12 @@ same talking ones in the same order, and stopping is agreed on by all.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
-from dist_ms.communication import Comm, LocalComm, agree
+from dist_ms.communication import Comm, LocalComm, agreeing
 from dist_ms.parallel.job import data_parallel_comm
 from dist_ms.train.callback.callback import Callback
 
@@ -95,16 +96,9 @@ class Ranks:
         """
         return value if self.comm is None else float(self.add(np.array([value], np.float64))[0]) / self.size
 
-    def agree(self, error: Exception | None) -> None:
-        """Raise on every rank if any has an error.
-
-        Args:
-            error: this rank's, or None.
-        """
-        if self.comm is not None:
-            agree(self.comm, error)
-        elif error is not None:
-            raise error
+    def agreeing(self) -> AbstractContextManager[None]:
+        """Return a context for what alike callbacks of all ranks do: an error of one is raised on all."""
+        return nullcontext() if self.comm is None or not self.alike else agreeing(self.comm)
 
 
 def _keyed(callbacks: Sequence[Callback]) -> list[tuple[Callback, str]]:
