@@ -64,13 +64,9 @@ class Adagrad(Optimizer):
         self.states("accum", fill=initial_accumulator_value)
         self.counter("step_t")
 
-    def end_step(self) -> None:
-        """Count the step."""
-        self.step_t._data += 1
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its sum of squares in place."""
         group = self.group_of(index)
-        faded = lr / (1.0 + int(self.step_t._data) * group["lr_decay"])
+        faded = lr / (1.0 + (int(self.step_t._data) - 1) * group["lr_decay"])
         numbers = (faded, weight_decay, self.sign_of(index), group["eps"], True)
         run_compiled("adagrad", param, grad, [self.accum[index]], numbers)

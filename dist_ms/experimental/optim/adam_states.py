@@ -70,10 +70,6 @@ class AdamStates(Optimizer):
         self.states("max_exp_avg_sq")
         self.counter("state_step")
 
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.state_step._data += 1
-
     def step_number(self) -> int:
         """The number of the step, from 1."""
         return int(self.state_step._data)

@@ -50,10 +50,6 @@ class ASGD(Optimizer):
         self.states("ax")
         self.counter("step_t")
 
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.step_t._data += 1
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its mean in place, then its rates."""
         group, step = self.group_of(index), int(self.step_t._data)

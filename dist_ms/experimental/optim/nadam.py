@@ -72,10 +72,6 @@ class NAdam(Optimizer):
         self.states("exp_avg_sq")
         self._products: dict[int, tuple[int, float]] = {}
 
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.step_t._data += 1
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its moments in place."""
         group, step = self.group_of(index), int(self.step_t._data)

@@ -50,6 +50,8 @@ class Optimizer(ReplicatedUpdate):
         )
     """
 
+    _counter = ""  # the attribute that counts steps
+
     def __init__(self, params: Any, defaults: dict) -> None:
         super().__init__(auto_prefix=False)
         groups = listed(params, "params")
@@ -141,20 +143,14 @@ class Optimizer(ReplicatedUpdate):
             ValueError: if there are more or fewer, or of other shapes.
         """
         gradients = check_gradients(gradients, self.cls_name, self.parameters)
-        self.begin_step()
+        if self._counter:
+            getattr(self, self._counter)._data += 1
         for group, start in zip(self.param_groups, self.group_start_id):
             lr, decay = number_of(group["lr"]), group["weight_decay"]
             for index, param in enumerate(group["params"], start):
                 prepare_to_write(param)
                 self.update_one(index, param, gradients[index], lr, decay)
-        self.end_step()
         return True
-
-    def begin_step(self) -> None:
-        """What a rule does once per step, before the first parameter."""
-
-    def end_step(self) -> None:
-        """What a rule does once per step, after the last parameter."""
 
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter in place. Every optimizer overrides this or `construct`.
@@ -198,5 +194,6 @@ class Optimizer(ReplicatedUpdate):
         return made
 
     def counter(self, attribute: str, dtype: Any = np.int32, shape: tuple[int, ...] = (), start: int = 0) -> None:
-        """Make the Parameter that counts steps."""
+        """Make the Parameter that counts steps, the one under way among them."""
+        self._counter = attribute
         setattr(self, attribute, Parameter(Tensor(np.full(shape, start, dtype)), attribute))

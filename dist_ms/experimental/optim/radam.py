@@ -64,10 +64,6 @@ class RAdam(Optimizer):
         self.states("exp_avg")
         self.states("exp_avg_sq")
 
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.step_t._data += 1
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its moments in place."""
         group, step = self.group_of(index), int(self.step_t._data)

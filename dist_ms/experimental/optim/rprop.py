@@ -53,10 +53,6 @@ class Rprop(Optimizer):
         self.states("step_size")
         self.counter("step_t")
 
-    def begin_step(self) -> None:
-        """Count the step."""
-        self.step_t._data += 1
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter, its last gradient and its step sizes in place."""
         group = self.group_of(index)

@@ -52,12 +52,8 @@ class SGD(Optimizer):
         self.states("momentum_buf")
         self.counter("step_t")
 
-    def end_step(self) -> None:
-        """Count the step."""
-        self.step_t._data += 1
-
     def update_one(self, index: int, param: Parameter, grad: Tensor, lr: float, weight_decay: float) -> None:
         """Update one parameter and its momentum in place."""
-        group, first = self.group_of(index), int(self.step_t._data) == 0
+        group, first = self.group_of(index), int(self.step_t._data) == 1
         settings = (lr, group["momentum"], group["dampening"], weight_decay, group["nesterov"], first)
         sgd_step(param, grad, self.momentum_buf[index], *settings, self.sign_of(index))
