@@ -8,12 +8,12 @@ are read once, when a train step is built.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dist_ms.common.absent import did_you_mean
 from dist_ms.common.settings.ps_context import get_ps_context, reset_ps_context, set_ps_context
+from dist_ms.common.settings.value_checks import Check, ValueChecks
 
 __all__ = [
     "ParallelMode",
@@ -27,6 +27,9 @@ __all__ = [
 ]
 
 _SET = "For 'set_auto_parallel_context', "
+_checks = ValueChecks("set_auto_parallel_context")
+_bool, _str, _dict = _checks.of_type(bool), _checks.of_type(str), _checks.of_type(dict)
+_int, _one_of = _checks.ints, _checks.one_of
 
 
 class ParallelMode:
@@ -59,44 +62,8 @@ class _Key:
     """A setting: its default, what checks a value, and the one value dist_ms can follow."""
 
     default: Any
-    check: Callable[[str, Any], None]
+    check: Check
     refused: str = ""  # why another value than the default is refused; empty: none is
-
-
-def _bool(key: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"{_SET}'{key}' must be a bool, but got {value!r}.")
-
-
-def _str(key: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{_SET}'{key}' must be a str, but got {value!r}.")
-
-
-def _dict(key: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise TypeError(f"{_SET}'{key}' must be a dict, but got {value!r}.")
-
-
-def _int(low: int, high: int | None = None) -> Callable[[str, Any], None]:
-    def check(key: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{_SET}'{key}' must be an int, but got {value!r}.")
-        if value < low or (high is not None and value > high):
-            wanted = f"in [{low}, {high}]" if high is not None else f"at least {low}"
-            raise ValueError(f"{_SET}'{key}' must be {wanted}, but got {value}.")
-
-    return check
-
-
-def _one_of(*choices: str) -> Callable[[str, Any], None]:
-    def check(key: str, value: Any) -> None:
-        _str(key, value)
-        if value not in choices:
-            wanted = ", ".join(map(repr, choices))
-            raise ValueError(f"{_SET}'{key}' must be one of {wanted}, but got {value!r}.")
-
-    return check
 
 
 def _split_indices(key: str, value: Any) -> None:
@@ -184,10 +151,6 @@ def _strategy_ckpt_config(key: str, value: Any) -> None:
         raise ValueError(f"{_SET}'{key}' must name no file, but got {value}: {_AUTO}")
 
 
-def _shard_size(key: str, value: Any) -> None:
-    _int(-(2**31))(key, value)
-
-
 _AUTO = "operator-level (auto) parallelism is not part of dist_ms, which trains data-parallel."
 _PIPELINE = "pipeline parallelism is not part of dist_ms, which trains data-parallel."
 _SHARDED = "the parallel optimizer divides its update among all ranks."
@@ -215,7 +178,7 @@ _KEYS: dict[str, _Key] = {
     "enable_parallel_optimizer": _Key(False, _bool),
     "parallel_optimizer_config": _Key({}, _parallel_optimizer_config),
     # what only the default is possible for
-    "optimizer_weight_shard_size": _Key(-1, _shard_size, _SHARDED),
+    "optimizer_weight_shard_size": _Key(-1, _int(-(2**31)), _SHARDED),
     "optimizer_weight_shard_aggregated_save": _Key(False, _bool, _SHARDED),
     "communi_parallel_mode": _Key(
         "all_group_parallel",

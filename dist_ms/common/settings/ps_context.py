@@ -2,62 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.absent import did_you_mean
+from dist_ms.common.checks import complaint
+from dist_ms.common.settings.value_checks import Check, ValueChecks
 
-_SET = "For 'set_ps_context', "
-
-
-def _bool(key: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise TypeError(f"{_SET}'{key}' must be a bool, but got {value!r}.")
-
-
-def _str(key: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise TypeError(f"{_SET}'{key}' must be a str, but got {value!r}.")
+_checks = ValueChecks("set_ps_context")
+_bool, _str, _one_of = _checks.of_type(bool), _checks.of_type(str), _checks.one_of
+_port, _count = _checks.ints(0, 65535), _checks.ints(0, 2**32 - 1)
 
 
 def _secret(key: str, value: Any) -> None:
     if not isinstance(value, str):
-        raise TypeError(f"{_SET}'{key}' must be a str, but got {type(value).__name__}.")
+        raise TypeError(complaint(key, "set_ps_context", "a str", type(value).__name__))
 
 
-def _number(high: int) -> Callable[[str, Any], None]:
-    def check(key: str, value: Any) -> None:
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise TypeError(f"{_SET}'{key}' must be an int, but got {value!r}.")
-        if not 0 <= value <= high:
-            raise ValueError(f"{_SET}'{key}' must be in [0, {high}], but got {value}.")
-
-    return check
-
-
-def _one_of(*choices: str) -> Callable[[str, Any], None]:
-    def check(key: str, value: Any) -> None:
-        _str(key, value)
-        if value not in choices:
-            wanted = ", ".join(map(repr, choices))
-            raise ValueError(f"{_SET}'{key}' must be one of {wanted}, but got {value!r}.")
-
-    return check
-
-
-_KEYS: dict[str, tuple[Any, Callable[[str, Any], None]]] = {
+_KEYS: dict[str, tuple[Any, Check]] = {
     "enable_ps": (False, _bool),
     "config_file_path": ("", _str),
-    "scheduler_manage_port": (11202, _number(65535)),
+    "scheduler_manage_port": (11202, _port),
     "enable_ssl": (False, _bool),
     "client_password": ("", _secret),
     "server_password": ("", _secret),
     "server_mode": ("", _one_of("PARAMETER_SERVER")),
     "ms_role": ("MS_NOT_PS", _one_of("MS_WORKER", "MS_PSERVER", "MS_SERVER", "MS_SCHED")),
-    "worker_num": (0, _number(2**32 - 1)),
-    "server_num": (0, _number(2**32 - 1)),
+    "worker_num": (0, _count),
+    "server_num": (0, _count),
     "scheduler_ip": ("127.0.0.1", _str),
-    "scheduler_port": (6667, _number(65535)),
+    "scheduler_port": (6667, _port),
 }
 _SECRET = ("client_password", "server_password")
 
