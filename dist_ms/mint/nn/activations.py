@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dist_ms.common.tensor import Tensor
-from dist_ms.mint.nn import functional
-from dist_ms.nn.cell import Cell
+from dist_ms.mint.nn.function_layer import FunctionLayer
 from dist_ms.nn.layer.activation import HShrink as Hardshrink
 from dist_ms.nn.layer.activation import HSigmoid as Hardsigmoid
 from dist_ms.nn.layer.activation import HSwish as Hardswish
@@ -36,14 +34,9 @@ __all__ = [
 ]
 
 
-class _Plain(Cell):
-    """A layer that applies a function without arguments."""
-
+class _Plain(FunctionLayer):
     def __init__(self) -> None:
         super().__init__()
-
-    def construct(self, input: Tensor) -> Tensor:
-        return getattr(functional, type(self).__name__.lower())(input)
 
 
 class LogSigmoid(_Plain):
@@ -66,100 +59,64 @@ class Tanh(_Plain):
     """`functional.tanh` as a layer: `Tanh()(input)`."""
 
 
-class ReLU6(Cell):
+class ReLU6(FunctionLayer):
     """`functional.relu6` as a layer: `ReLU6(inplace)(input)`."""
 
     def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.relu6(input, self.inplace)
+        super().__init__(inplace=inplace)
 
 
-class SiLU(Cell):
+class SiLU(FunctionLayer):
     """`functional.silu` as a layer: `SiLU(inplace)(input)`."""
 
     def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.silu(input, self.inplace)
+        super().__init__(inplace=inplace)
 
 
-class ELU(Cell):
+class ELU(FunctionLayer):
     """`functional.elu` as a layer: `ELU(alpha, inplace)(input)`."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.alpha, self.inplace = alpha, inplace
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.elu(input, self.alpha, self.inplace)
+        super().__init__(alpha=alpha, inplace=inplace)
 
 
-class GELU(Cell):
+class GELU(FunctionLayer):
     """`functional.gelu` as a layer: `GELU(approximate)(input)`."""
 
     def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.gelu(input, self.approximate)
+        super().__init__(approximate=approximate)
 
 
-class GLU(Cell):
+class GLU(FunctionLayer):
     """`functional.glu` as a layer: `GLU(dim)(input)`."""
 
     def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.glu(input, self.dim)
+        super().__init__(dim=dim)
 
 
-class Hardtanh(Cell):
+class Hardtanh(FunctionLayer):
     """`functional.hardtanh` as a layer: `Hardtanh(min_val, max_val, inplace)(input)`."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
-        super().__init__()
-        self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.hardtanh(input, self.min_val, self.max_val, self.inplace)
+        super().__init__(min_val=min_val, max_val=max_val, inplace=inplace)
 
 
-class Threshold(Cell):
+class Threshold(FunctionLayer):
     """`functional.threshold` as a layer: `Threshold(threshold, value, inplace)(input)`."""
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
-        super().__init__()
-        self.threshold, self.value, self.inplace = threshold, value, inplace
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.threshold(input, self.threshold, self.value, self.inplace)
+        super().__init__(threshold=threshold, value=value, inplace=inplace)
 
 
-class Softmax(Cell):
+class Softmax(FunctionLayer):
     """`functional.softmax` as a layer: `Softmax(dim)(input)`."""
 
     def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.softmax(input, self.dim)
+        super().__init__(dim=dim)
 
 
-class LogSoftmax(Cell):
+class LogSoftmax(FunctionLayer, of="log_softmax"):
     """`functional.log_softmax` as a layer: `LogSoftmax(dim)(input)`."""
 
     def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.log_softmax(input, self.dim)
+        super().__init__(dim=dim)

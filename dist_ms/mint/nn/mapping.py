@@ -10,6 +10,7 @@ from dist_ms.common.initializer import Normal, initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
+from dist_ms.mint.nn.function_layer import FunctionLayer
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.extended.layers import Dropout2dExt as Dropout2d
 from dist_ms.nn.layer.extended.layers import DropoutExt as Dropout
@@ -83,12 +84,8 @@ class Embedding(Cell):
         )
 
 
-class Flatten(Cell):
+class Flatten(FunctionLayer):
     """`functional.flatten` as a layer: `Flatten(start_dim, end_dim)(input)`; the first dimension stays by default."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
-        super().__init__()
-        self.start_dim, self.end_dim = start_dim, end_dim
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.flatten(input, self.start_dim, self.end_dim)
+        super().__init__(start_dim=start_dim, end_dim=end_dim)

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
+from dist_ms.mint.nn.function_layer import FunctionLayer
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.pooling_windows.adaptive_pooling import (
     AdaptiveAvgPool1d,
@@ -28,15 +29,11 @@ __all__ = [
 ]
 
 
-class AdaptiveMaxPool1d(Cell):
+class AdaptiveMaxPool1d(FunctionLayer, of="adaptive_max_pool1d"):
     """`functional.adaptive_max_pool1d` as a layer: `AdaptiveMaxPool1d(output_size, return_indices)(input)`."""
 
     def __init__(self, output_size: int, return_indices: bool = False) -> None:
-        super().__init__()
-        self.output_size, self.return_indices = output_size, return_indices
-
-    def construct(self, input: Tensor) -> Any:
-        return functional.adaptive_max_pool1d(input, self.output_size, self.return_indices)
+        super().__init__(output_size=output_size, return_indices=return_indices)
 
 
 class AvgPool1d(Cell):

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
+from dist_ms.mint.nn.function_layer import FunctionLayer
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.image import PixelShuffle, Upsample
 from dist_ms.nn.layer.padding import (
@@ -57,28 +58,22 @@ class ZeroPad3d(ConstantPad3d):
         super().__init__(padding, 0)
 
 
-class Fold(Cell):
+class Fold(FunctionLayer):
     """`functional.fold` as a layer: `Fold(output_size, kernel_size, dilation, padding, stride)(input)`."""
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
     ) -> None:
-        super().__init__()
-        self.window = output_size, kernel_size, dilation, padding, stride
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.fold(input, *self.window)
+        super().__init__(
+            output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride
+        )
 
 
-class Unfold(Cell):
+class Unfold(FunctionLayer):
     """`functional.unfold` as a layer: `Unfold(kernel_size, dilation, padding, stride)(input)`."""
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
-        super().__init__()
-        self.window = kernel_size, dilation, padding, stride
-
-    def construct(self, input: Tensor) -> Tensor:
-        return functional.unfold(input, *self.window)
+        super().__init__(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
 
 
 class UpsamplingNearest2d(Cell):
