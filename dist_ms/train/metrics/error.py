@@ -6,23 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.train.metrics.metric import MeanMetric, rearrange_inputs
 
 
-class _MeanError(Metric):
+class _MeanError(MeanMetric):
     """The mean over the labels' first axis of what a function makes of the differences."""
 
     sums = ("_error_sum", "_samples_num")
     _size: Any  # a function of an array
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._error_sum = 0.0
-        self._samples_num = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -32,17 +23,7 @@ class _MeanError(Metric):
             ValueError: if the number of inputs or the shapes do not fit.
         """
         y_pred, y = (self._convert_data(d) for d in self._expect(inputs, "output", "label"))
-        self._error_sum += float(self._size(y.reshape(y_pred.shape) - y_pred).sum())
-        self._samples_num += len(inputs[1])
-
-    def eval(self) -> float:
-        """Return the error so far.
-
-        Raises:
-            RuntimeError: if nothing was seen.
-        """
-        self._need(self._samples_num)
-        return self._error_sum / self._samples_num
+        self._add(float(self._size(y.reshape(y_pred.shape) - y_pred).sum()), len(inputs[1]))
 
 
 class MAE(_MeanError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.train.metrics.metric import MeanMetric, rearrange_inputs
 
 
-class Loss(Metric):
+class Loss(MeanMetric):
     """The mean of the losses of all batches.
 
     Examples:
@@ -23,15 +23,6 @@ class Loss(Metric):
     sums = ("_sum_loss", "_total_num")
     needs_loss = True
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._sum_loss = 0.0
-        self._total_num = 0
-
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
         """See the loss of one batch: a number, or an array whose mean counts.
@@ -46,14 +37,4 @@ class Loss(Metric):
         loss = self._convert_data(loss)
         if loss.ndim > 1:
             raise ValueError(f"For 'Loss.update', the dimension of the loss must be 0 or 1, but got {loss.ndim}.")
-        self._sum_loss += float(loss.mean())
-        self._total_num += 1
-
-    def eval(self) -> float:
-        """Return the mean so far.
-
-        Raises:
-            RuntimeError: if nothing was seen.
-        """
-        self._need(self._total_num)
-        return self._sum_loss / self._total_num
+        self._add(float(loss.mean()), 1)

@@ -152,3 +152,32 @@ class Metric(metaclass=ABCMeta):
                 f"lists or numpy.ndarrays, but got {type(data).__name__}."
             )
         return data.astype(np.float32) if data.dtype.name == "bfloat16" else data
+
+
+class MeanMetric(Metric):
+    """A metric that is a sum over a count: `sums` names the two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything seen."""
+        total, count = self.sums
+        setattr(self, total, 0.0)
+        setattr(self, count, 0)
+
+    def _add(self, amount: float, number: int) -> None:
+        """Add to the sum, and to the count."""
+        for name, more in zip(self.sums, (amount, number)):
+            setattr(self, name, getattr(self, name) + more)
+
+    def eval(self) -> float:
+        """Return the value so far.
+
+        Raises:
+            RuntimeError: if nothing was seen.
+        """
+        total, count = (getattr(self, name) for name in self.sums)
+        self._need(count)
+        return total / count

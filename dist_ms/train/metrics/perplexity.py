@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_int
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.train.metrics.metric import MeanMetric, rearrange_inputs
 
 
-class Perplexity(Metric):
+class Perplexity(MeanMetric):
     r"""The exponential of the mean negative log-probability of the right classes.
 
     .. math:: \text{PPL} = \exp\Big(-\frac{1}{n} \sum_i \log p_i\Big)
@@ -38,12 +38,6 @@ class Perplexity(Metric):
         if ignore_label is not None:
             check_int(ignore_label, "ignore_label", "Perplexity")
         self.ignore_label = ignore_label
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._sum_metric = 0.0
-        self._num_inst = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -64,8 +58,7 @@ class Perplexity(Metric):
         right = right.astype(np.result_type(right, np.float32), copy=False)
         if self.ignore_label is not None:
             right = right[label != self.ignore_label]
-        self._sum_metric -= float(np.log(np.maximum(1e-10, right)).sum())
-        self._num_inst += right.size
+        self._add(-float(np.log(np.maximum(1e-10, right)).sum()), right.size)
 
     def eval(self) -> float:
         """Return the perplexity so far.
@@ -73,5 +66,4 @@ class Perplexity(Metric):
         Raises:
             RuntimeError: if nothing was seen.
         """
-        self._need(self._num_inst)
-        return math.exp(self._sum_metric / self._num_inst)
+        return math.exp(super().eval())

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms.train.metrics.classes import class_numbers
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.train.metrics.metric import MeanMetric, rearrange_inputs
 
 
-class TopKCategoricalAccuracy(Metric):
+class TopKCategoricalAccuracy(MeanMetric):
     """The share of samples whose class is among the k with the highest scores.
 
     Args:
@@ -39,12 +39,6 @@ class TopKCategoricalAccuracy(Metric):
         if k < 1:
             raise ValueError(f"For '{owner}', 'k' must be at least 1, but got {k}.")
         self.k = k
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._correct_num = 0
-        self._samples_num = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -56,17 +50,7 @@ class TopKCategoricalAccuracy(Metric):
         y_pred, y = (self._convert_data(d) for d in self._expect(inputs, "output", "label"))
         y = class_numbers(y_pred, y).reshape(-1, 1)
         best = np.argsort(-y_pred, axis=1)[:, : self.k]
-        self._correct_num += int((best == y).sum())
-        self._samples_num += len(y)
-
-    def eval(self) -> float:
-        """Return the accuracy so far.
-
-        Raises:
-            RuntimeError: if nothing was seen.
-        """
-        self._need(self._samples_num)
-        return self._correct_num / self._samples_num
+        self._add(int((best == y).sum()), len(y))
 
 
 class Top1CategoricalAccuracy(TopKCategoricalAccuracy):

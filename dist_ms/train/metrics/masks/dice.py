@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_positive_float
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.train.metrics.metric import MeanMetric, rearrange_inputs
 
 
-class Dice(Metric):
+class Dice(MeanMetric):
     r"""The Dice coefficients of batches, added up and divided by the number of samples.
 
     .. math:: \text{dice} = \frac{2 \sum x y}{\sum x^2 + \sum y^2 + \text{smooth}}
@@ -36,12 +36,6 @@ class Dice(Metric):
     def __init__(self, smooth: float = 1e-5) -> None:
         super().__init__()
         self.smooth = check_positive_float(smooth, "smooth", "Dice")
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._dice_coeff_sum = 0.0
-        self._samples_num = 0
 
     @rearrange_inputs
     def update(self, *inputs: Any) -> None:
@@ -57,14 +51,4 @@ class Dice(Metric):
             )
         a, b = y_pred.ravel(), y.ravel()
         size = float(np.dot(a, a) + np.dot(b, b)) + self.smooth
-        self._dice_coeff_sum += 2 * float(np.dot(a, b)) / size
-        self._samples_num += len(y)
-
-    def eval(self) -> float:
-        """Return the coefficient so far.
-
-        Raises:
-            RuntimeError: if nothing was seen.
-        """
-        self._need(self._samples_num)
-        return self._dice_coeff_sum / self._samples_num
+        self._add(2 * float(np.dot(a, b)) / size, len(y))

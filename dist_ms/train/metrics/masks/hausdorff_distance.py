@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_float, check_string
-from dist_ms.train.metrics.masks.surfaces import DISTANCES, checked_masks, edges, surface_distances
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.common.checks import check_bool, check_float
+from dist_ms.train.metrics.masks.surfaces import OfSurfaces, surface_distances
 
 
-class HausdorffDistance(Metric):
+class HausdorffDistance(OfSurfaces):
     r"""The Hausdorff distance of the latest image.
 
     .. math:: H(A, B) = \max\big(\max_{a \in A} \min_{b \in B} \|a - b\|,
@@ -36,7 +33,7 @@ class HausdorffDistance(Metric):
         2.0
     """
 
-    latest = ("y_pred_edges", "y_edges", "_is_update")
+    _as_masks = False
 
     def __init__(
         self,
@@ -45,47 +42,17 @@ class HausdorffDistance(Metric):
         directed: bool = False,
         crop: bool = True,
     ) -> None:
-        super().__init__()
+        super().__init__(distance_metric)
         owner = "HausdorffDistance"
-        check_string(distance_metric, "distance_metric", owner)
-        self.distance_metric = check_string(distance_metric, "distance_metric", owner, DISTANCES)
         if percentile is not None:
             check_float(percentile, "percentile", owner)
         for name, value in (("directed", directed), ("crop", crop)):
             if value is not None:
                 check_bool(value, name, owner)
         self.percentile, self.directed, self.crop = percentile, directed, crop
-        self.clear()
 
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self.y_pred_edges: Any = 0
-        self.y_edges: Any = 0
-        self._is_update = False
-
-    @rearrange_inputs
-    def update(self, *inputs: Any) -> None:
-        """See one image, in the place of the one before.
-
-        Args:
-            inputs: the output and the label image, of one shape, and the label whose masks are
-                compared.
-
-        Raises:
-            ValueError: if the number of inputs, the shapes or the label do not fit.
-        """
-        y_pred, y, label = self._expect(inputs, "output", "label", "label index")
-        y_pred, y = self._convert_data(y_pred), self._convert_data(y)
-        owner = "HausdorffDistance.update"
-        if not isinstance(label, (int, float)):
-            raise ValueError(
-                f"For '{owner}', the label index must be an int or a float, but got {type(label).__name__}."
-            )
-        masks = checked_masks(owner, label, y_pred, y, as_masks=False)
-        if self.crop:
-            masks = _cropped(*masks)
-        self.y_pred_edges, self.y_edges = map(edges, masks)
-        self._is_update = True
+    def _looked_at(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _cropped(a, b) if self.crop else (a, b)
 
     def eval(self) -> float:
         """Return the distance; infinite where one mask is empty.

@@ -3,61 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_string
-from dist_ms.train.metrics.masks.surfaces import DISTANCES, checked_masks, edges, surface_distances
-from dist_ms.train.metrics.metric import Metric, rearrange_inputs
+from dist_ms.common.checks import check_bool
+from dist_ms.train.metrics.masks.surfaces import OfSurfaces, surface_distances
 
 
-class _SurfaceDistance(Metric):
-    """The surfaces of the latest image's masks."""
-
-    latest = ("_y_pred_edges", "_y_edges", "_is_update")
-    _label_error: type[Exception] = ValueError
-
+class _SurfaceDistance(OfSurfaces):
     def __init__(self, symmetric: bool = False, distance_metric: str = "euclidean") -> None:
-        super().__init__()
-        owner = type(self).__name__
-        check_string(distance_metric, "distance_metric", owner)
-        self.distance_metric = check_string(distance_metric, "distance_metric", owner, DISTANCES)
-        self.symmetric = check_bool(symmetric, "symmetric", owner)
-        self.clear()
-
-    def clear(self) -> None:
-        """Forget everything seen."""
-        self._y_pred_edges: Any = 0
-        self._y_edges: Any = 0
-        self._is_update = False
-
-    @rearrange_inputs
-    def update(self, *inputs: Any) -> None:
-        """See one image, in the place of the one before.
-
-        Args:
-            inputs: the output and the label image, of one shape, and the label whose masks are
-                compared.
-
-        Raises:
-            TypeError, ValueError: if the number of inputs, the shapes or the label do not fit.
-        """
-        y_pred, y, label = self._expect(inputs, "output", "label", "label index")
-        owner = f"{type(self).__name__}.update"
-        y_pred, y = self._convert_data(y_pred), self._convert_data(y)
-        if not isinstance(label, (int, float)):
-            raise self._label_error(
-                f"For '{owner}', the label index must be an int or a float, but got {type(label).__name__}."
-            )
-        masks = checked_masks(owner, label, y_pred, y, as_masks=True)
-        self._y_pred_edges, self._y_edges = map(edges, masks)
-        self._is_update = True
+        super().__init__(distance_metric)
+        self.symmetric = check_bool(symmetric, "symmetric", type(self).__name__)
 
     def _both(self) -> list[np.ndarray]:
         """Return the distances there and, where asked for, back."""
         self._need(self._is_update)
-        a, b, kind = self._y_pred_edges, self._y_edges, self.distance_metric
+        a, b, kind = self.y_pred_edges, self.y_edges, self.distance_metric
         there = surface_distances(a, b, kind)
         return [there, surface_distances(b, a, kind)] if self.symmetric else [there]
 

@@ -1,36 +1,22 @@
-"""Surfaces of masks and the distances between them, without SciPy.
-
-A distance transform goes axis by axis: after the axes so far, an element holds the distance to
-the nearest surface element that differs from it along those axes alone. One more axis takes,
-for every shift along it, the smaller of what is there and what the shifted element gives.
-"""
+"""Surfaces of masks and the distances between them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-DISTANCES = ("euclidean", "chessboard", "taxicab")
+from dist_ms.common.checks import check_string
+from dist_ms.train.metrics.metric import Metric, rearrange_inputs
 
-# How a distance d along the axes so far and a shift s along the next become one (squared for
-# euclidean).
-_COMBINE: dict[str, Callable] = {
-    "euclidean": lambda d, s: d + s * s,
-    "chessboard": np.maximum,
-    "taxicab": lambda d, s: d + s,
-}
+DISTANCES = ("euclidean", "chessboard", "taxicab")
 
 
 def edges(mask: np.ndarray) -> np.ndarray:
     """Return the elements of a mask that touch, along an axis, one outside it or the border."""
-    inside = mask.copy()
-    for axis in range(mask.ndim):
-        padded = np.pad(mask, [(1, 1) if a == axis else (0, 0) for a in range(mask.ndim)])
-        inside &= np.take(padded, range(mask.shape[axis]), axis)
-        inside &= np.take(padded, range(2, mask.shape[axis] + 2), axis)
-    return mask & ~inside
+    from scipy import ndimage
+
+    return mask & ~ndimage.binary_erosion(mask)
 
 
 def distances(surface: np.ndarray, kind: str) -> np.ndarray:
@@ -40,25 +26,11 @@ def distances(surface: np.ndarray, kind: str) -> np.ndarray:
         surface: a mask of any dimensions.
         kind: "euclidean" (float64), "chessboard" or "taxicab" (ints).
     """
-    far = 4 * sum(n * n for n in surface.shape) + 4  # above every distance
-    found = np.where(surface, 0, far).astype(np.int64)
-    for axis in range(surface.ndim):
-        found = np.moveaxis(_along(np.moveaxis(found, axis, 0), kind), 0, axis)
-    return np.sqrt(found) if kind == "euclidean" else found
+    from scipy import ndimage
 
-
-def _along(found: np.ndarray, kind: str) -> np.ndarray:
-    """Take one axis, the first, into account."""
-    combine, nearest = _COMBINE[kind], found.copy()
-    for shift in range(1, len(found)):
-        # A shift costs at least as much as the shift alone.
-        if combine(0, shift) >= nearest.max(initial=0):
-            break
-        there = combine(found[shift:], shift)
-        back = combine(found[:-shift], shift)
-        np.minimum(nearest[:-shift], there, out=nearest[:-shift])
-        np.minimum(nearest[shift:], back, out=nearest[shift:])
-    return nearest
+    if kind == "euclidean":
+        return ndimage.distance_transform_edt(~surface)
+    return ndimage.distance_transform_cdt(~surface, kind)
 
 
 def surface_distances(of: np.ndarray, to: np.ndarray, kind: str) -> np.ndarray:
@@ -90,3 +62,54 @@ def checked_masks(owner: str, label: Any, y_pred: np.ndarray, y: np.ndarray, as_
             f"shapes {y_pred.shape} and {y.shape}."
         )
     return tuple(a if as_masks and a.dtype == bool else a == label for a in (y_pred, y))
+
+
+class OfSurfaces(Metric):
+    """A metric of the surfaces of the latest image's masks.
+
+    Args:
+        distance_metric: "euclidean", "chessboard" or "taxicab".
+    """
+
+    latest = ("y_pred_edges", "y_edges", "_is_update")
+    _as_masks = True  # boolean images are the masks already
+    _label_error: type[Exception] = ValueError
+
+    def __init__(self, distance_metric: str) -> None:
+        super().__init__()
+        owner = type(self).__name__
+        check_string(distance_metric, "distance_metric", owner)
+        self.distance_metric = check_string(distance_metric, "distance_metric", owner, DISTANCES)
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything seen."""
+        self.y_pred_edges: Any = 0
+        self.y_edges: Any = 0
+        self._is_update = False
+
+    @rearrange_inputs
+    def update(self, *inputs: Any) -> None:
+        """See one image, in the place of the one before.
+
+        Args:
+            inputs: the output and the label image, of one shape, and the label whose masks are
+                compared.
+
+        Raises:
+            TypeError, ValueError: if the number of inputs, the shapes or the label do not fit.
+        """
+        y_pred, y, label = self._expect(inputs, "output", "label", "label index")
+        owner = f"{type(self).__name__}.update"
+        y_pred, y = self._convert_data(y_pred), self._convert_data(y)
+        if not isinstance(label, (int, float)):
+            raise self._label_error(
+                f"For '{owner}', the label index must be an int or a float, but got {type(label).__name__}."
+            )
+        masks = checked_masks(owner, label, y_pred, y, self._as_masks)
+        self.y_pred_edges, self.y_edges = map(edges, self._looked_at(*masks))
+        self._is_update = True
+
+    def _looked_at(self, a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the parts of the masks that count."""
+        return a, b
