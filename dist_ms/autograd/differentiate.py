@@ -233,38 +233,6 @@ def _own(x: Tensor, grad: Tensor | RowTensor | None, taken: set[int]) -> Tensor 
     return grad
 
 
-def differentiate(
-    fn: Callable,
-    args: Sequence = (),
-    kwargs: dict | None = None,
-    positions: Iterable[int] = (),
-    weights: Sequence = (),
-    sink: GradientSink | None = None,
-    sens: Any = None,
-) -> tuple[Any, list[Tensor]]:
-    """Run `fn` and return its outputs, and the gradients of `positions` and then `weights`.
-
-    Args:
-        fn: the function or Cell to run.
-        args, kwargs: its arguments.
-        positions: indices of `args` to differentiate with respect to.
-        weights: Parameters to differentiate with respect to.
-        sink: takes the weights' gradients as they become complete.
-        sens: the gradient of the outputs, nested like them; ones by default.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> from dist_ms.autograd.differentiate import differentiate
-        >>> w = ms.Parameter(ms.Tensor(3.0), name="w")
-        >>> value, grads = differentiate(lambda x: x * w, (ms.Tensor(2.0),), weights=[w])
-        >>> print(value, grads[0])
-        6.0 2.0
-    """
-    graph = Graph(fn, args, kwargs, positions, weights)
-    target_grads, weight_grads = graph.sweep(graph.outputs, sens, sink)
-    return graph.outputs, target_grads + weight_grads
-
-
 def no_rows(x: Tensor) -> RowTensor:
     """The gradient of a table of which nothing was looked up."""
     return row_tensor(np.empty(0, np.int64), np.empty((0, *x.shape[1:]), x._dtype), x.shape)

@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from dist_ms.compat.paths import guard
+from dist_ms.compat.paths import exists, guard
 
 
 class _Top(ModuleType):
@@ -56,7 +56,7 @@ class AliasFinder(MetaPathFinder, Loader):
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Answer for the alias and what lies below it; None for modules that are not there."""
         head, _, below = fullname.partition(".")
-        if head != self.alias or (below and not _exists(f"{self.package}.{below}")):
+        if head != self.alias or (below and not exists(f"{self.package}.{below}")):
             return None
         return importlib.util.spec_from_loader(fullname, self)
 
@@ -79,10 +79,3 @@ class AliasFinder(MetaPathFinder, Loader):
         """Remove the alias's modules from the interpreter."""
         for name in [n for n in sys.modules if n == self.alias or n.startswith(self.alias + ".")]:
             del sys.modules[name]
-
-
-def _exists(name: str) -> bool:
-    try:
-        return importlib.util.find_spec(name) is not None
-    except ModuleNotFoundError:
-        return False

@@ -40,7 +40,7 @@ class FurtherNames:
     @functools.cached_property
     def _sources(self) -> dict[str, ModuleType]:
         wanted = {s: _name(s.lstrip("~")) for s in _LISTED.get(self._path, ()) if s.lstrip("~") != self._path}
-        return {s: importlib.import_module(name) for s, name in wanted.items() if _exists(name)}
+        return {s: importlib.import_module(name) for s, name in wanted.items() if exists(name)}
 
     def find(self, name: str) -> Any:
         """What a name means.
@@ -224,7 +224,8 @@ def install() -> None:
             complete(module, path)
 
 
-def _exists(name: str) -> bool:
+def exists(name: str) -> bool:
+    """Whether there is a module of this name."""
     try:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:

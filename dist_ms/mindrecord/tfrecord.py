@@ -10,7 +10,6 @@ import gzip
 import os
 import struct
 import zlib
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,6 @@ from dist_ms._ext.checksums import masked
 _LENGTH = struct.Struct("<Q")
 _CHECKSUM = struct.Struct("<I")
 _HEAD, _TAIL = 12, 4
-
-
-def framed(record: bytes) -> bytes:
-    """A record as it stands in a file."""
-    length = _LENGTH.pack(len(record))
-    return length + _CHECKSUM.pack(masked(length)) + record + _CHECKSUM.pack(masked(record))
 
 
 class RecordFile:
@@ -90,7 +83,7 @@ class RecordFile:
 
 
 @functools.cache
-def _example() -> type:
+def example_class() -> type:
     """The message class of examples, in a descriptor pool of its own, as its name would clash with TensorFlow's."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
@@ -129,15 +122,6 @@ def _example() -> type:
     return message_factory.GetMessageClass(pool.FindMessageTypeByName("dist_ms.Example"))
 
 
-def example(values: Mapping[str, Any]) -> bytes:
-    """An example of lists of bytes, ints or floats."""
-    message = _example()()
-    for name, items in values.items():
-        kind = "bytes" if isinstance(items[0], bytes) else "float" if isinstance(items[0], float) else "int64"
-        getattr(message.features.feature[name], f"{kind}_list").value.extend(items)
-    return message.SerializeToString()
-
-
 def features(record: bytes, place: str) -> dict[str, Any]:
     """The features of an example: a list of bytes, or an array of float32 or int64.
 
@@ -151,7 +135,7 @@ def features(record: bytes, place: str) -> dict[str, Any]:
     from google.protobuf.message import DecodeError
 
     try:
-        message = _example().FromString(record)
+        message = example_class().FromString(record)
     except DecodeError as error:
         raise RuntimeError(f"{place} holds no example of TensorFlow's ({error}).") from None
     found: dict[str, Any] = {}

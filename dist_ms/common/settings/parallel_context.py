@@ -120,19 +120,24 @@ def _dataset_strategy(key: str, value: Any) -> None:
         raise ValueError(f"{_SET}'{key}' must be 'data_parallel' or 'full_batch', but got {value!r}: {_AUTO}")
 
 
-def _parallel_optimizer_config(key: str, value: Any) -> None:
+def _fields(key: str, value: Any, checks: dict[str, Check]) -> None:
+    """Check a dict, key by key."""
     _dict(key, value)
+    for field, item in value.items():
+        if field not in checks:
+            wanted = ", ".join(checks)
+            raise ValueError(f"{_SET}the keys of '{key}' must be {wanted}, but got {field!r}.")
+        checks[field](f"{key}['{field}']", item)
+
+
+def _parallel_optimizer_config(key: str, value: Any) -> None:
     checks = {
         "gradient_accumulation_shard": _bool,
         "parallel_optimizer_threshold": _int(0),
         "optimizer_weight_shard_size": _int(1),
         "optimizer_level": _one_of("level1", "level2", "level3"),
     }
-    for field, item in value.items():
-        if field not in checks:
-            wanted = ", ".join(checks)
-            raise ValueError(f"{_SET}the keys of '{key}' must be {wanted}, but got {field!r}.")
-        checks[field](f"{key}['{field}']", item)
+    _fields(key, value, checks)
     if value.get("gradient_accumulation_shard"):
         raise ValueError(f"{_SET}'{key}['gradient_accumulation_shard']' must be False, but got True: {_SHARDED}")
     if value.get("optimizer_level", "level1") == "level3":
@@ -140,13 +145,8 @@ def _parallel_optimizer_config(key: str, value: Any) -> None:
 
 
 def _strategy_ckpt_config(key: str, value: Any) -> None:
-    _dict(key, value)
     checks = {"load_file": _str, "save_file": _str, "only_trainable_params": _bool}
-    for field, item in value.items():
-        if field not in checks:
-            wanted = ", ".join(checks)
-            raise ValueError(f"{_SET}the keys of '{key}' must be {wanted}, but got {field!r}.")
-        checks[field](f"{key}['{field}']", item)
+    _fields(key, value, checks)
     if any(value.get(name) for name in ("load_file", "save_file")):
         raise ValueError(f"{_SET}'{key}' must name no file, but got {value}: {_AUTO}")
 

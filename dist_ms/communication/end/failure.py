@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 from dist_ms.communication.end.missing import missing_of
+from dist_ms.communication.end.survivors import flush_output
 from dist_ms.communication.rendezvous.control import Control
 from dist_ms.communication.start.launched import launched_rank
 
@@ -128,7 +129,7 @@ class Ending:
             self._say("ends with an operation that never completed\n")
             self._end_job(1)
         else:
-            self._flush()
+            flush_output()
             try:
                 self.control.farewell()
             except KeyboardInterrupt:
@@ -141,20 +142,12 @@ class Ending:
 
     def _say(self, text: str) -> None:
         """Write in one piece, so that the ranks' lines do not mix."""
-        self._flush()
+        flush_output()
         try:
             sys.stderr.write(f"{self._label} {text}")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):
             pass  # stderr is closed: there is nobody to tell, but the job must end all the same
-
-    @staticmethod
-    def _flush() -> None:
-        for stream in (sys.stdout, sys.stderr):
-            try:
-                stream.flush()
-            except (OSError, ValueError, AttributeError):
-                pass
 
     def _tell(self, code: int, error: BaseException | None) -> None:
         """Tell `dist-ms run` how the job ends, before mpirun says it in its own way."""
@@ -186,9 +179,9 @@ class Ending:
             try:
                 self._tell(code, error)
                 self.control.fail(_GRACE)
-                self._flush()
+                flush_output()
                 if self.control.rank > min(self.control.failed, default=self.control.rank):
                     time.sleep(_PATIENCE)
             finally:
-                self._flush()
+                flush_output()
                 self._abort(code)

@@ -210,19 +210,21 @@ class Survivors:
                     raise
                 fine = False
                 world.revoke()
-            try:
+            with self.passing_over():
                 if channel.Agree(int(fine)):
                     return
-            except self._mpi.Exception as error:
-                if not self.tells(error):
-                    raise
 
 
-def follow() -> NoReturn:
-    """End this process, as another rank has ended the job; the launcher says which."""
+def flush_output() -> None:
+    """Have what was printed written, where anybody reads."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
             pass
+
+
+def follow() -> NoReturn:
+    """End this process, as another rank has ended the job; the launcher says which."""
+    flush_output()
     os._exit(FOLLOWED)

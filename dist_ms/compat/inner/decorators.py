@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.jit import constexpr
-
-_log = logging.getLogger("dist_ms")
-_told: set[str] = set()
+from dist_ms.common.once import warn_once
 
 
 def deprecated(version: str, substitute: str, use_substitute_name: bool = False, module_prefix: str = "") -> Callable:
@@ -32,9 +29,8 @@ def deprecated(version: str, substitute: str, use_substitute_name: bool = False,
         @functools.wraps(function)
         def wrapped(*args: Any, **kwargs: Any) -> Any:
             name = module_prefix + function.__qualname__
-            if name not in _told:
-                _told.add(name)
-                _log.warning("'%s' is deprecated from version %s on; use '%s'.", name, version, substitute)
+            text = "'%s' is deprecated from version %s on; use '%s'."
+            warn_once(f"deprecated {name}", text, name, version, substitute)
             return function(*args, **kwargs)
 
         if use_substitute_name:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,7 @@ def check_folder(value: Any, name: str, owner: str) -> Path:
         TypeError: if it is no path.
         ValueError: if there is no such folder.
     """
-    if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"For '{owner}', '{name}' must be the path of a folder, but got {type(value).__name__}.")
-    path = Path(value)
-    if not path.is_dir() or not os.access(path, os.R_OK):
-        raise ValueError(f"For '{owner}', '{name}' must be a folder that can be read, but got {str(value)!r}.")
-    return path
+    return _readable(value, name, owner, "folder", Path.is_dir)
 
 
 def check_file(value: Any, name: str, owner: str) -> Path:
@@ -35,11 +31,15 @@ def check_file(value: Any, name: str, owner: str) -> Path:
         TypeError: if it is no path.
         ValueError: if there is no such file.
     """
+    return _readable(value, name, owner, "file", Path.is_file)
+
+
+def _readable(value: Any, name: str, owner: str, kind: str, is_kind: Callable[[Path], bool]) -> Path:
     if not isinstance(value, (str, os.PathLike)):
-        raise TypeError(f"For '{owner}', '{name}' must be the path of a file, but got {type(value).__name__}.")
+        raise TypeError(f"For '{owner}', '{name}' must be the path of a {kind}, but got {type(value).__name__}.")
     path = Path(value)
-    if not path.is_file() or not os.access(path, os.R_OK):
-        raise ValueError(f"For '{owner}', '{name}' must be a file that can be read, but got {str(value)!r}.")
+    if not is_kind(path) or not os.access(path, os.R_OK):
+        raise ValueError(f"For '{owner}', '{name}' must be a {kind} that can be read, but got {str(value)!r}.")
     return path
 
 

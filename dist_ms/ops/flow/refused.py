@@ -24,10 +24,6 @@ _ASCEND = (
     "has no part of an operation that MindSpore has on Ascend only",
     "Write it with the plain operations of ops.",
 )
-_RECURRENT = (
-    "has no operation that MindSpore has on Ascend only",
-    "Use nn.LSTM or nn.GRU.",
-)
 _COMPILED = (
     "compiles no graphs, whose parts this is",
     "Write plain Python.",

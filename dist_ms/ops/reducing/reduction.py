@@ -207,7 +207,18 @@ class ReduceProd(Reduction):
         return mul(self.spread(dout, x, axis), others), None
 
 
-class ReduceAll(Reduction):
+class _Truth(Reduction):
+    which: str  # "min": of all elements; "max": of any
+    differentiable = False
+
+    def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
+        axes, truths = self.axes(x, axis), x if x.dtype.kind == "b" else np.asarray(np.not_equal(x, 0))
+        found = kernels.reduce_axes(truths, axes, self.which, self.keep_dims)
+        whole = truths.all if self.which == "min" else truths.any
+        return np.asarray(whole(axes, keepdims=self.keep_dims)) if found is None else found
+
+
+class ReduceAll(_Truth):
     """Whether all elements over dimensions are true (not 0).
 
     Args:
@@ -223,15 +234,10 @@ class ReduceAll(Reduction):
         [False  True]
     """
 
-    differentiable = False
-
-    def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        axes, truths = self.axes(x, axis), x if x.dtype.kind == "b" else np.asarray(np.not_equal(x, 0))
-        found = kernels.reduce_axes(truths, axes, "min", self.keep_dims)
-        return np.asarray(truths.all(axes, keepdims=self.keep_dims)) if found is None else found
+    which = "min"
 
 
-class ReduceAny(Reduction):
+class ReduceAny(_Truth):
     """Whether one element or more over dimensions are true (not 0).
 
     Args:
@@ -247,12 +253,7 @@ class ReduceAny(Reduction):
         [ True False]
     """
 
-    differentiable = False
-
-    def forward(self, x: np.ndarray, axis: Any = ()) -> np.ndarray:
-        axes, truths = self.axes(x, axis), x if x.dtype.kind == "b" else np.asarray(np.not_equal(x, 0))
-        found = kernels.reduce_axes(truths, axes, "max", self.keep_dims)
-        return np.asarray(truths.any(axes, keepdims=self.keep_dims)) if found is None else found
+    which = "max"
 
 
 class CountNonZero(Reduction):

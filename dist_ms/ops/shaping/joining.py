@@ -39,9 +39,7 @@ __all__ = [
 _LARGE = 131072
 
 
-class Concat(Primitive):
-    """`concat` as a primitive: `Concat(axis)(tensors)`."""
-
+class _OfSequence(Primitive):
     keeps = ()
 
     def __init__(self, axis: int = 0) -> None:
@@ -49,6 +47,10 @@ class Concat(Primitive):
 
     def __call__(self, tensors: Any) -> Tensor:
         return super().__call__(*sequence(tensors, "tensors", self.name))
+
+
+class Concat(_OfSequence):
+    """`concat` as a primitive: `Concat(axis)(tensors)`."""
 
     def forward(self, *tensors: np.ndarray) -> np.ndarray:
         first = tensors[0]
@@ -76,16 +78,8 @@ class Concat(Primitive):
 
 
 @raises(**{"elements of tensors": ValueError})
-class Stack(Primitive):
+class Stack(_OfSequence):
     """`stack` as a primitive: `Stack(axis)(tensors)`."""
-
-    keeps = ()
-
-    def __init__(self, axis: int = 0) -> None:
-        self.axis = integer(axis, "axis", self.name)
-
-    def __call__(self, tensors: Any) -> Tensor:
-        return super().__call__(*sequence(tensors, "tensors", self.name))
 
     def forward(self, *tensors: np.ndarray) -> np.ndarray:
         if any(t.shape != tensors[0].shape for t in tensors):

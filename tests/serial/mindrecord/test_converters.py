@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dist_ms.mindrecord as mr
-from dist_ms.mindrecord.tfrecord import example, framed
+from tests.tfrecords import example, framed
 
 
 def rows(path):

@@ -8,7 +8,7 @@ import pytest
 
 import dist_ms as ms
 import dist_ms.dataset as ds
-from dist_ms.mindrecord.tfrecord import example, framed
+from tests.tfrecords import example, framed
 
 EXAMPLES = [{"i": [k, k + 1, -k], "f": [k + 0.5], "s": [b"ab%d" % k], "l": [k]} for k in range(5)]
 
