@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from tests.jobs.conftest import environment
-from tests.serial.communication.test_launched import MSRUN, SRUN, TORCHRUN
+from tests.serial.communication.start.test_launched import MSRUN, SRUN, TORCHRUN
 
 TRAINING = """
 import sys

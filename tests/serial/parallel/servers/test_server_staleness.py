@@ -9,7 +9,7 @@ import dist_ms as ms
 from dist_ms import nn
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.parallel.servers.messages import Kind
-from tests.serial.parallel.served_line import Line
+from tests.serial.parallel.servers.served_line import Line
 
 ROWS, COLUMNS, RATE = 9, 2, 0.5
 START = np.arange(ROWS * COLUMNS, dtype=np.float32).reshape(ROWS, COLUMNS)
