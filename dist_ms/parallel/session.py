@@ -16,10 +16,10 @@ from dist_ms.parallel.divided_update import DividedUpdate
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.mode import averages, is_data_parallel, refuse_automatic, tell_sum, world_comm
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
+from dist_ms.parallel.plan_command import show_plan
 from dist_ms.parallel.reduction.gradient_hook import GradHook
 from dist_ms.parallel.reduction.reducer import Reducer
 from dist_ms.parallel.servers.roles import is_worker
-from dist_ms.parallel.shown import show_plan
 
 # By the id of a weight that is alive. Not by session: when the memory of one is freed differs from rank to rank.
 _reduced_by: dict[int, tuple[Comm, str]] = {}
