@@ -1,5 +1,6 @@
-"""The environment variables that dist_ms reads, each here: what it is where it is not set. README.md says what they do.
+"""The environment variables that dist_ms reads, each here: what it is where it is not set.
 
+README.md says what those do that users set; PLAN, REPORT, STATUS and TRACE are what `dist-ms` tells its ranks.
 `communication`, `launch` and `_ext` do not know this floor. `communication/environment.py` has those of its own.
 """
 

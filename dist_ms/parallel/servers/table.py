@@ -60,7 +60,6 @@ class TableLink:
 
     Attributes:
         clock: how often this worker has pushed.
-        pulled_rows, pushed_rows: how many rows have travelled.
         cache: rows that are kept here, or None.
     """
 
@@ -69,7 +68,7 @@ class TableLink:
         self.name, self.shape, self.dtype = parameter.name, tuple(parameter.shape), np.dtype(parameter.dtype.np)
         self.staleness, self.wire = parameter.staleness, np.dtype(parameter.wire or self.dtype)
         self.partition = RowPartition(self.shape[0], client.servers, parameter.partition)
-        self.clock = self.pulled_rows = self.pushed_rows = 0
+        self.clock = 0
         self.cache: RowCache | None = None
         if parameter.cached_rows:
             self.cache = RowCache(min(parameter.cached_rows, self.shape[0]), self.shape[1], self.dtype)
@@ -163,7 +162,6 @@ class TableLink:
             message = self.client.answer(server, tags[server], f"Pulling rows of '{self.name}'")
             rows[places] = message.values.reshape(-1, self.shape[1])
             versions.append(message.clock)
-        self.pulled_rows += len(ids)
         return rows, min(versions)
 
     def _read_changes(self, ids: np.ndarray, rows: np.ndarray, tags: list[int]) -> int:
@@ -174,7 +172,6 @@ class TableLink:
             at = message.ids if isinstance(places, slice) else places[message.ids]
             if len(local):
                 rows[at] = message.values.reshape(-1, self.shape[1])
-            self.pulled_rows += len(message.ids)
             versions.append(message.clock)
         return min(versions)
 
@@ -266,7 +263,6 @@ class TableLink:
                 body.reshape(len(local), self.shape[1])[...] = values[places]
             self.client.post(server, data)
         self.clock += 1
-        self.pushed_rows += len(ids)
 
     # ---- the whole
     def _parts(self) -> list[tuple[int, np.ndarray, int, int]]:
