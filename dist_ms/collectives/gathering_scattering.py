@@ -154,7 +154,25 @@ class CollectiveGather(Primitive):
         return np.concatenate(parts) if parts else np.zeros(1, x.dtype)
 
 
-class ReduceScatter(Primitive):
+class _Scattering(Primitive):
+    keeps = ()
+
+    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
+        super().__init__()
+        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
+
+    def of_sum(self, whole: Any) -> Any:
+        """The gathered gradient of a sum, or of an average."""
+        if self.op == "avg":
+            return whole / comm_for(self.group, self.name).size
+        if self.op != "sum":
+            raise NotImplementedError(
+                f"For '{self.name}', only 'op' 'sum' and 'avg' have a gradient, but got {self.op!r}."
+            )
+        return whole
+
+
+class ReduceScatter(_Scattering):
     """The element-wise reduction of every rank's tensor, of which each rank keeps its part of the first dimension.
 
     Differentiable for "sum" and "avg": the gradient is gathered from all ranks (an AllGather).
@@ -181,12 +199,6 @@ class ReduceScatter(Primitive):
         [1. 2.]
     """
 
-    keeps = ()
-
-    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
-        super().__init__()
-        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
-
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Reduce and scatter."""
         comm = comm_for(self.group, self.name)
@@ -199,11 +211,10 @@ class ReduceScatter(Primitive):
 
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         """Each rank's part of the result holds that part of every input once."""
-        whole = AllGather(self.group)(dout)
-        return (_of_sum(self, whole),)
+        return (self.of_sum(AllGather(self.group)(dout)),)
 
 
-class ReduceScatterV(Primitive):
+class ReduceScatterV(_Scattering):
     """ReduceScatter where the ranks' parts have lengths of their own.
 
     Args:
@@ -229,12 +240,6 @@ class ReduceScatterV(Primitive):
         [1. 2.]
     """
 
-    keeps = ()
-
-    def __init__(self, op: str = ReduceOp.SUM, group: str = WORLD) -> None:
-        super().__init__()
-        self.op, self.group = check_reduction(op, self.name), check_group_name(group, self.name)
-
     def forward(self, x: np.ndarray, input_split_sizes: Any) -> np.ndarray:
         """Reduce and scatter."""
         comm = comm_for(self.group, self.name)
@@ -247,18 +252,7 @@ class ReduceScatterV(Primitive):
     def gradient(self, inputs: tuple, output: Any, dout: Any) -> tuple:
         """Each rank's part of the result holds that part of every input once."""
         whole = AllGatherV(self.group)(dout, inputs[1]).reshape(inputs[0].shape)
-        return _of_sum(self, whole), None
-
-
-def _of_sum(primitive: Any, whole: Any) -> Any:
-    """The gathered gradient of a sum, or of an average."""
-    if primitive.op == "avg":
-        return whole / comm_for(primitive.group, primitive.name).size
-    if primitive.op != "sum":
-        raise NotImplementedError(
-            f"For '{primitive.name}', only 'op' 'sum' and 'avg' have a gradient, but got {primitive.op!r}."
-        )
-    return whole
+        return self.of_sum(whole), None
 
 
 class CollectiveScatter(Primitive):
