@@ -11,7 +11,6 @@ from dist_ms.nn.probability.distribution.hooks import (
     ANY_NUMBER,
     Family,
     draws,
-    given,
     of_parameters,
     of_two,
     of_value,
@@ -42,7 +41,7 @@ class Bernoulli(Family):
     """
 
     probabilities = ("probs",)
-    probs = given("probs", "The probability of a one.")
+    probs = Family.given("probs", "The probability of a one.")
 
     def __init__(self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Bernoulli") -> None:
         super().__init__(seed, dtype, name, {"probs": probs}, ANY_NUMBER)

@@ -8,7 +8,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import Family, draws, given, of_parameters, of_two, of_value
+from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value
 
 __all__ = ["Beta"]
 
@@ -36,8 +36,8 @@ class Beta(Family):
     """
 
     positive = ("concentration1", "concentration0")
-    concentration1 = given("concentration1", "The power of x, plus 1.")
-    concentration0 = given("concentration0", "The power of 1 - x, plus 1.")
+    concentration1 = Family.given("concentration1", "The power of x, plus 1.")
+    concentration0 = Family.given("concentration0", "The power of 1 - x, plus 1.")
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from dist_ms import ops
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import int32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, given, of_parameters, of_two, of_value
+from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, of_parameters, of_two, of_value
 from dist_ms.nn.probability.parameters import check_between
 
 __all__ = ["Categorical"]
@@ -37,7 +37,7 @@ class Categorical(Family):
         [0.25 0.75] 1
     """
 
-    probs = given("probs", "The probabilities.")
+    probs = Family.given("probs", "The probabilities.")
 
     def __init__(
         self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Categorical"

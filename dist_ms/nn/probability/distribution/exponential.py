@@ -12,7 +12,6 @@ from dist_ms.nn.probability.distribution.hooks import (
     TINY,
     Family,
     draws,
-    given,
     of_parameters,
     of_two,
     of_value,
@@ -43,7 +42,7 @@ class Exponential(Family):
     """
 
     positive = ("rate",)
-    rate = given("rate", "One over the mean.")
+    rate = Family.given("rate", "One over the mean.")
 
     def __init__(
         self, rate: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Exponential"

@@ -8,7 +8,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import Family, draws, given, of_parameters, of_two, of_value
+from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value
 from dist_ms.nn.probability.parameters import broadcast
 
 __all__ = ["Gamma"]
@@ -37,8 +37,8 @@ class Gamma(Family):
     """
 
     positive = ("concentration", "rate")
-    concentration = given("concentration", "Its shape.")
-    rate = given("rate", "One over its scale.")
+    concentration = Family.given("concentration", "Its shape.")
+    rate = Family.given("rate", "One over its scale.")
 
     def __init__(
         self,

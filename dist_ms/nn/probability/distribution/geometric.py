@@ -12,7 +12,6 @@ from dist_ms.nn.probability.distribution.hooks import (
     TINY,
     Family,
     draws,
-    given,
     of_parameters,
     of_two,
     of_value,
@@ -43,7 +42,7 @@ class Geometric(Family):
     """
 
     probabilities = ("probs",)
-    probs = given("probs", "The probability of success.")
+    probs = Family.given("probs", "The probability of success.")
 
     def __init__(self, probs: Any = None, seed: int | None = None, dtype: Any = int32, name: str = "Geometric") -> None:
         super().__init__(seed, dtype, name, {"probs": probs}, ANY_NUMBER)

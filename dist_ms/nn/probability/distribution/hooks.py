@@ -27,17 +27,12 @@ from dist_ms.nn.probability.parameters import (
 )
 
 __all__ = [
-    *("ANY_NUMBER", "FLOATS", "TINY", "Family", "draws", "given", "of_parameters", "of_two", "of_value"),
+    *("ANY_NUMBER", "FLOATS", "TINY", "Family", "draws", "of_parameters", "of_two", "of_value"),
     "standard_uniform",
 ]
 
 ANY_NUMBER = (*int_type, *uint_type, *float_type)
 TINY = float(np.finfo(np.float32).tiny)
-
-
-def given(name: str, meaning: str) -> property:
-    """Make the property that shows a parameter of a family; None where each call gives it."""
-    return property(lambda self: getattr(self, f"_{name}_value"), doc=meaning)
 
 
 def _of_call(self: Family, args: tuple, kwargs: dict, what: str) -> Any:
@@ -134,6 +129,11 @@ class Family(Distribution):
 
     positive: tuple[str, ...] = ()
     probabilities: tuple[str, ...] = ()
+
+    @staticmethod
+    def given(name: str, meaning: str) -> property:
+        """Make the property that shows a parameter; None where each call gives it."""
+        return property(lambda self: getattr(self, f"_{name}_value"), doc=meaning)
 
     def __init__(
         self, seed: int | None, dtype: Any, name: str, given: Mapping[str, Any], dtypes: Iterable[Any] = FLOATS

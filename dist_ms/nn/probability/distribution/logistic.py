@@ -9,15 +9,7 @@ from typing import Any, ClassVar
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import (
-    TINY,
-    Family,
-    draws,
-    given,
-    of_parameters,
-    of_value,
-    standard_uniform,
-)
+from dist_ms.nn.probability.distribution.hooks import TINY, Family, draws, of_parameters, of_value, standard_uniform
 
 __all__ = ["Logistic"]
 
@@ -45,8 +37,8 @@ class Logistic(Family):
 
     _shown: ClassVar[Mapping[str, str]] = {"loc": "location"}
     positive = ("scale",)
-    loc = given("loc", "Its middle.")
-    scale = given("scale", "Its width.")
+    loc = Family.given("loc", "Its middle.")
+    scale = Family.given("scale", "Its width.")
 
     def __init__(
         self, loc: Any = None, scale: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Logistic"

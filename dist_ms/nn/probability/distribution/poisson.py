@@ -8,7 +8,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, given, of_parameters, of_value
+from dist_ms.nn.probability.distribution.hooks import ANY_NUMBER, Family, draws, of_parameters, of_value
 from dist_ms.nn.probability.parameters import broadcast
 
 __all__ = ["Poisson"]
@@ -35,7 +35,7 @@ class Poisson(Family):
     """
 
     positive = ("rate",)
-    rate = given("rate", "How many are expected.")
+    rate = Family.given("rate", "How many are expected.")
 
     def __init__(self, rate: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Poisson") -> None:
         super().__init__(seed, dtype, name, {"rate": rate}, ANY_NUMBER)

@@ -9,15 +9,7 @@ from dist_ms import ops
 from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import float32
 from dist_ms.common.tensor import Tensor
-from dist_ms.nn.probability.distribution.hooks import (
-    Family,
-    draws,
-    given,
-    of_parameters,
-    of_two,
-    of_value,
-    standard_uniform,
-)
+from dist_ms.nn.probability.distribution.hooks import Family, draws, of_parameters, of_two, of_value, standard_uniform
 
 __all__ = ["Uniform"]
 
@@ -43,8 +35,8 @@ class Uniform(Family):
         [0.25 0.  ] 2.0
     """
 
-    low = given("low", "The smallest value.")
-    high = given("high", "The largest one.")
+    low = Family.given("low", "The smallest value.")
+    high = Family.given("high", "The largest one.")
 
     def __init__(
         self, low: Any = None, high: Any = None, seed: int | None = None, dtype: Any = float32, name: str = "Uniform"
