@@ -12,15 +12,13 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import Bucket, SyncPlan
-from dist_ms.parallel.reduction import row_gradients
 from dist_ms.parallel.reduction.buckets import Buckets
+from dist_ms.parallel.reduction.first_step import FirstStep, Replan
 from dist_ms.parallel.reduction.gradient_hook import GradHook
 from dist_ms.parallel.reduction.kept import Kept
 from dist_ms.parallel.reduction.row_sums import RowSums
 from dist_ms.parallel.reduction.samples import SampleCount
 from dist_ms.parallel.reduction.summation import Summation
-
-Replan = Callable[[frozenset[str]], SyncPlan]
 
 
 class Reducer:
@@ -90,9 +88,7 @@ class Reducer:
         self._summation = Summation(comm, degree if mean and not weighted else 1, weighted and mean)
         self._reuse = reuse
         self._open = self._local = self._holding = False
-        # Gradients of the first step wait until the ranks have agreed on which of them come by rows.
-        self._replan = replan if comm.size > 1 else None
-        self._waiting: list[tuple[int, Tensor | RowTensor | None, float]] = []
+        self._first_step = FirstStep(replan, comm) if replan is not None and comm.size > 1 else None
         self._follow(plan)
 
     def _follow(self, plan: SyncPlan) -> None:
@@ -127,7 +123,7 @@ class Reducer:
     def wants_rows(self) -> bool:
         """Whether a table's gradient is better given by the rows that were looked up, where that is the same."""
         several = self.comm.size > 1 and self.hook is None  # a hook is to see all gradients
-        return several and (self._replan is not None or len(self._rows) > 0)
+        return several and (self._first_step is not None or len(self._rows) > 0)
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
@@ -168,14 +164,15 @@ class Reducer:
         make_lent()
         if self._open or not self._holding:
             self._holding = False
-            self._waiting = []
+            if self._first_step is not None:
+                self._first_step.waiting.clear()
             self.samples.forget()
             self._forget()
         self.samples.begin()
         self._seen = [False] * len(self.plan.weights)
         self._buckets.begin()
         self._open = True
-        if self._replan is None:
+        if self._first_step is None:
             self._buckets.make_memory()
 
     def _forget(self) -> None:
@@ -188,7 +185,7 @@ class Reducer:
         Args:
             index: the weight.
         """
-        if self._homes[index] is not self._buckets or self._replan is not None or self._first[index] != index:
+        if self._homes[index] is not self._buckets or self._first_step is not None or self._first[index] != index:
             return None
         return self._buckets.place(index)
 
@@ -213,8 +210,8 @@ class Reducer:
         self._seen[index] = True
         if self._first[index] != index:
             return
-        if self._replan is not None:
-            self._waiting.append((index, grad, self.samples.factor))
+        if self._first_step is not None:
+            self._first_step.take(index, grad, self.samples.factor)
             return
         self._homes[index].take(index, grad, self.samples.factor)
         if self.overlap and not self._local:
@@ -246,8 +243,8 @@ class Reducer:
         if self._local:
             self._open, self._holding = False, True
             return [None] * len(self.plan.weights)
-        if self._replan is not None:
-            self._find_rows(self._replan)
+        if self._first_step is not None:
+            self._find_rows(self._first_step)
         scale = self._buckets.reduce(overlap=self.overlap)
         self._rows.reduce(scale)
         self._kept.reduce(scale)
@@ -256,22 +253,16 @@ class Reducer:
             self.watch()
         return [home.result(first) for home, first in zip(self._homes, self._first, strict=True)]
 
-    def _find_rows(self, replan: Replan) -> None:
-        """Agree on which gradients come as rows, lay the buckets out without them, and take what has waited."""
-        waiting, self._waiting, self._replan = self._waiting, [], None
-        kinds = np.zeros(len(self.plan.weights), np.int8)  # 0: none came, 1: rows, 2: dense
-        for index, grad, _ in waiting:
-            if grad is not None:
-                rows = isinstance(grad, RowTensor) and row_gradients.pays(grad, self.comm.size)
-                kinds[index] = max(kinds[index], 1 if rows else 2)
-        kinds = self.comm.all_reduce(kinds, "max")
-        names = frozenset(self._names[i] for i in np.flatnonzero(kinds == 1))
-        if names:
-            self._follow(replan(names))
+    def _find_rows(self, step: FirstStep) -> None:
+        """Lay the buckets out without the gradients that come by rows, and take what has waited."""
+        self._first_step = None
+        plan = step.new_plan(self._names)
+        if plan is not None:
+            self._follow(plan)
             self._forget()
         self._buckets.begin()
         self._buckets.make_memory()
-        for index, grad, factor in waiting:
+        for index, grad, factor in step.waiting:
             self._homes[index].take(index, grad, factor)
         self._buckets.complete()  # several sweeps may have waited, of which each made the buckets complete
 
