@@ -7,76 +7,27 @@ from a caching allocator (see `dist_ms.allocator`).
 
 import typing as _typing
 
-from dist_ms import allocator, collectives, common, communication, context, ops
+from dist_ms import allocator, collectives, communication, ops
 from dist_ms import kernel_threads as _kernel_threads
-from dist_ms.autograd.function import _Function
-from dist_ms.autograd.grad import get_grad, grad, value_and_grad
-from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
-from dist_ms.autograd.recompute import recompute
-from dist_ms.autograd.saved import register_saved_tensors_hooks, saved_tensors_hooks
-from dist_ms.autograd.tape import no_grad as _no_grad
-from dist_ms.autograd.vmap import vmap
 from dist_ms.collectives.offered import FROM_ABOVE as _FROM_ABOVE
 from dist_ms.common import dtype
 from dist_ms.common.dtype import *
-from dist_ms.common.jit import (
-    JitConfig,
-    constexpr,
-    jit,
-    jit_class,
-    lazy_inline,
-    no_inline,
-    set_recursion_limit,
-)
 from dist_ms.common.late_names import late_names as _late_names
 from dist_ms.common.late_names import offer as _offer
-from dist_ms.common.mutable import mutable
-from dist_ms.common.parameter import Parameter, ParameterTuple
-from dist_ms.common.parameter.device_context import DeviceCtx
-from dist_ms.common.random.generator import (
-    Generator,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
-from dist_ms.common.random.seed import get_seed, set_seed
-from dist_ms.common.settings.context import (
-    COMPATIBLE,
-    GRAPH_MODE,
-    LAX,
-    PYNATIVE_MODE,
-    STRICT,
-    get_context,
-    get_current_device,
-    set_context,
-    set_deterministic,
-    set_device,
-)
 from dist_ms.common.settings.environment import check_names as _check_environment
 from dist_ms.common.settings.environment import value_of as _value_of
-from dist_ms.common.settings.parallel_context import (
-    ParallelMode,
-    get_auto_parallel_context,
-    get_ps_context,
-    reset_auto_parallel_context,
-    reset_ps_context,
-    set_auto_parallel_context,
-    set_ps_context,
-)
-from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
-from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
-from dist_ms.common.tensor.symbol import Symbol
+from dist_ms.common.settings.parallel_context import get_ps_context
+from dist_ms.common.tensor import Tensor
+from dist_ms.common.tensor import slices as _slices
 from dist_ms.compat.paths import install as _offer_paths
-from dist_ms.log import get_level, get_log_config
 
 __version__ = "0.1.0"
 
 
-def _take_role(world: communication.World) -> None:
-    """Begin to serve, where this process is a server; that is the business of a higher floor than init()'s."""
+def _joined(world: communication.World) -> None:
+    """Do what floors above init() have to do when ranks have joined; a server begins to serve."""
+    if len(world.processes) > 1:
+        from dist_ms import parallel  # a rank's status and its share of the cores
     if world.roles is not None:
         from dist_ms.parallel.servers.leaving import leave_script
 
@@ -84,7 +35,8 @@ def _take_role(world: communication.World) -> None:
 
 
 communication.start.roles.ask_with(lambda: get_ps_context("enable_ps"))
-communication.on_init(_take_role)
+communication.on_init(_joined)
+_slices.set_rank_source(communication.get_rank)
 
 # The collectives stand above `ops` and are MindSpore's `ops` all the same.
 _offer("dist_ms.ops", collectives.PRIMITIVES)
@@ -126,6 +78,8 @@ if _typing.TYPE_CHECKING:
     from dist_ms import (
         amp,
         boost,
+        common,
+        context,
         dataset,
         device_context,
         elastic,
@@ -146,16 +100,69 @@ if _typing.TYPE_CHECKING:
         train,
     )
     from dist_ms.allocator import ms_memory_recycle
+    from dist_ms.autograd.function import _Function
+    from dist_ms.autograd.grad import get_grad, grad, value_and_grad
+    from dist_ms.autograd.jacobian import jacfwd, jacrev, jvp, vjp
+    from dist_ms.autograd.recompute import recompute
+    from dist_ms.autograd.saved import register_saved_tensors_hooks, saved_tensors_hooks
+    from dist_ms.autograd.tape import no_grad as _no_grad
+    from dist_ms.autograd.vmap import vmap
+    from dist_ms.common.jit import (
+        JitConfig,
+        constexpr,
+        jit,
+        jit_class,
+        lazy_inline,
+        no_inline,
+        set_recursion_limit,
+    )
+    from dist_ms.common.mutable import mutable
+    from dist_ms.common.parameter import Parameter, ParameterTuple
+    from dist_ms.common.parameter.device_context import DeviceCtx
     from dist_ms.common.quantised import *
+    from dist_ms.common.random.generator import (
+        Generator,
+        default_generator,
+        get_rng_state,
+        initial_seed,
+        manual_seed,
+        seed,
+        set_rng_state,
+    )
+    from dist_ms.common.random.seed import get_seed, set_seed
+    from dist_ms.common.settings.context import (
+        COMPATIBLE,
+        GRAPH_MODE,
+        LAX,
+        PYNATIVE_MODE,
+        STRICT,
+        get_context,
+        get_current_device,
+        set_context,
+        set_deterministic,
+        set_device,
+    )
+    from dist_ms.common.settings.parallel_context import (
+        ParallelMode,
+        get_auto_parallel_context,
+        reset_auto_parallel_context,
+        reset_ps_context,
+        set_auto_parallel_context,
+        set_ps_context,
+    )
     from dist_ms.common.settings.search_settings import (
         get_algo_parameters,
         reset_algo_parameters,
         set_algo_parameters,
     )
+    from dist_ms.common.tensor import Tensor, from_numpy, frombuffer, is_tensor, tensor
+    from dist_ms.common.tensor.sparse_tensor import COOTensor, CSRTensor, RowTensor, SparseTensor
     from dist_ms.common.tensor.storage import UntypedStorage
     from dist_ms.common.tensor.swapping import swap_tensors
+    from dist_ms.common.tensor.symbol import Symbol
     from dist_ms.installation import run_check
     from dist_ms.launch.function import run
+    from dist_ms.log import get_level, get_log_config
     from dist_ms.nn.cell.compiler import shard
     from dist_ms.nn.wrap.declared_shapes import enable_dynamic
     from dist_ms.parallel import Layout, merge_sliced_parameter

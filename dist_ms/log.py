@@ -1,6 +1,6 @@
 """Messages of scripts, as `mindspore.log` gives them out: through Python's logging, to standard error.
 
-The level is taken from the environment variable GLOG_v when dist_ms is imported: 0 debug, 1 info,
+The level is taken from the environment variable GLOG_v when this module loads: 0 debug, 1 info,
 2 warning (the default), 3 error, 4 critical.
 """
 

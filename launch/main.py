@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 from typing import Any
 
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
@@ -18,11 +17,13 @@ class _Version(argparse.Action):
     """Prints what is installed."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
+        import importlib.metadata
+
         try:
             mpi = find_mpirun().version
         except LaunchError:
             mpi = "no mpirun"
-        print(f"dist-ms {metadata.version('dist_ms')} (Python {sys.version.split()[0]}, {mpi})")
+        print(f"dist-ms {importlib.metadata.version('dist_ms')} (Python {sys.version.split()[0]}, {mpi})")
         parser.exit()
 
 

@@ -1,7 +1,12 @@
 """Numbers of one of NumPy's generators of bits, drawn without its Python-level checks."""
 
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from numpy.random cimport bitgen_t
+from libc.stdint cimport uint64_t
+
+cdef extern from "numpy/random/bitgen.h":  # not NumPy's .pxd, which would load numpy.random
+    ctypedef struct bitgen_t:
+        void *state
+        uint64_t (*next_raw)(void *state) nogil
 
 cdef enum:
     LOW_BITS = 0x7FFFFFFF

@@ -3,19 +3,24 @@
 This floor stands beside train: it may use common, autograd, ops, nn, parallel and communication.
 """
 
-from dist_ms.amp.finite import all_finite
-from dist_ms.amp.float32_precision import get_float32_matmul_precision, set_float32_matmul_precision
-from dist_ms.amp.lists import get_black_list, get_white_list
-from dist_ms.amp.loss_scale import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
-from dist_ms.amp.loss_scaler import (
-    DynamicLossScaler,
-    LossScaler,
-    StaticLossScaler,
-    _grad_scale_map,
-    _grad_unscale_map,
-)
-from dist_ms.amp.mixed_precision import auto_mixed_precision, custom_mixed_precision
-from dist_ms.amp.train_network import build_train_network
+import typing as _typing
+
+from dist_ms.common.late_names import late_names as _late_names
+
+if _typing.TYPE_CHECKING:
+    from dist_ms.amp.finite import all_finite
+    from dist_ms.amp.float32_precision import get_float32_matmul_precision, set_float32_matmul_precision
+    from dist_ms.amp.lists import get_black_list, get_white_list
+    from dist_ms.amp.loss_scale import DynamicLossScaleManager, FixedLossScaleManager, LossScaleManager
+    from dist_ms.amp.loss_scaler import (
+        DynamicLossScaler,
+        LossScaler,
+        StaticLossScaler,
+        _grad_scale_map,
+        _grad_unscale_map,
+    )
+    from dist_ms.amp.mixed_precision import auto_mixed_precision, custom_mixed_precision
+    from dist_ms.amp.train_network import build_train_network
 
 __all__ = [
     "DynamicLossScaleManager",
@@ -33,3 +38,5 @@ __all__ = [
     "get_white_list",
     "set_float32_matmul_precision",
 ]
+
+_late_names(__name__)

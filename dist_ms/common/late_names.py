@@ -1,7 +1,8 @@
 """Names of a package, and modules, that load when they are first used: one way for all.
 
 A package's list is what its file imports under `if TYPE_CHECKING:`. Type checkers and editors read it as imports; here
-it is read as text. `import *` stands for the `__all__` of that file, a list of strings near the file's start.
+it is read as text. `import *` stands for the `__all__` of that file, a list of strings near the file's start, or for
+what that file declares in turn.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import ast
 import functools
 import importlib
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from types import ModuleType
@@ -20,16 +20,18 @@ from dist_ms.common.absent import missing
 
 _ROOT = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 _HEAD = 8192  # bytes of a file in which its list of names must be
-_LIST = re.compile(rb"^__all__ = \[(.*?)\]", re.MULTILINE | re.DOTALL)
-_NAME = re.compile(rb'"(\w+)"')
+_LIST = b"\n__all__ = ["
 _OFFERED: dict[str, dict[str, str]] = {}
 
 
 def names_in(path: str) -> list[str]:
     """The names in a file's `__all__`, which is not run."""
-    with open(path, "rb") as text:
-        found = _LIST.search(text.read(_HEAD))
-    return [] if found is None else [name.decode() for name in _NAME.findall(found[1])]
+    descriptor = os.open(path, os.O_RDONLY)  # hundreds of files are looked at: Python's own file objects take as long
+    try:
+        head = os.read(descriptor, _HEAD)
+    finally:
+        os.close(descriptor)
+    return head.partition(_LIST)[2].partition(b"]")[0].decode().split('"')[1::2]
 
 
 @functools.cache
@@ -49,7 +51,8 @@ def declared(module: str) -> dict[str, tuple[str, str]]:
         owner = node.module or ""
         for item in node.names:
             if item.name == "*":
-                found |= {name: (owner, name) for name in names_in(_file(owner))}
+                listed = names_in(_file(owner))
+                found |= {name: (owner, name) for name in listed} if listed else declared(owner)
             else:
                 found[item.asname or item.name] = owner, item.name
     return found
@@ -84,7 +87,13 @@ def late_names(
         further = also()
         return (further[name], name) if name in further else declared(module).get(name)
 
+    def listed() -> set[str]:
+        return {*offered, *also(), *declared(module)}
+
     def find(name: str) -> Any:
+        if name == "__all__":  # `import *` asks for it
+            own = (key for key, value in namespace.items() if not isinstance(value, ModuleType))
+            return sorted(key for key in {*own, *listed()} if not key.startswith("_"))
         found = None if name.startswith("__") else owner(name)
         if found is not None:
             namespace[name] = _load(module, *found)
@@ -95,7 +104,7 @@ def late_names(
         return value
 
     namespace["__getattr__"] = find
-    namespace["__dir__"] = lambda: sorted({*namespace, *offered, *also(), *declared(module)})
+    namespace["__dir__"] = lambda: sorted({*namespace, *listed()})
 
 
 def _load(package: str, module: str, name: str) -> Any:

@@ -100,7 +100,7 @@ def join() -> World:
         several = found is not None and found[1] > 1
         _started = _start_mpi() if several or running else _alone()
     _current = _started
-    for callback in _callbacks:
+    for callback in tuple(_callbacks):  # one that is added meanwhile is called at once
         callback(_current)
     return _current
 

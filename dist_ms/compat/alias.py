@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -40,7 +39,7 @@ class _Top(ModuleType):
         return sorted(n for n in getattr(self._package, "__all__", None) or dir(self._package) if n[0] != "_")
 
 
-class AliasFinder(MetaPathFinder, Loader):
+class AliasFinder:
     """Finds `<alias>.x.y` as the module `<package>.x.y`, the same object under both names.
 
     Args:

@@ -6,7 +6,6 @@ import functools
 import importlib
 import importlib.util
 import sys
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
@@ -188,7 +187,7 @@ class _CompletingLoader(SourceFileLoader):
         guard(self.name)
 
 
-class _TableLoader(Loader):
+class _TableLoader:
     """Makes a module of a path that dist_ms does not have."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
@@ -198,7 +197,7 @@ class _TableLoader(Loader):
         guard(module.__name__)  # there is nothing to run
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     """Finds the tables' paths below `dist_ms`."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:

@@ -4,31 +4,11 @@ import typing as _typing
 
 from dist_ms.common.late_names import declared as _declared
 from dist_ms.common.late_names import late_names as _late_names
-from dist_ms.dataset import config, transforms, vision
-from dist_ms.dataset.cache import DatasetCache
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.methods import attach
 from dist_ms.dataset.refused import *
 from dist_ms.dataset.refused import __all__ as _refused
-from dist_ms.dataset.samplers import (
-    BuiltinSampler,
-    DistributedSampler,
-    IterSampler,
-    PKSampler,
-    RandomSampler,
-    Sampler,
-    SequentialSampler,
-    SubsetRandomSampler,
-    SubsetSampler,
-    WeightedRandomSampler,
-)
-from dist_ms.dataset.serialization import compare, deserialize, serialize, show
-from dist_ms.dataset.shuffles import Shuffle
-from dist_ms.dataset.sources import GeneratorDataset, NumpySlicesDataset
-from dist_ms.dataset.stages.batching import BatchDataset, BatchInfo
-from dist_ms.dataset.stages.callbacks import DSCallback, WaitedDSCallback
-from dist_ms.dataset.stages.joining import ConcatDataset, ZipDataset
-from dist_ms.dataset.stages.mapping import MapDataset
+from dist_ms.dataset.stages.joining import ZipDataset
 
 attach()
 
@@ -51,8 +31,24 @@ def zip(datasets: tuple) -> Dataset:
 # Sources and transforms that load when they are first used.
 if _typing.TYPE_CHECKING:
     from dist_ms.common.settings import context  # scripts take it from here, too
-    from dist_ms.dataset import audio, dataloader, debug, text
+    from dist_ms.dataset import audio, config, dataloader, debug, text, transforms, vision
+    from dist_ms.dataset.cache import DatasetCache
     from dist_ms.dataset.line_reader import LineReader
+    from dist_ms.dataset.samplers import (
+        BuiltinSampler,
+        DistributedSampler,
+        IterSampler,
+        PKSampler,
+        RandomSampler,
+        Sampler,
+        SequentialSampler,
+        SubsetRandomSampler,
+        SubsetSampler,
+        WeightedRandomSampler,
+    )
+    from dist_ms.dataset.serialization import compare, deserialize, serialize, show
+    from dist_ms.dataset.shuffles import Shuffle
+    from dist_ms.dataset.sources.generator import GeneratorDataset
     from dist_ms.dataset.sources.images.arrays import *
     from dist_ms.dataset.sources.images.captions import *
     from dist_ms.dataset.sources.images.celeba import *
@@ -69,6 +65,7 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.sources.images.scenes import *
     from dist_ms.dataset.sources.images.streets import *
     from dist_ms.dataset.sources.images.voc import *
+    from dist_ms.dataset.sources.numpy_slices import NumpySlicesDataset
     from dist_ms.dataset.sources.records.mind import *
     from dist_ms.dataset.sources.records.schema import *
     from dist_ms.dataset.sources.records.tfrecord import *
@@ -85,36 +82,19 @@ if _typing.TYPE_CHECKING:
     from dist_ms.dataset.sources.text.sentiments import *
     from dist_ms.dataset.sources.text.tagged import *
     from dist_ms.dataset.sources.text.translations import *
+    from dist_ms.dataset.stages.batching import BatchDataset, BatchInfo
+    from dist_ms.dataset.stages.callbacks import DSCallback, WaitedDSCallback
+    from dist_ms.dataset.stages.joining import ConcatDataset
+    from dist_ms.dataset.stages.mapping import MapDataset
 
 __all__ = [
-    "BatchInfo",
-    "BuiltinSampler",
-    "DSCallback",
     "Dataset",
-    "DatasetCache",
-    "DistributedSampler",
-    "GeneratorDataset",
-    "IterSampler",
-    "NumpySlicesDataset",
-    "PKSampler",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "Shuffle",
-    "SubsetRandomSampler",
-    "SubsetSampler",
-    "WaitedDSCallback",
-    "WeightedRandomSampler",
-    "compare",
-    "config",
-    "deserialize",
-    "serialize",
-    "show",
-    "transforms",
-    "vision",
     "zip",
     *_refused,
-    *sorted(set(_declared(__name__)) - {"audio", "context", "dataloader", "debug", "text"}),
+    *sorted(
+        set(_declared(__name__))
+        - {"BatchDataset", "ConcatDataset", "MapDataset", "audio", "context", "dataloader", "debug", "text"}
+    ),
 ]
 
 _late_names(__name__)

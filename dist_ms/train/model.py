@@ -27,7 +27,7 @@ from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.train.callback.callback import OLD_MOMENTS, CallbackList
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.loops import Loops, as_list, is_ours
-from dist_ms.train.metrics import get_metrics
+from dist_ms.train.metrics.by_name import get_metrics
 
 _KEYWORDS = ("loss_scale_manager", "keep_batchnorm_fp32", "boost_config_dict", "acc_level")
 _log = logging.getLogger("dist_ms")

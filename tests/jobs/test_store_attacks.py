@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from dist_ms.communication.store.job_token import proof
 from dist_ms.communication.store.master import GREETING, NONCE_BYTES, PROOF_BYTES, exactly
+from dist_ms.communication.store.proof import proof
 from tests.jobs.conftest import command, environment
 
 REQUESTS = 1000

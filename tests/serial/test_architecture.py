@@ -220,7 +220,8 @@ def test_names_say_what_a_file_is_about():
 
 @pytest.mark.parametrize(
     "module",
-    "mpi4py matplotlib rich google.protobuf cryptography sklearn dist_ms._ext.dnnl safetensors scipy".split(),
+    "mpi4py matplotlib rich google.protobuf cryptography sklearn dist_ms._ext.dnnl safetensors scipy numpy.random "
+    "hashlib tempfile json dist_ms.ops.convolutions dist_ms.ops.layers.layer_norm dist_ms.autograd.grad".split(),
 )
 def test_importing_dist_ms_does_not_load(module):
     code = f"import sys, dist_ms; sys.exit({module!r} in sys.modules)"
@@ -228,7 +229,7 @@ def test_importing_dist_ms_does_not_load(module):
 
 
 # Of the standard library functions import what is seldom needed and takes long to load.
-LATE_STANDARD = {"difflib", "importlib.metadata"}
+LATE_STANDARD = {"difflib", "hashlib", "importlib.metadata"}
 LOADED = """
 import importlib, os, sys
 import dist_ms

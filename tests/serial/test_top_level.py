@@ -10,6 +10,8 @@ import pytest
 import dist_ms
 from dist_ms import runtime, train
 from dist_ms.common import late_names
+from dist_ms.compat.paths import PATHS
+from dist_ms.ops.declared import declared as ops_names
 
 
 def test_names_of_train_and_runtime_are_there():
@@ -18,10 +20,14 @@ def test_names_of_train_and_runtime_are_there():
             assert getattr(dist_ms, name) is getattr(package, name)
 
 
-LATE = "dist_ms dist_ms.dataset dist_ms.dataset.vision dist_ms.dataset.transforms dist_ms.mindrecord dist_ms.nn"
+LATE = """
+dist_ms dist_ms.dataset dist_ms.dataset.vision dist_ms.dataset.transforms dist_ms.mindrecord dist_ms.communication
+dist_ms.ops.backward dist_ms.amp dist_ms.parallel dist_ms.nn dist_ms.nn.layer dist_ms.nn.loss dist_ms.nn.optim
+dist_ms.nn.wrap dist_ms.train dist_ms.train.callback dist_ms.train.metrics dist_ms.train.summary
+"""
 
 
-@pytest.mark.parametrize("package", [*LATE.split(), "dist_ms.communication", "dist_ms.ops.backward"])
+@pytest.mark.parametrize("package", LATE.split())
 def test_what_a_package_declares_is_there(package):
     module = importlib.import_module(package)
     names = late_names.declared(package)
@@ -51,6 +57,42 @@ def test_metrics_have_their_names_in_nn_too():
     with pytest.raises(AttributeError, match="module 'dist_ms.nn' has no attribute 'zzz'"):
         _ = nn.zzz
     code = "import sys, dist_ms.nn as nn; assert 'dist_ms.train' not in sys.modules; nn.Loss(), nn.loss.MSELoss"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_a_file_takes_no_name_away():
+    """A name that is that of a file beside it, which importing the file would hide, is guarded."""
+    for package in (*LATE.split(), "dist_ms.ops"):
+        names = {name for name, (owner, _) in late_names.declared(package).items() if owner != package}
+        names |= {*ops_names()} if package == "dist_ms.ops" else set()
+        beside = {path.stem for path in Path(importlib.import_module(package).__file__).parent.iterdir()}
+        assert {f"{package}.{name}" for name in names & beside} <= {f"dist_ms.{path}" for path in PATHS}
+    code = (
+        "import sys, dist_ms.nn.optim.thor, dist_ms.train.metrics.auc, dist_ms as ms\n"
+        "assert ms.nn.optim.thor is ms.nn.thor is sys.modules['dist_ms.nn.optim.thor'].thor\n"
+        "assert ms.train.metrics.auc is sys.modules['dist_ms.train.metrics.auc'].auc"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("package", "dist_ms.nn dist_ms.nn.layer dist_ms.train dist_ms.ops".split())
+def test_a_star_imports_what_loads_late(package):
+    given = {}
+    exec(f"from {package} import *", given)
+    names = {*late_names.declared(package), *(ops_names() if package == "dist_ms.ops" else ())}
+    assert len(names) > 30
+    assert {name for name in names if not name.startswith("_")} <= set(given)
+
+
+def test_a_script_loads_the_layers_it_uses():
+    code = (
+        "import sys, dist_ms as ms\n"
+        "from dist_ms.train import Model, LossMonitor\n"
+        "net = ms.nn.SequentialCell(ms.nn.Conv2d(1, 2, 3), ms.nn.ReLU(), ms.nn.Dense(2, 2))\n"
+        "Model(net, ms.nn.MSELoss(), ms.nn.Momentum(net.trainable_params(), 0.1, 0.9))\n"
+        "unused = 'nn.layer.transformer nn.optim.thor nn.loss.ctc train.metrics.roc train.summary ops.signals'\n"
+        "assert not [name for name in unused.split() if f'dist_ms.{name}' in sys.modules]"
+    )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -6,7 +6,6 @@ whose datagrams never come, as where a cluster lets none through, are not watche
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
 from dist_ms.communication.environment import value_of
@@ -72,6 +71,8 @@ def begin(heartbeat: Heartbeat | None, addresses: list[tuple[int, ...] | None], 
     """
     if heartbeat is None or None in addresses:
         return
+    import hashlib
+
     from dist_ms._ext.heartbeat import KEY_BYTES
 
     limit = silence()

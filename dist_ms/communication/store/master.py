@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from dist_ms.communication.store.job_token import PROOF_BYTES, proof, proves
+from dist_ms.communication.store.proof import PROOF_BYTES, proof, proves
 
 GREETING, NONCE_BYTES = b"dist_ms TCPStore 1\n", 16
 REQUEST, ANSWER = struct.Struct("!cII"), struct.Struct("!cI")

@@ -11,7 +11,7 @@ import time
 from typing import Any
 
 from dist_ms.communication.start.launched import launched_local, launched_size
-from dist_ms.communication.store.job_token import PROOF_BYTES, VARIABLE, job_token, proof, proves
+from dist_ms.communication.store.job_token import VARIABLE, job_token
 from dist_ms.communication.store.master import (
     ANSWER,
     DONE,
@@ -27,6 +27,7 @@ from dist_ms.communication.store.master import (
     exactly,
     too_long,
 )
+from dist_ms.communication.store.proof import PROOF_BYTES, proof, proves
 from dist_ms.communication.world import current
 
 __all__ = ["TCPStore"]

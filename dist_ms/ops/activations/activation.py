@@ -13,11 +13,11 @@ from dist_ms.common.error_classes import raises
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import activation
 from dist_ms.ops.layers.postponed_norm import mask_later
 from dist_ms.ops.layout import converted, dense, empty_like, kernel_type, laid_out_like
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["GeLU", "Gelu", "ReLU", "Sigmoid", "Tanh", "gelu", "relu", "sigmoid", "tanh"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient
 
 
 class Elementwise(Primitive):

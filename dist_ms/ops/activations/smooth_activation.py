@@ -15,11 +15,11 @@ from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
 from dist_ms.ops.activations.elementwise import Elementwise
 from dist_ms.ops.elementwise.arithmetic import conjugate
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import pointwise
 from dist_ms.ops.pointwise import apply
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import splitting
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = [
     "FastGeLU",

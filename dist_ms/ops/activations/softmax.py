@@ -16,11 +16,11 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.creating.casting import cast
 from dist_ms.ops.drawing_numbers.drawing import uniform
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import softmax as kernels
 from dist_ms.ops.kernels import softmax_lines as line_kernels
 from dist_ms.ops.layout import AroundAxis, contiguous, converted, dense, empty, laid_out_like, working_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LogSoftmax", "Softmax", "gumbel_softmax", "log_softmax", "softmax", "softmin"]
 

@@ -12,8 +12,8 @@ from dist_ms import ops
 from dist_ms._ext.tape import recording
 from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,11 +19,11 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import grid_sampling
 from dist_ms.ops.layout import contiguous
 from dist_ms.ops.pooling_windows.pooling import Pick
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["AffineGrid", "GridSampler2D", "GridSampler3D", "affine_grid", "grid_sample"]
 

@@ -12,10 +12,10 @@ from dist_ms._ext.tape import Kept, wanted
 from dist_ms.autograd.tape import apply, recording
 from dist_ms.common.random import seed
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import attention as kernels
 from dist_ms.ops.layout import copied, working_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient
 
 _F32 = np.dtype(np.float32)
 # Up to which length of a head's rows blocks are the faster way, and up to how many scores the other one is taken.

@@ -16,6 +16,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import check_data_format
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import batch_norm as kernels
 from dist_ms.ops.kernels import moving_statistics
 from dist_ms.ops.layers.postponed_norm import InferLater, MaskLater, NormLater, can_wait
@@ -30,7 +31,6 @@ from dist_ms.ops.layout import (
     working_type,
 )
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["BatchNorm", "batch_norm"]
 

@@ -14,11 +14,11 @@ from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.arguments import tensor
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import group_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, kernel_type, working_type
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["group_norm", "instance_norm"]
 

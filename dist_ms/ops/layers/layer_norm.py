@@ -13,10 +13,10 @@ from dist_ms._ext.tape import Kept, agree, wanted
 from dist_ms.common.checks import check_float_range
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import layer_norm as kernels
 from dist_ms.ops.layout import contiguous, converted, empty, empty_like, working_type
 from dist_ms.ops.primitive import Primitive
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["LayerNorm", "layer_norm"]
 

@@ -16,6 +16,7 @@ import numpy as np
 from dist_ms._ext.tape import Kept, wanted
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.activations import activation
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.layers.bias_add import row_sum
 from dist_ms.ops.layers.dense import dense
 from dist_ms.ops.layers.recurrence_steps import Steps
@@ -24,7 +25,6 @@ from dist_ms.ops.linear_algebra.matmul import product
 from dist_ms.ops.picking import selection
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.shaping import joining, reshaping, splitting
-from dist_ms.ops.vjp import formula_gradient
 
 __all__: list[str] = []
 

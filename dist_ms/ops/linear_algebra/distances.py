@@ -14,13 +14,13 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
 from dist_ms.ops.elementwise.division import div_no_nan
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import pairwise
 from dist_ms.ops.layout import contiguous, converted
 from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.reducing.norms import VectorNorm
 from dist_ms.ops.shaping.reshaping import expand_dims
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["Cdist", "Pdist", "cdist", "cosine_similarity", "pdist"]
 

@@ -16,12 +16,12 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import log_softmax
 from dist_ms.ops.arguments import tensor
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, converted, empty, empty_like, working_type
 from dist_ms.ops.losses.label_likelihood import is_plain, likelihood
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping, transposing
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["cross_entropy", "nll_loss"]
 

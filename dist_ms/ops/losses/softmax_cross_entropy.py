@@ -12,12 +12,12 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.softmax import softmax
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import cross_entropy as kernels
 from dist_ms.ops.layout import contiguous, working_type
 from dist_ms.ops.losses.cross_entropy import LABEL_TYPES, LabelCrossEntropy, LabelCrossEntropyGrad
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping import reshaping
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["SoftmaxCrossEntropyWithLogits", "SparseSoftmaxCrossEntropyWithLogits"]
 

@@ -11,11 +11,11 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import boolean, floating, tensor
 from dist_ms.ops.elementwise.arithmetic import mul, sub
 from dist_ms.ops.elementwise.exponentials import exp
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import softmax_lines as kernels
 from dist_ms.ops.layout import AroundAxis, converted, dense, working_type
 from dist_ms.ops.primitive import Primitive, quiet
 from dist_ms.ops.reducing.reduction import Reduction
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = ["logsumexp"]
 

@@ -70,33 +70,22 @@ def _in_place(name: str, function: Callable) -> Callable:
     return method
 
 
+def _of_ops(name: str) -> Callable:
+    """The function of `ops` with a name, which loads when it is called."""
+    return lambda self, *args, **kwargs: getattr(ops, name)(self, *args, **kwargs)
+
+
 def _plus(self: Tensor, other: Any, *, alpha: Any = 1) -> Tensor:
     return ops.add(self, other if alpha == 1 else ops.mul(other, alpha))
 
 
-for _name, _function in {
-    "add": _plus,
-    "sub": ops.subtract,
-    "mul": ops.mul,
-    "div": ops.div,
-    "floor_divide": ops.floor_divide,
-    "remainder": ops.remainder,
-    "exp": ops.exp,
-    "log": ops.log,
-    "floor": ops.floor,
-    "erfinv": ops.erfinv,
-    "sign": ops.sign,
-    "clamp": ops.clamp,
-    "addmm": ops.addmm,
-    "masked_fill": ops.masked_fill,
-    "masked_scatter": ops.masked_scatter,
-    "index_fill": ops.index_fill,
-    "index_put": ops.index_put,
-    "tanh": ops.tanh,
-    "sigmoid": ops.sigmoid,
-    "subtract": ops.subtract,
-}.items():
-    setattr(Tensor, f"{_name}_", _in_place(_name, _function))
+Tensor.add_ = _in_place("add", _plus)
+for _name in (
+    *("addmm", "clamp", "div", "erfinv", "exp", "floor", "floor_divide", "index_fill", "index_put", "log"),
+    *("masked_fill", "masked_scatter", "mul", "remainder", "sigmoid", "sign", "subtract", "tanh"),
+):
+    setattr(Tensor, f"{_name}_", _in_place(_name, _of_ops(_name)))
+Tensor.sub_ = _in_place("sub", _of_ops("subtract"))
 Tensor.index_add_ = _in_place("index_add", lambda self, *args, **kwargs: self.index_add(*args, **kwargs))
 Tensor.scatter_ = _in_place("scatter", lambda self, *args, **kwargs: self.scatter(*args, **kwargs))
 Tensor.scatter_add_ = _in_place("scatter_add", lambda self, *args, **kwargs: self.scatter_add(*args, **kwargs))

@@ -13,7 +13,8 @@ import pytest
 
 from dist_ms.communication.store import master as master_file
 from dist_ms.communication.store import tcp_store as store_file
-from dist_ms.communication.store.job_token import job_token, proof
+from dist_ms.communication.store.job_token import job_token
+from dist_ms.communication.store.proof import proof
 from dist_ms.communication.world import World
 from dist_ms.mint.distributed import TCPStore
 

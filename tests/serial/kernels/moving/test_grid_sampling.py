@@ -5,8 +5,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms._ext import grid_sampling
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.images.grid_sampling import Sampled
-from dist_ms.ops.vjp import formula_gradient
 from tests.serial.kernels.calls import call
 
 SHAPES = (((2, 3, 4, 6), (5, 7)), ((1, 40, 9, 1), (30, 20)), ((3, 1, 1, 1), (2, 2)), ((2, 5, 3, 4, 5), (6, 5, 4)))
