@@ -62,6 +62,8 @@ SINGLE_MODULES = (
     "small",
     "tape",
 )
+# What Cython adds to every module, once: arguments, functions, classes, memoryviews. For any x86-64, as `cpu` needs it.
+SHARED = "dist_ms._ext.cython_shared"
 
 
 def own_level():
@@ -136,6 +138,7 @@ def extensions():
             name = f"dist_ms._ext.{isa}.{source.stem}"
             compile_args = [*C_FLAGS, *flags, *MODULE_FLAGS.get(source.stem, [])]
             found.append(Extension(name, [str(source)], extra_compile_args=compile_args, **common))
+    found.append(Extension(SHARED, ["_ext/cython_shared.c"], extra_compile_args=C_FLAGS, define_macros=C_MACROS))
     # No module of Python's: a library that is preloaded into mpirun.
     library = "dist_ms.launch.loopback_bind"
     found.append(Extension(library, ["launch/loopback_bind.c"], extra_compile_args=["-O2", "-g0"]))
@@ -160,8 +163,10 @@ class BuildKernels(build_ext):
         if in_place:
             self.remove_others()
         sources = sorted({source for ext in self.extensions for source in ext.sources if source.endswith(".pyx")})
+        sources.append("_ext/cython_shared.c")
         modules = cythonize(
             [Extension(f"dist_ms._ext.{Path(source).stem}", [source]) for source in sources],
+            shared_utility_qualified_name=SHARED,
             build_dir=CYTHON_BUILD_DIR,
             include_path=families(),
             nthreads=self.parallel,
