@@ -118,7 +118,7 @@ def families():
 
 def extensions():
     """Return an Extension per module of `_ext`, and per CPU level for the kernels."""
-    found = []
+    found = [Extension(SHARED, ["_ext/cython_shared.c"], extra_compile_args=C_FLAGS, define_macros=C_MACROS)]
     for source in sorted(Path("_ext").rglob("*.pyx"), key=lambda path: path.stem):
         common = {
             "include_dirs": [numpy.get_include(), *families()],
@@ -138,7 +138,6 @@ def extensions():
             name = f"dist_ms._ext.{isa}.{source.stem}"
             compile_args = [*C_FLAGS, *flags, *MODULE_FLAGS.get(source.stem, [])]
             found.append(Extension(name, [str(source)], extra_compile_args=compile_args, **common))
-    found.append(Extension(SHARED, ["_ext/cython_shared.c"], extra_compile_args=C_FLAGS, define_macros=C_MACROS))
     # No module of Python's: a library that is preloaded into mpirun.
     library = "dist_ms.launch.loopback_bind"
     found.append(Extension(library, ["launch/loopback_bind.c"], extra_compile_args=["-O2", "-g0"]))
