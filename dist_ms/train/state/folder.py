@@ -13,14 +13,16 @@ from dist_ms.train.state import files
 from dist_ms.train.state.manifest import FILE, DamagedState, Manifest, from_json
 
 _NAME = re.compile(r"step-(\d{8,18})")
-_ASIDE = re.compile(r"\.(?:step-\d{8,18}|replaced-\d{8,18})\.(?:partial|old)")
+_ASIDE = re.compile(r"\.(?:step-\d{8,18}|removed-\d{8,18})\.(?:partial|old)")
+_REPLACED = re.compile(r"\.replaced-(\d{8,18})\.old")
 _BEST = "best.json"
 
 
 class Folder:
     """A folder in which a run's states are: `step-00000120` is that after 120 steps.
 
-    A state is made in a hidden folder and gets its name by one rename, when it is whole and on the disk.
+    A state is made in a hidden folder and gets its name by one rename, when it is whole and on the disk. One that it
+    replaces is hidden just before; where the process ended between these two renames, the hidden one still counts.
 
     Args:
         path: made when something is saved.
@@ -32,12 +34,20 @@ class Folder:
     def steps(self) -> list[int]:
         """Return the steps of the states, in order."""
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-            return sorted(int(m[1]) for name in os.listdir(self.path) if (m := _NAME.fullmatch(name)))
+            names = os.listdir(self.path)
+            return sorted({int(m[1]) for name in names if (m := _NAME.fullmatch(name) or _REPLACED.fullmatch(name))})
         return []
 
     def of(self, step: int) -> str:
         """Return the path of a state."""
+        named, replaced = self._named(step), self._replaced(step)
+        return replaced if not os.path.lexists(named) and os.path.lexists(replaced) else named
+
+    def _named(self, step: int) -> str:
         return os.path.join(self.path, f"step-{step:08d}")
+
+    def _replaced(self, step: int) -> str:
+        return os.path.join(self.path, f".replaced-{step:08d}.old")
 
     def manifest(self, step: int) -> Manifest:
         """Return the manifest of a state.
@@ -98,17 +108,21 @@ class Folder:
         return path
 
     def sweep(self) -> None:
-        """Delete what an earlier job left in the making."""
+        """Delete what an earlier job left in the making, and name again what it was about to replace."""
         for name in os.listdir(self.path):
-            if _ASIDE.fullmatch(name):
-                shutil.rmtree(os.path.join(self.path, name), ignore_errors=True)
+            path = os.path.join(self.path, name)
+            replaced = _REPLACED.fullmatch(name)
+            if replaced is not None and not os.path.lexists(self._named(int(replaced[1]))):
+                os.rename(path, self._named(int(replaced[1])))
+            elif replaced is not None or _ASIDE.fullmatch(name):
+                shutil.rmtree(path, ignore_errors=True)
 
     def commit(self, step: int) -> None:
         """Give a finished state its name; one that has it already is replaced."""
-        aside, final = self.aside(step), self.of(step)
+        aside, final = self.aside(step), self._named(step)
         sync_folder(aside)
         if os.path.lexists(final):
-            old = os.path.join(self.path, f".replaced-{step:08d}.old")
+            old = self._replaced(step)
             shutil.rmtree(old, ignore_errors=True)
             os.rename(final, old)
             os.rename(aside, final)
@@ -125,9 +139,9 @@ class Folder:
         for step in self.steps()[:-newest]:
             if best is None or step != best["step"]:
                 # Renamed first: what is half deleted is no state any more.
-                gone = os.path.join(self.path, f".replaced-{step:08d}.old")
+                gone = os.path.join(self.path, f".removed-{step:08d}.old")
                 shutil.rmtree(gone, ignore_errors=True)
-                os.rename(self.of(step), gone)
+                os.rename(self._named(step), gone)
                 shutil.rmtree(gone, ignore_errors=True)
 
     # ---- the best

@@ -127,6 +127,35 @@ def test_what_an_earlier_job_left_is_swept(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["step-00000001", "step-00000002"]
 
 
+@pytest.mark.parametrize("last", ["first rename", "second rename"])
+def test_a_kill_while_a_state_is_replaced_leaves_one_of_both(tmp_path, monkeypatch, last):
+    """Also where it is the only one."""
+    net, optimizer = make(tmp_path)
+    bias, rename, calls = float(net.bias[0]), os.rename, []
+
+    def renamed(*names):
+        if last == "first rename" and calls:
+            raise KeyboardInterrupt
+        calls.append(names)
+        rename(*names)
+
+    def removed(path, **_):
+        if os.path.exists(path):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "rename", renamed)
+        patch.setattr(shutil, "rmtree", removed)
+        net.bias.set_data(ms.Tensor(np.full(2, 5, np.float32)))
+        ms.train.save_run(str(tmp_path), step=1, net=net, optimizer=optimizer, keep=1)
+    folder = Folder(str(tmp_path))
+    assert folder.steps() == [1] and folder.verify(1).step == 1
+    assert ms.train.load_run(str(tmp_path), net=net, optimizer=optimizer)["step"] == 1
+    assert net.bias.asnumpy()[0] == (np.float32(bias) if last == "first rename" else 5)
+    ms.train.save_run(str(tmp_path), step=2, net=net, optimizer=optimizer)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["step-00000001", "step-00000002"]
+
+
 def test_bad_objects(tmp_path):
     with pytest.raises(TypeError, match="state_dict"):
         ms.train.save_run(str(tmp_path), step=1, net=3)
