@@ -1,7 +1,8 @@
 """Status of the jobs on this machine: a folder per job in one of the user's own, with a file per rank.
 
 The launcher makes the job's folder and removes it; ranks write what they have done (dist_ms/parallel/status_file.py).
-What a launcher that was killed left is removed by the next one.
+When the launcher is killed, a shell that waits for its end removes it; what both leave, as where a machine is switched
+off, the next launcher removes.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import shutil
 import stat
+import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
@@ -20,6 +22,8 @@ from typing import Any
 
 VARIABLE = "DIST_MS_STATUS"  # of the ranks: their job's folder
 _JOB = "job.json"
+# Reads until the launcher's end of the pipe is closed. A rank that starts just now may put a file into the folder.
+_REMOVES = 'trap "" INT TERM HUP; read -r _; rm -rf "$1" || { sleep 1; rm -rf "$1"; }; rmdir "${1%/*}"'
 
 
 @dataclass(frozen=True)
@@ -75,9 +79,12 @@ class StatusFolder:
     def __init__(self, command: Sequence[str], ranks: int, servers: int, folder: Path | None = None) -> None:
         parent = user_folder() if folder is None else folder
         self.path: Path | None = None
+        self._remover: subprocess.Popen | None = None
         self._status = JobStatus(os.getpid(), list(command), ranks, servers, time.time())
         try:
             self.path = _new_folder(parent)
+            if self.path is not None:
+                self._remover = _remover(self.path)
             self.begin_attempt(0)
         except OSError:
             self.remove()
@@ -110,7 +117,18 @@ class StatusFolder:
             shutil.rmtree(self.path, ignore_errors=True)
             with contextlib.suppress(OSError):  # other jobs are there
                 self.path.parent.rmdir()
-        self.path = None
+        if self._remover is not None:
+            self._remover.communicate()
+        self.path = self._remover = None
+
+
+def _remover(folder: Path) -> subprocess.Popen | None:
+    """Start what removes a folder when this process ends, however it does; None where there is no shell."""
+    words = ["/bin/sh", "-c", _REMOVES, "dist-ms", str(folder)]
+    pipe, null = subprocess.PIPE, subprocess.DEVNULL
+    with contextlib.suppress(OSError):
+        return subprocess.Popen(words, stdin=pipe, stdout=null, stderr=null, start_new_session=True)
+    return None
 
 
 def _new_folder(parent: Path) -> Path | None:

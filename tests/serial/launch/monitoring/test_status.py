@@ -3,7 +3,11 @@
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -24,8 +28,8 @@ RECORD = {
     "batch": [7, 50],
     "loss": 0.25,
     "data": 0.5,
-    "waits": [0.4, 0.99],
     "ranks": 1.0,
+    "waits": [0.396, 0.99],
 }
 
 
@@ -36,13 +40,26 @@ def parent(tmp_path):
     return folder
 
 
+@pytest.fixture
+def begin():
+    begun = []
+
+    def begin(*arguments):
+        begun.append(StatusFolder(*arguments))
+        return begun[-1]
+
+    yield begin
+    for status in begun:
+        status.remove()
+
+
 def write(status, rank, **changes):
     record = {**RECORD, "rank": rank, "pid": os.getpid(), "time": time.time(), **changes}
     (status.path / f"rank_{rank}").write_text(json.dumps(record).ljust(1024))
 
 
-def test_a_job_is_seen_until_it_is_removed(parent):
-    status = StatusFolder(["train.py", "--lr", "1"], 3, 1, parent)
+def test_a_job_is_seen_until_it_is_removed(parent, begin):
+    status = begin(["train.py", "--lr", "1"], 3, 1, parent)
     write(status, 1)
     write(status, 0)
     (status.path / "rank_2").write_text("")  # it has just been opened
@@ -56,30 +73,53 @@ def test_a_job_is_seen_until_it_is_removed(parent):
     assert not parent.exists() and read_jobs(parent) == [] and status.read() is None
 
 
-def test_what_a_killed_launcher_left_is_removed(parent):
+def test_what_a_killed_launcher_left_is_removed(parent, begin):
     left = parent / "999999999-abc"
     left.mkdir()
     (left / "job.json").write_text("{}")
     kept = parent / "mine"
     kept.mkdir()
     assert read_jobs(parent) == []
-    StatusFolder(["train.py"], 2, 0, parent).remove()
+    begin(["train.py"], 2, 0, parent).remove()
     assert list(parent.iterdir()) == [kept]
 
 
-def test_a_folder_that_others_may_write_to_is_not_used(tmp_path):
+def test_a_launcher_that_is_killed_leaves_no_folder(parent):
+    code = """
+import sys
+from pathlib import Path
+from dist_ms.launch.monitoring.status import StatusFolder
+status = StatusFolder(["train.py"], 2, 0, Path(sys.argv[1]))
+(status.path / "rank_0").write_text("{}")
+print(status.path, flush=True)
+sys.stdin.read()
+"""
+    words = [sys.executable, "-c", code, str(parent)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, stdin=pipe, stdout=pipe, text=True, start_new_session=True) as launcher:
+        path = Path(launcher.stdout.readline().strip())
+        assert (path / "job.json").exists()
+        os.killpg(launcher.pid, signal.SIGKILL)
+        launcher.wait()
+        until = time.monotonic() + 10
+        while parent.exists():
+            assert time.monotonic() < until
+            time.sleep(0.01)
+
+
+def test_a_folder_that_others_may_write_to_is_not_used(tmp_path, begin):
     tmp_path.chmod(0o777)
-    assert StatusFolder(["train.py"], 2, 0, tmp_path).path is None and read_jobs(tmp_path) == []
+    assert begin(["train.py"], 2, 0, tmp_path).path is None and read_jobs(tmp_path) == []
     link = tmp_path / "link"
     (tmp_path / "own").mkdir(mode=0o700)
     link.symlink_to(tmp_path / "own")
-    assert StatusFolder(["train.py"], 2, 0, link).path is None
-    assert StatusFolder(["train.py"], 2, 0, tmp_path / "own").path is not None
+    assert begin(["train.py"], 2, 0, link).path is None
+    assert begin(["train.py"], 2, 0, tmp_path / "own").path is not None
     assert user_folder({}).name == f"dist_ms-{os.getuid()}"
 
 
-def test_broken_files_are_no_jobs(parent):
-    status = StatusFolder(["train.py"], 1, 0, parent)
+def test_broken_files_are_no_jobs(parent, begin):
+    status = begin(["train.py"], 1, 0, parent)
     for text in ("[]", "{", "\x00" * 9, '{"rank": "x"}', "7"):
         (status.path / "rank_0").write_text(text)
         (found,) = read_jobs(parent)
@@ -94,7 +134,9 @@ def said(parent, *records, restarts=0, servers=0):
     status.begin_attempt(restarts)
     for rank, record in enumerate(records):
         write(status, rank, **record)
-    return summary(status.read(), 12.0)
+    found = status.read()
+    status.remove()
+    return summary(found, 12.0)
 
 
 def test_the_closing_line(parent):
@@ -105,6 +147,8 @@ def test_the_closing_line(parent):
     )
     assert said(parent, {"samples": 0}, {"samples": 0}).endswith("10 steps/s; waited 10 % for ranks.")
     assert said(parent, {"updates": 0}, {"updates": 1}) == ""
+    # What was waited for before the first update and after the last one is in "data" and "ranks" only.
+    assert "waited 4 % for data, 10 % for ranks." in said(parent, {"data": 50.0}, {"ranks": 70.0})
     # A server updates nothing by optimizers of its own.
     assert "on 2 ranks, 10 steps/s, 320 samples/s;" in said(parent, {}, {"updates": 0}, servers=1)
 
@@ -121,8 +165,8 @@ def test_the_worker_that_others_wait_for_at_the_servers_is_named(parent):
     assert straggler([{"rank": 0}], 2.0) == ""
 
 
-def test_rates_are_those_between_two_looks(parent):
-    status = StatusFolder(["train.py"], 1, 0, parent)
+def test_rates_are_those_between_two_looks(parent, begin):
+    status = begin(["train.py"], 1, 0, parent)
     write(status, 0)
     then = look(parent)
     write(status, 0, time=time.time() + 2, steps=300, samples=9600, data=1.5, ranks=1.0)
@@ -137,18 +181,18 @@ def test_rates_are_those_between_two_looks(parent):
     assert rank_row(record, None, now, then)[4:9] == ["-", "-", "0.2500", "-", "-"]
 
 
-def test_a_process_that_is_gone_or_cannot_write_is_told_apart(parent):
-    status = StatusFolder(["train.py"], 2, 0, parent)
+def test_a_process_that_is_gone_or_cannot_write_is_told_apart(parent, begin):
+    status = begin(["train.py"], 2, 0, parent)
     write(status, 0, pid=999999999)
     write(status, 1, time=time.time() - 30)
     now = look(parent)
     assert [rank_row(record, None, now, now)[1] for record in now.jobs[0].records] == ["gone", "silent 30 s"]
 
 
-def test_the_tables_fit_a_terminal(parent):
+def test_the_tables_fit_a_terminal(parent, begin):
     from rich.console import Console
 
-    status = StatusFolder(["train.py", "[bold]"], 3, 0, parent)
+    status = begin(["train.py", "[bold]"], 3, 0, parent)
     write(status, 0, epoch=[10, 12], batch=[1000, 2000])
     write(status, 1, pid=999999999)
     then = look(parent)
