@@ -53,7 +53,6 @@ REASONS = (
         ),
         "extends MindSpore's compilers",
     ),
-    (("transform_safetensors_by",), "converts by files of strategies, which cut operators over ranks"),
     (("create_time", "global_cells"), "would have every cell note when and with what arguments it was made"),
     (("environ_", "env_get", "make_", "Switch", "iter_converter"), "a compiler's own"),
 )

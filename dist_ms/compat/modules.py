@@ -233,7 +233,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "parallel.strategy": ("compat.inner.planned_cuts", "parallel", "~"),
     "parallel.checkpoint_convert": ("train.checkpoint.dividing.transform",),
     "parallel.checkpoint_transform": ("train.checkpoint.dividing.transform", "parallel"),
-    "parallel.transform_safetensors": ("train.checkpoint.dividing.unified",),
+    "parallel.transform_safetensors": ("train.checkpoint.dividing.safetensors", "train.checkpoint.dividing.unified"),
     **_below("parallel.nn", "parallel_cell_wrapper parallel_grad_reducer", "parallel.nn"),
     "parallel.distributed": ("nn.wrap.distributed_data_parallel",),
     "parallel.distributed.distributed_data_parallel": ("nn.wrap.distributed_data_parallel",),

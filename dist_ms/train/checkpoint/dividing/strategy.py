@@ -64,7 +64,17 @@ class Division:
         return tuple(found)
 
 
-def read_strategy(path: Any, name: str, owner: str) -> dict[str, Division] | None:
+class Strategy(dict[str, Division]):
+    """How the devices of a stage divide each parameter, by its name.
+
+    Attributes:
+        stage: of the pipeline.
+    """
+
+    stage = 0
+
+
+def read_strategy(path: Any, name: str, owner: str) -> Strategy | None:
     """Return the divisions by the parameters' names that a strategy file states; None for None: nothing is divided.
 
     Raises:
@@ -88,7 +98,8 @@ def read_strategy(path: Any, name: str, owner: str) -> dict[str, Division] | Non
         stages = {item.parallel_strategys.stage for item in message.parallel_strategy_item}
         if len(stages) > 1:
             raise ValueError("it has several stages of a pipeline, which dist_ms does not put together")
-        found = {item.param_name: _division(item) for item in message.parallel_layout_item}
+        found = Strategy({item.param_name: _division(item) for item in message.parallel_layout_item})
+        found.stage = max(stages, default=0)
         if not found or len({division.ranks for division in found.values()}) != 1:
             raise ValueError("it does not state one number of devices for all parameters")
     except (DecodeError, UnicodeDecodeError) as error:

@@ -14,12 +14,12 @@ from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.train.checkpoint import ckpt_format, safetensors_format
 from dist_ms.train.checkpoint.arguments import format_of, seal_of
-from dist_ms.train.checkpoint.dividing.strategy import Division, read_strategy
+from dist_ms.train.checkpoint.dividing.strategy import Strategy, read_strategy
 from dist_ms.train.checkpoint.file_reading import read_entries
 from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
 
-Divisions = dict[str, Division] | None
+Divisions = Strategy | None
 _FORMATS = ("ckpt", "safetensors")
 
 
@@ -49,7 +49,7 @@ def rank_list_for_transform(
     source = read_strategy(src_strategy_file, "src_strategy_file", owner)
     target = read_strategy(dst_strategy_file, "dst_strategy_file", owner)
     _check_rank(owner, rank_id, target)
-    return list(range(_ranks(source)))
+    return list(range(ranks_of(source)))
 
 
 def transform_checkpoint_by_rank(
@@ -84,17 +84,12 @@ def transform_checkpoint_by_rank(
         For 'transform_checkpoint_by_rank', 'src_strategy_file' must be given, or
     """
     owner = "transform_checkpoint_by_rank"
-    source, target = _strategies(owner, src_strategy_file, dst_strategy_file)
-    _check_rank(owner, rank_id, target)
-    check_type(checkpoint_files_map, "checkpoint_files_map", owner, dict)
-    for rank, file in checkpoint_files_map.items():
-        if isinstance(rank, bool) or not isinstance(rank, int) or not isinstance(file, str):
-            raise ValueError(complaint("checkpoint_files_map", owner, "a dict from int to str", f"{rank!r}: {file!r}"))
-    name = check_string(save_checkpoint_file_name, "save_checkpoint_file_name", owner)
-    if not name.endswith((".ckpt", ".safetensors")):
-        raise ValueError(complaint("save_checkpoint_file_name", owner, "a name that ends with '.ckpt'", f"'{name}'"))
-    whole = assembled(owner, checkpoint_files_map, source)
-    _write(owner, os.path.abspath(name), whole, target, rank_id)
+    source, target = strategies(owner, src_strategy_file, dst_strategy_file)
+    files, name = (
+        ("checkpoint_files_map", checkpoint_files_map),
+        ("save_checkpoint_file_name", save_checkpoint_file_name),
+    )
+    write_one_rank(owner, rank_id, files, name, (".ckpt", ".safetensors"), source, target)
 
 
 def transform_checkpoints(
@@ -136,16 +131,16 @@ def transform_checkpoints(
     check_string(ckpt_prefix, "ckpt_prefix", owner)
     check_positive_int(process_num, "process_num", owner)
     check_choice(output_format, "output_format", owner, _FORMATS)
-    source, target = _strategies(owner, src_strategy_file, dst_strategy_file)
+    source, target = strategies(owner, src_strategy_file, dst_strategy_file)
     whole = assembled(owner, files_of_ranks(src_checkpoints_dir, "src_checkpoints_dir", owner), source)
 
     def write(rank: int) -> None:
         folder = os.path.join(os.path.abspath(dst_checkpoints_dir), f"rank_{rank}")
         os.makedirs(folder, exist_ok=True)
-        _write(owner, os.path.join(folder, f"{ckpt_prefix}{rank}.{output_format}"), whole, target, rank)
+        write_part(owner, os.path.join(folder, f"{ckpt_prefix}{rank}.{output_format}"), whole, target, rank)
 
     with ThreadPoolExecutor(process_num) as pool:
-        list(pool.map(write, range(_ranks(target))))
+        list(pool.map(write, range(ranks_of(target))))
 
 
 def load_distributed_checkpoint(
@@ -212,8 +207,8 @@ def load_distributed_checkpoint(
             raise ValueError(complaint(name, owner, "None", repr(value)[:80], f"{remedy[0].upper()}{remedy[1:]}."))
     names: list[str] = check_elements(checkpoint_filenames, "checkpoint_filenames", owner, str, list)
     source = read_strategy(train_strategy_filename, "train_strategy_filename", owner)
-    if len(names) < _ranks(source):
-        wanted = f"a list of {_ranks(source)} files, one per rank"
+    if len(names) < ranks_of(source):
+        wanted = f"a list of {ranks_of(source)} files, one per rank"
         raise ValueError(complaint("checkpoint_filenames", owner, wanted, len(names)))
     seal = seal_of(owner, "dec", dec_key, dec_mode, False, format_of(names[0], format))
     whole = assembled(owner, dict(enumerate(names)), source, seal)
@@ -231,7 +226,47 @@ convert_checkpoint_by_rank = transform_checkpoint_by_rank
 convert_checkpoints = transform_checkpoints
 
 
-def _strategies(owner: str, src: Any, dst: Any) -> tuple[Divisions, Divisions]:
+def write_one_rank(
+    owner: str,
+    rank_id: Any,
+    files: tuple[str, Any],
+    path: tuple[str, Any],
+    endings: tuple[str, ...],
+    source: Divisions,
+    target: Divisions,
+) -> None:
+    """Make a rank's file from those of the old division.
+
+    Args:
+        owner: who is asked.
+        rank_id: the rank in the new division.
+        files: the argument's name, and the file of each rank of the old one.
+        path: the argument's name, and the file to write.
+        endings: what this file's name may end with.
+        source: the old division.
+        target: the new one.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: if a file is missing or does not fit the strategies.
+    """
+    _check_rank(owner, rank_id, target)
+    check_type(files[1], files[0], owner, dict)
+    for rank, file in files[1].items():
+        if isinstance(rank, bool) or not isinstance(rank, int) or not isinstance(file, str):
+            raise ValueError(complaint(files[0], owner, "a dict from int to str", f"{rank!r}: {file!r}"))
+    name = check_string(path[1], path[0], owner)
+    if not name.endswith(endings):
+        raise ValueError(complaint(path[0], owner, f"a name that ends with '{endings[0]}'", f"'{name}'"))
+    write_part(owner, os.path.abspath(name), assembled(owner, files[1], source), target, rank_id)
+
+
+def strategies(owner: str, src: Any, dst: Any) -> tuple[Divisions, Divisions]:
+    """The divisions that two strategy files state, of which one may be missing.
+
+    Raises:
+        ValueError: if both are, or a file is none of strategies.
+    """
     source, target = read_strategy(src, "src_strategy_file", owner), read_strategy(dst, "dst_strategy_file", owner)
     if source is None and target is None:
         raise ValueError(
@@ -241,15 +276,16 @@ def _strategies(owner: str, src: Any, dst: Any) -> tuple[Divisions, Divisions]:
     return source, target
 
 
-def _ranks(divisions: Divisions) -> int:
+def ranks_of(divisions: Divisions) -> int:
+    """How many ranks a division has."""
     return next(iter(divisions.values())).ranks if divisions else 1
 
 
 def _check_rank(owner: str, rank: Any, target: Divisions) -> None:
     if isinstance(rank, bool) or not isinstance(rank, int):
         raise TypeError(complaint("rank_id", owner, "an int", type(rank).__name__))
-    if rank < 0 or (target is not None and rank >= _ranks(target)):
-        raise ValueError(complaint("rank_id", owner, f"a rank below {_ranks(target)}", rank))
+    if rank < 0 or (target is not None and rank >= ranks_of(target)):
+        raise ValueError(complaint("rank_id", owner, f"a rank below {ranks_of(target)}", rank))
 
 
 def files_of_ranks(
@@ -277,6 +313,10 @@ def assembled(owner: str, files: dict[int, str], source: Divisions, seal: Seal |
     Raises:
         ValueError: if a file is damaged, or parts are missing.
     """
+    if not files:
+        raise ValueError(
+            f"For '{owner}', the files must be those of one rank at least, but got none of the ranks meant."
+        )
     whole: dict[str, Any] = {}
     filled: dict[str, set[tuple]] = {}
     for rank, file in sorted(files.items()):
@@ -314,6 +354,11 @@ def _parts(owner: str, whole: dict[str, Any], target: Divisions, rank: int) -> I
             raise ValueError(f"For '{owner}', 'dst_strategy_file' does not fit '{name}': {error}.") from None
 
 
-def _write(owner: str, path: str, whole: dict[str, Any], target: Divisions, rank: int) -> None:
+def write_part(owner: str, path: str, whole: dict[str, Any], target: Divisions, rank: int) -> None:
+    """Write a rank's part of everything.
+
+    Raises:
+        ValueError: if the division does not fit.
+    """
     writer = ckpt_format if path.endswith("ckpt") else safetensors_format
     write_file(path, writer.write_entries(list(_parts(owner, whole, target, rank))), Seal())

@@ -8,6 +8,8 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn
+from dist_ms.train.checkpoint.dividing import safetensors
+from dist_ms.train.checkpoint.dividing.strategy import _message_class
 
 FIXTURES = Path(__file__).parent / "fixtures"
 OF_4, OF_2 = str(FIXTURES / "strategy_of_4.ckpt"), str(FIXTURES / "strategy_of_2.ckpt")
@@ -136,6 +138,55 @@ def test_safetensors_of_all_ranks_as_one(source):
     ):
         with pytest.raises(error, match=what):
             ms.unified_safetensors(str(source / "A"), OF_4, str(source / "W"), **options)
+
+
+def test_safetensors_of_one_rank(source):
+    """As `transform_checkpoint_by_rank`; MindSpore 2.10's own of this name fails at each array (no dtype of .data)."""
+    ms.transform_checkpoints(str(source / "src"), str(source / "A"), "x_", None, OF_4, output_format="safetensors")
+    files = {rank: str(source / f"A/rank_{rank}/x_{rank}.safetensors") for rank in range(4)}
+    recorded = np.load(FIXTURES / "divided.npz")
+    for rank in range(2):
+        path = str(source / f"one_{rank}.safetensors")
+        safetensors.transform_safetensors_by_rank(rank, files, path, OF_4, OF_2)
+        found = ms.load_checkpoint(path)
+        assert found.keys() == WHOLE.keys()
+        for name, parameter in found.items():
+            assert np.array_equal(parameter.asnumpy(), recorded[f"B.{rank}.{name}"])
+    for arguments, what in (
+        ((2, files, "a.safetensors", OF_4, OF_2), "a rank below 2"),
+        ((0, files, "a.ckpt", OF_4, OF_2), "ends with '.safetensors'"),
+        ((0, {"0": "a"}, "a.safetensors", OF_4, OF_2), "'safetensor_files_map' must be a dict from int to str"),
+        ((0, files, "a.safetensors"), "both are None"),
+    ):
+        with pytest.raises(ValueError, match=what):
+            safetensors.transform_safetensors_by_rank(*arguments)
+
+
+def test_safetensors_of_a_stage(source):
+    """The ranks 4 to 7 are those of the second stage."""
+    strategy = str(source / "stage_1.ckpt")
+    message = _message_class()()
+    message.ParseFromString(Path(OF_4).read_bytes())
+    for item in message.parallel_strategy_item:
+        item.parallel_strategys.stage = 1
+    Path(strategy).write_bytes(message.SerializeToString())
+    ms.transform_checkpoints(str(source / "src"), str(source / "A"), "x_", None, OF_4, output_format="safetensors")
+    for rank in range(4):
+        (source / "A" / f"rank_{rank}").rename(source / "A" / f"rank_{rank + 4}")
+    recorded = np.load(FIXTURES / "divided.npz")
+    safetensors.transform_safetensors_by_stage(str(source / "A"), str(source / "S"), "y_", strategy, OF_2)
+    for rank in range(2):
+        found = ms.load_checkpoint(str(source / "S" / f"rank_{rank}" / f"y_{rank}_part1.safetensors"))
+        assert found.keys() == WHOLE.keys()
+        for name, parameter in found.items():
+            assert np.array_equal(parameter.asnumpy(), recorded[f"B.{rank}.{name}"])
+    safetensors.transform_safetensors_by_stage(str(source / "A"), str(source / "W"), "y_", strategy)
+    whole = ms.load_checkpoint(str(source / "W" / "rank_0" / "y_0_part1.safetensors"))
+    assert all(np.array_equal(parameter.asnumpy(), WHOLE[name]) for name, parameter in whole.items())
+    with pytest.raises(ValueError, match="none of the ranks meant"):  # 0 to 3 are no more
+        safetensors.transform_safetensors_by_stage(str(source / "A"), str(source / "S"), "y_", OF_4, OF_2)
+    with pytest.raises(ValueError, match="a part of a file's name"):
+        safetensors.transform_safetensors_by_stage(str(source / "A"), str(source / "S"), "../y", strategy, OF_2)
 
 
 def test_mindspore_s_paths():
