@@ -1,4 +1,7 @@
-"""A rank that is stopped or cut off is named in seconds; one that is busy, asleep or kept by a lock is waited for."""
+"""A rank that is stopped or cut off is named in seconds; one that is busy, asleep or kept by a lock is waited for.
+
+With DIST_MS_TEST_LONG=1 by default's 10 seconds: within 15, and no pause of a minute, no 2 GB are an alarm.
+"""
 
 import os
 import shlex
@@ -7,8 +10,13 @@ import subprocess
 import sys
 import time
 
+import pytest
+
 from tests.jobs.conftest import command, environment, processes
 
+LONG = os.environ.get("DIST_MS_TEST_LONG") == "1"
+SILENCE = 10 if LONG else 2
+BEAT = {} if LONG else {"DIST_MS_HEARTBEAT": str(SILENCE)}
 HEAD = """
 import ctypes, os, signal, sys, time
 import numpy as np
@@ -26,11 +34,13 @@ def test_a_stopped_rank_is_named_on_every_other(run):
     done = run(
         HEAD + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\ncomm.barrier()\n",
         ranks=3,
-        DIST_MS_HEARTBEAT="1",
+        **BEAT,
     )
-    assert done.code == 1 and done.seconds < 10
+    assert done.code == 1 and done.seconds < 15
     for rank in (0, 2):
-        line = f"rank {rank} of 3 waits at script.py:13: rank 1 of 3 has fallen silent for 1 s (DIST_MS_HEARTBEAT)"
+        line = (
+            f"rank {rank} of 3 waits at script.py:13: rank 1 of 3 has fallen silent for {SILENCE} s (DIST_MS_HEARTBEAT)"
+        )
         assert f"{line}: it is stopped (SIGSTOP)" in done.err
     assert "dist-ms: rank 1 of 3 did not answer the others: it is stopped (SIGSTOP)" in done.err
 
@@ -54,6 +64,41 @@ def test_a_busy_rank_is_waited_for(run):
     assert done.code == 0 and done.out.count("together") == 2, done.err
 
 
+SLEEPS = "if rank == 1:\n    time.sleep({})\n"
+SAVES = """
+import dist_ms as ms
+if rank == 1:
+    ms.save_checkpoint({{"w": ms.Tensor(np.ones({} << 18, np.float32))}}, "large.ckpt")
+"""
+COMPUTES = """
+until, left = time.monotonic() + {}, np.ones(1)
+while True:
+    np.linalg.svd(np.ones((200, 200)))
+    left[0] = time.monotonic() < until
+    comm.all_reduce(left)
+    if left[0] < comm.size:
+        break
+"""
+PAUSES = {"sleep": SLEEPS, "save": SAVES, "busy": COMPUTES}
+AMOUNTS = {"sleep": (60, 5), "save": (2048, 64), "busy": (40, 5)}  # seconds, MB; the second where it shall not last
+
+
+@pytest.mark.parametrize("what", ["sleep", "save", "busy"])
+def test_a_long_pause_is_no_alarm(run, what):
+    """One that sleeps, one that saves, and those beside six busy processes."""
+    code = HEAD + PAUSES[what].format(AMOUNTS[what][not LONG]) + "comm.barrier()\nprint('together')\n"
+    words = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(words) for _ in range(6 if what == "busy" else 0)]
+    try:
+        done = run(code, limit=200, **BEAT)
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+    assert done.code == 0 and done.out.count("together") == 2, done.err
+    assert done.err == ""
+
+
 def test_a_job_that_was_stopped_whole_goes_on(write, tmp_path):
     script = write(HEAD + "for i in range(40):\n    time.sleep(0.05)\n    comm.barrier()\nprint('together')\n")
     words = [sys.executable, "-m", "dist_ms.launch", "run", "-n", "2", str(script)]
@@ -75,7 +120,7 @@ def test_a_machine_that_is_cut_off_is_named_and_all_ranks_end(write, hosts, tmp_
     script = write(HEAD + "for i in range(4000):\n    time.sleep(0.01)\n    comm.barrier()\n")
     options = [f"--mpi-args={shlex.join([*hosts.mpi_options((2, 1)), '--bind-to', 'none'])}"]
     words = [*hosts.on_first(), *command("dist-ms", 3, script, options=options)]
-    env = environment(DIST_MS_HEARTBEAT="2", OMP_NUM_THREADS="1")
+    env = environment(OMP_NUM_THREADS="1", **BEAT)
     with open(tmp_path / "err", "wb") as err:
         job = subprocess.Popen(words, cwd=tmp_path, env=env, stderr=err)
     while not (tmp_path / "began").exists():
@@ -89,5 +134,6 @@ def test_a_machine_that_is_cut_off_is_named_and_all_ranks_end(write, hosts, tmp_
             assert time.monotonic() < began + 30
             time.sleep(0.1)
     said = (tmp_path / "err").read_text()
-    assert "rank 2 of 3 has fallen silent for 2 s (DIST_MS_HEARTBEAT): it is stopped or cut off (on node2)" in said
+    line = f"rank 2 of 3 has fallen silent for {SILENCE} s (DIST_MS_HEARTBEAT): it is stopped or cut off (on node2)"
+    assert line in said
     assert code == 1 and seconds < 15, said
