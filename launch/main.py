@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -111,6 +112,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except LaunchError as error:
         print(f"dist-ms {options.command}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:  # before there is a job that could be asked to stop
+        return 128 + signal.SIGINT
 
 
 def _program(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:

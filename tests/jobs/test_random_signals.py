@@ -77,7 +77,7 @@ class Screen:
         return b"".join(self._read).decode(errors="replace")
 
     def wait_for(self, words, count):
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while self.text.count(words) < count:
             assert self.job.poll() is None and time.monotonic() < until, self.text
             time.sleep(0.01)
@@ -146,8 +146,9 @@ def test_a_signal_before_the_first_step(write, tmp_path):
         name = screen.interrupt(draw)
         code, same = screen.end()
         text = screen.text
-        assert code in (75, 128 + signal.Signals[name]) and same, text
+        number = signal.Signals[name]
+        assert code in (75, 128 + number, -number) and same, text  # the last: before the launcher listens
         assert ("stopped on request" in text) == (code == 75)
         assert "Traceback" not in text and "prterun" not in text
-        assert text.count(asked(name, 30)) == 1
+        assert text.count(asked(name, 30)) == 1 or text == "" or code < 0
         assert processes(str(script)) == []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import stat
 import zlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -45,10 +47,23 @@ def write_text(path: str, text: str) -> None:
         file.write(text.encode())
 
 
+def open_file(path: str) -> BinaryIO:
+    """Open a file to read it; neither a device nor a pipe, which might have no end or make this process wait.
+
+    Raises:
+        OSError: if it is missing or something else.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no file", path)
+    return os.fdopen(descriptor, "rb")
+
+
 def file_sum(path: str) -> tuple[int, int]:
     """Return a file's length and CRC-32."""
     length = crc = 0
-    with open(path, "rb") as file:
+    with open_file(path) as file:
         while block := file.read(1 << 22):
             length, crc = length + len(block), zlib.crc32(block, crc)
     return length, crc
@@ -68,7 +83,7 @@ class ArraysFile:
     def __init__(self, folder: str, written: Written) -> None:
         self._path, self._parts = os.path.join(folder, written.file), {p.name: p for p in written.parts}
         try:
-            with open(self._path, "rb") as file:
+            with open_file(self._path) as file:
                 size = os.fstat(file.fileno()).st_size
                 self._offsets = self._read_header(file, size)
         except OSError as error:

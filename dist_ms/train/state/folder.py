@@ -56,8 +56,8 @@ class Folder:
             DamagedState: if it is missing or damaged.
         """
         try:
-            with open(os.path.join(self.of(step), FILE), encoding="utf-8") as file:
-                found = from_json(file.read())
+            with files.open_file(os.path.join(self.of(step), FILE)) as file:
+                found = from_json(file.read().decode())
         except (OSError, UnicodeDecodeError) as error:
             raise DamagedState(f"its {FILE} cannot be read: {error}") from None
         if found.step != step:
@@ -148,7 +148,7 @@ class Folder:
     def best(self) -> dict | None:
         """Return the step, the metric's name and its value of the best state; None where none is noted."""
         try:
-            with open(os.path.join(self.path, _BEST), encoding="utf-8") as file:
+            with files.open_file(os.path.join(self.path, _BEST)) as file:
                 found = json.load(file)
             step, value = found["step"], found["value"]
         except (OSError, ValueError, KeyError, TypeError):

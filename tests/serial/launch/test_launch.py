@@ -430,3 +430,13 @@ def test_importing_the_launcher_loads_no_mpi():
     code = "import dist_ms.launch.main, dist_ms.launch.run, sys; print('mpi4py' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_an_interrupt_before_there_is_a_job_shows_no_traceback(tmp_path, monkeypatch, capsys):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dist_ms.launch.run.find_mpirun", interrupted)
+    (tmp_path / "train.py").write_text("")
+    assert main(["run", "-n", "2", str(tmp_path / "train.py")]) == 130
+    assert capsys.readouterr() == ("", "")

@@ -1,5 +1,7 @@
 """Damaged states: an error that says what, never a wrong value; nothing outside of the folder is read."""
 
+import contextlib
+import io
 import json
 import os
 import random
@@ -10,6 +12,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn
+from dist_ms.train.state.__main__ import main
 from dist_ms.train.state.folder import Folder
 from dist_ms.train.state.manifest import _crc32
 
@@ -22,9 +25,9 @@ def make(folder):
 
 
 def mutate(path, draw):
-    """Change a file: bytes, its length, its JSON, or its presence."""
+    """Change a file: bytes, its length, its JSON, what kind of file it is, or its presence."""
     content = bytearray(path.read_bytes())
-    kind = draw.randrange(6)
+    kind = draw.randrange(7)
     if kind == 0:
         content[draw.randrange(len(content))] ^= 1 << draw.randrange(8)
     elif kind == 1:
@@ -36,47 +39,72 @@ def mutate(path, draw):
     elif kind == 4:
         path.unlink()
         return
+    elif kind == 5:
+        path.unlink()
+        other = draw.choice(["folder", "pipe", "/etc/passwd", "nowhere", ".", "..", "/dev/zero"])
+        if other == "pipe":
+            os.mkfifo(path)
+        elif other == "folder":
+            path.mkdir()
+        else:
+            path.symlink_to(other)
+        return
     elif path.suffix == ".json":
-        content = bytearray(json.dumps(changed(json.loads(content), draw)).encode())
+        found = json.loads(content)
+        replace_one(found["run"], draw)
+        found["crc32"] = _crc32(found["run"])  # right again: what only a look at the entries can tell
+        content = bytearray(json.dumps(found).encode())
+    elif draw.random() < 0.8:
+        length = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + length])
+        replace_one(header, draw)
+        text = json.dumps(header).encode()
+        content[: 8 + length] = len(text).to_bytes(8, "little") + text
     else:
         content[: draw.randrange(1, 64)] = b""
     path.chmod(0o600)
     path.write_bytes(content)
 
 
-def changed(found, draw):
-    """A manifest with one entry replaced, its checksum made right again: what only a look at the entries can tell."""
-    places = []
-
-    def walk(value, depth=0):
-        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-        for key, item in items:
-            places.append((value, key))
-            walk(item, depth + 1)
-
-    walk(found["run"])
-    holder, key = draw.choice(places)
-    strange = [
-        -1,
-        0,
-        1,
-        2**70,
-        1.5,
-        None,
-        True,
-        "",
-        "..",
-        "../../etc/passwd",
-        "/etc/passwd",
+STRANGE = [
+    *(-1, 0, 1, 2**31, 2**63, 2**70, 1.5, 1e308, float("nan"), None, True, "", "..", "../../etc/passwd", "/etc/passwd"),
+    *(
         [],
         {},
         [[]],
         "a\0b",
-        1e308,
-    ]
-    holder[key] = draw.choice(strange)
-    found["crc32"] = _crc32(found["run"])
-    return found
+        "F32",
+        "I64",
+        [0, 8],
+        [2**62, 2**62],
+        {"$tuple": 1},
+        {"$array": ".."},
+        {"$pairs": [[[], 1]]},
+    ),
+]
+
+
+def replace_one(tree, draw):
+    """Replace, rename or remove one entry of nested lists and dicts."""
+    places = []
+
+    def walk(value):
+        for key in list(value) if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            places.append((value, key))
+            walk(value[key])
+
+    walk(tree)
+    holder, key = draw.choice(places)
+    how = draw.randrange(6)
+    if how == 0:
+        del holder[key]
+    elif how == 1 and isinstance(holder, dict):
+        holder[draw.choice(["", "..", "../x", "$array", key + "x"])] = holder.pop(key)
+    elif how == 2:
+        nested = draw.choice([50, 5000])
+        holder[key] = json.loads("[" * 50 + "]" * 50) if nested == 50 else json.dumps([holder[key]] * 9)
+    else:
+        holder[key] = draw.choice(STRANGE)
 
 
 def test_mutated_states_raise_or_load_the_same(tmp_path):
@@ -100,8 +128,13 @@ def test_mutated_states_raise_or_load_the_same(tmp_path):
             loaded += 1
             for parameter in optimizer.get_parameters():
                 np.testing.assert_array_equal(parameter.asnumpy(), wanted[parameter.name], err_msg=str(number))
+        for words in (["ls"], ["verify"], ["export"], ["diff"])[number % 4 :][:1]:
+            words += [str(folder), *{"export": [str(tmp_path / "out.ckpt")], "diff": [str(whole)]}.get(words[0], [])]
+            with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+                assert main(words) in (0, 1, 2)
         shutil.rmtree(folder)
     assert refused > loaded > 10
+    assert {path.name for path in tmp_path.iterdir()} <= {"whole", "out.ckpt"}
 
 
 def test_a_damaged_state_is_passed_over_with_a_warning(tmp_path, caplog):
