@@ -49,5 +49,5 @@ def to_str(array: Any, encoding: str = "utf8") -> np.ndarray:
         ['ab']
     """
     if not isinstance(array, np.ndarray):
-        raise ValueError(complaint("array", "to_str", "a NumPy array", type(array).__name__))
+        raise TypeError(complaint("array", "to_str", "a NumPy array", type(array).__name__))
     return np.char.decode(array, check_string(encoding, "encoding", "to_str"))

@@ -15,11 +15,18 @@ __all__ = ["CaseFold", "FilterWikipediaXML", "NormalizeUTF8", "RegexReplace"]
 
 _DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 
+# Unicode's Default_Ignorable_Code_Point, 15.1: soft hyphens, joiners, marks of direction, selectors of variants.
+_INVISIBLE = re.compile(
+    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
 
 def folded(text: str) -> str:
-    """A text for comparisons without case, in the form NFKC: Unicode's NFKC_Casefold."""
+    """A text for comparisons without case, in the form NFKC and without what nobody sees: Unicode's NFKC_Casefold."""
     if text.isascii():
         return text.lower()
+    text = _INVISIBLE.sub("", text)
     once = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFKC", once.casefold())
 
@@ -41,7 +48,7 @@ def check_form(form: NormalizeForm, name: str, owner: str) -> NormalizeForm:
 
 
 class CaseFold(EachText):
-    """Folds the case of all characters, as for comparisons: more than lower case, and in the form NFKC.
+    """Folds the case of all characters, as for comparisons: more than lower case, in NFKC and without invisible ones.
 
     Examples:
         >>> import dist_ms.dataset.text as text

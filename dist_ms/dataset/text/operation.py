@@ -16,9 +16,11 @@ def texts(value: Any, owner: str) -> np.ndarray:
     """A text, or a list or array of texts, as an array.
 
     Raises:
-        TypeError: for what NumPy makes no array of.
+        TypeError: for nothing at all, and what NumPy makes no array of.
         RuntimeError: for an array of anything else.
     """
+    if value is None:
+        raise TypeError(complaint("text", owner, "a text or an array of texts", "None"))
     array = np.asarray(value)
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8") if array.size else array.astype("U")

@@ -153,7 +153,7 @@ class TruncateSequencePair:
     """
 
     def __init__(self, max_length: int) -> None:
-        self.max_length = check_int_range(max_length, "max_length", "TruncateSequencePair", 1, _MOST)
+        self.max_length = check_int_range(max_length, "max_length", "TruncateSequencePair", 0, _MOST)
 
     def __call__(self, *sequences: Any) -> tuple[np.ndarray, np.ndarray]:
         """Cut two sequences."""

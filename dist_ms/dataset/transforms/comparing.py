@@ -11,6 +11,7 @@ import numpy as np
 from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.dtype import Number, bool_, to_numpy
 from dist_ms.dataset.transforms.joining import _CONSTANTS, of_kind
+from dist_ms.dataset.transforms.values import column_array
 
 
 class Relational(IntEnum):
@@ -56,7 +57,7 @@ class Mask:
 
     def __call__(self, column: Any) -> np.ndarray:
         """Compare one column."""
-        array = np.asarray(column)
+        array = column_array(column, "Mask")
         constant = np.asarray(self.constant)
         of_kind(array, constant, "constant", "Mask")
         if array.dtype.kind not in "US":

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_int_range, check_type, complaint
 from dist_ms.common.refusing import refused
+from dist_ms.dataset.transforms.values import column_array
 
 Plugin = refused("Plugin", "loads no transforms of MindSpore's compiled form", "Give 'map' a Python function instead.")
 
@@ -51,7 +52,7 @@ class Concatenate:
 
     def __call__(self, *columns: Any) -> np.ndarray:
         """Join the columns of one row."""
-        arrays = [np.asarray(column) for column in columns]
+        arrays = [column_array(column, "Concatenate") for column in columns]
         parts = [a for a in (self.prepend, *arrays, self.append) if a is not None]
         for array in parts:
             if array.ndim != 1:
@@ -93,7 +94,9 @@ class PadEnd:
 
     def __call__(self, column: Any) -> np.ndarray:
         """Pad one column."""
-        array = np.asarray(column)
+        array = column_array(column, "PadEnd")
+        if not array.ndim:  # no axis to pad
+            return array
         if array.ndim != len(self.pad_shape):
             wanted = f"of {len(self.pad_shape)} dimensions"
             raise RuntimeError(complaint("column", "PadEnd", wanted, f"of shape {array.shape}"))
@@ -140,7 +143,7 @@ class Slice:
 
     def __call__(self, column: Any) -> np.ndarray:
         """Slice one column."""
-        array = np.asarray(column)
+        array = column_array(column, "Slice")
         if len(self.slices) > array.ndim or not array.ndim:
             wanted = f"of at least {max(len(self.slices), 1)} dimensions"
             raise RuntimeError(complaint("column", "Slice", wanted, f"of shape {array.shape}"))
@@ -177,7 +180,7 @@ class Unique:
 
     def __call__(self, column: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Count one column's values."""
-        array = np.asarray(column)
+        array = column_array(column, "Unique")
         if array.dtype.kind not in "biuf":
             raise RuntimeError(complaint("column", "Unique", "numbers", array.dtype))
         values, first, places, counts = np.unique(

@@ -10,6 +10,17 @@ from dist_ms.common.checks import check_number_range, check_positive_int, check_
 from dist_ms.common.dtype import string, to_numpy
 
 
+def column_array(value: Any, owner: str) -> np.ndarray:
+    """What a transform gets, as an array.
+
+    Raises:
+        TypeError: for nothing at all, as of a function that returns none.
+    """
+    if value is None:
+        raise TypeError(complaint("column", owner, "an array, a number or a string", "None"))
+    return np.asarray(value)
+
+
 class Duplicate:
     """The column twice.
 
@@ -20,7 +31,8 @@ class Duplicate:
     """
 
     def __call__(self, value: Any) -> tuple[np.ndarray, np.ndarray]:
-        return np.asarray(value), np.array(value)
+        array = column_array(value, "Duplicate")
+        return array, array.copy()
 
 
 class Fill:
@@ -42,7 +54,7 @@ class Fill:
         self.fill_value = check_type(fill_value, "fill_value", "Fill", (str, float, bool, int, bytes))
 
     def __call__(self, value: Any) -> np.ndarray:
-        array, fill = np.asarray(value), np.asarray(self.fill_value)
+        array, fill = column_array(value, "Fill"), np.asarray(self.fill_value)
         strings = [a.dtype.kind if a.dtype.kind in "US" else "" for a in (array, fill)]
         if strings[0] != strings[1]:
             found = f"{self.fill_value!r} with {array.dtype}"
@@ -52,14 +64,14 @@ class Fill:
 
 
 class OneHot:
-    """Labels as rows with one 1.
+    """Labels as rows with one 1; a label of shape (1,), as files of records have them, is one row as well.
 
     Args:
         num_classes: the rows' length.
         smoothing_rate: what the 1 gives away to all classes alike, between 0 and 1.
 
     Raises:
-        ValueError: if a label is not below `num_classes`.
+        RuntimeError: when called, if a label is no int or not below `num_classes`.
 
     Examples:
         >>> from dist_ms.dataset import transforms
@@ -72,10 +84,10 @@ class OneHot:
         self.smoothing_rate = check_number_range(smoothing_rate, "smoothing_rate", "OneHot", 0, 1)
 
     def __call__(self, label: Any) -> np.ndarray:
-        label = np.asarray(label)
+        label = column_array(label, "OneHot")
         if label.dtype.kind not in "iu" or (label.size and not 0 <= label.min() <= label.max() < self.num_classes):
-            raise ValueError(f"For 'OneHot', labels must be ints from 0 to {self.num_classes - 1}, but got {label}.")
-        rows = np.eye(self.num_classes, dtype=label.dtype)[label]
+            raise RuntimeError(f"For 'OneHot', labels must be ints from 0 to {self.num_classes - 1}, but got {label}.")
+        rows = np.eye(self.num_classes, dtype=label.dtype)[label.reshape(()) if label.shape == (1,) else label]
         rate = self.smoothing_rate
         return rows * (1 - rate) + rate / self.num_classes if rate else rows
 
@@ -101,12 +113,14 @@ class TypeCast:
         if data_type is None:
             raise TypeError(complaint("data_type", "TypeCast", "a dtype", "None"))
         self.dtype = np.dtype(np.str_) if data_type in (np.str_, str, string) else to_numpy(data_type)
+        if data_type is float:  # Python's own, of 64 bits
+            self.dtype = np.dtype(np.float64)
 
     def __call__(self, value: Any) -> np.ndarray:
-        array = np.asarray(value)
+        array = column_array(value, "TypeCast")
         if self.dtype.kind == "U" and array.dtype.kind != "U":
             raise RuntimeError(complaint("column", "TypeCast", "strings", array.dtype))
         try:
             return array if self.dtype.kind == "U" else array.astype(self.dtype)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise RuntimeError(complaint("column", "TypeCast", f"{self.dtype} as text", str(error))) from error

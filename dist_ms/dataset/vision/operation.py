@@ -30,8 +30,11 @@ class ImageOperation:
             self.check_input(value)
         if len(images) == 1 and is_pil(images[0]) and self.on_pil is not None:
             return self.on_pil(images[0])
+        arrays = [np.asarray(value, order="C") for value in images]
+        for array in arrays:
+            self.check_array(array)
         try:
-            results = self.on_arrays([np.asarray(value, order="C") for value in images])
+            results = self.on_arrays(arrays)
         except Exception as error:
             if type(error).__name__ != "error":  # OpenCV's own, of a module that may not be loaded
                 raise
@@ -43,6 +46,14 @@ class ImageOperation:
         if not isinstance(value, np.ndarray) and not is_pil(value):
             found = type(value).__name__
             raise TypeError(complaint("image", type(self).__name__, "a NumPy array or a PIL image", found))
+
+    def check_array(self, array: np.ndarray) -> None:
+        """Require pixels."""
+        if not array.size:
+            wanted = "an array with pixels (leave others out with filter)"
+            raise RuntimeError(complaint("image", type(self).__name__, wanted, f"of shape {array.shape}"))
+        if array.dtype.kind in "SUO":
+            raise RuntimeError(complaint("image", type(self).__name__, "an array of numbers", f"of {array.dtype}"))
 
     def on_arrays(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
         """Transform each array."""

@@ -88,9 +88,9 @@ class Rescale(ImageOperation):
 
     def _rescaled(self, array: np.ndarray) -> np.ndarray:
         if not self.shift:
-            return array.astype(np.float32) * self.rescale
+            return np.asarray(array.astype(np.float32) * self.rescale)
         # One rounding, as of a fused multiplication and addition.
-        result = np.multiply(array, self.rescale, dtype=np.float64)
+        result = np.asarray(np.multiply(array, self.rescale, dtype=np.float64))
         return np.add(result, self.shift, out=result).astype(np.float32)
 
 

@@ -115,10 +115,10 @@ def size_or_shorter(size: Any, owner: str) -> tuple[tuple[int, int] | None, int 
 
 
 def keep_ratio(height: int, width: int, shorter: int) -> tuple[int, int]:
-    """The size whose shorter side is `shorter`."""
+    """The size whose shorter side is `shorter`; the other side, found in float32, may be short of it by rounding."""
     if height < width:
-        return shorter, int(shorter * width / height)
-    return int(shorter * height / width), shorter
+        return shorter, int(np.float32(width) / np.float32(height) * np.float32(shorter))
+    return int(np.float32(height) / np.float32(width) * np.float32(shorter)), shorter
 
 
 def pil_ratio(height: int, width: int, shorter: int) -> tuple[int, int]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.dataset import GeneratorDataset, config, vision
+from dist_ms.dataset import GeneratorDataset, config, text, vision
 from dist_ms.dataset import transforms as t
 
 R = t.Relational
@@ -63,7 +63,7 @@ def test_mask_has_the_type_wanted():
     (lambda: t.RandomApply([abs], 2), ValueError), (lambda: t.RandomChoice(1), TypeError),
     (lambda: t.Fill([1]), TypeError), (lambda: t.Fill("a")(SIX), RuntimeError),
     (lambda: t.Fill(1)(WORDS), RuntimeError),
-    (lambda: t.OneHot(0), ValueError), (lambda: t.OneHot(3, 2), ValueError), (lambda: t.OneHot(2)(SIX), ValueError),
+    (lambda: t.OneHot(0), ValueError), (lambda: t.OneHot(3, 2), ValueError), (lambda: t.OneHot(2)(SIX), RuntimeError),
     (lambda: t.Concatenate(1), ValueError), (lambda: t.Concatenate(0, [1]), TypeError),
     (lambda: t.Concatenate(0, np.ones((2, 2))), ValueError), (lambda: t.Concatenate()(TABLE), RuntimeError),
     (lambda: t.Concatenate()(SIX, WORDS), RuntimeError), (lambda: t.Concatenate()(SIX, SIX * 1.0), RuntimeError),
@@ -145,3 +145,29 @@ def test_functions_of_pil_images():
     np.testing.assert_array_equal(np.asarray(f.crop(image, 1, 2, 2, 3)), array[1:3, 2:5])
     with pytest.raises(ValueError, match="'hue_factor' must be from"):
         f.adjust_hue(image, 0.7)
+
+
+@pytest.mark.parametrize("shape, wanted", [((), (4,)), ((1,), (4,)), ((2,), (2, 4)), ((1, 1), (1, 1, 4))])
+def test_a_label_of_one_number_is_one_row(shape, wanted):
+    rows = t.OneHot(4, 0.4)(np.full(shape, 2, np.int32))
+    assert rows.shape == wanted
+    np.testing.assert_allclose(rows.reshape(-1, 4)[0], [0.1, 0.1, 0.7, 0.1])
+
+
+def test_what_has_no_axes_and_python_types():
+    assert t.PadEnd([3, 2], -1)(np.int32(7)) == 7
+    assert t.TypeCast(float)(SIX).dtype == np.float64 and t.TypeCast(int)(SIX).dtype == np.int64
+    with pytest.raises(RuntimeError, match="300 out of bounds"):
+        t.TypeCast(np.int8)(np.array(["1", "300"]))
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        t.Duplicate(), t.Fill(1), t.OneHot(2), t.TypeCast(ms.int32), t.Mask(R.EQ, 1), t.Concatenate(), t.PadEnd([3]),
+        t.Slice(0), t.Unique(), text.CaseFold(), text.WhitespaceTokenizer(), text.ToNumber(ms.int32),
+    ],
+)  # fmt: skip
+def test_nothing_is_no_column(transform):
+    with pytest.raises(TypeError, match=f"For '{type(transform).__name__}', .* but got None"):
+        transform(None)

@@ -114,7 +114,8 @@ class GaussianBlur(ImageOperation, OnDevice):
 
     Args:
         kernel_size: its odd width, or (width, height), in pixels.
-        sigma: its standard deviation, or (of x, of y); None, or 0, takes them from the size.
+        sigma: its standard deviation, or (of x, of y), 0 being found from that side of the kernel. One 0 for both, or
+            None, is found from the width.
 
     Examples:
         >>> import numpy as np
@@ -133,7 +134,8 @@ class GaussianBlur(ImageOperation, OnDevice):
             if check_int_range(value, "kernel_size", owner, 1, LARGEST) % 2 != 1:
                 raise ValueError(complaint("kernel_size", owner, "odd", value))
         check_type(sigma, "sigma", owner, (numbers.Number, list, tuple, type(None)))
-        sigmas = (0, 0) if sigma is None else (sigma,) * 2 if isinstance(sigma, numbers.Number) else tuple(sigma)
+        one = sigma is None or isinstance(sigma, numbers.Number)
+        sigmas = (sigma or 0,) * 2 if one else tuple(sigma)
         if len(sigmas) != 2:
             raise TypeError(complaint("sigma", owner, "a number or (of x, of y)", repr(sigma)))
         self.kernel_size = sizes
@@ -141,7 +143,7 @@ class GaussianBlur(ImageOperation, OnDevice):
             float(
                 np.float32(check_number_range(value, "sigma", owner, 0, LARGEST) or ((size - 1) * 0.5 - 1) * 0.3 + 0.8)
             )
-            for value, size in zip(sigmas, sizes)
+            for value, size in zip(sigmas, sizes[:1] * 2 if one else sizes)
         )
 
     def on_array(self, array: np.ndarray) -> np.ndarray:

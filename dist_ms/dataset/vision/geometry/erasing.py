@@ -52,7 +52,8 @@ class Erase(ImageOperation, OnDevice):
             raise RuntimeError(f"For 'Erase', 'height' and 'width' must fit the image {array.shape}, but got {size}.")
         result = array if self.inplace and array.flags.writeable else array.copy()
         value = np.asarray(self.value if array.ndim == 3 and array.shape[2] == 3 else self.value[0], np.float32)
-        value = np.rint(value) if array.dtype.kind in "iu" else value
+        if array.dtype.kind in "iu":
+            value = np.rint(value).clip(None, np.iinfo(array.dtype).max)
         result[self.top : self.top + self.height, self.left : self.left + self.width] = value.astype(array.dtype)
         return result
 

@@ -161,3 +161,21 @@ def test_in_a_pipeline_with_places():
     found = list(data.create_tuple_iterator(num_epochs=1, output_numpy=True))
     assert [row[1].tolist() for row in found] == [[0, 2], [0, 2, 4]]
     assert found[0][1].dtype == np.uint32
+
+
+def test_nobody_sees_what_is_folded_away():
+    """Soft hyphens, joiners, marks of direction and selectors of variants: MindSpore's ICU takes them out."""
+    invisible = "\xad\u034f\u180e\u200b\u200d\u202e\u2066\ufe0f\ufeff\U0001d173"
+    assert str(text.CaseFold()(f"Stra{invisible}ße")) == "strasse"
+    assert str(text.NormalizeUTF8()("a\u200bb")) == "a\u200bb"
+
+
+def test_arrays_of_texts_alone_become_bytes_and_back():
+    for convert, error in ((text.to_str, TypeError), (text.to_bytes, ValueError)):
+        with pytest.raises(error, match="must be a NumPy array, but got list"):
+            convert(["a"])
+
+
+def test_a_pair_may_be_cut_to_nothing():
+    first, second = text.TruncateSequencePair(0)(np.arange(3), np.arange(5))
+    assert first.size == second.size == 0
