@@ -193,7 +193,7 @@ class RenderedSST2Dataset(LabelledFiles):
     uint32, 0 for negative and 1 for positive.
 
     Args:
-        dataset_dir: the folder with train/, val/ and test/, each with negative/ and positive/.
+        dataset_dir: the folder with train/, valid/ (or val/) and test/, each with negative/ and positive/.
         usage: "train", "val", "test" or "all" (the default).
         decode: give images instead of the files' bytes.
         num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache: as for MnistDataset.
@@ -206,8 +206,8 @@ class RenderedSST2Dataset(LabelledFiles):
         >>> import pathlib, tempfile
         >>> import dist_ms.dataset as ds
         >>> folder = pathlib.Path(tempfile.mkdtemp())
-        >>> (folder / "val/positive").mkdir(parents=True)
-        >>> _ = (folder / "val/positive/1.png").write_bytes(b"...")
+        >>> (folder / "valid/positive").mkdir(parents=True)
+        >>> _ = (folder / "valid/positive/1.png").write_bytes(b"...")
         >>> [int(label) for _, label in ds.RenderedSST2Dataset(str(folder)).create_tuple_iterator(output_numpy=True)]
         [1]
     """
@@ -232,11 +232,12 @@ class RenderedSST2Dataset(LabelledFiles):
         super().__init__(
             ["image", "label"], num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id, cache
         )
-        parts = ("test", "train", "val") if part == "all" else (part,)
+        validation = "val" if (folder / "val").is_dir() else "valid"  # as the set has it
+        parts = ("test", "train", validation) if part == "all" else (validation if part == "val" else part,)
         places = [folder / name / kind for name in parts for kind in ("negative", "positive")]
         found = [_files(place, (".png",)) if place.is_dir() else [] for place in places]
         self.set_files(found, np.uint32)
         self._labels %= np.uint32(2)
         self._kinds = 2
         if not self._files:
-            raise no_images(owner, folder, f"images {part if part != 'all' else 'train'}/positive/*.png")
+            raise no_images(owner, folder, f"images {'train' if part == 'all' else parts[0]}/positive/*.png")

@@ -93,8 +93,8 @@ class MindDataset(IndexedSource):
             raise RuntimeError("For 'MindDataset', 'padded_sample' and 'num_padded' must be given together.")
         if columns_list is not None and not isinstance(columns_list, list):
             raise TypeError(complaint("columns_list", "MindDataset", "a list", type(columns_list).__name__))
-        self.shards = Shards(dataset_files)
-        fields = self.shards.schema.fields
+        self.files = Shards(dataset_files)
+        fields = self.files.schema.fields
         columns = list(columns_list or fields)
         for name in columns:
             if name not in fields:
@@ -126,18 +126,18 @@ class MindDataset(IndexedSource):
 
     def count(self) -> int:
         """How many rows the files have, and the padding."""
-        return len(self.shards) + self.num_padded
+        return len(self.files) + self.num_padded
 
     def file_rows(self) -> list[int]:
         """How many rows each file has."""
-        return self.shards.counts
+        return self.files.counts
 
     def read(self, number: int) -> Row:
         """Row `number`, of the files or of the padding."""
-        if number >= len(self.shards):
+        if number >= len(self.files):
             assert self._padding is not None
             return self._padding
-        values = self.shards.values(number, self.columns)
+        values = self.files.values(number, self.columns)
         return tuple(self._entry(name, values[name]) for name in self.columns)
 
     def __getitem__(self, index: int) -> list[np.ndarray]:
@@ -161,15 +161,15 @@ class MindDataset(IndexedSource):
             return value
         if isinstance(value, bytes):
             return np.frombuffer(value or b"\0", f"S{max(len(value), 1)}")
-        kind = self.shards.schema.fields[name]["type"]
+        kind = self.files.schema.fields[name]["type"]
         return np.array(value, None if kind == "string" else kind)
 
     def labels(self, column: str) -> np.ndarray:
         """The labels of all rows, from the index where it has them."""
-        if column not in self.shards.header.index_fields:
+        if column not in self.files.header.index_fields:
             return super().labels(column)
         found = []
-        for path in self.shards.paths:
+        for path in self.files.paths:
             connection = open_index(path)
             try:
                 found += connection.execute(f"SELECT {column}_0 FROM INDEXES ORDER BY ROW_ID").fetchall()

@@ -66,14 +66,15 @@ def test_omniglot(tmp_path):
         ds.OmniglotDataset(str(tmp_path), "yes")
 
 
-def test_rendered_sst2(tmp_path):
-    for n, name in enumerate(["train/positive/1", "train/negative/1", "val/negative/9", "test/positive/2"]):
+@pytest.mark.parametrize("validation", ["valid", "val"])
+def test_rendered_sst2(tmp_path, validation):
+    for n, name in enumerate(["train/positive/1", "train/negative/1", f"{validation}/negative/9", "test/positive/2"]):
         png(tmp_path / f"{name}.png", n)
     data = ds.RenderedSST2Dataset(str(tmp_path), decode=True, shuffle=False)
     assert rows(data) == [(3, 1), (1, 0), (0, 1), (2, 0)] and data.num_classes() == 2
     assert rows(ds.RenderedSST2Dataset(str(tmp_path), "val", decode=True)) == [(2, 0)]
     with pytest.raises(RuntimeError, match=r"train/positive/\*\.png"):
-        ds.RenderedSST2Dataset(str(tmp_path / "val"))
+        ds.RenderedSST2Dataset(str(tmp_path / validation))
 
 
 def test_lsun(tmp_path):

@@ -98,6 +98,16 @@ def test_other_processes_read_too(path):
     assert [int(data.read(k)[0]) for k in range(5)] == list(range(5))
 
 
+def test_an_epoch_goes_on_in_its_middle(path):
+    data = ds.MindDataset(path, ["i"], shuffle=False)
+    rows = data.create_tuple_iterator(num_epochs=1, output_numpy=True)
+    assert [int(next(rows)[0]) for _ in range(2)] == [0, 1]
+    again = ds.MindDataset(path, ["i"], shuffle=False, num_shards=2, shard_id=1)
+    again.load_state_dict(data.state_dict())
+    assert data.state_dict()["rows"] == 2 and numbers(again) == [3, 0]  # of 2, 3, 4 and, to fill up, 0
+    assert data.shards() == 1 and again.shards() == 2
+
+
 def test_wrong_arguments(path):
     for error, options in (
         (RuntimeError, {"columns_list": ["q"]}),
