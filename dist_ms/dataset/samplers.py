@@ -18,6 +18,7 @@ from dist_ms.common.checks import (
     complaint,
 )
 from dist_ms.dataset import config
+from dist_ms.dataset.orders import places_with_replacement, reshuffled
 from dist_ms.dataset.sharding import Sampling
 from dist_ms.dataset.shuffles import Shuffle
 
@@ -188,14 +189,15 @@ class RandomSampler(BuiltinSampler):
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
-        draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
+        seed = config.shuffle_seed()
         count = rows if self.count is None else self.count
         if self.replacement:
-            return draw.randint(rows, size=count)
+            return places_with_replacement(seed + epoch, rows, count)
         if self.shuffle is Shuffle.PARTIAL or (self.shuffle is Shuffle.ADAPTIVE and rows > _MANY):
+            draw = np.random.RandomState([seed % 2**32, epoch])
             parts = [start + draw.permutation(min(_STRETCH, rows - start)) for start in range(0, rows, _STRETCH)]
             return np.concatenate(parts)[:count]
-        return draw.permutation(rows)[:count]
+        return reshuffled(seed, epoch, rows)[:count]
 
 
 class PKSampler(BuiltinSampler):
@@ -389,9 +391,8 @@ class SubsetRandomSampler(SubsetSampler):
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch."""
-        draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
         chosen = super().order(rows, epoch)
-        return chosen[draw.permutation(len(chosen))]
+        return chosen[reshuffled(config.shuffle_seed(), epoch, len(chosen), step=0)]
 
 
 class DistributedSampler(BuiltinSampler):

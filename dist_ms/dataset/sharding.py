@@ -12,6 +12,7 @@ from dist_ms.common.checks import check_bool, check_int, check_positive_int
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.communication import current
 from dist_ms.dataset import config
+from dist_ms.dataset.orders import reshuffled
 
 _TOGETHER = (ParallelMode.DATA_PARALLEL, ParallelMode.HYBRID_PARALLEL)
 
@@ -128,10 +129,7 @@ class Sampling:
 
     def order(self, source: Any, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch, for all shards."""
-        numbers = np.arange(rows)
-        if self.shuffle is not False:
-            np.random.RandomState([config.shuffle_seed() % 2**32, epoch]).shuffle(numbers)
-        return numbers
+        return np.arange(rows) if self.shuffle is False else reshuffled(config.shuffle_seed(), epoch, rows)
 
     def places(
         self, source: Any, rows: int, epoch: int, start: int = 0, offset: int = -1

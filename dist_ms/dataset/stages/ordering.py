@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from itertools import islice
-
-import numpy as np
 
 from dist_ms.common.checks import check_non_negative_int, complaint
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key
+from dist_ms.dataset.orders import WideMersenneTwister
 
 
 class ShuffleDataset(Dataset):
@@ -24,20 +24,35 @@ class ShuffleDataset(Dataset):
             )
         super().__init__(source.columns, source)
         self.buffer_size = buffer_size
+        self._begun: tuple[int, int, WideMersenneTwister] | None = None  # a seed, an epoch, and the words from there on
 
     def keys(self, epoch: int) -> Iterator[Key]:
         """The shuffled keys of one epoch."""
-        draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
+        draw = self._draw(epoch)
         buffer: list[Key] = []
         for key in self.inputs[0].keys(epoch):
             if len(buffer) < self.buffer_size:
                 buffer.append(key)
                 continue
-            i = draw.randint(len(buffer))
-            buffer[i], key = key, buffer[i]
-            yield key
-        draw.shuffle(buffer)
-        yield from buffer
+            i = next(draw) % len(buffer)
+            buffer[i], buffer[-1], chosen = buffer[-1], key, buffer[i]
+            yield chosen
+        while buffer:
+            i = next(draw) % len(buffer)
+            buffer[i], buffer[-1] = buffer[-1], buffer[i]
+            yield buffer.pop()
+
+    def _draw(self, epoch: int) -> WideMersenneTwister:
+        """The random words of an epoch, of which there is one for each row; epochs draw from one sequence."""
+        seed = config.shuffle_seed()
+        if self._begun is None or self._begun[0] != seed or self._begun[1] > epoch:
+            self._begun = seed, 0, WideMersenneTwister(seed)
+        _, begun, words = self._begun
+        words = copy(words)
+        if epoch > begun:
+            words.skip((epoch - begun) * self.inputs[0].get_dataset_size())
+        self._begun = seed, epoch, words
+        return copy(words)
 
     def is_shuffled(self) -> bool:
         """True."""

@@ -12,6 +12,7 @@ from dist_ms.common.checks import check_bool, check_callable, check_positive_int
 from dist_ms.dataset import config
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
 from dist_ms.dataset.execution.threads import in_threads
+from dist_ms.dataset.orders import permutation
 from dist_ms.dataset.stages.same_rows import SameRows
 
 
@@ -127,8 +128,6 @@ def split_rows(source: Dataset, sizes: list, randomize: bool) -> list[Dataset]:
             raise ValueError(f"For 'split', every part must have a row, but {sizes} of {total} rows give {counts}.")
     else:
         raise TypeError(complaint("sizes", "split", "a list of ints or of floats", sizes))
-    order = np.arange(total)
-    if randomize:
-        np.random.RandomState(config.shuffle_seed() % 2**32).shuffle(order)
+    order = permutation(config.shuffle_seed(), total) if randomize else np.arange(total)
     ends = np.cumsum(counts)
     return [PartDataset(source, order[e - c : e]) for c, e in zip(counts, ends)]
