@@ -1,9 +1,10 @@
 """Run the public programs of programs.tsv on dist_ms, and on MindSpore where it is at hand; print and write what came.
 
-    python tests/wild/run.py --repositories FOLDER [--referee PYTHON] [--only TEXT] [--table docs/wild.md]
+    python tests/wild/run.py --repositories FOLDER [--referee PYTHON] [--losses] [--only TEXT] [--table docs/wild.md]
 
 FOLDER has a clone or copy of each repository at OWNER/NAME. A program runs in a copy of its repository, with the edits
-that programs.tsv names: paths of data, and numbers of epochs.
+that programs.tsv names: paths of data, and numbers of epochs. With --losses those that ran whole on both run once more
+from seed 0, until their first 20 losses are there.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from math import isclose
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,7 +76,7 @@ def read_programs(path: Path = HERE / "programs.tsv") -> list[Program]:
     return [Program(*line.split("\t")) for line in lines if line and not line.startswith("#")]
 
 
-def run(program: Program, python: Sequence[str], repositories: Path, data: Path, limit: float) -> Outcome | None:
+def run(program: Program, python: Sequence[str | Path], repositories: Path, data: Path, limit: float) -> Outcome | None:
     """Run a program; None where its repository is not at hand.
 
     Args:
@@ -99,7 +101,7 @@ def run(program: Program, python: Sequence[str], repositories: Path, data: Path,
             for old, new in edits:
                 text = text.replace(old, new)
             file.write_text(text, errors="surrogateescape")
-        words = [*python, script.name, *program.arguments.format(data=data).split()]
+        words = [*map(str, python), script.name, *program.arguments.format(data=data).split()]
         env = {**os.environ, "MPLBACKEND": "Agg", "GLOG_v": "3", "PYTHONPATH": str(copy)}
         began = time.monotonic()
         with open(Path(temporary, "said"), "w+", errors="replace") as said:
@@ -116,6 +118,44 @@ def run(program: Program, python: Sequence[str], repositories: Path, data: Path,
             said.seek(0)
             text = said.read()
     return Outcome(code, time.monotonic() - began, cause_of(text) if code else "")
+
+
+def compare_losses(program: Program, pythons: Sequence[Sequence[str]], options: argparse.Namespace, data: Path) -> str:
+    """Run a program from seed 0 on both, and tell how many of its first losses agree.
+
+    Args:
+        program: which.
+        pythons: the interpreters and what stands before the script.
+        options: of the command line.
+        data: the folder of small data.
+    """
+    found = []
+    for python in pythons:
+        file = data / "losses.json"
+        file.unlink(missing_ok=True)
+        run(program, [*python, HERE / "losses.py", file], options.repositories, data, options.limit)
+        if not file.exists():
+            return ""
+        found.append(json.loads(file.read_text()))
+    return agreement(*found)
+
+
+def agreement(own: list[float | str], referee: list[float | str]) -> str:
+    """Tell how many losses agree to 1e-3 relative, those that were printed also to the last digit.
+
+    Args:
+        own: of dist_ms.
+        referee: of MindSpore.
+    """
+    if not own or not referee:
+        return ""
+    digits = [len(str(one).partition(".")[2]) if isinstance(one, str) and "e" not in one else 9 for one in referee]
+    pairs = zip(own, referee, digits, strict=False)
+    alike = [isclose(float(a), float(b), rel_tol=1e-3, abs_tol=1.01 * 10**-unit) for a, b, unit in pairs]
+    if all(alike) and len(own) == len(referee):
+        return f"{len(alike)} agree"
+    first = (*alike, False).index(False)
+    return f"{first} of {max(len(own), len(referee))} agree"
 
 
 def as_script(notebook: Path) -> Path:
@@ -154,22 +194,44 @@ def table(outcomes: dict[str, dict]) -> str:
     both = [row for row in outcomes.values() if row.get("referee")]
     referee = sum(row["referee"].startswith("whole") for row in both)
     missed = sum(row["referee"].startswith("whole") and not row["own"].startswith("whole") for row in both)
+    losses = [row["losses"] for row in outcomes.values() if row.get("losses")]
+    agreeing = sum(" of " not in cell for cell in losses)
     head = (
         (HERE / "head.md")
         .read_text()
-        .format(tried=len(outcomes), whole=whole, both=len(both), referee=referee, missed=missed)
+        .format(
+            tried=len(outcomes),
+            whole=whole,
+            both=len(both),
+            referee=referee,
+            missed=missed,
+            losses=len(losses),
+            agreeing=agreeing,
+        )
     )
-    rows = ["| program | dist_ms | MindSpore 2.10 |", "|---|---|---|"]
+    rows = ["| program | dist_ms | MindSpore 2.10 | first losses |", "|---|---|---|---|"]
     last = ""
     for line, row in outcomes.items():
         program = Program(*line.split("\t"))
         if program.repository != last:
-            rows.append(f"| **{program.repository}** at {program.commit[:7]} | | |")
+            rows.append(f"| **{program.repository}** at {program.commit[:7]} | | | |")
             last = program.repository
         shown = f"{program.path} {program.arguments}".strip()
-        cells = (cell.replace("|", "\\|") for cell in (f"`{shown}`", row["own"], row.get("referee", "")))
+        found = f"`{shown}`", row["own"], row.get("referee", ""), row.get("losses", "")
+        cells = (cell.replace("|", "\\|") for cell in found)
         rows.append(f"| {' | '.join(cells)} |")
     return head + "\n" + "\n".join(rows) + "\n"
+
+
+def save(results: Path | None, found: dict[str, dict]) -> None:
+    """Write what has been found so far.
+
+    Args:
+        results: the file, if there is to be one.
+        found: by the line of programs.tsv.
+    """
+    if results is not None:
+        results.write_text(json.dumps(found, indent=1))
 
 
 def main() -> int:
@@ -178,6 +240,7 @@ def main() -> int:
     parser.add_argument("--repositories", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--python", default=sys.executable, help="has dist_ms, and what the programs import beside it")
     parser.add_argument("--referee", metavar="PYTHON", help="has MindSpore; runs those programs too")
+    parser.add_argument("--losses", action="store_true", help="compare the first losses of those whole on both")
     parser.add_argument("--only", default="", metavar="TEXT", help="programs whose line has it")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS")
     parser.add_argument("--results", type=Path, help="a JSON file: what it has is not run again")
@@ -201,8 +264,12 @@ def main() -> int:
                 outcome = run(program, python, options.repositories, data, options.limit)
                 row[who] = "not at hand" if outcome is None else str(outcome)
                 print(f"{who:8}{program.repository} {program.path}: {row[who]}", flush=True)
-                if options.results is not None:
-                    options.results.write_text(json.dumps(found, indent=1))
+                save(options.results, found)
+            whole_on_both = all(row.get(who, "").startswith("whole") for who in ("own", "referee"))
+            if options.losses and options.only in line and whole_on_both and "losses" not in row:
+                row["losses"] = compare_losses(program, list(pythons.values()), options, data)
+                print(f"losses  {program.repository} {program.path}: {row['losses'] or 'none'}", flush=True)
+                save(options.results, found)
     found = {line: row for line, row in found.items() if row.get("own", "not at hand") != "not at hand"}
     if options.table is not None:
         options.table.write_text(table(found))
