@@ -34,7 +34,7 @@ class _VectorProduct(Primitive):
         if x.dtype == _BF16:
             out = small.dot(x, y)
             return np.asarray(np.dot(converted(x, _F32), converted(y, _F32))).astype(_BF16) if out is None else out
-        return np.asarray(np.dot(x, y))
+        return np.asarray(x.dot(y))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, y = inputs
@@ -70,15 +70,14 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ms.mint.dot(ms.Tensor([1.0, 2.0]), ms.Tensor([3.0, 4.0])))
         11.0
     """
+    if type(input) is Tensor and type(other) is Tensor:
+        shape = input.shape
+        if shape == other.shape and len(shape) == 1 and shape[0] <= _SHORT:
+            element = input._element
+            if element is other._element and element in _FLOATS:
+                return _vector_product(input, other)
     for value, name in ((input, "input"), (other, "other")):
         check_dimensions(tensor(value, name, "dot"), name, "dot", 1)
-    if (
-        input._element in _FLOATS
-        and input._element == other._element
-        and input.shape == other.shape
-        and input.size <= _SHORT
-    ):
-        return _vector_product(input, other)
     return ops.inner(input, other)
 
 

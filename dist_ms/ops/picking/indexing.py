@@ -55,11 +55,12 @@ class GetItem(Primitive):
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         index = self.index
-        if type(self.index) is np.ndarray and self.index.shape == x.shape and _is_mask_for_kernel(self.index, x):
-            return kernels.take_where(x, self.index)
         try:
-            if isinstance(index, np.ndarray) and index.dtype.kind in "iu" and x.ndim:
-                return take_slices(x, index, 0)
+            if isinstance(index, np.ndarray):
+                if type(index) is np.ndarray and index.shape == x.shape and _is_mask_for_kernel(index, x):
+                    return kernels.take_where(x, index)
+                if index.dtype.kind in "iu" and x.ndim:
+                    return take_slices(x, index, 0)
             out = x[index]
         except IndexError as error:
             raise IndexError(f"For 'Tensor.__getitem__', {error}; the shape is {x.shape}.") from None
@@ -178,7 +179,13 @@ def numpy_index(index: Any) -> Any:
     Raises:
         IndexError: if a part is no int, slice, None, Ellipsis, bool, or tensor, list or array of ints or bools.
     """
-    if type(index) is int or (type(index) is slice and _plain(index)):
+    if type(index) is tuple:
+        for part in index:
+            if not (type(part) is slice and _plain(part)) and type(part) is not int and part is not None:
+                break
+        else:
+            return index
+    elif type(index) is int or (type(index) is slice and _plain(index)):
         return index
     if isinstance(index, list) and any(
         isinstance(i, (list, tuple, slice, Tensor)) or i is None or i is ... for i in index
@@ -190,7 +197,13 @@ def numpy_index(index: Any) -> Any:
 
 
 def _plain(index: slice) -> bool:
-    return all(type(i) is int or i is None for i in (index.start, index.stop, index.step))
+    """Whether a slice's bounds are ints or left out."""
+    start, stop, step = index.start, index.stop, index.step
+    return (
+        (start is None or type(start) is int)
+        and (stop is None or type(stop) is int)
+        and (step is None or type(step) is int)
+    )
 
 
 def _part(part: Any) -> Any:

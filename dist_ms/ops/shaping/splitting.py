@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms._ext.remember import remembered
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, one_axis, tensor
@@ -42,13 +43,11 @@ class Cut(Primitive):
 
     def __init__(self, lengths: tuple, axis: int) -> None:
         self.lengths, self.axis = lengths, axis
+        ends = list(itertools.accumulate(lengths))
+        self.parts = [(*(slice(None),) * axis, slice(end - n, end)) for n, end in zip(lengths, ends)]
 
     def forward(self, x: np.ndarray) -> tuple:
-        lead, parts, start = (slice(None),) * self.axis, [], 0
-        for n in self.lengths:
-            parts.append(x[(*lead, slice(start, start + n))])
-            start += n
-        return tuple(parts)
+        return tuple([x[part] for part in self.parts])
 
     def gradient(self, inputs: tuple, output: Any, dout: tuple) -> Tensor:
         return joining.concat(dout, self.axis)
@@ -208,8 +207,14 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
         size = integer(split_size_or_sections, "split_size_or_sections", "split")
         if size < 1:
             raise ValueError(f"For 'split', 'split_size_or_sections' must be positive, but got {size}.")
-        lengths = tuple([min(size, length - start) for start in range(0, length, size)]) or (0,)
+        return _even_cut(length, size, axis)(x)
     return Cut(lengths, axis)(x)
+
+
+@remembered
+def _even_cut(length: int, size: int, axis: int) -> Cut:
+    """Cut a dimension into parts of this size, the last one perhaps shorter; one part of nothing."""
+    return Cut(tuple([min(size, length - start) for start in range(0, length, size)]) or (0,), axis)
 
 
 _tensor = tensor
@@ -241,7 +246,8 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     chunks = integer(chunks, "chunks", "chunk")
     if chunks < 1:
         raise ValueError(f"For 'chunk', 'chunks' must be positive, but got {chunks}.")
-    return split(input, max(1, -(-input.shape[axis] // chunks)), axis)
+    length = input.shape[axis]
+    return _even_cut(length, -(-length // chunks) or 1, axis)(input)
 
 
 @plain("indices_or_sections")
