@@ -20,7 +20,7 @@ from dist_ms.ops.broadcasting import reduce_to
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.kernels import vector_product
 from dist_ms.ops.layout import converted, onednn_type
-from dist_ms.ops.linear_algebra.matrix_product import by_vector, deciding_order, multiply
+from dist_ms.ops.linear_algebra.matrix_product import by_vector, column_times_row, deciding_order, multiply
 from dist_ms.ops.linear_algebra.product_plan import is_by_vector
 from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.reshaping import reshape
@@ -185,6 +185,8 @@ def product(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.n
         if d.type is np.float64 and a.ndim == b.ndim == 2:
             if is_by_vector(a.shape[0], b.shape[1], a.shape[1], (), deciding_order(a, b)):
                 return by_vector(a, b, out)
+            if a.shape[1] == 1 and a.size * b.shape[1] >= SMALL:
+                return column_times_row(a, b, out)
         if d.kind in "iu" and a.size * b.shape[-1] >= SMALL and (wide := _exactly(a, b)) is not None:
             return wide
         return _plain(a, b, out)

@@ -37,9 +37,11 @@ def multiply(
     if not lead and (m == 1 or n == 1 or a.dtype != _F32):
         order = deciding_order(a, b)
     chosen = choose(m, n, k, lead, a.dtype, capabilities(), order, bias is not None)
-    if chosen is Algorithm.NONE or chosen is Algorithm.VECTOR:
+    if chosen in (Algorithm.NONE, Algorithm.VECTOR, Algorithm.OUTER):
         if chosen is Algorithm.VECTOR:
             out = by_vector(a, b, out)
+        elif chosen is Algorithm.OUTER:
+            out = column_times_row(a, b, out)
         else:
             out = np.empty((*lead, m, n), a.dtype) if out is None else out
             out[...] = 0
@@ -100,6 +102,14 @@ def by_vector(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np
     sums = np.empty(out.size, _F32)
     vector_product.matrix_vector(with_unit_step(matrix), converted(vector, _F32), sums)
     out.reshape(-1)[...] = converted(sums, a.dtype)
+    return out
+
+
+def column_times_row(a: np.ndarray, b: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """The product of a column (m, 1) and a row (1, n) of one type, float32 or float64."""
+    if out is None or not out.flags.c_contiguous:
+        out = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    vector_product.outer(np.ascontiguousarray(a[:, 0]), np.ascontiguousarray(b[0]), out)
     return out
 
 

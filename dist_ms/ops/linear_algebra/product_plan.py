@@ -39,6 +39,7 @@ class Algorithm(Enum):
     Attributes:
         NONE: there is nothing to multiply.
         VECTOR: a matrix times a vector, by a kernel of ours.
+        OUTER: a column times a row, of float32, by a kernel of ours.
         TILES: float32 in AMX tiles.
         ROUNDED_TILES: 16-bit numbers in AMX tiles, the first factor read in columns.
         ONEDNN: oneDNN's.
@@ -46,6 +47,7 @@ class Algorithm(Enum):
 
     NONE = auto()
     VECTOR = auto()
+    OUTER = auto()
     TILES = auto()
     ROUNDED_TILES = auto()
     ONEDNN = auto()
@@ -70,6 +72,8 @@ def choose(
     if is_by_vector(m, n, k, lead, order):
         return Algorithm.VECTOR
     if dtype == _F32:
+        if k == 1 and not lead:
+            return Algorithm.OUTER
         return Algorithm.TILES if in_tiles(m, n, k, cpu, lead) else Algorithm.ONEDNN
     if not lead and not has_bias and order is Order.COLUMNS and rounds_itself(m, n, cpu, True, dtype):
         return Algorithm.ROUNDED_TILES

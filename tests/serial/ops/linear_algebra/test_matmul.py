@@ -247,3 +247,17 @@ def test_elementwise_products():
         ops.lerp(x, tensor([1.0, 2.0, 3.0]), 0.5)
     with pytest.raises(ValueError, match="For 'addcmul', the shapes of the operands must broadcast"):
         ops.addcmul(x, y, tensor([1.0, 2.0, 3.0]))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+@pytest.mark.parametrize("m, n", [(1, 1), (3, 5), (300, 400), (1, 70_000), (70_000, 1), (0, 4), (4, 0)])
+def test_a_column_times_a_row(m, n, dtype):
+    dtype = getattr(ms, dtype)
+    a, b = ms.Tensor(normal(m, 3)).astype(dtype)[:, 1:2], ms.Tensor(normal(2, n)).astype(dtype)[1:]
+    found = ops.matmul(a, b)
+    assert found.dtype == dtype
+    wanted = a.astype(ms.float64).asnumpy() * b.astype(ms.float64).asnumpy()
+    if dtype == ms.bfloat16:
+        np.testing.assert_allclose(found.astype(ms.float64).asnumpy(), wanted, rtol=2**-8)
+    else:
+        assert (found.asnumpy() == wanted.astype(found.asnumpy().dtype)).all()

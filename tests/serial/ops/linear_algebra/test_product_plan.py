@@ -27,6 +27,9 @@ ROWS, COLUMNS, APART = Order.ROWS, Order.COLUMNS, Order.APART
         (512, 1, 128, (), F32, PLAIN, APART, False, "ONEDNN"),
         (511, 1, 128, (), F32, PLAIN, ROWS, False, "ONEDNN"),  # a small matrix
         (512, 1, 128, (3,), F32, PLAIN, ROWS, False, "ONEDNN"),
+        (3, 5, 1, (), F32, AMX, ROWS, True, "OUTER"),
+        (3, 5, 1, (2,), F32, AMX, ROWS, False, "ONEDNN"),
+        (3, 5, 1, (), BF16, PLAIN, ROWS, False, "ONEDNN"),
         (128, 128, 64, (), F32, AMX, ROWS, True, "TILES"),
         (128, 128, 64, (), F32, PLAIN, ROWS, True, "ONEDNN"),
         (128, 128, 64, (), F32, AMX._replace(rounds=True), ROWS, True, "ONEDNN"),
