@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms._ext.tape import has_data
+from dist_ms._ext.tape import Source, has_data
 from dist_ms.autograd.places import Places
 from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
@@ -30,6 +30,7 @@ from dist_ms.autograd.tree import tensors
 from dist_ms.common.lanes import span
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.common.tensor.scaled import apart
 from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
 
 # Hooks that stay with a tensor whose gradient is asked for (see hooks.py).
@@ -227,8 +228,12 @@ def _own(x: Tensor, grad: Tensor | RowTensor | None, taken: set[int]) -> Tensor 
             grad = grad.with_values(wrap(grad.values.array().copy()))
         taken.add(id(grad))
         return grad
+    if type(grad._later) is Source and not recording.on:  # one before waits for the array
+        return apart(grad)
     if id(grad._data) in taken:
-        grad = alias(grad) if recording.on else grad.copy()
+        if not recording.on:
+            return apart(grad)
+        grad = alias(grad)
     taken.add(id(grad._data))
     return grad
 

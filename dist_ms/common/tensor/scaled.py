@@ -1,7 +1,8 @@
 """Tensors that are another's array times a factor, and are not made unless somebody reads them.
 
-What clips gradients or takes a loss scale off them gives such tensors; an optimizer takes array and factor,
-and they are never made. Why nobody can tell them from tensors made at once stands in `_ext/tape_later.pxi`.
+What clips gradients or takes a loss scale off them gives such tensors, and so do gradients that are one array, of
+which all but one are copies; an optimizer takes array and factor, and they are never made. Why nobody can tell them
+from tensors made at once stands in `_ext/tape_later.pxi`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from dist_ms._ext.tape import Later, Source, postponed, source_of, wrap
 from dist_ms.common.tensor import Tensor
 
-__all__ = ["pending", "readable", "scaled"]
+__all__ = ["apart", "pending", "readable", "scaled"]
 
 _FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -26,7 +27,8 @@ class Product(Later):
         self.source, self.factor = source, factor
 
     def array(self) -> np.ndarray:
-        return _times(self.source.values, self.factor)
+        values = self.source.values
+        return values.copy(order="K") if self.factor == 1 else _times(values, self.factor)
 
     def times(self, factor: float) -> Product | None:
         """This times another factor, if one rounding gives the bits of two in turn; else None."""
@@ -61,6 +63,31 @@ def scaled(x: Tensor, factor: float) -> Tensor:
         elif (source := source_of(x)) is not None:
             times = Product(source, factor)
     result = wrap(_times(x.array(), factor)) if times is None else postponed(times, times.source)
+    result._part = x._part
+    return result
+
+
+def apart(x: Tensor) -> Tensor:
+    """Return a tensor of the same values without history, which is copied once somebody reads it or writes to `x`.
+
+    Args:
+        x: the tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> from dist_ms.common.tensor.scaled import apart, pending
+        >>> x = ms.Tensor([2.0, 4.0])
+        >>> y = apart(x)
+        >>> pending(y) is None
+        False
+        >>> x += 1
+        >>> print(y)
+        [2. 4.]
+    """
+    if (source := source_of(x)) is None:
+        result = wrap(x.array().copy(order="K"))
+    else:
+        result = postponed(Product(source, 1.0), source)
     result._part = x._part
     return result
 
