@@ -10,14 +10,12 @@ array([ 8., -8.], dtype=float32)
 """
 
 cimport numpy as cnp
-from cython cimport floating
 from libc.math cimport INFINITY, NAN
 
 from blocks cimport block_count, block_length
 from logarithm cimport normal_logarithm
 from transcendental cimport (
-    EXPONENT_BIAS, MANTISSA_BITS, SIGN, Bits, bell, exponential_near_zero, hidden, normal_exponential,
-    normal_share, sigmoid, size_up_to
+    EXPONENT_BIAS, MANTISSA_BITS, SIGN, Bits, bell, exponential_near_zero, normal_exponential, normal_share, size_up_to
 )
 
 import numpy
@@ -173,73 +171,6 @@ cdef void erf_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, voi
     by_tiles(erf_tile, places, sizes, steps)
 
 
-cdef inline void gate_steps(
-    const floating *x, Py_ssize_t x_step, const floating *y, Py_ssize_t y_step, floating *out, Py_ssize_t step,
-    Py_ssize_t size
-) noexcept nogil:
-    """Write x sigmoid(y) at these steps, in elements; called with ones the loop becomes vectors."""
-    cdef float lowest = hidden(-88)
-    cdef Py_ssize_t i
-    for i in range(size):
-        out[i * step] = x[i * x_step] * sigmoid(y[i * y_step], lowest)
-
-
-cdef inline void gate(floating zero, char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps) noexcept nogil:
-    cdef const floating *x = <const floating *> places[0]
-    cdef const floating *y = <const floating *> places[1]
-    cdef floating *out = <floating *> places[2]
-    if steps[0] == sizeof(floating) and steps[1] == sizeof(floating) and steps[2] == sizeof(floating):
-        gate_steps(x, 1, y, 1, out, 1, sizes[0])
-    else:
-        gate_steps(
-            x, steps[0] // <Py_ssize_t> sizeof(floating), y, steps[1] // <Py_ssize_t> sizeof(floating), out,
-            steps[2] // <Py_ssize_t> sizeof(floating), sizes[0],
-        )
-
-
-cdef void gate_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
-    gate(<float> 0, places, sizes, steps)
-
-
-cdef void gate_double(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
-    gate(<double> 0, places, sizes, steps)
-
-
-cdef inline void gate_slope_steps(
-    const floating *x, Py_ssize_t x_step, const floating *y, Py_ssize_t y_step, const floating *z, Py_ssize_t z_step,
-    floating *out, Py_ssize_t step, Py_ssize_t size
-) noexcept nogil:
-    """Write x y s (1 - s), s = sigmoid(z), likewise."""
-    cdef float lowest = hidden(-88)
-    cdef floating share
-    cdef Py_ssize_t i
-    for i in range(size):
-        share = sigmoid(z[i * z_step], lowest)
-        out[i * step] = x[i * x_step] * y[i * y_step] * (share * (1 - share))
-
-
-cdef inline void gate_slope(floating zero, char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps) noexcept nogil:
-    cdef Py_ssize_t one = sizeof(floating)
-    cdef const floating *x = <const floating *> places[0]
-    cdef const floating *y = <const floating *> places[1]
-    cdef const floating *z = <const floating *> places[2]
-    cdef floating *out = <floating *> places[3]
-    if steps[0] == one and steps[1] == one and steps[2] == one and steps[3] == one:
-        gate_slope_steps(x, 1, y, 1, z, 1, out, 1, sizes[0])
-    else:
-        gate_slope_steps(
-            x, steps[0] // one, y, steps[1] // one, z, steps[2] // one, out, steps[3] // one, sizes[0]
-        )
-
-
-cdef void gate_slope_float(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
-    gate_slope(<float> 0, places, sizes, steps)
-
-
-cdef void gate_slope_double(char **places, cnp.npy_intp *sizes, cnp.npy_intp *steps, void *options) noexcept nogil:
-    gate_slope(<double> 0, places, sizes, steps)
-
-
 # Those that NumPy has too, with these names; its loops are vectors with AVX-512 alone.
 OF_NUMPY = {
     "sin": "The sine of an angle.",
@@ -302,8 +233,6 @@ FUNCTIONS = {
     "bits_to_long": "The numbers in another type, of the bits of bfloat16.",
     "to_bool": "The numbers in another type.",
     "exp": "e^x.",
-    "gate": "x / (1 + e^-y).",
-    "gate_slope": "x y s (1 - s) of s = 1 / (1 + e^-z).",
     "log": "The natural logarithm.",
     **OF_NUMPY,
 }
@@ -342,12 +271,6 @@ cdef object new_ufunc(int function, str name, str text):
         operands = add_loop(function, <cnp.PyUFuncGenericFunction> erf_float, b"ff")
     elif name == "exp":
         operands = add_loop(function, <cnp.PyUFuncGenericFunction> exp_float, b"ff")
-    elif name == "gate":
-        add_loop(function, <cnp.PyUFuncGenericFunction> gate_float, b"fff")
-        operands = add_loop(function, <cnp.PyUFuncGenericFunction> gate_double, b"ddd")
-    elif name == "gate_slope":
-        add_loop(function, <cnp.PyUFuncGenericFunction> gate_slope_float, b"ffff")
-        operands = add_loop(function, <cnp.PyUFuncGenericFunction> gate_slope_double, b"dddd")
     elif name == "log":
         operands = add_loop(function, <cnp.PyUFuncGenericFunction> log_float, b"ff")
     return cnp.PyUFunc_FromFuncAndData(

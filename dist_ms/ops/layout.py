@@ -171,6 +171,11 @@ class AroundAxis:
         self._before, self._behind = shape[:axis], shape[axis + 1 :]
         self.lines = x.reshape(math.prod(self._before), shape[axis], math.prod(self._behind))
 
+    def beside(self, x: np.ndarray) -> np.ndarray:
+        """Another array of these axes as `lines`, whatever its length along the axis."""
+        x = contiguous(x if self._order is None else x.transpose(self._order))
+        return x.reshape(math.prod(self._before), x.shape[self._axis], math.prod(self._behind))
+
     def shaped(self, result: np.ndarray) -> np.ndarray:
         """A result (outer, any length, inner), or (outer, inner) for length 1, in the order of the array's axes."""
         length = result.shape[1] if result.ndim == 3 else 1

@@ -1,4 +1,4 @@
-"""Smooth activations: softplus, softsign, SiLU, Mish, log sigmoid, fast GELU, GLU."""
+"""Smooth activations: softplus, softsign, SiLU, Mish, log sigmoid, fast GELU."""
 
 from __future__ import annotations
 
@@ -8,30 +8,23 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms._ext.tape import wanted
-from dist_ms.common.error_classes import bools, raises, scalars
+from dist_ms.common.error_classes import bools
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
 from dist_ms.ops.activations.elementwise import Elementwise
-from dist_ms.ops.elementwise.arithmetic import conjugate
 from dist_ms.ops.formula_gradient import formula_gradient
-from dist_ms.ops.kernels import pointwise
-from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.shaping import splitting
+from dist_ms.ops.primitive import Primitive
 
 __all__ = [
     "FastGeLU",
     "FastGelu",
-    "GLU",
     "LogSigmoid",
     "Mish",
     "SiLU",
     "Softplus",
     "Softsign",
     "fast_gelu",
-    "glu",
     "logsigmoid",
     "mish",
     "silu",
@@ -130,58 +123,7 @@ class LogSigmoid(Elementwise):
         return sigmoid(-x)
 
 
-class _Gate(Primitive):
-    """input sigmoid(other), of one shape and type."""
-
-    @quiet
-    def forward(self, input: np.ndarray, other: np.ndarray) -> np.ndarray:
-        arguments.floating(input, "x", "GLU")
-        if input.dtype.kind == "c":
-            return input / (1 + np.exp(-other))
-        return apply(pointwise.gate, input, other)
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        x, y = conjugate(inputs[0]), conjugate(inputs[1])
-        return (
-            _gate(dout, y) if wanted(inputs[0]) else None,
-            _gate_slope(dout, x, y) if wanted(inputs[1]) else None,
-        )
-
-
-class _GateSlope(Primitive):
-    """dy input s (1 - s) of s = sigmoid(other)."""
-
-    @quiet
-    def forward(self, dy: np.ndarray, input: np.ndarray, other: np.ndarray) -> np.ndarray:
-        if dy.dtype.kind == "c":
-            share = 1 / (1 + np.exp(-other))
-            return dy * input * share * (1 - share)
-        return apply(pointwise.gate_slope, dy, input, other)
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
-        return tuple(formula_gradient(lambda dy, x, y: dy * x * sigmoid(y) * (1 - sigmoid(y)), inputs, dout))
-
-
-@scalars("axis")
-@raises(x=(TypeError, RuntimeError))
-class GLU(Primitive):
-    """`glu` as a primitive: `GLU(axis)(x)`."""
-
-    def __init__(self, axis: int = -1) -> None:
-        self.axis = arguments.integer(axis, "axis", "GLU")
-
-    def __call__(self, x: Tensor) -> Tensor:
-        axis = arguments.one_axis(self.axis, "axis", self.name, arguments.tensor(x, "x", self.name).ndim)
-        if x.ndim == 0 or x.shape[axis] % 2:
-            raise ValueError(
-                f"For '{self.name}', 'x' must have an even length along axis {self.axis}, but got shape {x.shape}."
-            )
-        first, second = splitting.Split(axis, 2)(x)
-        return _gate(first, second)
-
-
 _softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), Mish()
-_gate, _gate_slope = _Gate(), _GateSlope()
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
@@ -311,27 +253,3 @@ def logsigmoid(x: Tensor) -> Tensor:
         [-100.]
     """
     return _logsigmoid(x)
-
-
-def glu(x: Tensor, axis: int = -1) -> Tensor:
-    """Return a sigmoid(b) for the two halves (a, b) of a tensor along an axis.
-
-    Dauphin et al., "Language Modeling with Gated Convolutional Networks", 2017.
-
-    Args:
-        x: floats, with an even length along `axis`.
-        axis: the axis to halve.
-
-    Returns:
-        Tensor of half the length along `axis`.
-
-    Raises:
-        TypeError: if `axis` is no int, or `x` holds no floats.
-        ValueError: if there is no such axis, or its length is odd.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> print(ms.ops.glu(ms.Tensor([2.0, 0.0])))
-        [1.]
-    """
-    return GLU(axis)(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from dist_ms.ops.arguments import array, index_array, integer, integral, not_of,
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
+from dist_ms.ops.kernels import histogram
+from dist_ms.ops.layout import contiguous
 from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype, quiet
 
 __all__ = [
@@ -29,6 +32,10 @@ __all__ = [
     "unsorted_segment_prod",
     "unsorted_segment_sum",
 ]
+
+_COUNTED = (np.dtype(np.float32), np.dtype(np.float64))
+# Elements from which on a histogram is made in so many parts, for threads.
+_MANY, _PARTS = 1 << 16, 8
 
 
 class UnsortedSegmentSum(Primitive):
@@ -204,15 +211,18 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     """
     numbers = integral(tensor(input, "input", "bincount").array(), "input", "bincount")
     minlength = integer(minlength, "minlength", "bincount")
-    if numbers.ndim != 1 or (numbers < 0).any() or minlength < 0:
+    weighing = None
+    if weights is not None:
+        if tensor(weights, "weights", "bincount").shape != input.shape:
+            raise ValueError(f"For 'bincount', 'weights' must have the shape {input.shape}, but got {weights.shape}.")
+        weighing = weights.array().astype(np.float64)
+    try:
+        return wrap(np.bincount(numbers, weighing, minlength).astype(np.float32))
+    except ValueError:
         raise ValueError(
             "For 'bincount', 'input' must have 1 dimension and no negative number, and 'minlength' not be "
             f"negative, but got {input} and {minlength}."
-        )
-    if weights is not None and tensor(weights, "weights", "bincount").shape != input.shape:
-        raise ValueError(f"For 'bincount', 'weights' must have the shape {input.shape}, but got {weights.shape}.")
-    weighing = None if weights is None else weights.array().astype(np.float64)
-    return wrap(np.bincount(numbers, weighing, minlength).astype(np.float32))
+        ) from None
 
 
 class Bincount(Primitive):
@@ -262,14 +272,19 @@ class Histogram(Undifferentiable):
             )
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        flat = real(x, "x", self.name).reshape(-1).astype(np.float64)
+        flat = contiguous(real(x, "x", self.name)).reshape(-1)
+        flat = flat if flat.dtype in _COUNTED else flat.astype(np.float64)
         low, high = self.min, self.max
         if low == high == 0 and flat.size:
-            low, high = flat.min(), flat.max()
+            low, high = float(flat.min()), float(flat.max())
         if low == high:
             low, high = low - 1, high + 1
-        counts = np.histogram(flat, self.bins, (low, high))[0]
-        return counts.astype(x.dtype if x.dtype.kind == "f" else np.int32)
+        if not math.isfinite(low + high):
+            raise ValueError(f"For '{self.name}', the range of the bins must be finite, but got [{low}, {high}].")
+        parts = _PARTS if flat.size >= _MANY and self.bins * _PARTS <= flat.size else 1
+        counts = np.zeros((parts, self.bins), np.int64)
+        histogram.count(flat, np.linspace(low, high, self.bins + 1), counts)
+        return counts.sum(0).astype(x.dtype if x.dtype.kind == "f" else np.int32)
 
 
 def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Tensor:

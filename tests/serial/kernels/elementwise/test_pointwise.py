@@ -195,25 +195,6 @@ def test_casts(name, found):
             assert_same(run(getattr(pointwise, name), part), part.astype(wanted))
 
 
-@pytest.mark.parametrize("dtype", [*FLOATS, BF16, np.dtype(np.float16)])
-def test_gate(dtype):
-    x, y = random((300, 210), dtype), (20 * random((300, 210), np.float64, 1)).astype(dtype)
-    y[0, :4] = np.inf, -np.inf, np.nan, 0
-    tolerance = {2: 1e-2, 4: 1e-6, 8: 1e-14}[dtype.itemsize]
-    for a, b in ((x, y), (x.T, y.T), (x[:, :105], y[:, 105:]), (x[:, ::2], y[:, 1::2]), (x[:0], y[:0])):
-        with np.errstate(all="ignore"):
-            wanted = a.astype(np.float64) / (1 + np.exp(-b.astype(np.float64)))
-        found = run(pointwise.gate, a, b)
-        assert found.dtype == dtype
-        slope = run(pointwise.gate_slope, a, a, b)
-        with np.errstate(all="ignore"):
-            share = 1 / (1 + np.exp(-b.astype(np.float64)))
-        wanted_slope, least = a.astype(np.float64) ** 2 * share * (1 - share), 1e-12 if dtype.itemsize == 8 else 2e-5
-        np.testing.assert_allclose(slope.astype(np.float64), wanted_slope, rtol=2 * tolerance, atol=least)
-        # float32's sigmoid keeps no number below e^-88.
-        np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=1e-7)
-
-
 @pytest.mark.parametrize("name", ["sqrt", "square", "reciprocal", "rsqrt"])
 def test_functions_of_bits(name):
     x = np.arange(1 << 16).astype(np.uint16)
