@@ -15,7 +15,7 @@ from dist_ms.ops.elementwise.arithmetic import conjugate, mul
 from dist_ms.ops.kernels import gated
 from dist_ms.ops.layout import AroundAxis
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.vjp import formula_gradient
+from dist_ms.ops.formula_gradient import formula_gradient
 
 __all__ = ["GLU", "glu", "swiglu"]
 

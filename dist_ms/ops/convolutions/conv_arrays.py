@@ -36,11 +36,12 @@ def convolve(
         out: channels-last, of that type or float32; gets the result.
     """
     given, work = x.dtype, onednn_type(x.dtype) or _F64
-    in_rows = x.shape[1:] == w.shape[1:]
+    covered = x.shape[1:] == w.shape[1:] and (out is None or out.dtype == work)
+    in_rows = False
     if work != _F64:
         x, w = dense(x, work), dense(w, work)
-        in_rows = in_rows and x.flags.c_contiguous and w.flags.c_contiguous and (out is None or out.dtype == work)
-    chosen = plan.forward(at, work, capabilities(), in_rows)
+        in_rows = x.flags.c_contiguous and w.flags.c_contiguous
+    chosen = plan.forward(at, work, capabilities(), covered, in_rows)
     if chosen.algorithm is Algorithm.WINDOWS:
         return _by_windows(x, w, bias, at)
     result = channels_last(at.y, work) if out is None else out
@@ -83,6 +84,8 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, out: np.nda
         convolve_transposed(_of_image(dy), _of_image(w), at.of_images(), _of_image(dx))
     elif chosen.algorithm is Algorithm.WINOGRAD:
         winograd.convolve_transposed(dy, w, at.padding, dx)
+    elif chosen.algorithm is Algorithm.WHOLE:
+        conv_columns.convolve_whole_transposed(dy, w, dx)
     elif chosen.algorithm is Algorithm.COLUMNS:
         conv_columns.convolve_transposed(dy, w, at, dx)
     else:

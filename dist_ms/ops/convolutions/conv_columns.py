@@ -12,7 +12,7 @@ import numpy as np
 
 from dist_ms.ops.convolutions.plan import FEW_CHANNELS, Geometry
 from dist_ms.ops.kernels import cast, columns, interleave
-from dist_ms.ops.layout import contiguous
+from dist_ms.ops.layout import contiguous, copy_into
 from dist_ms.ops.linear_algebra.matrix_product import multiply
 from dist_ms.ops.scratch import scratch
 
@@ -20,11 +20,22 @@ _F16, _F32 = np.dtype(np.float16), np.dtype(np.float32)
 _WORDS = {2: np.dtype(np.uint16), 4: np.dtype(np.uint32)}
 # Numbers of columns that are made at a time where channels are few, so that they stay in the cache.
 _IN_CACHE = 1 << 19
+# Sides of a matrix, the shorter and the longer one, from which on its tiles are turned sooner than lines (1.3 to 5 x).
+_LEAST_TURNED, _LEAST_LONG = 16, 32
 
 
 def convolve_whole(x: np.ndarray, w: np.ndarray, bias: np.ndarray | None, out: np.ndarray) -> None:
-    """Write the convolution of images that one window covers each, all of them row-major, into `out`."""
-    multiply(x.reshape(len(x), -1), w.reshape(len(w), -1).T, bias, _images(out).reshape(len(x), len(w)))
+    """Write the convolution of images that one window covers each into `out`: row-major images are multiplied."""
+    images, kernels = contiguous(x).reshape(len(x), -1), contiguous(w).reshape(len(w), -1)
+    multiply(images, kernels.T, bias, _images(out).reshape(len(x), len(w)))
+
+
+def convolve_whole_transposed(dy: np.ndarray, w: np.ndarray, dx: np.ndarray) -> None:
+    """Write the gradient of such a convolution's input into `dx`, likewise."""
+    gradients, kernels = contiguous(dy).reshape(len(dy), -1), contiguous(w).reshape(len(w), -1)
+    products = scratch.array("products", dx.dtype, *dx.shape)
+    multiply(gradients, kernels, None, products.reshape(len(dx), -1))
+    copy_into(products, dx)
 
 
 def convolve(
@@ -99,7 +110,16 @@ def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geome
         return
     products = scratch.array("products", dw.dtype, outputs, places, channels)
     multiply(gradients, rows, None, products.reshape(outputs, -1))
-    interleave.interleave(products, dw.reshape(outputs, channels, places))
+    _turn(products, dw.reshape(outputs, channels, places))
+
+
+def _turn(planes: np.ndarray, out: np.ndarray) -> None:
+    """Write row-major matrices (n, a, b) transposed into `out` (n, b, a)."""
+    _, rows, columns = planes.shape
+    if min(rows, columns) >= _LEAST_TURNED and max(rows, columns) >= _LEAST_LONG:
+        copy_into(planes.transpose(0, 2, 1), out)
+    else:
+        interleave.interleave(planes, out)
 
 
 def _numbers(at: Geometry) -> tuple:
@@ -133,5 +153,5 @@ def _kernels(w: np.ndarray) -> np.ndarray:
     if places == 1:
         return w.reshape(outputs, channels)
     turned = scratch.array("kernels", w.dtype, outputs, places, channels)
-    interleave.interleave(w.reshape(outputs, channels, places).view(word), turned.view(word))
+    _turn(w.reshape(outputs, channels, places).view(word), turned.view(word))
     return turned.reshape(outputs, -1)

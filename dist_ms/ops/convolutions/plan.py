@@ -137,14 +137,15 @@ class Plan(NamedTuple):
 
 
 @lru_cache(4096)
-def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, in_rows: bool = False) -> Plan:
+def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, covered: bool = False, in_rows: bool = False) -> Plan:
     """Choose for a convolution.
 
     Args:
         at: its geometry.
         dtype: in which it is computed.
         cpu: what that can do.
-        in_rows: input and weight are row-major, and the result has their type.
+        covered: one window covers an image, the result has the inputs' type, and no ReLU is asked for.
+        in_rows: input and weight are row-major.
     """
     if dtype == _F64:
         return Plan(Algorithm.WINDOWS)
@@ -154,7 +155,7 @@ def forward(at: Geometry, dtype: np.dtype, cpu: Capabilities, in_rows: bool = Fa
         return Plan(Algorithm.SIGNALS)
     if at.is_depthwise(3):
         return Plan(Algorithm.VOLUMES)
-    if in_rows and is_whole(at, dtype, cpu):
+    if covered and is_whole(at, dtype, cpu) and (in_rows or has_fewer_images(at)):
         return Plan(Algorithm.WHOLE)
     if suits_columns(at, dtype, cpu) or is_wide(at) or has_plain_product(at, dtype, cpu):
         return Plan(Algorithm.COLUMNS)
@@ -178,6 +179,8 @@ def input_gradient(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> Plan:
         return Plan(Algorithm.WINOGRAD)
     if at.is_depthwise(1):
         return Plan(Algorithm.SIGNALS)
+    if is_whole(at, dtype, cpu) and has_fewer_images(at):
+        return Plan(Algorithm.WHOLE)
     if covers_images(at, dtype, cpu) or suits_columns(at, dtype, cpu) or has_few_channels(at) or is_wide(at):
         return Plan(Algorithm.COLUMNS)
     return Plan(Algorithm.DIRECT, groups_at_once(at, dtype, cpu))
@@ -289,6 +292,11 @@ def is_whole(at: Geometry, dtype: np.dtype, cpu: Capabilities) -> bool:
         and not any(map(any, at.padding))
         and (dtype == _F32 or (dtype != _F16 and cpu.bfloat16))
     )
+
+
+def has_fewer_images(at: Geometry) -> bool:
+    """Whether it costs less to turn the images into the kernels' order of memory than the kernels into the images'."""
+    return at.x[0] <= at.w[0]
 
 
 def has_few_channels(at: Geometry) -> bool:

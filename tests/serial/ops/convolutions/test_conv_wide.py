@@ -114,12 +114,18 @@ def test_images_go_part_by_part(monkeypatch):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_a_window_over_the_whole_image(dtype):
+@pytest.mark.parametrize("layout", [np.asarray, channels_last])
+@pytest.mark.parametrize("batch, outputs", [(3, 5), (5, 3), (1, 1)])
+def test_a_window_over_the_whole_image(batch, outputs, layout, dtype):
     rng = np.random.default_rng(0)
-    x, w, bias = (rng.standard_normal(shape).astype(dtype) for shape in ((3, 16, 32, 33), (5, 16, 32, 33), (5,)))
+    shapes = ((batch, 16, 32, 33), (outputs, 16, 32, 33), (outputs,), (batch, outputs, 1, 1))
+    x, w, bias, dy = (rng.standard_normal(shape).astype(dtype) for shape in shapes)
     at = Geometry(x.shape, w.shape, (1, 1), ((0, 0), (0, 0)), (1, 1))
-    found = conv_arrays.convolve(x, w, bias, at)
-    wanted = conv_arrays.convolve(*(a.astype(np.float64) for a in (x, w, bias)), at)
+    all_wanted = results(*(a.astype(np.float64) for a in (x, w, bias, dy)), at)
     tolerance = 1e-5 if dtype == "float32" else 2.0**-8
-    assert found.dtype == x.dtype
-    np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance * abs(wanted).max())
+    for found, wanted in zip(results(layout(x), w, bias, dy, at), all_wanted, strict=True):
+        assert found.dtype == x.dtype
+        np.testing.assert_allclose(found.astype(np.float64), wanted, rtol=tolerance, atol=tolerance * abs(wanted).max())
+    wide = np.moveaxis(np.empty((batch, 32, 33, 16), np.float32), -1, 1)
+    conv_arrays.convolve_transposed(dy, w, at, wide)
+    np.testing.assert_allclose(wide, all_wanted[1], rtol=1e-5, atol=1e-5 * abs(all_wanted[1]).max())

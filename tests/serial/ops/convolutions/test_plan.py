@@ -94,8 +94,10 @@ INPUT_GRADIENT = [
     (images(64, 2, (50, 42), 96, 3, group=2), F32, PLAIN, "DIRECT"),
     (images(1, 1, 6, 96, 3), F32, PLAIN, "DIRECT"),  # little to do
     (images(1, 1, 512, 96, 13), F32, PLAIN, "DIRECT"),  # columns of 160 MB for an image
-    (images(16, 32, 40, 32, 40), F32, PLAIN, "COLUMNS"),
-    (images(7, 32, 40, 32, 40), F32, PLAIN, "DIRECT"),
+    (images(16, 32, 40, 32, 40), F32, PLAIN, "WHOLE"),
+    (images(7, 32, 40, 32, 40), F32, PLAIN, "WHOLE"),
+    (images(33, 32, 40, 32, 40), F32, PLAIN, "COLUMNS"),  # kernels are fewer than images
+    (images(33, 32, 40, 32, 40), BF16, NARROW, "DIRECT"),
     (images(32, 64, 32, 1, 1), F32, PLAIN, "DIRECT"),
     (images(3, 18, 40, 18, 9, 4, group=18, rank=1), F32, PLAIN, "SIGNALS"),
     (images(3, 18, 6, 18, 3, 1, group=18, rank=3), F32, PLAIN, "DIRECT"),
@@ -141,11 +143,15 @@ def test_what_is_chosen(choose, at, dtype, cpu, wanted):
 
 def test_one_window_over_an_image():
     at = images(3, 16, (32, 33), 5, (32, 33))
-    assert plan.forward(at, F32, PLAIN, True).algorithm is Algorithm.WHOLE
+    many = images(6, 16, (32, 33), 5, (32, 33))
+    for choose in (lambda *case: plan.forward(*case, True), plan.input_gradient):
+        assert choose(at, F32, PLAIN).algorithm is Algorithm.WHOLE
+        assert choose(at, BF16, PLAIN).algorithm is Algorithm.DIRECT
+        assert choose(at, BF16, NARROW).algorithm is Algorithm.WHOLE
+        assert choose(images(3, 16, 8, 5, 8), F32, PLAIN).algorithm is Algorithm.DIRECT, "a small one"
+        assert choose(many, F32, PLAIN).algorithm is Algorithm.DIRECT, "kernels are fewer than images"
     assert plan.forward(at, F32, PLAIN, False).algorithm is Algorithm.DIRECT
-    assert plan.forward(at, BF16, PLAIN, True).algorithm is Algorithm.DIRECT
-    assert plan.forward(at, BF16, NARROW, True).algorithm is Algorithm.WHOLE
-    assert plan.forward(images(3, 16, 8, 5, 8), F32, PLAIN, True).algorithm is Algorithm.DIRECT, "a small one"
+    assert plan.forward(many, F32, PLAIN, True, True).algorithm is Algorithm.WHOLE, "all row-major"
 
 
 @pytest.mark.parametrize(
