@@ -255,3 +255,37 @@ def integers(cnp.ndarray out not None, int64_t low, span, seed, offset=0):
             draw_integers_of(<int32_t *> to, size, low, count, seed_bits, offset_bits)
         else:
             draw_integers_of(<int64_t *> to, size, low, count, seed_bits, offset_bits)
+
+
+def permutation(cnp.ndarray out not None, seed, offset=0):
+    """Fill `out` with the integers from 0 on in random order, all orders equally likely as far as `integers` are.
+
+    Args:
+        out: int64, C-contiguous, of at most 2**32 - 1 elements.
+        seed, offset: as for `uniform`.
+
+    >>> out = np.empty(8, np.int64)
+    >>> permutation(out, 7)
+    >>> np.sort(out)
+    array([0, 1, 2, 3, 4, 5, 6, 7])
+    """
+    cdef uint32_t words[GROUP]
+    cdef Py_ssize_t size = cnp.PyArray_SIZE(out), index, start, i, place
+    cdef int64_t *to = <int64_t *> cnp.PyArray_DATA(out)
+    cdef uint64_t seed_bits = unsigned("permutation", "seed", seed)
+    cdef uint64_t offset_bits = unsigned("permutation", "offset", offset)
+    cdef uint64_t lower, upper
+    check("permutation", "out", out, cnp.NPY_INT64, 1, True)
+    if size >= <int64_t> 1 << 32:
+        raise ValueError(f"For 'permutation', 'out' must have at most 2**32 - 1 elements, but got {size}.")
+    with nogil:
+        for index in range(block_count(size, HALF)):
+            start = index * HALF
+            philox(<uint64_t> index * COUNTERS, offset_bits, seed_bits, COUNTERS, words)
+            for i in range(block_length(index, size, HALF)):
+                # The newcomer takes one of the places so far, its own among them; who was there moves to its own.
+                lower = <uint64_t> words[2 * i] * <uint64_t> (start + i + 1)
+                upper = <uint64_t> words[2 * i + 1] * <uint64_t> (start + i + 1)
+                place = <Py_ssize_t> ((upper + (lower >> 32)) >> 32)
+                to[start + i] = to[place]
+                to[place] = start + i

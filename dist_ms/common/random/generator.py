@@ -136,3 +136,8 @@ def numpy_generator(generator: Generator | None = None) -> np.random.Generator:
     if generator is None:
         return np.random.Generator(np.random.Philox(key=next_key()))
     return generator.draw()
+
+
+def key_of_draw(generator: Generator | None = None) -> tuple[int, int]:
+    """Seed and offset of the numbers of one draw, by default from the global seed. Inside the package only."""
+    return (next_key(), 0) if generator is None else generator.next_draw()

@@ -8,10 +8,11 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, float32, int64
-from dist_ms.common.random.generator import Generator, numpy_generator
+from dist_ms.common.random.generator import Generator, key_of_draw
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, tensor
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource
+from dist_ms.ops.kernels import counted_numbers
 
 __all__ = [
     "bernoulli",
@@ -130,8 +131,12 @@ def randperm(n: int, *, generator: Generator | None = None, dtype: Number = int6
         >>> print(mint.sort(mint.randperm(3))[0])
         [0 1 2]
     """
-    order = numpy_generator(generator).permutation(integer(n, "n", "randperm"))
-    return wrap(order.astype(dtype.np))
+    n = integer(n, "n", "randperm")
+    if n < 0:
+        raise ValueError(f"For 'randperm', 'n' must not be negative, but got {n}.")
+    order = np.empty(n, np.int64)
+    counted_numbers.permutation(order, *key_of_draw(generator))
+    return wrap(order.astype(dtype.np, copy=False))
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, generator: Generator | None = None) -> Tensor:

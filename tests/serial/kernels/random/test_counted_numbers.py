@@ -49,6 +49,30 @@ def test_integers(dtype, size, low, span):
         assert abs(out.mean() - (low + (span - 1) / 2)) <= 5 * span / (12 * size) ** 0.5
 
 
+@pytest.mark.parametrize("size", [0, 1, 2, 127, 128, 129, 3001])
+@pytest.mark.parametrize("seed, offset", SEEDS)
+def test_permutation(size, seed, offset):
+    out = np.empty(size, np.int64)
+    counted_numbers.permutation(out, seed, offset)
+    wanted = []
+    for place in range(size):
+        # The number that `integers` draws at this place for as many numbers as there are now.
+        other = int(reference_random.counted_integers(place + 1, 0, place + 1, seed, offset)[place])
+        wanted.append(place)
+        wanted[place], wanted[other] = wanted[other], place
+    assert out.tolist() == wanted
+
+
+def test_all_orders_are_equally_likely():
+    counts: dict = {}
+    out = np.empty(4, np.int64)
+    for seed in range(12_000):
+        counted_numbers.permutation(out, seed)
+        counts[tuple(out)] = counts.get(tuple(out), 0) + 1
+    assert len(counts) == 24
+    assert sum((n - 500) ** 2 / 500 for n in counts.values()) < 58  # a chance of 1e-4 with 23 degrees of freedom
+
+
 @pytest.mark.parametrize("kernel", [counted_numbers.uniform, counted_numbers.normal])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_part_gets_what_it_gets_within_the_whole(kernel, dtype):
