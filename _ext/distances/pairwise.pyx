@@ -10,15 +10,22 @@ from cython.parallel cimport prange
 from libc.math cimport sqrt
 
 from arrays cimport check, real_type
-from blocks cimport PARALLEL_FROM, block_count, block_length
+from blocks cimport PARALLEL_FROM, block_count
 
 cnp.import_array()
 
 cdef enum:
-    # Sums that run side by side.
+    # Sums that run side by side, of which the last ones are fewer: constants, so that they stay in registers.
     STRIP = 64
+    HALF = 32
+    VECTOR = 16
     # Numbers that are added in their own type before the sum goes on in float64.
     PART = 16
+
+
+cdef inline Py_ssize_t next_width(Py_ssize_t rest) noexcept nogil:
+    """How many of the sums that are left run side by side next."""
+    return STRIP if rest >= STRIP else HALF if rest >= HALF else VECTOR if rest >= VECTOR else rest
 
 
 cdef inline void add_parts(
@@ -49,19 +56,24 @@ cdef void row_distances(
 ) noexcept nogil:
     """Write the distances from the row x to the columns of y (size, n)."""
     cdef double sums[STRIP]
-    cdef Py_ssize_t strip, start, column, width, part
-    for strip in range(block_count(n, STRIP)):
-        start = strip * STRIP
-        width = block_length(strip, n, STRIP)
+    cdef Py_ssize_t start = 0, column, width, part, first, last
+    while start < n:
+        width = next_width(n - start)
         for column in range(width):
             sums[column] = 0
         for part in range(block_count(size, PART)):
-            if width == STRIP:  # a constant, so that the sums stay in registers
-                add_parts(x, y + start, sums, n, part * PART, min(part * PART + PART, size), STRIP, squares)
+            first, last = part * PART, min(part * PART + PART, size)
+            if width == STRIP:
+                add_parts(x, y + start, sums, n, first, last, STRIP, squares)
+            elif width == HALF:
+                add_parts(x, y + start, sums, n, first, last, HALF, squares)
+            elif width == VECTOR:
+                add_parts(x, y + start, sums, n, first, last, VECTOR, squares)
             else:
-                add_parts(x, y + start, sums, n, part * PART, min(part * PART + PART, size), width, squares)
+                add_parts(x, y + start, sums, n, first, last, width, squares)
         for column in range(width):
             out[start + column] = <floating> (sqrt(sums[column]) if squares else sums[column])
+        start += width
 
 
 cdef void all_distances(
@@ -145,20 +157,24 @@ cdef void row_slopes(
 ) noexcept nogil:
     """Write the weighted sum of the slopes of the distances from the row x to the rows of y (n, size)."""
     cdef double sums[STRIP]
-    cdef Py_ssize_t strip, start, k, part, first, last, width
-    for strip in range(block_count(size, STRIP)):
-        start = strip * STRIP
-        width = block_length(strip, size, STRIP)
+    cdef Py_ssize_t start = 0, k, part, first, last, width
+    while start < size:
+        width = next_width(size - start)
         for k in range(width):
             sums[k] = 0
         for part in range(block_count(n, PART)):
             first, last = part * PART, min(part * PART + PART, n)
             if width == STRIP:
                 add_slopes(x + start, y + start, weights, sums, size, first, last, STRIP, squares)
+            elif width == HALF:
+                add_slopes(x + start, y + start, weights, sums, size, first, last, HALF, squares)
+            elif width == VECTOR:
+                add_slopes(x + start, y + start, weights, sums, size, first, last, VECTOR, squares)
             else:
                 add_slopes(x + start, y + start, weights, sums, size, first, last, width, squares)
         for k in range(width):
             out[start + k] = <floating> sums[k]
+        start += width
 
 
 cdef void all_slopes(

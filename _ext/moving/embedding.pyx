@@ -1,7 +1,7 @@
 # cython: cdivision=True, boundscheck=False, wraparound=False
 """Rows of a table by index, and the sum of row gradients back into the table.
 
-Tables are C-contiguous (rows, columns): of any type without Python objects to read, of float32 or float64 to add to.
+Tables are C-contiguous (rows, columns): of any type without Python objects to read, of floats to add to.
 Indices are int32 or int64 (number,).
 """
 
@@ -9,11 +9,13 @@ cimport numpy as cnp
 from cython cimport floating
 from cython.parallel cimport prange
 from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 from openmp cimport omp_get_max_threads
 
-from arrays cimport check, check_indices, index_at, real_type
-from blocks cimport PARALLEL_FROM, block_count, rows_per_block
+from arrays cimport check, check_indices, index_at
+from blocks cimport PARALLEL_FROM, block_count, block_length, rows_per_block
+from rows cimport Matrix, Number, is_narrow, number_of, put_back, widened
 
 cnp.import_array()
 
@@ -29,6 +31,8 @@ cdef enum:
     LINES = 8
     # Bytes.
     LINE = 64
+    # Numbers of a row of 16-bit floats that are added up at once.
+    PIECE = 1024
 
 
 cdef void gather_rows(
@@ -148,12 +152,62 @@ def gather(cnp.ndarray table not None, cnp.ndarray ids not None, cnp.ndarray out
         gather_rows(from_table, id_data, item_size, to, wanted, columns, row_bytes)
 
 
+cdef void add_to_row(
+    Matrix d_out, const int64_t *positions, Py_ssize_t count, Matrix d_table, Py_ssize_t row, Py_ssize_t columns
+) noexcept nogil:
+    """Add rows of d_out to a row of the table, in this order and in float32; the sum is rounded once."""
+    cdef float sums[PIECE]
+    cdef float wide[PIECE]
+    cdef const float *source
+    cdef Py_ssize_t piece, start, size, i, column
+    for piece in range(block_count(columns, PIECE)):
+        start = piece * PIECE
+        size = block_length(piece, columns, PIECE)
+        widened(d_table, row * columns + start, <float *> sums, size)
+        for i in range(count):
+            source = widened(d_out, positions[i] * columns + start, <float *> wide, size)
+            for column in range(size):
+                sums[column] += source[column]
+        put_back(d_table, row * columns + start, <const float *> sums, size)
+
+
+cdef int add_narrow(
+    Matrix d_out, const void *ids, int item_size, Matrix d_table, Py_ssize_t number, Py_ssize_t columns,
+    Py_ssize_t rows
+) except -1 nogil:
+    """Sort the rows of d_out by id, then let threads add up each row of the table."""
+    cdef int64_t *starts = <int64_t *> calloc(rows + 2, sizeof(int64_t))
+    cdef int64_t *positions = <int64_t *> malloc((number + 1) * sizeof(int64_t))
+    cdef Py_ssize_t i, row
+    if starts == NULL or positions == NULL:
+        free(starts)
+        free(positions)
+        with gil:
+            raise MemoryError
+    # starts[row + 2] counts the row's ids, then starts[row + 1] is where the next of them goes.
+    for i in range(number):
+        starts[index_at(ids, item_size, i) + 2] += 1
+    for row in range(rows):
+        starts[row + 2] += starts[row + 1]
+    for i in range(number):
+        row = index_at(ids, item_size, i)
+        positions[starts[row + 1]] = i
+        starts[row + 1] += 1
+    for row in prange(rows, schedule="dynamic", chunksize=16, use_threads_if=number * columns >= PARALLEL_FROM):
+        if starts[row + 1] > starts[row]:
+            add_to_row(d_out, positions + starts[row], starts[row + 1] - starts[row], d_table, row, columns)
+    free(starts)
+    free(positions)
+    return 0
+
+
 def scatter_add(
     cnp.ndarray d_out not None, cnp.ndarray ids not None, cnp.ndarray d_table not None
 ):
     """Add row i of d_out (number, columns) to row ids[i] of `d_table`, in the order of i.
 
-    An id out of range raises IndexError before anything is added.
+    Rows of 16-bit floats are added in float32, and each sum is rounded once. An id out of range raises IndexError
+    before anything is added.
 
     >>> d_table = np.zeros((2, 2))
     >>> scatter_add(np.ones((3, 2)), np.array([1, 0, 1]), d_table)
@@ -161,7 +215,8 @@ def scatter_add(
     array([[1., 1.],
            [2., 2.]])
     """
-    cdef int number = real_type("scatter_add", "d_table", d_table)
+    cdef Number stored = number_of("scatter_add", "d_table", d_table)
+    cdef int number = cnp.PyArray_TYPE(d_table)
     check("scatter_add", "d_table", d_table, number, 2, True)
     check_rows("scatter_add", "d_out", d_out, number, d_table, False)
     cdef Py_ssize_t columns = cnp.PyArray_DIM(d_table, 1)
@@ -171,8 +226,13 @@ def scatter_add(
     cdef void *from_rows = cnp.PyArray_DATA(d_out)
     cdef void *id_data = cnp.PyArray_DATA(ids)
     cdef void *to = cnp.PyArray_DATA(d_table)
+    cdef Matrix given, table
+    given.number = table.number = stored
+    given.data, table.data = from_rows, to
     with nogil:
-        if number == cnp.NPY_FLOAT32:
+        if is_narrow(table):
+            add_narrow(given, id_data, item_size, table, count, columns, rows)
+        elif number == cnp.NPY_FLOAT32:
             add_rows(
                 <const float *> from_rows, id_data, item_size, <float *> to, count, columns, rows
             )

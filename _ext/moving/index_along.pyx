@@ -106,6 +106,10 @@ cdef bint run_line(
             others[row] = array[indices[row]]
             one_by_one()
         return True
+    if least >= 0 and task == PUT and step == 1:
+        for row in range(rows):
+            array[indices[row]] = others[row]
+        return True
     for row in range(rows):
         index = indices[row * step]
         move_one(task, array + (index + sizes.length if index < 0 else index), others + row)

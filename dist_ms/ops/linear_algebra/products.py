@@ -18,6 +18,7 @@ from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import movedim, transpose
+from dist_ms.ops.vjp import formula_gradient
 
 __all__ = [
     "Addcdiv",
@@ -208,12 +209,33 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
         >>> print(ms.ops.kron(ms.Tensor([1, 10]), ms.Tensor([1, 2])))
         [ 1  2 10 20]
     """
-    ndim = max(tensor(input, "input", "kron").ndim, tensor(other, "other", "kron").ndim)
-    a = (1,) * (ndim - input.ndim) + input.shape
-    b = (1,) * (ndim - other.ndim) + other.shape
-    wide = reshape(input, tuple([n for m in a for n in (m, 1)]))
-    tall = reshape(other, tuple([n for m in b for n in (1, m)]))
-    return reshape(mul(wide, tall), tuple([m * n for m, n in zip(a, b)]))
+    return _kron(tensor(input, "input", "kron"), tensor(other, "other", "kron"))
+
+
+class _Kron(Primitive):
+    """The Kronecker product of two tensors."""
+
+    def forward(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        wide, tall, shape = _kron_shapes(x.shape, y.shape)
+        return mul.forward(x.reshape(wide), y.reshape(tall)).reshape(shape)
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
+        def formula(x: Tensor, y: Tensor) -> Tensor:
+            wide, tall, shape = _kron_shapes(x.shape, y.shape)
+            return reshape(mul(reshape(x, wide), reshape(y, tall)), shape)
+
+        return tuple(formula_gradient(formula, inputs, dout))
+
+
+_kron = _Kron()
+
+
+def _kron_shapes(a: tuple, b: tuple) -> tuple[tuple, tuple, tuple]:
+    """Shapes of two factors that broadcast to (m, n) for each dimension of both, and that of their product."""
+    ndim = max(len(a), len(b))
+    a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
+    wide, tall = tuple([n for m in a for n in (m, 1)]), tuple([n for m in b for n in (1, m)])
+    return wide, tall, tuple([m * n for m, n in zip(a, b)])
 
 
 def lerp(input: Tensor, end: Tensor, weight: Any) -> Tensor:

@@ -13,6 +13,7 @@ from dist_ms.ops.layout import broadcast, contiguous, converted, copy_into
 _ADDED = tuple(map(np.dtype, (np.float32, np.float64, np.int32, np.int64)))
 _WIDE = np.dtype(np.float32)
 _NARROW = (np.dtype(ml_dtypes.bfloat16), np.dtype(np.float16))
+_SUMMED = (np.dtype(np.float32), np.dtype(np.float64), *_NARROW)
 
 
 def take_along(x: np.ndarray, index: np.ndarray, axis: int) -> np.ndarray:
@@ -64,7 +65,9 @@ def add_along(out: np.ndarray, index: np.ndarray, values: np.ndarray, axis: int)
         IndexError: if an index is out of range; `out` is then undefined.
     """
     line = _line(index, axis)
-    if is_narrow(out):
+    if line is not None and axis == 0 and is_narrow(out) and values.dtype == out.dtype and _same_but_for(0, out, index):
+        add_rows(out, line, values)
+    elif is_narrow(out):
         wide = converted(out, _WIDE)
         add_along(wide, index, converted(values, _WIDE), axis)
         copy_into(converted(wide, out.dtype), out)
@@ -101,7 +104,7 @@ def add_rows(out: np.ndarray, rows: np.ndarray, values: np.ndarray) -> None:
     """Add values to the rows (first dimension) with these numbers, in the given order."""
     flat = values.reshape(rows.size, *out.shape[1:])
     rows = rows.reshape(-1)
-    if out.dtype in (np.float32, np.float64) and out.ndim > 1 and out.flags.c_contiguous and flat.size:
+    if out.dtype in _SUMMED and flat.dtype == out.dtype and out.ndim > 1 and out.flags.c_contiguous and flat.size:
         ids = np.where(rows < 0, rows + len(out), rows).astype(np.int64, copy=False)
         embedding.scatter_add(contiguous(flat).reshape(rows.size, -1), ids, out.reshape(len(out), -1))
     elif is_narrow(out):

@@ -184,7 +184,7 @@ class AddAt(Primitive):
         if _names_slices(self.index):
             shape = (*x.shape[:axis], len(self.index[axis]), *x.shape[axis + 1 :])
             values = np.broadcast_to(values, shape)
-            if is_narrow(x):
+            if is_narrow(x) and axis:
                 wide = working_type(x.dtype)
                 out = contiguous(x, wide)
                 add_slices(out, self.index[axis], converted(values, wide), axis)

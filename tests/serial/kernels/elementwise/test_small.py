@@ -96,3 +96,35 @@ def test_dot_leaves_the_rest_to_numpy():
     for a, b in ((x, x[:10]), (x[::2], x[::2]), (x.astype(np.float32), x), (x.reshape(4, 5), x.reshape(4, 5)), (x, 1)):
         assert small.dot(a, b) is None
     assert small.dot(*[np.ones(8193, ml_dtypes.bfloat16)] * 2) is None
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 8, 9, 100, 128, 129, 136, 200, 300, 1111])
+def test_trace_has_the_bits_of_numpys_sum(size, dtype):
+    whole = np.random.default_rng(size).standard_normal((size + 3, size + 5)).astype(dtype)
+    for x in (whole[:size, :size], whole[:size], whole[:, :size], whole[: size + 1, :size].T, whole[::-1, ::-1]):
+        found = small.trace(x)
+        assert found.dtype == dtype and found.shape == ()
+        assert found.tobytes() == np.asarray(x.diagonal().sum()).tobytes()
+
+
+@pytest.mark.parametrize("size", [0, 1, 8, 1000])
+def test_trace_of_bfloat16_is_rounded_once(size):
+    x = np.random.default_rng(size).standard_normal((size, size + 1)).astype(ml_dtypes.bfloat16)
+    numbers = x.diagonal().astype(np.float64)
+    found = small.trace(x)
+    assert found.dtype == x.dtype
+    assert abs(float(found) - numbers.sum()) <= 2**-8 * abs(numbers.sum()) + 1e-6 * abs(numbers).sum()
+
+
+def test_trace_leaves_the_rest_to_numpy():
+    for x in (
+        np.ones(3, np.float32),
+        np.ones((2, 2), np.int32),
+        np.ones((2, 2), np.complex64),
+        np.ones((2, 2), ">f4"),
+        np.ones((2, 2, 2)),
+        np.broadcast_to(np.float32(1), (8193, 8193)),
+        1.0,
+    ):
+        assert small.trace(x) is None

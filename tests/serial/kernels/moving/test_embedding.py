@@ -5,7 +5,7 @@ import pytest
 
 from dist_ms._ext import embedding, threads
 from tests import reference
-from tests.serial.kernels.calls import DTYPES, assert_close, call, wide
+from tests.serial.kernels.calls import DTYPES, NARROW, assert_close, call, wide
 
 # rows, columns, number of ids
 SIZES = [(1, 1, 1), (3, 0, 4), (5, 7, 0), (0, 4, 0), (10, 3, 25), (50, 64, 3000), (7, 1, 40_000)]
@@ -42,6 +42,24 @@ def test_scatter_add(dtype, id_dtype, rows, columns, number):
     wanted = reference.scatter_add(wide(d_out), ids, wide(start))
     assert_close(results[0], wanted, scale=1 + number / max(rows, 1))
     assert all(result.tobytes() == results[0].tobytes() for result in results)
+
+
+@pytest.mark.parametrize("dtype", NARROW)
+@pytest.mark.parametrize("rows, columns, number", [*SIZES, (6, 1025, 40), (2000, 5, 3)])
+def test_narrow_rows_are_added_in_float32(dtype, rows, columns, number):
+    rng = np.random.default_rng(2)
+    d_out = rng.standard_normal((number, columns)).astype(dtype)
+    ids = rng.integers(0, max(rows, 1), number)
+    start = rng.standard_normal((rows, columns)).astype(dtype)
+    wanted = start.astype(np.float32)
+    embedding.scatter_add(d_out.astype(np.float32), ids, wanted)
+    before = threads.get_num_threads()
+    for count in (1, 2, 5):
+        threads.set_num_threads(count)
+        d_table = start.copy()
+        embedding.scatter_add(d_out, ids, d_table)
+        assert d_table.tobytes() == wanted.astype(dtype).tobytes()
+    threads.set_num_threads(before)
 
 
 def test_an_id_out_of_range_is_named_and_nothing_is_written():
