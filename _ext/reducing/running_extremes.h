@@ -12,7 +12,8 @@
 enum {
     /* Lines side by side of a task, whose keys lie on the stack. */
     DM_STRIP = 128,
-    /* Numbers of a line that are looked at together. */
+    /* Numbers of a line that are looked at together: many, as long as none changes anything, then few. */
+    DM_PASSED = 128,
     DM_LOOKED_AT = 16
 };
 
@@ -28,36 +29,45 @@ DM_FLOAT_KEY(dm_running_key_float16, int16_t, INT16_MAX, 0x7c00)
 DM_FLOAT_KEY(dm_running_key_bfloat16, int16_t, INT16_MAX, 0x7f80)
 
 #define DM_RUNNING(name, T, P, KEY)                                                                                   \
+    static inline int name##_changes(const T *x, Py_ssize_t count, T turned, T best) {                                \
+        int any = 0;                                                                                                  \
+        for (Py_ssize_t k = 0; k < count; k++) {                                                                      \
+            T seen = x[k];                                                                                            \
+            any |= (KEY) >= best;                                                                                     \
+        }                                                                                                             \
+        return any;                                                                                                   \
+    }                                                                                                                 \
+    static inline void name##_fill(T *values, P *places, Py_ssize_t count, T value, P place) {                        \
+        for (Py_ssize_t k = 0; k < count; k++) values[k] = value;                                                     \
+        for (Py_ssize_t k = 0; k < count; k++) places[k] = place;                                                     \
+    }                                                                                                                 \
     static void name##_line(const void *row, Py_ssize_t count, int turning, void *to, void *at) {                     \
         const T *x = row, turned = (T) turning;                                                                       \
         T *values = to;                                                                                               \
         P *places = at, place = 0;                                                                                    \
         T value = x[0], seen = value, best = KEY;                                                                     \
-        for (Py_ssize_t i = 0; i < count; i += DM_LOOKED_AT) {                                                        \
+        Py_ssize_t i = 0;                                                                                             \
+        while (i < count) {                                                                                           \
             Py_ssize_t end = i + DM_LOOKED_AT;                                                                        \
-            if (end <= count) {                                                                                       \
-                int any = 0;                                                                                          \
-                for (int k = 0; k < DM_LOOKED_AT; k++) {                                                              \
-                    seen = x[i + k];                                                                                  \
-                    any |= (KEY) >= best;                                                                             \
-                }                                                                                                     \
-                if (!any) {                                                                                           \
-                    for (int k = 0; k < DM_LOOKED_AT; k++) values[i + k] = value;                                     \
-                    for (int k = 0; k < DM_LOOKED_AT; k++) places[i + k] = place;                                     \
-                    continue;                                                                                         \
-                }                                                                                                     \
-            } else {                                                                                                  \
-                end = count;                                                                                          \
+            if (i + DM_PASSED <= count && !name##_changes(x + i, DM_PASSED, turned, best)) {                          \
+                name##_fill(values + i, places + i, DM_PASSED, value, place);                                         \
+                i += DM_PASSED;                                                                                       \
+                continue;                                                                                             \
             }                                                                                                         \
-            for (Py_ssize_t k = i; k < end; k++) {                                                                    \
-                seen = x[k];                                                                                          \
+            if (end <= count && !name##_changes(x + i, DM_LOOKED_AT, turned, best)) {                                 \
+                name##_fill(values + i, places + i, DM_LOOKED_AT, value, place);                                      \
+                i = end;                                                                                              \
+                continue;                                                                                             \
+            }                                                                                                         \
+            for (end = end < count ? end : count; i < end; i++) {                                                     \
+                seen = x[i];                                                                                          \
                 T key = KEY;                                                                                          \
                 int more = key >= best;                                                                               \
                 best = more ? key : best;                                                                             \
                 value = more ? seen : value;                                                                          \
-                place = more ? (P) k : place;                                                                         \
-                values[k] = value;                                                                                    \
-                places[k] = place;                                                                                    \
+                place = more ? (P) i : place;                                                                         \
+                values[i] = value;                                                                                    \
+                places[i] = place;                                                                                    \
             }                                                                                                         \
         }                                                                                                             \
     }                                                                                                                 \
