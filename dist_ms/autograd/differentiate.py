@@ -27,7 +27,7 @@ from dist_ms.autograd.sink import GradientSink, StoreSink
 from dist_ms.autograd.sweep import Sweep
 from dist_ms.autograd.tape import Node, Recorded, Tape, alias, as_given, recording
 from dist_ms.autograd.tree import tensors
-from dist_ms.common.lanes import span
+from dist_ms.common.lanes import lanes, span
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.scaled import apart
@@ -100,7 +100,7 @@ class Graph:
                 before.append((x, x._node, x._index))
         if watched is not None:
             watched.see([x for x, _, _ in before])
-        if self.outer:
+        if self.outer or not lanes.on:
             self._run(fn, args, kwargs or {}, before)
         else:
             with span("forward"):
@@ -163,7 +163,10 @@ class Graph:
         taken = set()
         for d in tensors(douts):
             taken.add(id(d._data))
-        with span("backward"):
+        if lanes.on:
+            with span("backward"):
+                target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
+        else:
             target_grads, weight_grads = self.gradients(outputs, douts, sink, keep)
         return (
             [_own(x, g, taken) for x, g in zip(self.targets, target_grads)],
@@ -202,8 +205,12 @@ class Graph:
 
         # No place for a gradient that is returned as well: what is there changes.
         at = {node: indices[0] for node, indices in places.items() if node not in wanted and sweep.reaches(node)}
-        with as_given(), Places(sink, at):  # gradients have the types that the forward run chose
-            sweep.run(deliver, sink.progress, release)
+        with as_given():  # gradients have the types that the forward run chose
+            if at:
+                with Places(sink, at):
+                    sweep.run(deliver, sink.progress, release)
+            else:
+                sweep.run(deliver, sink.progress, release)
         if release:
             self.tape.kept.clear()
         return [found.get(starts[id(x)]) for x in self.targets], sink.finish()

@@ -30,5 +30,5 @@ def check_seed(values: Any, seed: Any, what: str = "sens gradient", of: str = "o
     for value, g in zip(wanted, given):
         if value.shape != g.shape:
             raise ValueError(f"The shape of the {what} should be that of the {of}, {value.shape}, but got {g.shape}.")
-        if value.dtype != g.dtype:
+        if value._element is not g._element and value.dtype != g.dtype:
             raise TypeError(f"The dtype of the {what} should be that of the {of}, {value.dtype}, but got {g.dtype}.")
