@@ -12,10 +12,10 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.activations.activation import sigmoid
 from dist_ms.ops.arguments import floating, integer, one_axis, tensor
 from dist_ms.ops.elementwise.arithmetic import conjugate, mul
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.kernels import gated
 from dist_ms.ops.layout import AroundAxis
 from dist_ms.ops.primitive import Primitive, quiet
-from dist_ms.ops.formula_gradient import formula_gradient
 
 __all__ = ["GLU", "glu", "swiglu"]
 

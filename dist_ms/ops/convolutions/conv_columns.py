@@ -46,7 +46,11 @@ def convolve(
     out: np.ndarray,
 ) -> None:
     """Write the convolution of x (N, C, *spatial) with w (O, C, *kernel) into `out`, channels-last."""
-    multiply(_rows(x, at), _kernels(w).T, bias, _images(out).reshape(-1, out.shape[1]))
+    rows, result = _rows(x, at), _images(out).reshape(-1, out.shape[1])
+    if turns_rows(at):
+        multiply(_in_kernels_order(rows, w), contiguous(w).reshape(len(w), -1).T, bias, result)
+    else:
+        multiply(rows, _kernels(w).T, bias, result)
 
 
 def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndarray) -> None:
@@ -58,7 +62,16 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndar
         return
     images = _images(dx)
     sums = images if dx.dtype == _F32 else scratch.array("products", _F32, *images.shape)
-    turned, pixels, elements = _kernels(w), math.prod(dy.shape[2:]), math.prod(w.shape[1:])
+    pixels, elements = math.prod(dy.shape[2:]), math.prod(w.shape[1:])
+    if turns_rows(at):
+        found = scratch.array("kernels", _F32, len(gradients), channels, elements // channels)
+        multiply(gradients, contiguous(w).reshape(outputs, -1), None, found.reshape(len(gradients), -1))
+        parts = scratch.array("inputs", _F32, len(images), *dy.shape[2:], *kernel, channels)
+        _turn(found, parts.reshape(len(gradients), -1, channels))
+        columns.fold(parts, sums, *_numbers(at))
+        _narrow(sums, images)
+        return
+    turned = _kernels(w)
     at_once = len(images)
     if len(images) * pixels * elements > _IN_CACHE and channels <= FEW_CHANNELS:
         at_once = max(1, _IN_CACHE // (pixels * elements))
@@ -74,6 +87,17 @@ def convolve_transposed(dy: np.ndarray, w: np.ndarray, at: Geometry, dx: np.ndar
         parts = scratch.array("inputs", _F32, len(part), *dy.shape[2:], *kernel, channels)
         multiply(rows, turned, None, parts.reshape(len(rows), elements))
         columns.fold(parts, part, *_numbers(at))
+    _narrow(sums, images)
+
+
+def turns_rows(at: Geometry) -> bool:
+    """Whether the windows are brought into the order of the kernels' elements, not these, as they are fewer."""
+    y, w = at.y, at.w
+    return not at.is_plain and math.prod(w[2:]) > 1 and w[1] > FEW_CHANNELS and y[0] * math.prod(y[2:]) < w[0]
+
+
+def _narrow(sums: np.ndarray, images: np.ndarray) -> None:
+    """Write float32 sums, where they are no images themselves, as images of 16 bits."""
     if sums is not images:
         (cast.to_float16 if images.dtype == _F16 else cast.to_bfloat16)(sums, images)
 
@@ -108,9 +132,21 @@ def convolution_weights(x: np.ndarray, dy: np.ndarray, dw: np.ndarray, at: Geome
     if places == 1:
         multiply(gradients, rows, None, dw.reshape(outputs, channels))
         return
+    if turns_rows(at):
+        multiply(gradients, _in_kernels_order(rows, dw), None, dw.reshape(outputs, -1))
+        return
     products = scratch.array("products", dw.dtype, outputs, places, channels)
     multiply(gradients, rows, None, products.reshape(outputs, -1))
     _turn(products, dw.reshape(outputs, channels, places))
+
+
+def _in_kernels_order(rows: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """Columns whose elements lie as those of the kernels do, the channel first."""
+    channels, word = w.shape[1], _WORDS[rows.itemsize]
+    places = rows.shape[1] // channels
+    turned = scratch.array("kernels", rows.dtype, len(rows), channels, places)
+    _turn(rows.reshape(len(rows), places, channels).view(word), turned.view(word))
+    return turned.reshape(len(rows), -1)
 
 
 def _turn(planes: np.ndarray, out: np.ndarray) -> None:

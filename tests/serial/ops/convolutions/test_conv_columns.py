@@ -42,9 +42,13 @@ OF_SUBNORMALS = {F32: 0.0, BF16: 0.0, F16: 2.0**-25}
 
 @pytest.mark.parametrize("dtype", ROUNDING)
 @pytest.mark.parametrize("layout", (channels_last, np.ascontiguousarray))
+@pytest.mark.parametrize("turns_rows", (True, False))
 @pytest.mark.parametrize("x_shape, w_shape, stride, padding, dilation", CASES)
-def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, layout, dtype):
+def test_forward_and_gradients(x_shape, w_shape, stride, padding, dilation, turns_rows, layout, dtype, monkeypatch):
     at = Geometry(x_shape, w_shape, stride, padding, dilation)
+    assert conv_columns.turns_rows(at) == (math.prod(w_shape[2:]) > 1)
+    if not turns_rows:
+        monkeypatch.setattr(conv_columns, "turns_rows", lambda at: False)
     if dtype != BF16 or dnnl.has_bfloat16():
         assert plan.suits_columns(at, BF16 if dtype == BF16 else F32, capabilities())
     check_forward_and_gradients(at, layout, dtype)
