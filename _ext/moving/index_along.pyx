@@ -106,9 +106,9 @@ cdef bint run_line(
             others[row] = array[indices[row]]
             one_by_one()
         return True
-    if least >= 0 and task == PUT and step == 1:
+    if least >= 0 and step == 1:
         for row in range(rows):
-            array[indices[row]] = others[row]
+            move_one(task, array + indices[row], others + row)
         return True
     for row in range(rows):
         index = indices[row * step]
