@@ -14,11 +14,11 @@ from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.elementwise.fused import divide_add, interpolation, multiply_add
+from dist_ms.ops.formula_gradient import formula_gradient
 from dist_ms.ops.linear_algebra.matmul import matmul
 from dist_ms.ops.primitive import Primitive
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import movedim, transpose
-from dist_ms.ops.vjp import formula_gradient
 
 __all__ = [
     "Addcdiv",
