@@ -245,7 +245,8 @@ def fold(
     with nogil:
         for row in prange(at.count * rows, schedule="static", use_threads_if=size >= PARALLEL_FROM):
             add_met(
-                &at, row % rows, add_windows, source + row // rows * of_image, steps, to + row * at.sizes[2] * at.channels
+                &at, row % rows, add_windows, source + row // rows * of_image, steps,
+                to + row * at.sizes[2] * at.channels
             )
 
 
