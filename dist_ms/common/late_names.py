@@ -66,7 +66,7 @@ def _file(module: str) -> str:
 def late_names(
     module: str, also: Callable[[], Mapping[str, str]] = dict, otherwise: Callable[[str], Any] = lambda name: None
 ) -> None:
-    """Have a module load the names it declares when they are first used.
+    """Have a module load the names it declares, and the modules in it, when they are first used.
 
     Args:
         module: its `__name__`; its last statement is this call.
@@ -85,7 +85,11 @@ def late_names(
         if name in offered:
             return offered[name], name
         further = also()
-        return (further[name], name) if name in further else declared(module).get(name)
+        if name in further:
+            return further[name], name
+        if name in declared(module):
+            return declared(module)[name]
+        return (module, name) if "__path__" in namespace and os.path.exists(_file(f"{module}.{name}")) else None
 
     def listed() -> set[str]:
         return {*offered, *also(), *declared(module)}

@@ -84,6 +84,14 @@ def test_a_star_imports_what_loads_late(package):
     assert {name for name in names if not name.startswith("_")} <= set(given)
 
 
+@pytest.mark.parametrize(
+    "name",
+    "nn.learning_rate_schedule.CosineDecayLR nn.layer.conv.Conv2d train.model.Model ops.primitive.Primitive".split(),
+)
+def test_a_module_of_a_package_loads_when_it_is_used(name):
+    subprocess.run([sys.executable, "-c", f"import dist_ms as ms; ms.{name}"], check=True)
+
+
 def test_a_script_loads_the_layers_it_uses():
     code = (
         "import sys, dist_ms as ms\n"
