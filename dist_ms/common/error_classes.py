@@ -149,6 +149,8 @@ def of_type(name: str, owner: str | None, value: Any = None) -> type[Exception]:
         <class 'TypeError'>
     """
     key = f"{owner}.{name}"
+    if (key in _READ and not hasattr(value, _READ[key])) or (value is None and key in _READ_OF_NONE):
+        return AttributeError
     if key in _SCALARS and hasattr(value, "asnumpy") and value.ndim > 0:
         return ValueError
     return _CLASSES[key][0] if key in _CLASSES else TypeError
@@ -186,4 +188,4 @@ def of_no_tensor(name: str, owner: str, value: Any) -> type[Exception]:
         return AttributeError
     if isinstance(value, (bool, int, float)) and key in _NUMBERS:
         return ValueError
-    return TypeError if hasattr(value, "shape") else of_type(name, owner)
+    return TypeError if hasattr(value, "shape") else of_type(name, owner, value)

@@ -6,7 +6,13 @@ import math
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_non_negative_float, check_positive_float, check_positive_int
+from dist_ms.common.checks import (
+    check_bool,
+    check_non_negative_float,
+    check_positive_float,
+    check_positive_int,
+    complaint,
+)
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 
@@ -49,8 +55,8 @@ class _Formula(LearningRateSchedule):
 
     def construct(self, global_step: Tensor) -> Tensor:
         """The learning rate of a step, a float32 Tensor of the step's shape."""
-        if isinstance(global_step, str):
-            raise TypeError(f"For '{type(self).__name__}', 'global_step' must be a Tensor, but got {global_step!r}.")
+        if not isinstance(global_step, (Tensor, int, float)):
+            raise TypeError(complaint("global_step", type(self).__name__, "a Tensor", type(global_step).__name__))
         steps = global_step.asnumpy() if isinstance(global_step, Tensor) else np.asarray(global_step)
         rates = [self._at(float(s)) for s in steps.reshape(-1)]
         return Tensor(np.array(rates, np.float32).reshape(steps.shape))

@@ -205,7 +205,7 @@ def integers(value: Any, name: str, owner: str) -> tuple[int, ...]:
         value = value.tolist()
     if isinstance(value, (tuple, list)):
         return tuple([integer(v, name, owner) for v in value])
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+    if isinstance(value, (int, np.integer)) and (not isinstance(value, bool) or is_number(value, name, owner)):
         return (int(value),)
     raise of_type(name, owner, value)(
         f"For '{owner}', '{name}' must be an int, or a tuple or list of ints, but got {type(value).__name__}."
@@ -242,7 +242,9 @@ def many_axes(axes: Any, name: str, owner: str, ndim: int) -> tuple[int, ...]:
     if not axes:
         return tuple(range(ndim))
     if ndim == 0:
-        return _no_axis(axes[0], name, owner)
+        for a in axes:
+            one_axis(a, name, owner, 0)
+        return ()
     found = tuple([one_axis(a, name, owner, ndim) for a in axes])
     if len(set(found)) != len(found):
         raise ValueError(f"For '{owner}', '{name}' must name each dimension once, but got {axes}.")

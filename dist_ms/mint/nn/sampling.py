@@ -8,7 +8,8 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn import functional
 from dist_ms.mint.nn.function_layer import FunctionLayer
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.layer.image import PixelShuffle, Upsample
+from dist_ms.nn.layer.image import PixelShuffle
+from dist_ms.nn.layer.image import Upsample as PlainUpsample
 from dist_ms.nn.layer.padding import (
     ConstantPad1d,
     ConstantPad2d,
@@ -74,6 +75,18 @@ class Unfold(FunctionLayer):
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
+
+
+class Upsample(PlainUpsample):
+    """`functional.interpolate` as a layer.
+
+    `Upsample(size, scale_factor, mode, align_corners, recompute_scale_factor)(x)`
+    """
+
+    def construct(self, x: Tensor) -> Tensor:
+        return functional.interpolate(
+            x, self.size, self.scale_factor, self.mode, self.align_corners, self.recompute_scale_factor
+        )
 
 
 class UpsamplingNearest2d(Cell):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_number, check_string, check_type, complaint
+from dist_ms.common.checks import check_non_negative_int, check_number, check_string, check_type, complaint
 from dist_ms.common.error_classes import bools, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
@@ -37,8 +37,9 @@ class Pad(Cell):
             one with it.
 
     Raises:
-        TypeError: if `paddings` is no tuple.
-        ValueError: if `mode` is another string, or, when called, the number of pairs is wrong.
+        TypeError: if `paddings` is no tuple, or holds numbers in a pair's place.
+        RuntimeError: if a pair holds anything but ints.
+        ValueError: if a number is negative, `mode` is another string, or, when called, the number of pairs is wrong.
 
     Examples:
         >>> import dist_ms as ms
@@ -48,11 +49,21 @@ class Pad(Cell):
 
     def __init__(self, paddings: tuple, mode: str = "CONSTANT") -> None:
         super().__init__()
-        self.paddings = check_type(paddings, "paddings", "Pad", tuple)
+        if not isinstance(paddings, tuple) or any(isinstance(pair, (int, float)) for pair in paddings):
+            raise TypeError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+        self.paddings = paddings
         self.mode = check_string(mode, "mode", "Pad", ["CONSTANT", "REFLECT", "SYMMETRIC"])
         for pair in paddings:
+            if isinstance(pair, Tensor):
+                raise RuntimeError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
             if not isinstance(pair, (tuple, list)) or len(pair) != 2:
                 raise ValueError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+            for n in pair:
+                if isinstance(n, Tensor):
+                    raise ValueError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+                if isinstance(n, bool) or not isinstance(n, int):
+                    raise RuntimeError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+                check_non_negative_int(n, "paddings", "Pad")
 
     def construct(self, x: Tensor) -> Tensor:
         if self.mode == "CONSTANT":

@@ -131,6 +131,8 @@ class PReLU(Cell):
         self.w = Parameter(Tensor(values), name="a")
 
     def construct(self, x: Tensor) -> Tensor:
+        if not isinstance(x, Tensor):  # of which MindSpore reads the dtype first
+            raise AttributeError(complaint("x", "PReLU", "a Tensor", type(x).__name__))
         return ops.prelu(x, self.w)
 
 

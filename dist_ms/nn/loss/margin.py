@@ -7,7 +7,7 @@ from dist_ms.common.checks import check_choice, check_float, check_number_range,
 from dist_ms.common.error_classes import bools, reads, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
-from dist_ms.ops.arguments import boolean, integer, number
+from dist_ms.ops.arguments import integer, number
 
 __all__ = [
     "CosineEmbeddingLoss",
@@ -117,10 +117,9 @@ class TripletMarginLoss(LossBase):
     def __init__(
         self, p: int = 2, swap: bool = False, eps: float = 1e-6, reduction: str = "mean", margin: float = 1.0
     ) -> None:
-        super().__init__(reduction)
-        self.p, self.eps = number(p, "p", self.cls_name), number(eps, "eps", self.cls_name)
-        self.swap = boolean(swap, "swap", self.cls_name)
-        self.margin = number(margin, "margin", self.cls_name)
+        super().__init__()
+        self.p, self.swap, self.eps, self.margin = p, swap, eps, margin  # looked at in the call, as MindSpore does
+        self.reduction = reduction
 
     def construct(self, x: Tensor, positive: Tensor, negative: Tensor, margin: float | None = None) -> Tensor:
         chosen = self.margin if margin is None else margin

@@ -11,6 +11,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.autograd.tape import stop_gradient
 from dist_ms.common.checks import check_float
+from dist_ms.common.dtype import float32
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -303,7 +304,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: in
     if arguments.number(tau, "tau", "gumbel_softmax") <= 0:
         raise ValueError(f"For 'gumbel_softmax', 'tau' must be above 0, but got {tau}.")
     dim = arguments.one_axis(dim, "dim", "gumbel_softmax", data.ndim)
-    drawn = uniform(data.shape, 0.0, 1.0).array()
+    drawn = uniform(data.shape, Tensor(0.0, float32), Tensor(1.0, float32)).array()
     noise = -np.log(-np.log(np.maximum(drawn, np.finfo(np.float32).tiny))).astype(data.dtype)
     soft = softmax((logits + wrap(noise)) / tau, dim)
     if not hard:

@@ -116,20 +116,17 @@ def checked(name: str, variable: Tensor, value: Any) -> np.ndarray:
     if not isinstance(value, (Tensor, bool, int, float, np.generic)):
         raise TypeError(f"For '{name}', 'value' must be a Tensor or a number, but got {type(value).__name__}.")
     array = as_tensor(value).array()
-    if isinstance(value, Tensor) and value.ndim and variable.ndim:
-        same_rank(variable, value, name)
-    if array.shape != variable.shape and not (array.size == 1 and variable.size == 1):
-        raise ValueError(
-            f"For '{name}', 'value' must have the shape of 'variable', {variable.shape}, but got {array.shape}."
-        )
-    if (
-        isinstance(value, Tensor)
-        and promote_types(d, array.dtype) != d
-        and (array.dtype.kind, d.kind) not in (("f", "f"), ("V", "f"), ("f", "V"))
-    ):
+    if promote_types(d, array.dtype) != d if isinstance(value, Tensor) else array.dtype.kind == "f" and d.kind in "biu":
         raise TypeError(
             f"For '{name}', 'value' must fit the dtype {from_numpy(d)} of 'variable', "
             f"but got {from_numpy(array.dtype)}; cast it first."
+        )
+    if isinstance(value, Tensor) and value.ndim and variable.ndim:
+        same_rank(variable, value, name)
+    one = array.size == variable.size == 1
+    if array.shape != variable.shape and (not one or name == "Assign"):
+        raise (RuntimeError if one else ValueError)(
+            f"For '{name}', 'value' must have the shape of 'variable', {variable.shape}, but got {array.shape}."
         )
     with np.errstate(all="ignore"):
         return array.reshape(variable.shape).astype(d, copy=False)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_float
-from dist_ms.common.dtype import Number, float32, int64
-from dist_ms.common.error_classes import plain
+from dist_ms.common.dtype import Number, float32, from_numpy, int64
+from dist_ms.common.error_classes import plain, reads
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
 from dist_ms.ops.kernels import filling
@@ -185,6 +185,7 @@ def fills(x: Tensor, value: Any) -> Tensor:
     return full_like(tensor(x, "x", "fills"), scalar(value))
 
 
+@reads(input="dtype")
 def zeros_like(input: Tensor, *, dtype: Number | None = None) -> Tensor:
     """Make a tensor of zeros with the shape of another tensor.
 
@@ -285,7 +286,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Number | No
     numbers = [scalar(v) for v in (start, end, step)]
     for argument, value in zip(("start", "end", "step"), numbers):
         if isinstance(value, bool) or not isinstance(value, (int, float, np.number)):
-            raise TypeError(f"For 'arange', '{argument}' must be a number, but got {type(value).__name__}.")
+            kind = ValueError if isinstance(value, Tensor) else TypeError
+            raise kind(f"For 'arange', '{argument}' must be a number, but got {type(value).__name__}.")
     start, end, step = numbers
     if step == 0 or (end - start) * step < 0:
         raise ValueError(f"For 'arange', 'step' must lead from 'start' to 'end', but got {start}, {end} and {step}.")
@@ -321,6 +323,8 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
         [0 2 4]
     """
     out = arange(start, end, step)
+    if len({isinstance(scalar(v), (float, np.floating)) for v in (start, end, step)}) > 1:
+        raise TypeError(f"For 'range', the numbers must be all ints or all floats, but got {start}, {end} and {step}.")
     if out.size > maxlen:
         raise ValueError(
             f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got {maxlen}."
@@ -329,6 +333,17 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
 
 
 tensor_range = range
+
+
+def _end_type(value: Any, name: str, owner: str) -> np.dtype:
+    """The dtype of one end of a range; a number is of Float32.
+
+    Raises:
+        ValueError: if it is more than a number.
+    """
+    if isinstance(value, (tuple, list)) or (isinstance(value, Tensor) and value.ndim):
+        raise ValueError(f"For '{owner}', '{name}' must be a number or a Tensor without dimensions, but got {value}.")
+    return numpy_dtype(value) if isinstance(value, Tensor) else _F32
 
 
 def linspace(start: Any, end: Any, steps: int) -> Tensor:
@@ -354,8 +369,13 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     steps = integer(steps, "steps", "linspace")
     if steps < 1:
         raise ValueError(f"For 'linspace', 'steps' must be at least 1, but got {steps}.")
-    double = any(isinstance(v, Tensor) and numpy_dtype(v) == np.float64 for v in (start, end))
-    start, end, d = scalar(start), scalar(end), _F64 if double else _F32
+    types = {_end_type(start, "start", "linspace"), _end_type(end, "end", "linspace")}
+    if len(types) > 1 or not types <= {_F32, _F64}:
+        found = " and ".join(str(from_numpy(d)) for d in types)
+        raise TypeError(
+            f"For 'linspace', 'start' and 'end' must be numbers, Float32 Tensors or both Float64, but got {found}."
+        )
+    start, end, d = scalar(start), scalar(end), types.pop()
     step = (end - start) / (steps - 1) if steps >= _LEAST_COUNTED and not isinstance(end - start, complex) else 0
     if step == 0:
         return wrap(np.linspace(start, end, steps, dtype=d))
@@ -389,11 +409,12 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
     for argument, value in (("start", start), ("end", end)):
         if isinstance(value, Tensor):
             floating(value.array(), argument, "logspace", complex_too=False)
+            _end_type(value, argument, "logspace")
         else:
             check_float(value, argument, "logspace")
-    steps = integer(steps, "steps", "logspace")
-    if steps < 1:
-        raise ValueError(f"For 'logspace', 'steps' must be at least 1, but got {steps}.")
+    steps, base = integer(steps, "steps", "logspace"), integer(base, "base", "logspace")
+    if steps < 0:
+        raise ValueError(f"For 'logspace', 'steps' must be at least 0, but got {steps}.")
     return wrap(np.logspace(scalar(start), scalar(end), steps, base=base).astype(_dtype("logspace", dtype, float32)))
 
 

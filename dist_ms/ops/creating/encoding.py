@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_positive_int
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integral, not_of, one_axis, tensor
@@ -101,5 +102,9 @@ def sequence_mask(lengths: Tensor, maxlen: int | None = None) -> Tensor:
     """
     not_of(lengths, "BHIL", "lengths", "sequence_mask")
     counts = integral(tensor(lengths, "lengths", "sequence_mask").array(), "lengths", "sequence_mask")
-    maxlen = int(counts.max()) if maxlen is None else integer(maxlen, "maxlen", "sequence_mask")
+    maxlen = (
+        int(counts.max())
+        if maxlen is None
+        else check_positive_int(integer(maxlen, "maxlen", "sequence_mask"), "maxlen", "sequence_mask")
+    )
     return wrap(np.arange(maxlen) < counts[..., None])

@@ -267,7 +267,7 @@ def op_info_register(op_info: dict | str) -> Callable[[Callable], Callable]:
         A decorator; the function stays the same.
 
     Raises:
-        TypeError: if `op_info` is neither a dict nor a str.
+        TypeError: by the decorator, if `op_info` is neither a dict nor a str.
 
     Examples:
         >>> from dist_ms.ops import CpuRegOp, op_info_register
@@ -277,10 +277,11 @@ def op_info_register(op_info: dict | str) -> Callable[[Callable], Callable]:
         >>> double(2), double.reg_info["op_name"]
         (4, 'double')
     """
-    if not isinstance(op_info, (dict, str)):
-        raise TypeError(f"For 'op_info_register', 'op_info' must be a dict or a str, but got {type(op_info).__name__}.")
 
     def keep(function: Callable) -> Callable:
+        if not isinstance(op_info, (dict, str)):
+            found = type(op_info).__name__
+            raise TypeError(f"For 'op_info_register', 'op_info' must be a dict or a str, but got {found}.")
         function.reg_info = op_info
         return function
 

@@ -53,12 +53,16 @@ def bernoulli(input: Tensor, p: Any = 0.5, seed: int | None = None) -> Tensor:
     """
     if not isinstance(p, (Tensor, float)):
         raise TypeError(f"For 'bernoulli', 'p' must be a float or a Tensor, but got {type(p).__name__}.")
-    not_of(input, "FD", "input", "bernoulli")
+    not_of(input, "eEFD", "input", "bernoulli")
     not_of(p, "?ibhlBHILFD", "p", "bernoulli")
     part = p.array() if isinstance(p, Tensor) else np.asarray(p, np.float64)
     if not ((part >= 0) & (part <= 1)).all():
         raise ValueError(f"For 'bernoulli', 'p' must be in [0, 1], but got {p}.")
     shape = tensor(input, "input", "bernoulli").shape
+    if part.size != 1 and part.shape != shape:
+        raise ValueError(
+            f"For 'bernoulli', 'p' must have one element or the shape {shape} of 'input', but got {part.shape}."
+        )
     d = np.promote_types(part.dtype, np.float32) if part.ndim and part.dtype.kind == "f" else np.dtype(np.float32)
     if seed is None or integer(seed, "seed", "bernoulli") == -1:
         marks = FreeSource().uniform(shape, d)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.dtype import Number, float32, int64
+from dist_ms.common.dtype import Number, float32, int32, int64
 from dist_ms.common.error_classes import bools, plain, raises
 from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import Tensor, wrap
@@ -164,8 +164,14 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         >>> bool((x >= 1).all()), bool((x < 2).all())
         (True, True)
     """
-    if data_type(dtype, "dtype", "uniform").np.kind in "iu":
-        low, high = (v.array() if isinstance(v, Tensor) else np.asarray(v) for v in (minval, maxval))
+    drawn = int32 if data_type(dtype, "dtype", "uniform").np.kind in "iu" else float32
+    for name, value in (("minval", minval), ("maxval", maxval)):
+        if tensor(value, name, "uniform").dtype != drawn:
+            raise TypeError(f"For 'uniform', '{name}' must be of {drawn} for 'dtype' {dtype}, but got {value.dtype}.")
+        if value.ndim and drawn == int32 and name == "minval":
+            raise ValueError(f"For 'uniform', '{name}' must be a scalar for integers, but got the shape {value.shape}.")
+    if drawn == int32:
+        low, high = minval.array(), maxval.array()
         if (low >= high).any():
             raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
         full = np.broadcast_shapes(shape_of(shape, "shape", "uniform"), low.shape, high.shape)

@@ -62,8 +62,11 @@ class _Comparison(Binary):
 
     differentiable = False
     compares_numbers = False  # whether both may be numbers, as in MindSpore
+    tensor_first = False  # whether only the second may be one
 
     def __call__(self, input: Any, other: Any) -> Tensor:
+        if self.tensor_first and not isinstance(input, Tensor):
+            raise TypeError(f"For '{self.name}', 'input' must be a Tensor, but got {type(input).__name__}.")
         if not self.compares_numbers and not isinstance(input, Tensor) and not isinstance(other, Tensor):
             raise TypeError(
                 f"For '{self.name}', 'input' or 'other' must be a Tensor, "
@@ -88,14 +91,16 @@ class Equal(_Comparison):
     """Whether input == other, element by element, with broadcasting.
 
     Call:
-        input (Tensor or number): one operand.
-        other (Tensor or number): the other; one of the two must be a Tensor.
+        input (Tensor): one operand.
+        other (Tensor or number): the other.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.equal(ms.Tensor([1, 2]), 2))
         [False  True]
     """
+
+    tensor_first = True
 
     def forward(self, input: Any, other: Any) -> np.ndarray:
         return apply(np.equal, *promote(input, other))
@@ -124,8 +129,8 @@ class Less(_Order):
     """Whether input < other, element by element, with broadcasting.
 
     Call:
-        input (Tensor or number): one operand.
-        other (Tensor or number): the other; one of the two must be a Tensor.
+        input (Tensor): one operand.
+        other (Tensor or number): the other.
 
     Raises:
         TypeError: if an operand is complex.
@@ -136,6 +141,7 @@ class Less(_Order):
         [ True False]
     """
 
+    tensor_first = True
     compare = staticmethod(np.less)
 
 

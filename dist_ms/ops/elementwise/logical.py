@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integral
 from dist_ms.ops.broadcasting import Binary, promote
 from dist_ms.ops.kernels import pointwise
@@ -194,15 +195,31 @@ class BitwiseXor(_Bits):
     combine = staticmethod(np.bitwise_xor)
 
 
-class LeftShift(_Bits):
+class _Shift(_Bits):
+    """Integers with their bits moved."""
+
+    kinds = "iu"
+
+    def __call__(self, input: Any, other: Any) -> Tensor:
+        types = {x._element for x in (input, other) if isinstance(x, Tensor)}
+        if len(types) != 1 or np.dtype(bool) in types:
+            found = [str(getattr(x, "dtype", type(x).__name__)) for x in (input, other)]
+            raise TypeError(
+                f"For '{self.name}', 'input' and 'other' must be Tensors of one integer dtype, or one of them an int, "
+                f"but got {found}."
+            )
+        return super().__call__(input, other)
+
+
+class LeftShift(_Shift):
     """Integers with their bits moved left: input * 2**other.
 
     Call:
         input (Tensor or int): the integers.
-        other (Tensor or int): how far to move them.
+        other (Tensor or int): how far to move them; a Tensor of the same dtype.
 
     Raises:
-        TypeError: if an operand is no integer.
+        TypeError: if an operand is no integer, the dtypes differ, or there is no Tensor.
 
     Examples:
         >>> import dist_ms as ms
@@ -210,19 +227,18 @@ class LeftShift(_Bits):
         [ 4 12]
     """
 
-    kinds = "iu"
     combine = staticmethod(np.left_shift)
 
 
-class RightShift(_Bits):
+class RightShift(_Shift):
     """Integers with their bits moved right: input / 2**other, rounded down.
 
     Call:
         input (Tensor or int): the integers.
-        other (Tensor or int): how far to move them.
+        other (Tensor or int): how far to move them; a Tensor of the same dtype.
 
     Raises:
-        TypeError: if an operand is no integer.
+        TypeError: if an operand is no integer, the dtypes differ, or there is no Tensor.
 
     Examples:
         >>> import dist_ms as ms
@@ -230,7 +246,6 @@ class RightShift(_Bits):
         [ 2 -2]
     """
 
-    kinds = "iu"
     combine = staticmethod(np.right_shift)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import floating_tensor, integer
 
 __all__ = [
     "elu",
@@ -146,7 +147,23 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """`ops.glu`, with the axis named `dim`."""
+    """`ops.glu`, with the axis named `dim`.
+
+    Raises:
+        TypeError: if `input` holds no floats, or `dim` is no int.
+        IndexError: if there is no such dimension.
+        RuntimeError: if its length is odd, or `input` a scalar.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.nn.functional.glu(ms.Tensor([2.0, 0.0])))
+        [1.]
+    """
+    shape, dim = floating_tensor(input, "input", "glu").shape, integer(dim, "dim", "glu")
+    if shape and not -len(shape) <= dim < len(shape):
+        raise IndexError(f"For 'glu', 'dim' must be in the range [{-len(shape)}, {len(shape)}), but got {dim}.")
+    if not shape or shape[dim] % 2:
+        raise RuntimeError(f"For 'glu', 'input' must have an even length along 'dim' {dim}, but got the shape {shape}.")
     return ops.glu(input, dim)
 
 

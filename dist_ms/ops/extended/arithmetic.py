@@ -23,7 +23,9 @@ __all__ = [
     "divide",
     "equal",
     "fix",
+    "fmod",
     "frac",
+    "isnan",
     "isneginf",
     "item",
     "logaddexp2",
@@ -34,10 +36,42 @@ __all__ = [
 
 divide = ops.div
 clamp = clip = ops.clamp
-xlogy = ops.xlogy
 isneginf = ops.isneginf
 fix = ops.trunc
 logaddexp2 = ops.logaddexp2
+
+
+def isnan(input: Any) -> Tensor:
+    """`ops.isnan`, also of a number.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.isnan(float("nan")))
+        True
+    """
+    return ops.isnan(Tensor(input) if isinstance(input, (bool, int, float)) else input)
+
+
+def fmod(input: Tensor, other: Any) -> Tensor:
+    """`ops.fmod` of a Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.fmod(ms.Tensor([-5.0, 5.0]), 3))
+        [-2.  2.]
+    """
+    return ops.fmod(tensor(input, "input", "fmod"), other)
+
+
+def xlogy(input: Tensor, other: Any) -> Tensor:
+    """`ops.xlogy` of a Tensor.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.mint.xlogy(ms.Tensor([0.0, 2.0]), ms.Tensor([0.0, 1.0])))
+        [0. 0.]
+    """
+    return ops.xlogy(tensor(input, "input", "xlogy"), other)
 
 
 def _kind(value: Any) -> str:

@@ -5,13 +5,42 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.images.grid_sampling import grid_sample
 
 __all__ = ["grid_sample", "interpolate", "pad", "pixel_shuffle", "upsample"]
 
-interpolate = ops.interpolate
+_WITH_CORNERS = ("linear", "bilinear", "bicubic", "trilinear")
+
 pixel_shuffle = ops.pixel_shuffle
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+) -> Tensor:
+    """`ops.interpolate`, where `align_corners` must be None in the modes that have no use for it.
+
+    Raises:
+        TypeError, ValueError: as `ops.interpolate`; ValueError for an option that does not go with the others.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> x = ms.Tensor([[[1.0, 3.0]]])
+        >>> print(ms.mint.nn.functional.interpolate(x, size=3, mode="linear", align_corners=True))
+        [[[1. 2. 3.]]]
+    """
+    owner = "interpolate"
+    if align_corners is not None and mode not in _WITH_CORNERS:
+        raise ValueError(complaint("align_corners", owner, f"None with 'mode' {mode!r}", align_corners))
+    if recompute_scale_factor and size is not None:
+        raise ValueError(complaint("recompute_scale_factor", owner, "None or False when 'size' is given", True))
+    return ops.interpolate(input, size, scale_factor, mode, align_corners, recompute_scale_factor)
 
 
 def upsample(

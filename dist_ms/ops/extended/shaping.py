@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.checks import check_type
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import integer, one_axis, tensor
 
 __all__ = [
     "broadcast_to",
@@ -34,11 +36,9 @@ __all__ = [
 ]
 
 broadcast_to = ops.broadcast_to
-ravel = ops.ravel
 reshape = ops.reshape
+ravel = ops.ravel
 roll = ops.roll
-swapaxes = ops.swapaxes
-t = ops.t
 tile = ops.tile
 unbind = ops.unbind
 unsqueeze = ops.unsqueeze
@@ -59,7 +59,7 @@ def stack(tensors: Any, dim: int = 0) -> Tensor:
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """`ops.chunk`, with the axis named `dim`."""
-    return ops.chunk(input, chunks, dim)
+    return ops.chunk(input, integer(chunks, "chunks", "mint.chunk"), dim)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
@@ -80,6 +80,11 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         >>> ms.mint.flatten(ms.ops.ones((2, 3))).shape, ms.mint.flatten(ms.ops.ones((2, 3, 4)), 1).shape
         ((6,), (2, 12))
     """
+    ndim = tensor(input, "input", "flatten").ndim or 1
+    start_dim, end_dim = (
+        one_axis(start_dim, "start_dim", "flatten", ndim),
+        one_axis(end_dim, "end_dim", "flatten", ndim),
+    )
     return ops.flatten(input, start_dim=start_dim, end_dim=end_dim)
 
 
@@ -99,13 +104,24 @@ def squeeze(input: Tensor, dim: Any = None) -> Tensor:
 
 
 def permute(input: Tensor, dims: Any) -> Tensor:
-    """`ops.permute`, with a tuple or list of dimensions."""
-    return ops.permute(input, tuple(dims))
+    """`ops.permute`, with a tuple of dimensions."""
+    return ops.permute(input, check_type(dims, "dims", "permute", tuple))
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Tensor:
     """`ops.swapaxes`: two dimensions, `dim0` and `dim1`, change places."""
-    return ops.swapaxes(input, dim0, dim1)
+    return swapaxes(input, dim0, dim1)
+
+
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
+    """`ops.swapaxes`, of dimensions that are ints or Tensors of one, no bools."""
+    owner = "mint.swapaxes"
+    return ops.swapaxes(input, integer(axis0, "axis0", owner), integer(axis1, "axis1", owner))
+
+
+def t(input: Tensor) -> Tensor:
+    """`ops.t` of a Tensor."""
+    return ops.t(tensor(input, "input", "mint.t"))
 
 
 def repeat_interleave(input: Tensor, repeats: Any, dim: int | None = None, *, output_size: int | None = None) -> Tensor:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_number, check_positive_int, check_string, complaint
-from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.images.resampling import Resample, cubic, linear, nearest, window_means
@@ -43,7 +42,6 @@ def _sizes(owner: str, sizes: tuple, size: Any, scale_factor: Any, recompute: An
     return given, tuple([1 / f for f in factors])
 
 
-@raises(recompute_scale_factor=ValueError, align_corners=ValueError)
 def interpolate(
     input: Tensor,
     size: Any = None,

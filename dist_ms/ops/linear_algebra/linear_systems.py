@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, tensor
+from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, same_rank, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import Primitive
@@ -92,6 +92,7 @@ def matrix_solve(matrix: Tensor, rhs: Tensor, adjoint: bool = False) -> Tensor:
          [0.5]]
     """
     one_dtype("matrix_solve", "fcV", matrix=matrix, rhs=rhs)
+    same_rank(matrix, rhs, "matrix_solve")
     return MatrixSolve(adjoint)(matrix, rhs)
 
 
@@ -159,15 +160,23 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
         [[1.]
          [1.]]
     """
-    not_of(LU_pivots, "BHIL", "LU_pivots", "lu_solve")
+    not_of(LU_pivots, "lqBHIL", "LU_pivots", "lu_solve")
     square_matrices("lu_solve", tensor(LU_data, "LU_data", "lu_solve").array())
+    if tensor(b, "b", "lu_solve").ndim < 2:
+        raise ValueError(f"For 'lu_solve', 'b' must hold matrices, but got the shape {b.shape}.")
+    one_dtype("lu_solve", "fcV", LU_data=LU_data, b=b)
     permutation = _permutation("lu_solve", LU_pivots, LU_data)
     low, up = _triangles(LU_data)
-    return matrix_solve(up, matrix_solve(low, ops.matmul(ops.swapaxes(permutation, -1, -2), b)))
+    solve = MatrixSolve()
+    return solve(up, solve(low, ops.matmul(ops.swapaxes(permutation, -1, -2), b)))
 
 
 def _permutation(name: str, pivots: Tensor, lu: Tensor) -> Tensor:
     """The matrix P of A = P L U."""
+    if tensor(pivots, "LU_pivots", name).shape[:-1] != lu.shape[:-2]:
+        raise ValueError(
+            f"For '{name}', 'LU_pivots' must have the batch of 'LU_data', {lu.shape[:-2]}, but got {pivots.shape[:-1]}."
+        )
     order = _row_order(name, pivots, lu.shape[-2])
     return wrap(np.swapaxes(np.eye(lu.shape[-2], dtype=lu.array().dtype)[order], -1, -2).copy())
 

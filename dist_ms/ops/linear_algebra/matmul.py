@@ -237,8 +237,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
 
     Raises:
         TypeError: if an input is no Tensor, or the dtypes differ.
-        ValueError: if an input is a scalar, or the leading dimensions do not broadcast.
-        RuntimeError: if the inner lengths differ.
+        ValueError: if an input is a scalar, the leading dimensions do not broadcast, or `other` is a vector of another
+            length.
+        RuntimeError: if the inner lengths of other shapes differ.
 
     Examples:
         >>> import dist_ms as ms
@@ -259,7 +260,7 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
         a = reshape(a, (1, a.shape[0]))
     if column:
         b = reshape(b, (b.shape[0], 1))
-    _check_inner(a.shape, b.shape)
+    _check_inner(a.shape, b.shape, ValueError if column else RuntimeError)
     if b.ndim == 2:  # one product of one tall matrix
         out = _matmul(reshape(a, (math.prod(a.shape[:-1]), a.shape[-1])), b)
         shape = a.shape[:-1] + b.shape[-1:]
@@ -273,9 +274,9 @@ def matmul(input: Tensor, other: Tensor) -> Tensor:
     return out if out.shape == shape else reshape(out, shape)
 
 
-def _check_inner(a: tuple, b: tuple) -> None:
+def _check_inner(a: tuple, b: tuple, kind: type[Exception] = RuntimeError) -> None:
     if a[-1] != b[-2]:
-        raise RuntimeError(
+        raise kind(
             f"For 'matmul', the last dimension of 'input' must equal the last but one of 'other', "
             f"but got the shapes {a} and {b}."
         )
@@ -337,22 +338,22 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
 
     Args:
         mat: (m, k).
-        vec: (k,), of the same dtype.
+        vec: k elements of the same dtype, of any shape.
 
     Returns:
         Tensor (m,).
 
     Raises:
-        ValueError: if the inputs are no matrix and vector.
+        ValueError: if `mat` is no matrix, or `vec` has another number of elements.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.ops.mv(ms.Tensor([[1.0, 2.0]]), ms.Tensor([3.0, 4.0])))
         [11.]
     """
-    if tensor(mat, "mat", "mv").ndim != 2 or tensor(vec, "vec", "mv").ndim != 1:
-        raise ValueError(f"For 'mv', 'mat' must have 2 dimensions and 'vec' 1, but got {mat.ndim} and {vec.ndim}.")
-    return matmul(mat, vec)
+    if tensor(mat, "mat", "mv").ndim != 2:
+        raise ValueError(f"For 'mv', 'mat' must have 2 dimensions, but got {mat.ndim}.")
+    return matmul(mat, vec if tensor(vec, "vec", "mv").ndim == 1 else reshape(vec, (vec.size,)))
 
 
 class Ger(Primitive):

@@ -140,6 +140,8 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
         )
     if axes is None:
         axes = (n1 - 1, n2 - 1 if n2 == 2 else n2 - 2)
+    if not isinstance(axes, (int, tuple, list)):
+        raise ValueError(f"For 'batch_dot', 'axes' must be an int or two of them, but got {type(axes).__name__}.")
     pair = (axes, axes) if isinstance(axes, int) else integers(axes, "axes", "batch_dot")
     a, b = one_axis(pair[0], "axes", "batch_dot", n1), one_axis(pair[1], "axes", "batch_dot", n2)
     if not a or not b or x1.shape[a] != x2.shape[b]:
@@ -187,6 +189,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
             raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")
         axis = shape.index(3)
     else:
+        one_axis(dim, "dim", "cross", input.ndim)
         axis = one_axis(dim, "dim", "cross", len(shape))
     if shape[axis] != 3:
         raise ValueError(f"For 'cross', the dimension must have length 3, but got {shape[axis]}.")

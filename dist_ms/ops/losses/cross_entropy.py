@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import Kept, agree
-from dist_ms.common.checks import check_int, check_number, check_string
+from dist_ms.common.checks import check_int, check_non_negative_number, check_string
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
@@ -162,7 +162,7 @@ def _label_cross_entropy(owner: str, reduction: Any, ignore_index: Any, smoothin
     """The operation on rows of logits, with its options checked."""
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_int(ignore_index, "ignore_index", owner)
-    check_number(smoothing, "label_smoothing", owner)
+    check_non_negative_number(smoothing, "label_smoothing", owner)
     return LabelCrossEntropy(owner, ignore_index, reduction)
 
 

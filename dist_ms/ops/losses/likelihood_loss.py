@@ -47,14 +47,8 @@ def gaussian_nll_loss(
     arguments.tensor(var, "var", owner)
     check_bool(full, "full", owner)
     check_positive_number(eps, "eps", owner)
-    if var.shape != x.shape:
-        if var.shape == x.shape[:-1]:
-            var = ops.reshape(var, (*var.shape, 1))
-        elif var.shape != (*x.shape[:-1], 1):
-            raise ValueError(
-                f"For '{owner}', 'var' must have the shape {x.shape} of 'x', that without the last "
-                f"dimension or with length 1 there, but got {var.shape}."
-            )
+    if var.shape != x.shape and var.shape == x.shape[:-1]:
+        var = ops.reshape(var, (*var.shape, 1))
     if var.size and var.array().min() < 0:
         raise ValueError(f"For '{owner}', 'var' must not be negative, but got {var.array().min()}.")
     variance = ops.maximum(var, eps)

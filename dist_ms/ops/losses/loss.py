@@ -57,6 +57,21 @@ def check_same_shape(owner: str, input: Tensor, target: Tensor, first: str = "in
         )
 
 
+def check_weight(owner: str, input: Tensor, weight: Any) -> Tensor:
+    """Return a weight if it is a Tensor that broadcasts to the input's shape.
+
+    Raises:
+        TypeError: if it is none.
+        ValueError: if it has other lengths, or more dimensions.
+    """
+    shape = arguments.tensor(weight, "weight", owner).shape
+    if len(shape) > input.ndim or any(a not in (1, b) for a, b in zip(shape[::-1], input.shape[::-1])):
+        raise ValueError(
+            f"For '{owner}', 'weight' must have a shape that broadcasts to {input.shape} of 'input', but got {shape}."
+        )
+    return weight
+
+
 def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """Return (input - target)^2, or its mean or sum.
 
@@ -232,9 +247,9 @@ def binary_cross_entropy(
         >>> print(ms.ops.binary_cross_entropy(ms.Tensor([0.5]), ms.Tensor([1.0])))
         0.6931472
     """
-    if weight is not None:
-        one_dtype("binary_cross_entropy", logits=logits, weight=weight)
     one_dtype("binary_cross_entropy", "fV", logits=logits, labels=labels)
+    if weight is not None:
+        one_dtype("binary_cross_entropy", logits=logits, weight=check_weight("binary_cross_entropy", logits, weight))
     owner = "binary_cross_entropy"
     check_pair(owner, logits, labels, reduction, "logits", "labels")
     check_same_shape(owner, logits, labels, "logits", "labels")
@@ -289,7 +304,7 @@ def binary_cross_entropy_with_logits(
     if pos_weight is not None:
         falling = (1 + (arguments.tensor(pos_weight, "pos_weight", owner) - 1) * target) * falling
     loss = (1 - target) * input + falling
-    return reduced(loss if weight is None else loss * arguments.tensor(weight, "weight", owner), reduction)
+    return reduced(loss if weight is None else loss * check_weight(owner, input, weight), reduction)
 
 
 def kl_div(logits: Tensor, labels: Tensor, reduction: str = "mean") -> Tensor:

@@ -108,7 +108,6 @@ def margin_ranking_loss(
     one_dtype("margin_ranking_loss", input1=input1, input2=input2, target=target)
     check_pair("margin_ranking_loss", input1, input2, reduction, "input1", "input2")
     arguments.tensor(target, "target", "margin_ranking_loss")
-    check_same_shape("margin_ranking_loss", input1, input2, "input1", "input2")
     margin = check_number(margin, "margin", "margin_ranking_loss")
     return reduced(ops.maximum(margin - target * (input1 - input2), 0.0), reduction)
 
@@ -282,11 +281,12 @@ def multilabel_soft_margin_loss(
     """
     owner = "multilabel_soft_margin_loss"
     check_pair(owner, input, target, reduction)
-    check_same_shape(owner, input, target)
+    if not input.ndim:
+        raise IndexError(f"For '{owner}', 'input' must have at least 1 dimension, but got a scalar.")
     loss = (1 - target) * input + _softplus(-input)
     if weight is not None:
-        loss = loss * arguments.tensor(weight, "weight", owner)
-    return reduced(ops.ReduceMean()(loss, input.ndim - 1) if input.ndim else loss, reduction)
+        loss = loss * (weight if type(weight) in (int, float) else arguments.tensor(weight, "weight", owner))
+    return reduced(ops.ReduceMean()(loss, input.ndim - 1), reduction)
 
 
 def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:

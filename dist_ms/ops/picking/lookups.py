@@ -105,6 +105,7 @@ def intopk(x1: Tensor, x2: Tensor, k: int) -> Tensor:
         [ True False]
     """
     tensor(x2, "x2", "intopk")
+    not_of(x1, "d", "x1", "intopk")
     not_of(x2, "BHIL", "x2", "intopk")
     return InTopK(k)(x1, x2)
 
@@ -248,8 +249,8 @@ class CheckValid(Undifferentiable):
     """
 
     def forward(self, bboxes: np.ndarray, img_metas: np.ndarray) -> np.ndarray:
-        not_of(bboxes, "?bhilBHILFD", "bboxes", self.name)
-        not_of(img_metas, "?bhilBHILFD", "img_metas", self.name)
+        not_of(bboxes, "?bhildBHILFD", "bboxes", self.name)
+        not_of(img_metas, "?bhildBHILFD", "img_metas", self.name)
         array(bboxes, "bboxes", self.name), array(img_metas, "img_metas", self.name)
         if bboxes.ndim != 2 or bboxes.shape[1] != 4 or img_metas.shape != (3,):
             raise ValueError(

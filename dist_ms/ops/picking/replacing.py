@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.error_classes import raises, scalars
+from dist_ms.common.error_classes import bools, raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import one_axis, one_dtype, same_rank, tensor
+from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, same_rank, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import neg
 from dist_ms.ops.picking.indexing import SetItem
@@ -27,6 +27,8 @@ __all__ = [
 ]
 
 
+@bools("index")
+@scalars("index")
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     """Copy a tensor, with one slice along a dimension replaced.
 
@@ -40,8 +42,8 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
         Tensor of the shape of `input`.
 
     Raises:
-        ValueError: if `axis` is out of range, or the shapes do not fit.
-        IndexError: if `index` is out of range.
+        TypeError: if `axis` or `index` is no int.
+        ValueError: if one is out of range, or the shapes do not fit.
 
     Examples:
         >>> import dist_ms as ms
@@ -51,7 +53,14 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
          [9. 4.]]
     """
     one_dtype("select_scatter", input=input, src=src)
-    axis = one_axis(axis, "axis", "select_scatter", tensor(input, "input", "select_scatter").ndim)
+    shape = tensor(input, "input", "select_scatter").shape
+    axis, index = one_axis(axis, "axis", "select_scatter", len(shape)), integer(index, "index", "select_scatter")
+    length = shape[axis] if shape else 0
+    if not -length <= index < length or src.shape != shape[:axis] + shape[axis + 1 :]:
+        raise ValueError(
+            f"For 'select_scatter', 'index' must name a slice of {shape} along 'axis' and 'src' must have its "
+            f"shape, but got {index} and {src.shape}."
+        )
     return SetItem((slice(None),) * axis + (index,))(input, cast_array(src, numpy_dtype(input)))
 
 
@@ -82,7 +91,14 @@ def slice_scatter(
         [1. 9. 3.]
     """
     one_dtype("slice_scatter", input=input, src=src)
-    axis = one_axis(axis, "axis", "slice_scatter", tensor(input, "input", "slice_scatter").ndim)
+    shape = tensor(input, "input", "slice_scatter").shape
+    axis = one_axis(axis, "axis", "slice_scatter", len(shape))
+    length = len(range(*slice(start, end, step).indices(shape[axis])))
+    if src.shape != (*shape[:axis], length, *shape[axis + 1 :]):
+        raise ValueError(
+            f"For 'slice_scatter', 'src' must have the shape of the {length} slices of {shape} along 'axis' {axis}, "
+            f"but got {src.shape}."
+        )
     return SetItem((slice(None),) * axis + (slice(start, end, step),))(input, cast_array(src, numpy_dtype(input)))
 
 
@@ -105,7 +121,7 @@ def inplace_update(x: Tensor, v: Tensor, indices: Any) -> Tensor:
     tensor(v, "v", "inplace_update")
     same_rank(x, v, "inplace_update")
     one_dtype("inplace_update", x=x, v=v)
-    rows = as_tensor(indices if not isinstance(indices, int) else [indices])
+    rows = indices if isinstance(indices, Tensor) else as_tensor(_rows(indices, "inplace_update"))
     return SetItem(slices_at("inplace_update", 0, rows, x))(x, v)
 
 
@@ -127,8 +143,23 @@ def inplace_add(x: Tensor, v: Tensor, indices: Any) -> Tensor:
     """
     same_rank(x, v, "inplace_add")
     one_dtype("inplace_add", x=x, v=v)
-    rows = as_tensor(indices if not isinstance(indices, int) else [indices])
-    return AddAt(slices_at("inplace_add", 0, rows, x))(x, v)
+    rows = _rows(indices, "inplace_add")
+    if min(rows, default=0) < 0:
+        raise ValueError(f"For 'inplace_add', 'indices' must not be negative, but got {indices}.")
+    return AddAt(slices_at("inplace_add", 0, as_tensor(rows), x))(x, v)
+
+
+def _rows(indices: Any, owner: str) -> list[int]:
+    """The numbers of rows, of an int or a tuple of them.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if isinstance(indices, bool) or not isinstance(indices, (int, tuple)):
+        raise TypeError(
+            f"For '{owner}', 'indices' must be an int or a tuple of ints, but got {type(indices).__name__}."
+        )
+    return list(integers(indices, "indices", owner))
 
 
 def inplace_sub(x: Tensor, v: Tensor, indices: Any) -> Tensor:

@@ -33,6 +33,7 @@ __all__ = [
 ]
 
 
+@raises(axis=(TypeError, RuntimeError))
 class TensorScatterElements(Primitive):
     """`tensor_scatter_elements` as a primitive: `TensorScatterElements(axis, reduction)(data, indices, updates)`."""
 
@@ -45,7 +46,9 @@ class TensorScatterElements(Primitive):
 
     @quiet
     def forward(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
-        axis = one_axis(self.axis, "axis", self.name, array(data, "data", self.name).ndim)
+        if not array(data, "data", self.name).ndim:
+            raise ValueError(f"For '{self.name}', 'data' must have at least 1 dimension, but got a scalar.")
+        axis = one_axis(self.axis, "axis", self.name, data.ndim)
         integral(indices, "indices", self.name)
         if array(updates, "updates", self.name).dtype != data.dtype:
             raise TypeError(
@@ -282,6 +285,12 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
     if isinstance(value, (list, tuple, np.ndarray)):
         tensor(value, "value", "index_fill")
     not_of(index, "BHIL", "index", "index_fill")
+    not_of(x, "?FD", "x", "index_fill")
+    kinds = {v._element.kind for v in (x, value) if isinstance(v, Tensor)}
+    if len(kinds) > 1 and "V" not in kinds:
+        raise TypeError(
+            f"For 'index_fill', 'value' must be of the kind {x.dtype} of 'x', but got {value.dtype}; cast it first."
+        )
     place = slices_at("index_fill", axis, as_tensor(index), x)
     return SetItem(place)(x, cast_array(as_tensor(value), numpy_dtype(x)))
 

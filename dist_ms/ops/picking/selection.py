@@ -123,8 +123,17 @@ class MaskedFill(Primitive):
         if isinstance(value, np.ndarray):
             if value.ndim:
                 raise ValueError(f"For '{self.name}', 'value' must have no dimension, but got the shape {value.shape}.")
+            if value.dtype.kind != x.dtype.kind and "V" not in (value.dtype.kind, x.dtype.kind):
+                raise TypeError(
+                    f"For '{self.name}', 'value' must be of the kind {from_numpy(x.dtype)} of 'input_x', "
+                    f"but got {from_numpy(value.dtype)}; cast it first."
+                )
             value = value.astype(x.dtype)
         else:
+            if not isinstance(value, (bool, int, float, complex, np.number, np.bool_)):
+                raise TypeError(
+                    f"For '{self.name}', 'value' must be a number or Tensor, but got {type(value).__name__}."
+                )
             if isinstance(value, float) and x.dtype.kind in "biu":
                 raise TypeError(
                     f"For '{self.name}', 'value' must fit the dtype {from_numpy(x.dtype)} of 'input_x', "

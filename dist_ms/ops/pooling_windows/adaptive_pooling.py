@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
-from dist_ms.common.error_classes import raises, truths
+from dist_ms.common.error_classes import of_value, raises, reads, truths
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.images.resampling import Resample, window_means
@@ -41,7 +41,7 @@ def output_size_of(value: Any, rank: int, owner: str) -> tuple:
         if n is not None and (isinstance(n, bool) or not isinstance(n, int)):
             raise TypeError(complaint("output_size", owner, "an int, None or a tuple of them", repr(value)))
     if len(sizes) != rank or any(n is not None and n < 0 for n in sizes):
-        raise ValueError(complaint("output_size", owner, f"0 or more, or a tuple of {rank}", value))
+        raise of_value("output_size", owner)(complaint("output_size", owner, f"0 or more, or a tuple of {rank}", value))
     return sizes
 
 
@@ -65,15 +65,29 @@ class _Adaptive(Primitive):
         arguments.floating(x.array(), "input", self.name, complex_too=False)
         sizes = shape[-self._rank :]
         counts = tuple([n if c is None else c for n, c in zip(sizes, self.output_size)])
+        self.check(shape, counts)
         if all(c and n and n % c == 0 for n, c in zip(sizes, counts)):
             kernel = tuple([n // c for n, c in zip(sizes, counts)])
             pool = Pool(kernel, kernel, ((0, 0),) * self._rank, (1,) * self._rank, owner=self.name)
             return batched(self._even(pool), x, self._rank)
         return batched(self._uneven(sizes, counts), x, self._rank)
 
+    def check(self, shape: tuple, counts: tuple) -> None:
+        """Refuse shapes of input and output that MindSpore refuses."""
+        raise NotImplementedError
+
 
 class _AdaptiveMean(_Adaptive):
     """Means of windows of nearly equal size."""
+
+    def check(self, shape: tuple, counts: tuple) -> None:
+        """Require a first dimension of 1 or more.
+
+        Raises:
+            ValueError: if there are no rows.
+        """
+        if self._rank > 1 and not shape[0]:
+            raise ValueError(f"For '{self.name}', 'input' must not be empty, but got the shape {shape}.")
 
     def _even(self, pool: Pool) -> Primitive:
         return AvgPooling(pool, count_padding=False)
@@ -82,7 +96,21 @@ class _AdaptiveMean(_Adaptive):
         return Resample(self.name, [window_means(n, c) for n, c in zip(sizes, counts)])
 
 
-class _AdaptiveMaximum(_Adaptive):
+class _Positive(_Adaptive):
+    """What maxima have in common: there must be one in each window."""
+
+    def check(self, shape: tuple, counts: tuple) -> None:
+        """Require an output with elements.
+
+        Raises:
+            ValueError or RuntimeError: if it has none.
+        """
+        if 0 in counts:
+            kind = of_value("output_size", self.name)
+            raise kind(complaint("output_size", self.name, "positive", self.output_size))
+
+
+class _AdaptiveMaximum(_Positive):
     """Maxima of windows of nearly equal size."""
 
     def _even(self, pool: Pool) -> Primitive:
@@ -92,7 +120,7 @@ class _AdaptiveMaximum(_Adaptive):
         return _MaximumOnly(self.name, counts)
 
 
-class _AdaptiveMaximumWithIndices(_Adaptive):
+class _AdaptiveMaximumWithIndices(_Positive):
     """Maxima of windows of nearly equal size, and their flat spatial indices."""
 
     def _even(self, pool: Pool) -> Primitive:
@@ -183,6 +211,7 @@ def _check_1d(owner: str, input: Any, output_size: Any) -> int:
     return output_size
 
 
+@reads(input="shape")
 def adaptive_avg_pool1d(input: Tensor, output_size: int) -> Tensor:
     """Return means over the last dimension such that the output has a given length.
 

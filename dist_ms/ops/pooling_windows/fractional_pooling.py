@@ -207,6 +207,8 @@ def _function(
     if samples is None:
         d = data.dtype if arguments.is_float(data.dtype) else np.dtype(np.float32)
         samples = wrap(draw_uniform(generator_of(owner, None), (*lead, rank), d))
+    if rank == 2 and not isinstance(samples, Tensor):
+        raise TypeError(complaint("_random_samples", owner, "a Tensor", type(samples).__name__))
     arguments.tensor(samples, "_random_samples", owner)
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * rank

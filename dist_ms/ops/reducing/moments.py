@@ -48,6 +48,8 @@ def _spread(name: str, input: Tensor, axis: Any, ddof: Any, keepdims: bool) -> t
     if isinstance(axis, list):
         axis = tuple(axis)
     axes = many_axes(() if axis is None else axis, "axis", name, input.ndim)
+    if not input.ndim and axis not in (None, ()):
+        raise ValueError(f"For '{name}', 'axis' must be None for a scalar, but got {axis}.")
     count = math.prod([input.shape[a] for a in axes])
     mean = ReduceMean(True)(input, axes) if axes else input
     gap = sub(input, mean)
@@ -440,6 +442,10 @@ def cov(
             if numpy_dtype(tensor(extra, name, "cov")).kind not in kinds:
                 wanted = "an integer" if name == "fweights" else "a float"
                 raise TypeError(f"For 'cov', the dtype of '{name}' must be {wanted} type, but got {extra.dtype}.")
+            if extra.ndim > 1 or extra.size != x.shape[1]:
+                raise ValueError(
+                    f"For 'cov', '{name}' must have an element for each of {x.shape[1]} columns, but got {extra.shape}."
+                )
             weight = mul(weight, ops.cast(extra, d))
     total = ops.sum(weight)
     mean = true_divide(ops.sum(mul(x, weight), 1, True), total)

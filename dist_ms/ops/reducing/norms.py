@@ -201,7 +201,7 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
     x = tensor(A, "A", "norm") if dtype is None else ops.cast(A, dtype)
     axes = None if dim is None else integers(dim, "dim", "norm")
     if ord is None:
-        return vector_norm(x, 2, axes, keepdim)
+        return vector_norm(x, 2, axes, bool(keepdim))
     if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):
         return matrix_norm(x, ord, axes or (0, 1), keepdim)
     if axes is None and x.ndim > 2:
@@ -297,7 +297,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
         5.0
     """
     check_int(p, "p", "dist")
-    return vector_norm(sub(tensor(input, "input", "dist"), tensor(other, "other", "dist")), p)
+    gap = sub(tensor(input, "input", "dist"), tensor(other, "other", "dist"))
+    return vector_norm(not_of(gap, "FD", "input", "dist"), p)
 
 
 @raises(axis=(TypeError, RuntimeError))

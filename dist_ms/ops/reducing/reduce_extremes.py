@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain, reads, scalars
+from dist_ms.common.error_classes import plain, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, countable, integer, many_axes, one_axis, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -273,7 +273,8 @@ def _extreme(
         input = _only_where(name, input, where, initial)
     if initial is not None:
         input = (ops.maximum if name == "max" else ops.minimum)(input, initial)
-    index, value = along(integer(axis, "axis", name), keepdims)(input)
+    axis = integer(axis, "axis", name)
+    index, value = along(axis if input.ndim else 0, keepdims)(input)  # of a scalar, whatever the axis, as in MindSpore
     return value, index
 
 
@@ -370,7 +371,6 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
 
 
 @reads("shape")
-@plain("dim")
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the largest element, the first of equal ones.
 
@@ -396,6 +396,7 @@ def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tens
 
 @reads("shape")
 @scalars("axis")
+@truths("keepdims")
 def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Tensor:
     """`argmax` for the smallest element, with other names of arguments and an int32 result.
 
@@ -410,9 +411,9 @@ def argmin(input: Tensor, axis: int | None = None, keepdims: bool = False) -> Te
 def _place(name: str, input: Tensor, axis: Any, keep: bool, primitive: Any, dtype: Number, argument: str) -> Tensor:
     """`argmax` or `argmin`, by the primitive."""
     array(tensor(input, "input", name).array(), "input", name)
-    boolean(keep, "keepdim" + "s" * (argument == "axis"), name)
+    keep = boolean(keep, "keepdim" + "s" * (argument == "axis"), name)
     if axis is None:
         return primitive(0, dtype)(reshape(input, (-1,)))
     axis = integer(axis, argument, name)
-    out = primitive(axis, dtype)(input)
+    out = primitive(axis if input.ndim else 0, dtype)(input)
     return ops.expand_dims(out, axis) if keep and input.ndim else out

@@ -342,6 +342,7 @@ def cummin(input: Tensor, axis: int) -> tuple[Tensor, Tensor]:
     return Cummin(axis)(input)
 
 
+@plain("axis", owner="CumulativeLogsumexp")
 def logcumsumexp(input: Tensor, axis: int) -> Tensor:
     """Return the running log of the sum of exponentials along one dimension.
 

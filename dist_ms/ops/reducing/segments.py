@@ -310,5 +310,5 @@ def histc(input: Tensor, bins: int = 100, min: float = 0.0, max: float = 0.0) ->
     """
     number(min, "min", "histc", True)
     number(max, "max", "histc", True)
-    not_of(input, "?lBHIL", "input", "histc")
+    not_of(input, "?ldBHIL", "input", "histc")
     return cast_array(Histogram(bins, min, max)(tensor(input, "input", "histc")), input.array().dtype)

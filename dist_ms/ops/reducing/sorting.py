@@ -12,7 +12,19 @@ from dist_ms import ops
 from dist_ms.common.dtype import Number, from_numpy, int32, int64
 from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, countable, integer, not_of, one_axis, one_of, real, tensor
+from dist_ms.ops.arguments import (
+    array,
+    boolean,
+    countable,
+    integer,
+    not_of,
+    number,
+    one_axis,
+    one_of,
+    real,
+    scalar,
+    tensor,
+)
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.kernels import ordering as kernels
 from dist_ms.ops.kernels import selection, sorted_search
@@ -319,7 +331,8 @@ class SearchSorted(Undifferentiable):
         """Check the order that the caller gives."""
         if not isinstance(sorter, np.ndarray) or sorter.dtype != np.int64:
             found = from_numpy(sorter.dtype) if isinstance(sorter, np.ndarray) else type(sorter).__name__
-            raise ValueError(f"For '{self.name}', 'sorter' must be a Tensor of Int64, but got {found}.")
+            kind = ValueError if isinstance(sorter, np.ndarray) else TypeError
+            raise kind(f"For '{self.name}', 'sorter' must be a Tensor of Int64, but got {found}.")
         if sorter.shape != rows.shape or (sorter.size and not 0 <= sorter.min() <= sorter.max() < rows.shape[-1]):
             raise RuntimeError(
                 f"For '{self.name}', 'sorter' must have the shape {rows.shape} of 'sorted_sequence' and its places, "
@@ -352,10 +365,10 @@ def searchsorted(
         Tensor of int64 (int32) of the shape of `values`.
 
     Raises:
-        TypeError: if `values` is no Tensor, or a flag no bool.
+        TypeError: if `values` or `sorter` is no Tensor, or a flag no bool.
         RuntimeError: if bools or complex numbers are to be compared, or `sorter` names other places than the rows have.
-        ValueError: if the leading dimensions differ, `side` is unknown or contradicts `right`, or `sorter` is no
-            Tensor of int64.
+        ValueError: if the leading dimensions differ, `side` is unknown or contradicts `right`, or `sorter` holds
+            no int64.
 
     Examples:
         >>> import dist_ms as ms
@@ -399,5 +412,5 @@ def bucketize(input: Tensor, boundaries: Any, *, right: bool = False) -> Tensor:
         boundaries = boundaries.array().ravel().tolist()
     if not isinstance(boundaries, (list, tuple)):
         raise TypeError(f"For 'bucketize', 'boundaries' must be a list, but got {type(boundaries).__name__}.")
-    edges = Tensor(np.array(boundaries, np.float64))
+    edges = Tensor(np.array([number(scalar(b), "boundaries", "bucketize", True) for b in boundaries], np.float64))
     return SearchSorted(int32, right)(edges, cast_array(tensor(input, "input", "bucketize"), np.dtype(np.float64)))

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, one_axis, tensor
+from dist_ms.ops.arguments import array, boolean, index_array, one_axis, tensor
 from dist_ms.ops.kernels import unique as kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -118,8 +118,11 @@ def unique_with_pad(x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
         >>> print(ms.ops.unique_with_pad(ms.Tensor([3, 1, 3]), 0)[0])
         [3 1 0]
     """
-    if tensor(x, "x", "unique_with_pad").array().dtype.name not in ("float32", "int32", "int64"):
-        raise TypeError(f"For 'unique_with_pad', 'x' must be float32, int32 or int64, but got {x.dtype}.")
+    index_array(tensor(x, "x", "unique_with_pad").array(), "x", "unique_with_pad")
+    if x.ndim != 1 or not x.size:
+        raise ValueError(
+            f"For 'unique_with_pad', 'x' must have 1 dimension with elements, but got the shape {x.shape}."
+        )
     values, places = unique(tensor(x, "x", "unique_with_pad"))
     pad = ops.arguments.scalar(pad_num)
     if isinstance(pad, bool) or (isinstance(pad, float) and x.array().dtype.kind == "i"):

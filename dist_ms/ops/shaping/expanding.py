@@ -21,6 +21,8 @@ class BroadcastTo(Primitive):
     keeps = ()
 
     def __init__(self, shape: Any) -> None:
+        if isinstance(shape, int):
+            raise TypeError(f"For '{self.name}', 'shape' must be a tuple or list, but got {shape}.")
         self.shape = integers(shape, "shape", self.name)
 
     def forward(self, input: np.ndarray) -> np.ndarray:

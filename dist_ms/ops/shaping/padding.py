@@ -280,6 +280,7 @@ class PadV3(Primitive):
 
 
 @raises(x=ValueError)
+@plain("pad_dim_size")
 class Padding(Primitive):
     """`padding` as a primitive: `Padding(pad_dim_size)(x)`."""
 
@@ -298,7 +299,6 @@ class Padding(Primitive):
         return Border(((0, 0),) * (len(shape) - 1) + ((0, self.pad_dim_size - 1),))(x)
 
 
-@plain("pad_dim_size")
 def padding(x: Tensor, pad_dim_size: int = 8) -> Tensor:
     """Fill up the last dimension, of length 1, with zeros.
 

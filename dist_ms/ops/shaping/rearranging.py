@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import plain, raises, scalars
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, not_of, one_axis, tensor
 from dist_ms.ops.layout import copied
@@ -207,9 +207,7 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return Roll(shifts, dims)(input)
 
 
-@raises(dims=(TypeError, RuntimeError))
 @scalars("dims")
-@plain("dims")
 def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     """Turn a tensor by 90 degrees in the plane of two dimensions, from the first toward the second.
 
@@ -231,10 +229,16 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
         [[2 4]
          [1 3]]
     """
-    axes = integers(dims, "dims", "rot90")
-    if len(axes) != 2:
+    if not isinstance(dims, (tuple, list)):
+        raise TypeError(f"For 'rot90', 'dims' must be a tuple or list of ints, but got {type(dims).__name__}.")
+    if len(dims) != 2:
         raise ValueError(f"For 'rot90', 'dims' must be two dimensions, but got {dims}.")
-    a, b = many_axes(axes, "dims", "rot90", tensor(input, "input", "rot90").ndim)
+    ndim = tensor(input, "input", "rot90").ndim
+    if ndim == 1:
+        raise RuntimeError(f"For 'rot90', 'input' must have at least 2 dimensions, but got {ndim}.")
+    a, b = (one_axis(axis, "dims", "rot90", ndim) for axis in dims)
+    if a == b:
+        raise RuntimeError(f"For 'rot90', 'dims' must be different dimensions, but got {dims}.")
     turns = integer(k, "k", "rot90") % 4
     if turns == 0:
         return ReverseV2(())(input)

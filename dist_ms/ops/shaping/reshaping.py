@@ -41,6 +41,8 @@ class Reshape(Primitive):
 
     def __call__(self, input: Tensor, shape: Any) -> Tensor:
         if type(shape) is not tuple:
+            if isinstance(shape, int):
+                raise TypeError(f"For '{self.name}', 'shape' must be a tuple or list, but got {shape}.")
             shape = integers(shape, "shape", self.name)
         return apply(self, input, shape)
 
@@ -241,7 +243,8 @@ def flatten(input: Tensor, order: str = "C", *, start_dim: int = 1, end_dim: int
     check_string(order, "order", "flatten")
     if one_of(order, "order", "flatten", ("C", "F")) == "F":
         input = transposing.transpose(input, tuple(reversed(range(input.ndim))))
-    if input.ndim < 2:
+    if input.ndim < 2:  # where the first dimension is not kept, either
+        one_axis(end_dim, "end_dim", "flatten", 1)
         return reshape(input, (-1,))
     start = one_axis(start_dim, "start_dim", "flatten", input.ndim)
     end = one_axis(end_dim, "end_dim", "flatten", input.ndim)

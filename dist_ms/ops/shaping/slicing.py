@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dist_ms.common.checks import check_non_negative_int
 from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, tensor
@@ -54,6 +55,8 @@ class StridedSlice(Primitive):
         self.ellipsis_mask = integer(ellipsis_mask, "ellipsis_mask", self.name)
         self.new_axis_mask = integer(new_axis_mask, "new_axis_mask", self.name)
         self.shrink_axis_mask = integer(shrink_axis_mask, "shrink_axis_mask", self.name)
+        for name, mask in vars(self).items():
+            check_non_negative_int(mask, name, self.name)
 
     def __call__(self, input_x: Tensor, begin: Any, end: Any, strides: Any) -> Tensor:
         tensor(input_x, "input_x", self.name)
@@ -180,7 +183,7 @@ def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
         [2 3]
     """
     axis = one_axis(axis, "axis", "narrow", tensor(input, "input", "narrow").ndim)
-    n = input.shape[axis]
+    n = input.shape[axis] if input.ndim else -1
     start, length = integer(start, "start", "narrow"), integer(length, "length", "narrow")
     begin = start + n if start < 0 else start
     if not 0 <= begin <= n or length < 0 or begin + length > n:

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import complaint
-from dist_ms.common.error_classes import raises
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, tensor
 from dist_ms.ops.primitive import Primitive
@@ -96,9 +95,15 @@ def _pairs(value: Any, name: str, owner: str, rank: int) -> list[tuple[int, int]
     """Two numbers for each dimension."""
     if isinstance(value, Tensor):
         value = value.asnumpy().tolist()
-    if not isinstance(value, (tuple, list)) or len(value) != rank:
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"For '{owner}', '{name}' must be {rank} pairs of ints, but got {value!r}.")
+    if len(value) != rank:
         raise ValueError(f"For '{owner}', '{name}' must be {rank} pairs of ints, but got {value!r}.")
-    pairs = [integers(pair, name, owner) for pair in value]
+    for pair in value:
+        parts = pair if isinstance(pair, (tuple, list)) else [None]
+        if not isinstance(pair, (tuple, list, Tensor)) or any(isinstance(n, Tensor) for n in parts):
+            raise ValueError(f"For '{owner}', '{name}' must be {rank} pairs of ints, but got {value!r}.")
+    pairs = [integers(check_type(pair, name, owner, (tuple, list)), name, owner) for pair in value]
     if any(len(pair) != 2 or min(pair) < 0 for pair in pairs):
         raise ValueError(f"For '{owner}', '{name}' must be {rank} pairs of ints of 0 or more, but got {value!r}.")
     return pairs
@@ -129,7 +134,8 @@ def space_to_batch_nd(input_x: Tensor, block_size: Any, paddings: Any) -> Tensor
 
     Raises:
         TypeError: if an argument has the wrong type.
-        ValueError: if the blocks do not divide the padded dimensions.
+        ValueError: if there are other numbers of blocks or pairs than dimensions, or one is negative.
+        RuntimeError: if the blocks do not divide the padded dimensions.
 
     Examples:
         >>> import dist_ms as ms
@@ -162,7 +168,6 @@ def batch_to_space_nd(input_x: Tensor, block_shape: Any, crops: Any) -> Tensor:
     return BatchToSpaceND(block_shape, crops)(input_x)
 
 
-@raises(paddings=(ValueError, ValueError))
 class SpaceToBatchND(Primitive):
     """`space_to_batch_nd` as a primitive: `SpaceToBatchND(block_shape, paddings)(input_x)`."""
 
@@ -177,7 +182,7 @@ class SpaceToBatchND(Primitive):
             input_x = ops.pad(input_x, [n for pair in pairs[::-1] for n in pair])
         n, middle, sizes = shape[0], input_x.shape[1:-m], input_x.shape[-m:]
         if any(size % b for size, b in zip(sizes, blocks)):
-            raise ValueError(
+            raise RuntimeError(
                 f"For '{self.name}', 'block_shape' must divide the padded dimensions {sizes}, but got {blocks}."
             )
         split = [k for size, b in zip(sizes, blocks) for k in (size // b, b)]
@@ -187,7 +192,6 @@ class SpaceToBatchND(Primitive):
         return ops.reshape(parts, (n * math.prod(blocks), *middle, *split[::2]))
 
 
-@raises(crops=(ValueError, ValueError))
 class BatchToSpaceND(Primitive):
     """`batch_to_space_nd` as a primitive: `BatchToSpaceND(block_shape, crops)(input_x)`."""
 

@@ -195,6 +195,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, axis: int = 0) -> tuple[T
     """
     x = _tensor(tensor, "tensor", "split")
     axis = one_axis(axis, "axis", "split", x.ndim)
+    if not x.ndim:
+        raise ValueError("For 'split', 'tensor' must have at least 1 dimension, but got a scalar.")
     length = x.shape[axis]
     if isinstance(split_size_or_sections, (tuple, list)):
         lengths = integers(split_size_or_sections, "split_size_or_sections", "split")
@@ -220,7 +222,7 @@ def _even_cut(length: int, size: int, axis: int) -> Cut:
 _tensor = tensor
 
 
-@plain("axis")
+@plain("axis", "chunks")
 def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut a tensor into at most so many parts of one length (the last may be shorter).
 
@@ -243,6 +245,8 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
         [1 2] [3]
     """
     axis = one_axis(axis, "axis", "chunk", tensor(input, "input", "chunk").ndim)
+    if not input.ndim:
+        raise ValueError("For 'chunk', 'input' must have at least 1 dimension, but got a scalar.")
     chunks = integer(chunks, "chunks", "chunk")
     if chunks < 1:
         raise ValueError(f"For 'chunk', 'chunks' must be positive, but got {chunks}.")
@@ -250,7 +254,7 @@ def chunk(input: Tensor, chunks: int, axis: int = 0) -> tuple[Tensor, ...]:
     return _even_cut(length, -(-length // chunks) or 1, axis)(input)
 
 
-@plain("indices_or_sections")
+@plain("axis", "indices_or_sections")
 def tensor_split(input: Tensor, indices_or_sections: Any, axis: int = 0) -> tuple[Tensor, ...]:
     """Cut a tensor into so many parts, or at given places.
 
@@ -312,7 +316,7 @@ def vsplit(input: Tensor, indices_or_sections: Any) -> tuple[Tensor, ...]:
         >>> len(ms.ops.vsplit(ms.ops.zeros((4, 2)), 2))
         2
     """
-    return _cut_at("vsplit", _at_least(input, 2, "vsplit"), indices_or_sections, 0)
+    return _cut_at("vsplit", _at_least(input, 1, "vsplit"), indices_or_sections, 0)
 
 
 @plain("indices_or_sections")

@@ -34,6 +34,10 @@ class Transpose(Primitive):
 
     def __call__(self, input: Tensor, input_perm: Any) -> Tensor:
         if type(input_perm) is not tuple:
+            if isinstance(input_perm, int):
+                raise TypeError(
+                    f"For '{self.name}', 'input_perm' must be a tuple or list of ints, but got {input_perm}."
+                )
             input_perm = integers(input_perm, "input_perm", self.name)
         return apply(self, input, input_perm)
 
@@ -100,6 +104,8 @@ def permute(input: Tensor, axis: Any) -> Tensor:
     return _transpose(input, axis)
 
 
+@plain("axis0", "axis1")
+@bools("axis0", "axis1")
 def swapaxes(input: Tensor, axis0: int, axis1: int) -> Tensor:
     """Exchange two dimensions.
 
@@ -171,6 +177,7 @@ def movedim(x: Tensor, source: Any, destination: Any) -> Tensor:
         (3, 4, 2)
     """
     ndim = tensor(x, "x", "movedim").ndim
+    source, destination = (() if axes is None else axes for axes in (source, destination))
     sources = [one_axis(a, "source", "movedim", ndim) for a in integers(source, "source", "movedim")]
     targets = [one_axis(a, "destination", "movedim", ndim) for a in integers(destination, "destination", "movedim")]
     if len(sources) != len(targets) or len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
@@ -203,17 +210,15 @@ def moveaxis(x: Tensor, source: Any, destination: Any) -> Tensor:
     return movedim(x, source, destination)
 
 
+@reads(input="ndim")
 def t(input: Tensor) -> Tensor:
-    """Transpose a matrix; vectors and scalars stay as they are.
+    """Transpose a matrix; what has more or fewer dimensions stays as it is.
 
     Args:
-        input: a Tensor with at most two dimensions.
+        input: a Tensor.
 
     Returns:
         Tensor that shares the memory of `input`.
-
-    Raises:
-        ValueError: if there are more than two dimensions.
 
     Examples:
         >>> import dist_ms as ms
@@ -221,10 +226,7 @@ def t(input: Tensor) -> Tensor:
         [[1 3]
          [2 4]]
     """
-    ndim = tensor(input, "input", "t").ndim
-    if ndim > 2:
-        raise ValueError(f"For 't', 'input' must have at most 2 dimensions, but got {ndim}.")
-    return _transpose(input, (1, 0)) if ndim == 2 else input
+    return _transpose(input, (1, 0)) if tensor(input, "input", "t").ndim == 2 else input
 
 
 @reads("shape")

@@ -6,7 +6,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, integer, not_of, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, not_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["FFTWithSize", "STFT", "stft"]
@@ -67,7 +67,7 @@ def stft(
         )
     if window is None:
         window = ops.ones((win_length,), x.dtype)
-    elif window.shape != (win_length,):
+    elif floating(tensor(window, "window", "stft").array(), "window", "stft").shape != (win_length,):
         raise ValueError(f"For 'stft', 'window' must have the shape ({win_length},), but got {window.shape}.")
     either = ops.is_complex(x) or ops.is_complex(window)
     onesided = not either if onesided is None else onesided

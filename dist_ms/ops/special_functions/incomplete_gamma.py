@@ -117,6 +117,7 @@ class Zeta(_OfTwo):
 
     Raises:
         TypeError: if an input is no Tensor of floats, or their dtypes differ.
+        ValueError: if one is empty, or two of as many elements have other shapes.
 
     Examples:
         >>> import dist_ms as ms
@@ -131,6 +132,13 @@ class Zeta(_OfTwo):
             other = Tensor(float(other), input.dtype)
         elif isinstance(other, Tensor) and isinstance(input, (int, float)):
             input = Tensor(float(input), other.dtype)
+        if isinstance(input, Tensor) and isinstance(other, Tensor):
+            sizes = input.size, other.size
+            if 0 in sizes or (sizes[0] == sizes[1] and input.shape != other.shape):
+                raise ValueError(
+                    f"For '{self.name}', 'input' and 'other' must have elements, and one shape if equally many, "
+                    f"but got the shapes {input.shape} and {other.shape}."
+                )
         return super().__call__(input, other)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:

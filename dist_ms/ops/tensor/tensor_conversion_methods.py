@@ -9,9 +9,11 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_type
 from dist_ms.common.dtype import Number
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
+from dist_ms.ops.arguments import boolean, data_type, integer, scalar, tensor
 from dist_ms.ops.creating.casting import cast_array
 
 
@@ -33,21 +35,37 @@ def astype(self: Tensor, dtype: Any, copy: builtins.bool = True) -> Tensor:
 def to(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """`to(dtype)`, `to(device, dtype)` or `to(other)`: the values in another element type.
 
+    Each form takes `non_blocking`, which changes nothing on a CPU, and `copy`, which asks for memory of its own.
+
+    Raises:
+        TypeError: if an argument has the wrong type.
+        ValueError: for another device.
+
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.Tensor([1.7]).to(ms.float16).dtype)
         Float16
     """
-    dtype = kwargs.get("dtype")
-    for value in (*args, kwargs.get("other")):
-        if isinstance(value, Tensor):
-            dtype = value.dtype
-        elif isinstance(value, Number):
-            dtype = value
-        elif isinstance(value, str) and value.upper() != "CPU":
-            raise ValueError(f"For 'Tensor.to', 'device' must be 'CPU', but got {value!r}: dist_ms runs on CPUs.")
-    out = self if dtype is None else ops.cast(self, dtype)
-    return clone(out) if kwargs.get("copy") and out is self else out
+
+    def to_device(
+        device: str | None = None, dtype: Any = None, non_blocking: bool = False, copy: bool = False
+    ) -> Tensor:
+        if device is not None and check_type(device, "device", "Tensor.to", str).upper() != "CPU":
+            raise ValueError(f"For 'Tensor.to', 'device' must be 'CPU', but got {device!r}: dist_ms runs on CPUs.")
+        return to_dtype(self.dtype if dtype is None else dtype, non_blocking, copy)
+
+    def to_dtype(dtype: Any, non_blocking: bool = False, copy: bool = False) -> Tensor:
+        boolean(non_blocking, "non_blocking", "Tensor.to")
+        out = self if data_type(dtype, "dtype", "Tensor.to") == self.dtype else ops.cast(self, dtype)
+        return clone(out) if boolean(copy, "copy", "Tensor.to") and out is self else out
+
+    def to_other(other: Tensor, non_blocking: bool = False, copy: bool = False) -> Tensor:
+        return to_dtype(tensor(other, "other", "Tensor.to").dtype, non_blocking, copy)
+
+    first = args[0] if args else None
+    if isinstance(first, Number):
+        return to_dtype(*args, **kwargs)
+    return (to_other if isinstance(first, Tensor) or "other" in kwargs else to_device)(*args, **kwargs)
 
 
 def type(self: Tensor, dtype: Any = None) -> Any:
@@ -291,27 +309,41 @@ def fill(self: Tensor, value: Any) -> Tensor:
     return ops.full_like(self, 0 if value is None else value)
 
 
+@plain("index", owner="Tensor.itemset")
 def itemset(self: Tensor, *args: Any) -> Tensor:
     """Return a copy with one element replaced: `itemset(value)` or `itemset(index, value)`.
+
+    Raises:
+        TypeError: if the index is no int or tuple, or the value no number.
+        ValueError: if there are more arguments, or the value is a tensor of several elements.
+        IndexError: if there is no such element, or no index where there are several.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.Tensor([1.0, 2.0]).itemset(0, 5.0))
         [5. 2.]
     """
-    array = self.array().copy()
-    array.itemset(*args) if hasattr(array, "itemset") else _set_item(array, *args)
-    return wrap(array)
-
-
-def _set_item(array: np.ndarray, *args: Any) -> None:
-    """Write one element, by its number row by row or its place."""
-    if len(args) == 1:
-        array.reshape(())[()] = args[0]
-    elif isinstance(args[0], tuple):
-        array[args[0]] = args[1]
+    array, owner = self.array().copy(), "Tensor.itemset"
+    if not 0 < len(args) < 3:
+        raise ValueError(
+            f"For '{owner}', there must be a value, or an index and a value, but got {len(args)} arguments."
+        )
+    if len(args) == 1 and array.size != 1:
+        raise IndexError(f"For '{owner}', an index must be given with a tensor of the shape {array.shape}.")
+    index, value = args if len(args) == 2 else (0, args[0])
+    if isinstance(value, Tensor) and value.ndim:
+        raise ValueError(f"For '{owner}', 'value' must be a number, but got a Tensor of the shape {value.shape}.")
+    value = scalar(value)
+    if not isinstance(value, (int, float, complex, np.number)):
+        raise TypeError(f"For '{owner}', 'value' must be a number, but got {builtins.type(value).__name__}.")
+    if isinstance(index, tuple):
+        index = tuple([integer(i, "index", owner) for i in index])
+        if len(index) != array.ndim:
+            raise IndexError(f"For '{owner}', 'index' must have {array.ndim} numbers, but got {index}.")
+        array[index] = value
     else:
-        array.flat[args[0]] = args[1]
+        array.flat[integer(index, "index", owner)] = value
+    return wrap(array)
 
 
 for _method in (

@@ -8,20 +8,24 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import one_axis, one_of
-from dist_ms.ops.picking.scattering_along import added_slices
+from dist_ms.ops.arguments import integer, number, one_axis, one_of, tensor
+from dist_ms.ops.picking.scattering_along import added_slices, fits
 from dist_ms.ops.tensor.tensor_reduction_methods import either
 
 
 def select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     """`select(dim, index)`: one slice along a dimension. `select(condition, y)`: see `dist_ms.ops.select`.
 
+    Raises:
+        TypeError: if `dim` or `index` is no int.
+        ValueError: if one is out of range.
+
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.Tensor([[1, 2], [3, 4]]).select(1, 0))
         [1 3]
     """
-    if (args and isinstance(args[0], Tensor)) or "condition" in kwargs:
+    if (args and isinstance(args[0], Tensor) and not _is_number(args[0])) or "condition" in kwargs:
 
         def choose(condition: Tensor, y: Any) -> Tensor:
             return ops.select(condition, self, y)
@@ -29,9 +33,18 @@ def select(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         return choose(*args, **kwargs)
 
     def slice_at(dim: int, index: int) -> Tensor:
-        return self[(slice(None),) * one_axis(dim, "dim", "select", self.ndim) + (index,)]
+        axis, index = one_axis(dim, "dim", "select", self.ndim), integer(index, "index", "select")
+        length = self.shape[axis] if self.ndim else 0
+        if not -length <= index < length:
+            raise ValueError(f"For 'select', 'index' must be in the range [{-length}, {length}), but got {index}.")
+        return self[(slice(None),) * axis + (index,)]
 
     return slice_at(*args, **kwargs)
+
+
+def _is_number(x: Tensor) -> bool:
+    """Whether a tensor is a single integer, which stands for an int."""
+    return x.ndim == 0 and x.array().dtype.kind in "iu"
 
 
 def where(self: Tensor, condition: Tensor, y: Any) -> Tensor:
@@ -73,7 +86,7 @@ def take(
         >>> print(ms.Tensor([[1, 2], [3, 4]]).take(ms.Tensor([0, 3])))
         [1 4]
     """
-    return ops.take(self, indices if index is None else index, axis, mode)
+    return ops.take(self, tensor(indices if index is None else index, "index", "Tensor.take"), axis, mode)
 
 
 def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
@@ -111,11 +124,13 @@ def index_add(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
     if (args and isinstance(args[0], Tensor)) or "indices" in kwargs:
 
         def old(indices: Tensor, y: Tensor, axis: int, use_lock: bool = True, check_index_bound: bool = True) -> Tensor:
+            fits(self, y, "y", "Tensor.index_add")
             return added_slices("index_add", self, axis, indices, y)
 
         return old(*args, **kwargs)
 
     def new(dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Tensor:
+        number(alpha, "alpha", "Tensor.index_add", True)
         return added_slices("index_add", self, dim, index, source, alpha)
 
     return new(*args, **kwargs)
@@ -216,6 +231,8 @@ def searchsorted(self: Tensor, v: Any, side: str = "left", sorter: Tensor | None
         [1]
     """
     values = v if isinstance(v, Tensor) else Tensor(v)
+    if isinstance(sorter, (int, float)):
+        raise ValueError(f"For 'Tensor.searchsorted', 'sorter' must be a Tensor of Int64, but got {sorter}.")
     return ops.searchsorted(self, values, out_int32=True, side=side, sorter=sorter)
 
 

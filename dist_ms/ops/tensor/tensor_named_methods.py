@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import integer
 
 
 def approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> Tensor:
@@ -23,7 +24,36 @@ def approximate_equal(self: Tensor, other: Tensor, tolerance: float = 1e-05) -> 
         raise ValueError(
             f"For 'Tensor.approximate_equal', 'tolerance' must be a float, but got {type(tolerance).__name__}."
         )
-    return ops.approximate_equal(self, other, tolerance)
+    return ops.less(ops.abs(ops.sub(self, other)), tolerance)
+
+
+def bitwise_right_shift(self: Tensor, other: Any) -> Tensor:
+    """Move the bits right, by numbers of any type that are brought to the tensor's; see `ops.bitwise_right_shift`.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([8, -8]).bitwise_right_shift(2))
+        [ 2 -2]
+    """
+    other = int(other) if isinstance(other, (int, float)) else other
+    return ops.bitwise_right_shift(self, ops.cast(other, self.dtype) if isinstance(other, Tensor) else other)
+
+
+def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+    """Put a vector on a matrix's diagonal, or take it from there; see `ops.diag`.
+
+    Raises:
+        ValueError: if `diagonal` is not 0: `Tensor.diagflat` and `Tensor.diagonal` take others.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> print(ms.Tensor([1, 2]).diag())
+        [[1 0]
+         [0 2]]
+    """
+    if integer(diagonal, "diagonal", "Tensor.diag"):
+        raise ValueError(f"For 'Tensor.diag', 'diagonal' must be 0, but got {diagonal}; see 'diagflat' and 'diagonal'.")
+    return ops.diag(self)
 
 
 def float_power(self: Tensor, other: Any) -> Tensor:
@@ -71,5 +101,5 @@ def bernoulli(self: Tensor, p: Any = None, seed: int | None = None, *, generator
     return ops.bernoulli(self, self if p is None else p, seed)
 
 
-for _method in (approximate_equal, bernoulli, float_power, qr):
+for _method in (approximate_equal, bernoulli, bitwise_right_shift, diag, float_power, qr):
     setattr(Tensor, _method.__name__, _method)

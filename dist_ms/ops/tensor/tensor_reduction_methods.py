@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import bool_, int8, int16, int32, int64, uint8
 from dist_ms.common.tensor import Tensor
+from dist_ms.ops.arguments import boolean, integer
 
 
 def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: Any) -> Any:
@@ -24,18 +25,22 @@ def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: 
 def _over_which(name: str, axis: Any, dim: Any, kept: Any, keepdim: Any, kept_name: str = "keepdims") -> tuple:
     """The dimensions, and whether they are kept, each given under one of two names."""
     axes = either(name, ("axis", axis), ("dim", dim), None)
-    return axes, either(name, (kept_name, kept), ("keepdim", keepdim), False)
+    if kept is not False and keepdim is not False:
+        return axes, either(name, (kept_name, kept), ("keepdim", keepdim), None)
+    return axes, boolean(
+        keepdim if kept is False else kept, kept_name if keepdim is False else "keepdim", f"Tensor.{name}"
+    )
 
 
 def sum(
     self: Tensor,
     axis: Any = None,
     dtype: Any = None,
-    keepdims: bool | None = None,
+    keepdims: bool = False,
     initial: Any = None,
     *,
     dim: Any = None,
-    keepdim: bool | None = None,
+    keepdim: bool = False,
 ) -> Tensor:
     """Add up over dimensions; see `dist_ms.ops.sum`. `initial` is added to the result.
 
@@ -46,6 +51,8 @@ def sum(
          [7.]]
     """
     if isinstance(dtype, bool):  # sum(dim, keepdim)
+        if keepdims is None or initial is not None:
+            raise TypeError(f"For 'Tensor.sum', 'dtype' must be a dtype such as dist_ms.float32, but got {dtype}.")
         dtype, keepdim = None, dtype
     out = ops.sum(self, *_over_which("sum", axis, dim, keepdims, keepdim), dtype=dtype)
     return out if initial is None else out + initial
@@ -54,11 +61,11 @@ def sum(
 def mean(
     self: Tensor,
     axis: Any = None,
-    keep_dims: bool | None = None,
+    keep_dims: bool = False,
     *,
     dtype: Any = None,
     dim: Any = None,
-    keepdim: bool | None = None,
+    keepdim: bool = False,
 ) -> Tensor:
     """Average over dimensions; see `dist_ms.ops.mean`.
 
@@ -74,11 +81,11 @@ def mean(
 def prod(
     self: Tensor,
     axis: Any = None,
-    keep_dims: bool | None = None,
+    keep_dims: bool = False,
     dtype: Any = None,
     *,
     dim: Any = None,
-    keepdim: bool | None = None,
+    keepdim: bool = False,
 ) -> Tensor:
     """Multiply over dimensions; see `dist_ms.ops.prod`.
 
@@ -90,9 +97,7 @@ def prod(
     return ops.prod(self, *_over_which("prod", axis, dim, keep_dims, keepdim, "keep_dims"), dtype)
 
 
-def all(
-    self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
-) -> Tensor:
+def all(self: Tensor, axis: Any = None, keep_dims: bool = False, *, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether all elements over dimensions are true; see `dist_ms.ops.all`.
 
     Examples:
@@ -103,9 +108,7 @@ def all(
     return ops.all(self, *_over_which("all", axis, dim, keep_dims, keepdim, "keep_dims"))
 
 
-def any(
-    self: Tensor, axis: Any = None, keep_dims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
-) -> Tensor:
+def any(self: Tensor, axis: Any = None, keep_dims: bool = False, *, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Tell whether one element or more over dimensions are true; see `dist_ms.ops.any`.
 
     Examples:
@@ -173,16 +176,14 @@ def _over(
 ) -> Any:
     """`max` or `min` with MindSpore's older arguments."""
     where = None if where is True else where
-    if return_indices:
+    if boolean(return_indices, "return_indices", name):
         return along(x, axis, keepdims, initial=initial, where=where)
     if isinstance(axis, int) and initial is None and where is None:
-        return primitive(axis, keepdims)(x)[1]  # here the gradient goes to one of equal elements
+        return primitive(axis if x.ndim else 0, keepdims)(x)[1]  # here the gradient goes to one of equal elements
     return over(x, axis, keepdims, initial=initial, where=where)
 
 
-def argmax(
-    self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
-) -> Tensor:
+def argmax(self: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Find the place of the largest element; see `dist_ms.ops.argmax`.
 
     Examples:
@@ -193,9 +194,7 @@ def argmax(
     return ops.argmax(self, *_over_which("argmax", axis, dim, keepdims, keepdim))
 
 
-def argmin(
-    self: Tensor, axis: Any = None, keepdims: bool | None = None, *, dim: Any = None, keepdim: bool | None = None
-) -> Tensor:
+def argmin(self: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any = None, keepdim: bool = False) -> Tensor:
     """Find the place of the smallest element; see `dist_ms.ops.argmin`.
 
     Examples:
@@ -232,11 +231,11 @@ def std(
     self: Tensor,
     axis: Any = None,
     ddof: int = 0,
-    keepdims: bool | None = None,
+    keepdims: bool = False,
     *,
     dim: Any = None,
     correction: int | None = None,
-    keepdim: bool | None = None,
+    keepdim: bool = False,
 ) -> Tensor:
     """Return the standard deviation over dimensions; see `dist_ms.ops.std`. `correction` is `ddof`.
 
@@ -246,6 +245,7 @@ def std(
         1.0
     """
     axes, keep = _over_which("std", axis, dim, keepdims, keepdim)
+    ddof = integer(ddof, "ddof", "std")
     return ops.std(_floats(self), axes, ddof if correction is None else correction, keep)
 
 
@@ -253,11 +253,11 @@ def var(
     self: Tensor,
     axis: Any = None,
     ddof: int = 0,
-    keepdims: bool | None = None,
+    keepdims: bool = False,
     *,
     dim: Any = None,
     correction: int | None = None,
-    keepdim: bool | None = None,
+    keepdim: bool = False,
 ) -> Tensor:
     """Return the variance over dimensions; see `dist_ms.ops.var`. `correction` is `ddof`.
 
@@ -293,11 +293,11 @@ def cumsum(self: Tensor, axis: Any = None, dtype: Any = None, *, dim: Any = None
 def nansum(
     self: Tensor,
     axis: Any = None,
-    keepdims: bool | None = None,
+    keepdims: bool = False,
     *,
     dtype: Any = None,
     dim: Any = None,
-    keepdim: bool | None = None,
+    keepdim: bool = False,
 ) -> Tensor:
     """Add up over dimensions, counting NaN as 0; see `dist_ms.ops.nansum`.
 
@@ -310,7 +310,7 @@ def nansum(
 
 
 def median(
-    self: Tensor, axis: int = -1, keepdims: bool | None = None, *, dim: int | None = None, keepdim: bool | None = None
+    self: Tensor, axis: int = -1, keepdims: bool = False, *, dim: int | None = None, keepdim: bool = False
 ) -> tuple[Tensor, Tensor]:
     """Find the middle element along a dimension, and its place; see `dist_ms.ops.median`.
 
@@ -319,9 +319,7 @@ def median(
         >>> print(ms.Tensor([3.0, 1.0, 2.0]).median()[0])
         2.0
     """
-    return ops.median(
-        self, axis if dim is None else dim, either("median", ("keepdims", keepdims), ("keepdim", keepdim), False)
-    )
+    return ops.median(self, axis if dim is None else dim, _over_which("median", None, None, keepdims, keepdim)[1])
 
 
 def count_nonzero(
@@ -359,6 +357,12 @@ def trace(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: 
     if dtype is None and self.dtype in (bool_, int8, uint8, int16, int32):
         dtype = int64
     x = self if dtype is None else ops.cast(self, dtype)
+    axis1, axis2 = integer(axis1, "axis1", "Tensor.trace"), integer(axis2, "axis2", "Tensor.trace")
+    if self.ndim < 2 or axis1 == axis2:
+        raise RuntimeError(
+            f"For 'Tensor.trace', 'axis1' and 'axis2' must be two dimensions, but got {axis1} and {axis2} "
+            f"for the shape {self.shape}."
+        )
     return ops.ReduceSum()(ops.diagonal(x, offset, axis1, axis2), -1)
 
 

@@ -16,7 +16,13 @@ from dist_ms.ops.tensor.tensor_reduction_methods import either
 
 
 def _one_sequence(name: str, numbers: tuple, argument: str = "shape") -> Any:
-    """Numbers given one by one, or in one tuple or list."""
+    """Numbers given one by one, or in one tuple or list.
+
+    Raises:
+        TypeError: if there are none.
+    """
+    if not numbers:
+        raise TypeError(f"For 'Tensor.{name}', '{argument}' must be given.")
     if len(numbers) == 1 and isinstance(numbers[0], (tuple, list, Tensor)):
         return numbers[0]
     return integers(numbers, argument, f"Tensor.{name}")
@@ -30,8 +36,6 @@ def reshape(self: Tensor, *shape: Any) -> Tensor:
         >>> ms.Tensor([1, 2, 3, 4]).reshape(2, -1).shape
         (2, 2)
     """
-    if not shape:
-        raise TypeError("For 'Tensor.reshape', 'shape' must be given.")
     return ops.reshape(self, _one_sequence("reshape", shape))
 
 
@@ -82,6 +86,8 @@ def permute(self: Tensor, *axis: Any) -> Tensor:
         >>> ms.ops.zeros((2, 3, 4)).permute(2, 0, 1).shape
         (4, 2, 3)
     """
+    if axis in ((), (None,)):
+        return ops.transpose(self, tuple(reversed(range(self.ndim))))
     return ops.transpose(self, _one_sequence("permute", axis, "axis"))
 
 
@@ -142,7 +148,7 @@ def sum_to_size(self: Tensor, *size: Any) -> Tensor:
         >>> print(ms.Tensor([[1.0, 2.0], [3.0, 4.0]]).sum_to_size(1, 2))
         [[4. 6.]]
     """
-    shape = integers(_one_sequence("sum_to_size", size, "size"), "size", "Tensor.sum_to_size")
+    shape = integers(_one_sequence("sum_to_size", size or ((),), "size"), "size", "Tensor.sum_to_size")
     extra = self.ndim - len(shape)
     if extra < 0 or any(n not in (1, m) for n, m in zip(shape, self.shape[max(extra, 0) :])):
         raise ValueError(f"For 'Tensor.sum_to_size', 'size' must broadcast to {self.shape}, but got {shape}.")

@@ -199,7 +199,7 @@ def set_cast_dtype(self: Tensor, dtype: Number | None = None) -> None:
 
 def set_init_flag(self: Tensor, flag: bool) -> None:
     """Set `init_flag`."""
-    self.__dict__["_init_flag"] = check_bool(flag, "flag", "set_init_flag")
+    self.__dict__["_init_flag"] = flag if isinstance(flag, int) else check_bool(flag, "flag", "set_init_flag")
 
 
 def remove_hook(hook_id: int) -> None:

@@ -16,6 +16,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.attention.mask import attention_mask, check_masks
 from dist_ms.nn.layer.dense import Dense
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.layers.attention import layer_attention, whole_attention
 from dist_ms.ops.layers.dense import dense
 
@@ -163,8 +164,7 @@ class MultiheadAttention(Cell):
     def _check(self, query: Tensor, key: Tensor, value: Tensor) -> bool:
         """Check the inputs' shapes; whether there is a batch."""
         for x, name in ((query, "query"), (key, "key"), (value, "value")):
-            if not isinstance(x, Tensor):
-                raise TypeError(f"For '{_OWNER}', '{name}' must be a Tensor, but got {type(x).__name__}.")
+            tensor(x, name, _OWNER)
         if query.ndim not in (2, 3) or key.ndim != query.ndim or value.ndim != query.ndim:
             raise ValueError(
                 f"For '{_OWNER}', 'query', 'key' and 'value' must all have 3 dimensions, or 2 without a "

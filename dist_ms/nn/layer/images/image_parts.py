@@ -74,8 +74,8 @@ class ImageGradients(Cell):
 
     def construct(self, images: Tensor) -> tuple:
         check_dimensions(tensor(images, "images", "ImageGradients"), "images", "ImageGradients", 4)
-        dy = ops.concat((images[:, :, 1:] - images[:, :, :-1], images[:, :, :1] * 0), 2)
-        dx = ops.concat((images[..., 1:] - images[..., :-1], images[..., :1] * 0), 3)
+        dy = ops.concat((images[:, :, 1:] - images[:, :, :-1], ops.zeros_like(images[:, :, :1])), 2)
+        dx = ops.concat((images[..., 1:] - images[..., :-1], ops.zeros_like(images[..., :1])), 3)
         return dy, dx
 
 

@@ -9,6 +9,7 @@ from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.common.error_classes import raises, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import tensor
 from dist_ms.ops.pooling_windows.adaptive_pooling import output_size_of
 
 __all__ = [
@@ -31,7 +32,7 @@ class AdaptiveAvgPool1d(Cell):
         self.output_size = check_positive_int(output_size, "output_size", self.cls_name)
 
     def construct(self, input: Tensor) -> Tensor:
-        return ops.adaptive_avg_pool1d(input, self.output_size)
+        return ops.adaptive_avg_pool1d(tensor(input, "input", self.cls_name), self.output_size)
 
 
 class AdaptiveMaxPool1d(AdaptiveAvgPool1d):

@@ -93,7 +93,7 @@ def test_get_activation():
         (lambda: nn.GELU(1), TypeError),
         (lambda: nn.Hardtanh(1, 0), ValueError),
         (lambda: nn.HShrink("a"), TypeError),
-        (lambda: nn.LeakyReLU("a"), TypeError),
+        (lambda: nn.LeakyReLU("a")(X), TypeError),
         (lambda: nn.ELU("a"), TypeError),
         (lambda: nn.PReLU(0), ValueError),
         (lambda: nn.PReLU(2, "a"), TypeError),

@@ -17,7 +17,7 @@ def parameter(values=(1.0, 2.0), dtype="float32"):
 def test_in_place(name, wanted):
     for variable in (parameter(), tensor([1.0, 2.0], "float32")):
         memory, view = variable.asnumpy(), variable.reshape(2, 1)
-        out = getattr(ops, name)(variable, tensor([5.0, 6.0]))
+        out = getattr(ops, name)(variable, tensor([5.0, 6.0], "float32"))
         equal(out, wanted)
         equal(variable, wanted)
         equal(view, np.array(wanted)[:, None])
@@ -34,7 +34,7 @@ def test_the_dtype_is_the_variables():
     with pytest.raises(TypeError, match="must fit the dtype Int32 of 'variable', but got Float32"):
         ops.assign(parameter((1, 2), "int32"), tensor([1.5, 2], "float32"))
     with pytest.raises(ValueError, match=r"must have the shape of 'variable', \(2,\), but got \(3,\)"):
-        ops.assign(p, tensor([1.0, 2, 3]))
+        ops.assign(p, tensor([1.0, 2, 3], "float32"))
     with pytest.raises(TypeError, match="'value' must be a Tensor or a number"):
         ops.assign(p, "a")
     with pytest.raises(TypeError, match="'variable' must be a Tensor"):

@@ -81,7 +81,7 @@ def test_operations_of_the_tensor_engine():
         (lambda: TBERegOp("a").real_input_index(3), TypeError),
         (lambda: TBERegOp("a").attr("a", "b", "c", 5), TypeError),
         (lambda: ops.CpuRegOp("a").attr(1), TypeError),
-        (lambda: ops.op_info_register(3), TypeError),
+        (lambda: ops.op_info_register(3)(len), TypeError),
     ],
 )
 def test_refusals(call, error):

@@ -130,7 +130,7 @@ def test_numbers_in_one_go_are_numbers_one_by_one(engine):
 def test_each_call_of_bernoulli_with_a_seed_starts_anew():
     draws = [ops.bernoulli(ops.ones(9), 0.5, 3).asnumpy() for _ in range(2)]
     np.testing.assert_array_equal(*draws)
-    halves = ops.bernoulli(ops.ones((10, 1000)), ms.Tensor([0.25] * 500 + [0.75] * 500), 3).asnumpy()
+    halves = ops.bernoulli(ops.ones((10, 1000)), ms.Tensor([[0.25] * 500 + [0.75] * 500] * 10), 3).asnumpy()
     assert abs(halves[:, :500].mean() - 0.25) < 0.03 and abs(halves[:, 500:].mean() - 0.75) < 0.03
 
 

@@ -54,8 +54,10 @@ def test_complex_numbers_have_no_order():
 
 
 def test_one_operand_must_be_a_tensor():
-    with pytest.raises(TypeError, match="For 'Equal', 'input' or 'other' must be a Tensor, but got int and int"):
-        ops.equal(1, 1)
+    with pytest.raises(TypeError, match="For 'Equal', 'input' must be a Tensor, but got int"):
+        ops.equal(1, tensor(1))
+    with pytest.raises(TypeError, match="For 'IsClose', 'input' or 'other' must be a Tensor, but got int and int"):
+        ops.isclose(1, 1)
 
 
 def test_questions():

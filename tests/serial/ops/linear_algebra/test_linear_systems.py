@@ -42,8 +42,8 @@ def test_matrix_solve(adjoint):
     wanted = np.linalg.solve(A.swapaxes(-1, -2) if adjoint else A, B)
     same(ops.matrix_solve(tensor(A), tensor(B), adjoint), wanted, 1e-12)
     check_gradient(lambda a, b: ops.matrix_solve(a, b, adjoint), A, B)
-    check_gradient(lambda a, b: ops.matrix_solve(a, b, adjoint), A[0], B)
-    check_gradient(lambda b: ops.matrix_solve(tensor(A), b, adjoint), B[0])
+    check_gradient(lambda a, b: ops.matrix_solve(a, b, adjoint), A[:1], B)
+    check_gradient(lambda b: ops.matrix_solve(tensor(A), b, adjoint), B[:1])
     for lower in (False, True):
         triangle = (np.tril if lower else np.triu)(A)
         wanted = np.linalg.solve(triangle.swapaxes(-1, -2) if adjoint else triangle, B)

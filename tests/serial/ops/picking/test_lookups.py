@@ -19,7 +19,7 @@ def test_elements():
     equal(out, x[1::2])
     equal(places, np.arange(1, 20, 2))
     scores = np.array([[1.0, 8, 5, 2, 7], [4, 9, 1, 3, 5], [2, 2, 2, 1, 1], [1, 2, 3, 4, np.inf]])
-    equal(ops.intopk(tensor(scores), tensor([1, 3, 2, 4]), 1), [True, False, True, False])
+    equal(ops.intopk(tensor(scores, "float32"), tensor([1, 3, 2, 4]), 1), [True, False, True, False])
     equal(ops.InTopK(3)(tensor(scores), tensor([4, 4, 4, 9])), [True, True, False, False])
     rows = RNG.standard_normal((3, 7))
     for n in (0, 3, 6):
@@ -46,8 +46,8 @@ def test_scatter_and_coalesce():
 
 
 def test_boxes():
-    boxes = tensor([[0.0, 0, 3, 2], [0, 0, 4, 2], [-1, 0, 1, 1], [0, 0, 1, 3]])
-    equal(ops.check_valid(boxes, tensor([1.5, 2.0, 2.0])), [True, False, False, False])
+    boxes = tensor([[0.0, 0, 3, 2], [0, 0, 4, 2], [-1, 0, 1, 1], [0, 0, 1, 3]], "float32")
+    equal(ops.check_valid(boxes, tensor([1.5, 2.0, 2.0], "float32")), [True, False, False, False])
     a, g = tensor([[0.0, 0, 1, 1], [2, 2, 3, 3]]), tensor([[1.0, 1, 2, 2]])
     same(ops.iou(a, g), [[1 / 7, 1 / 7]])
     same(ops.IOU("iof")(a, g), [[0.25, 0.25]])

@@ -98,7 +98,7 @@ def test_along_a_dimension():
     equal(ops.index_put(x, (ms.Tensor([0, 0]), ms.Tensor([1, 1])), UPDATES, True), changed((0, 1), 9))
     equal(ops.index_put(x, (x > 4,), tensor(0.0)), np.where(A > 4, 0, A))
     equal(ops.select_scatter(x, UPDATES, 1, -1), changed((slice(None), -1), [5, 2]))
-    equal(ops.slice_scatter(x, tensor([[9.0, 8.0]]), 1, 0, 3, 2), changed((slice(None), slice(0, 3, 2)), [9, 8]))
+    equal(ops.slice_scatter(x, tensor([[9.0, 8.0]] * 2), 1, 0, 3, 2), changed((slice(None), slice(0, 3, 2)), [9, 8]))
     equal(ops.inplace_update(x, x[:1] * 2, 1), changed(1, A[0] * 2))
     equal(ops.inplace_add(x, x, (0, 1)), A * 2)
     equal(ops.InplaceSub((0,))(x, x[:1]), changed(0, 0))

@@ -111,7 +111,7 @@ def test_errors():
         (ValueError, {"output_size": 2, "kernel_size": 8}),
         (TypeError, {"output_size": 2, "return_indices": 1}),
         (ValueError, {"output_size": 2, "_random_samples": samples(0.1, 0.2, 0.3)}),
-        (AttributeError, {"output_size": 2, "_random_samples": 3}),
+        (TypeError, {"output_size": 2, "_random_samples": 3}),
         (ValueError, {"output_size": 2, "input": x[0, 0]}),
         (AttributeError, {"output_size": 2, "input": 3}),
     ]:

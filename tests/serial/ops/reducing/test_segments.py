@@ -37,15 +37,15 @@ def test_segment_errors():
 def test_counts():
     same(ops.bincount(tensor([0, 1, 1, 3])), np.array([1, 2, 0, 1], "float32"))
     same(ops.bincount(tensor([0, 1]), tensor([0.5, 1.0]), 4), np.array([0.5, 1, 0, 0], "float32"))
-    same(ops.histc(tensor([1.0, 2.0, 1.0]), 4, 0.0, 3.0), np.array([0, 2, 1, 0.0]))
-    same(ops.histc(tensor([1.0, 2.0, 4.0]), 3), np.array([1, 1, 1.0]))
-    equal(ops.histc(tensor([2.0, 2.0]), 2), [0, 2])
+    same(ops.histc(tensor([1.0, 2.0, 1.0], "float32"), 4, 0.0, 3.0), np.array([0, 2, 1, 0], "float32"))
+    same(ops.histc(tensor([1.0, 2.0, 4.0], "float32"), 3), np.array([1, 1, 1], "float32"))
+    equal(ops.histc(tensor([2.0, 2.0], "float32"), 2), [0, 2])
     for fn in (
         lambda: ops.bincount(tensor([-1])),
         lambda: ops.bincount(tensor([[1]])),
         lambda: ops.bincount(tensor([1]), tensor([1.0, 2.0])),
-        lambda: ops.histc(tensor([1.0]), 0),
-        lambda: ops.histc(tensor([1.0]), 2, 3.0, 1.0),
+        lambda: ops.histc(tensor([1.0], "float32"), 0),
+        lambda: ops.histc(tensor([1.0], "float32"), 2, 3.0, 1.0),
     ):
         with pytest.raises(ValueError, match="For '"):
             fn()

@@ -115,7 +115,6 @@ def test_transpose():
         lambda: ops.movedim(x(), 0, 4),
         lambda: ops.movedim(x(), (0, 0), (1, 2)),
         lambda: ops.movedim(x(), (0, 1), 0),
-        lambda: ops.t(x()),
         lambda: x().H,
         lambda: ops.adjoint(tensor([1.0])),
     ],

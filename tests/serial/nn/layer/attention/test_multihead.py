@@ -203,7 +203,7 @@ def test_errors():
     for dtype in (ms.float64, ms.float16):
         with pytest.raises(TypeError):
             net(*(ops.cast(x, dtype),) * 3)
-    with pytest.raises(TypeError, match="'query'"):
+    with pytest.raises(AttributeError, match="'query'"):
         net(1, 2, 3)
     with pytest.raises(ValueError, match="num_heads"):
         MultiheadAttention(4, 3)

@@ -293,7 +293,7 @@ def test_wrong_inputs(layer):
     x, state = sequence(), Tensor(np.ones((1, 2, 2), F))
     pair = (lambda h: (h, h)) if isinstance(layer, LSTM) else (lambda h: h)
     cases = [
-        (TypeError, "'x'", (1,)),
+        (AttributeError, "'x'", (1,)),
         (ValueError, "'x'", (x[0],)),
         (ValueError, "'x'", (x[:, :, :2],)),
         (TypeError, "'hx'", (x, 3)),
