@@ -146,8 +146,8 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
 
     Args:
         shape: the shape; the result's is broadcast with those of the limits.
-        minval: the smallest value, a number or a Tensor.
-        maxval: the limit above, itself never drawn, likewise.
+        minval: the smallest value, a Tensor of float32, or for integers of int32 without dimensions.
+        maxval: the limit above, itself never drawn, a Tensor of the same dtype.
         seed: start of this call alone.
         dtype: float32 or int32.
 
@@ -156,11 +156,11 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
 
     Raises:
         TypeError: if an argument has the wrong type.
-        ValueError: if integers are wanted and `minval` is not below `maxval`.
+        ValueError: if integers are wanted and `minval` has dimensions or is not below `maxval`.
 
     Examples:
         >>> import dist_ms as ms
-        >>> x = ms.ops.uniform((100,), 1.0, 2.0)
+        >>> x = ms.ops.uniform((100,), ms.Tensor(1.0), ms.Tensor(2.0))
         >>> bool((x >= 1).all()), bool((x < 2).all())
         (True, True)
     """

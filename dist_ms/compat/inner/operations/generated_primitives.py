@@ -35,7 +35,7 @@ _OTHERS = """
     EqScalar=eq LessScalar=less GreaterEqualScalar=greater_equal FloorDivScalar=floor_divide
     FmodScalar=fmod FmodTensor=fmod PowScalarTensor=pow PowTensorScalar=pow
     RemainderScalarTensor=remainder_ext RemainderTensorScalar=remainder_ext RemainderTensorTensor=remainder_ext
-    XLogYScalarOther=xlogy_ext XLogYScalarSelf=xlogy_ext LogAddExp=logaddexp LogAddExp2=logaddexp2
+    XLogYScalarOther=xlogy_ext XLogYScalarSelf=xlogy LogAddExp=logaddexp LogAddExp2=logaddexp2
     ClampScalar=clamp ClampTensor=clamp MaskedFillScalar=masked_fill LeakyReLUExt=leaky_relu_ext
     MatrixInverseExt=inverse_ext IsNegInf=isneginf LerpScalar=lerp
     Max=max_ext Min=min_ext MedianExt=median_ext

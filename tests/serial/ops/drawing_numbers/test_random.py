@@ -12,8 +12,8 @@ ONE = tensor([1.0], "float32")
 DRAWS = {
     "standard_normal": lambda: ops.standard_normal((50,)),
     "normal": lambda: ops.normal((50,), 1.0, ONE),
-    "uniform": lambda: ops.uniform((50,), 0.0, ONE),
-    "uniform int": lambda: ops.uniform((50,), ms.Tensor(0), ms.Tensor(99), dtype=ms.int32),
+    "uniform": lambda: ops.uniform((50,), ONE - 1, ONE),
+    "uniform int": lambda: ops.uniform((50,), ms.Tensor(0, ms.int32), ms.Tensor(99, ms.int32), dtype=ms.int32),
     "rand": lambda: ops.rand(5, 10),
     "randn": lambda: ops.randn((5, 10)),
     "randint": lambda: ops.randint(0, 99, (50,)),
@@ -81,7 +81,7 @@ def test_moments():
     for x, mean, deviation in (
         (ops.standard_normal((n,)), 0, 1),
         (ops.normal((n,), 3.0, 2.0), 3, 2),
-        (ops.uniform((n,), 1.0, 3.0), 2, 2 / 12**0.5),
+        (ops.uniform((n,), ms.Tensor(1.0), ms.Tensor(3.0)), 2, 2 / 12**0.5),
         (ops.rand(n), 0.5, 12**-0.5),
         (ops.gamma((n,), ONE * 4, ONE * 2), 2, 1),
         (ops.random_gamma((n,), ONE * 4), 4, 2),
@@ -98,7 +98,7 @@ def test_moments():
 
 
 def test_ranges_and_types():
-    x = ops.uniform((1000,), 1.0, 1.0000001).asnumpy()
+    x = ops.uniform((1000,), ms.Tensor(1.0), ms.Tensor(1.0000001)).asnumpy()
     assert ((x >= 1) & (x < np.float32(1.0000001))).all()
     x = ops.randint(2, 5, (300,))
     assert set(x.asnumpy().tolist()) == {2, 3, 4}
@@ -139,7 +139,7 @@ def test_multinomial():
         (lambda: ops.randint(0.0, 3, (2,)), TypeError),
         (lambda: ops.randint(0, 3, (2,), dtype=ms.float32), ValueError),
         (lambda: ops.randperm(-1), ValueError),
-        (lambda: ops.uniform((2,), ms.Tensor(3), ms.Tensor(3), dtype=ms.int32), ValueError),
+        (lambda: ops.uniform((2,), ms.Tensor(3, ms.int32), ms.Tensor(3, ms.int32), dtype=ms.int32), ValueError),
         (lambda: ops.normal((2,), "a", 1.0), TypeError),
         (lambda: ops.gamma((2,), 1.0, ONE), TypeError),
         (lambda: ops.bernoulli(ONE, 1.5), ValueError),
