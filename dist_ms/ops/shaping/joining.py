@@ -13,6 +13,7 @@ from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import of_value, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
+from dist_ms.ops.broadcasting import promote_types, reduce_to
 from dist_ms.ops.layout import copy_into
 from dist_ms.ops.picking.indexing import GetItem
 from dist_ms.ops.primitive import Primitive
@@ -54,27 +55,13 @@ class Concat(_OfSequence):
     def forward(self, *tensors: np.ndarray) -> np.ndarray:
         first = tensors[0]
         axis = one_axis(self.axis, "axis", self.name, first.ndim)
-        if any(t.dtype != first.dtype for t in tensors) and self._fits(tensors, axis):
-            found = [str(from_numpy(t.dtype)) for t in tensors]
-            raise RuntimeError(f"For '{self.name}', 'tensors' must have one dtype, but got {found}; cast them first.")
         try:
-            return _joined(list(tensors), axis)
+            return _joined(_same_type(tensors), axis)
         except ValueError:
-            self._fits(tensors, axis)
-            raise
-
-    def _fits(self, tensors: tuple, axis: int) -> bool:
-        """Whether the shapes are equal but for one dimension.
-
-        Raises:
-            ValueError: if they are not.
-        """
-        if len({(*t.shape[:axis], *t.shape[axis + 1 :], t.ndim) for t in tensors}) > 1:
             raise ValueError(
                 f"For '{self.name}', 'tensors' must have equal shapes but for dimension {axis}, "
                 f"but got {[t.shape for t in tensors]}."
-            )
-        return True
+            ) from None
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.axis, "axis", self.name, len(inputs[0].shape))
@@ -82,7 +69,8 @@ class Concat(_OfSequence):
         for x in inputs:
             stop = start + x.shape[axis]
             if wanted(x):
-                grads.append(GetItem((slice(None),) * axis + (slice(start, stop),))(dout))
+                piece = GetItem((slice(None),) * axis + (slice(start, stop),))(dout)
+                grads.append(reduce_to(piece, x))
             else:
                 grads.append(None)
             start = stop
@@ -104,8 +92,12 @@ class Stack(_OfSequence):
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         axis = one_axis(self.axis, "axis", self.name, len(inputs[0].shape) + 1)
-        before = (slice(None),) * axis
-        return tuple([GetItem((*before, i))(dout) if wanted(x) else None for i, x in enumerate(inputs)])
+        return tuple(
+            [
+                reduce_to(GetItem((slice(None),) * axis + (i,))(dout), x) if wanted(x) else None
+                for i, x in enumerate(inputs)
+            ]
+        )
 
 
 class Pack(Stack):
@@ -153,6 +145,14 @@ def sequence(tensors: Any, name: str, owner: str) -> Any:
     return tensors
 
 
+def _same_type(arrays: tuple) -> list:
+    """Arrays in their common type."""
+    d = arrays[0].dtype
+    for a in arrays[1:]:
+        d = promote_types(d, a.dtype)
+    return [a.astype(d, copy=False) for a in arrays]
+
+
 def _joined(arrays: list, axis: int) -> np.ndarray:
     """The arrays one after the other; large ones by a kernel with all threads."""
     first = arrays[0]
@@ -189,11 +189,10 @@ def concat(tensors: Any, axis: int = 0) -> Tensor:
         axis: the dimension.
 
     Returns:
-        Tensor of their dtype.
+        Tensor of the common type.
 
     Raises:
         TypeError: if `tensors` is no tuple or list of Tensors.
-        RuntimeError: if their dtypes differ.
         ValueError: if it is empty, the shapes do not fit, or `axis` is out of range.
 
     Examples:
@@ -220,7 +219,7 @@ def stack(tensors: Any, axis: int = 0) -> Tensor:
         axis: where the new dimension goes.
 
     Returns:
-        Tensor of their dtype, with one dimension more.
+        Tensor of the common type, with one dimension more.
 
     Raises:
         TypeError: if `tensors` is no tuple or list of Tensors.
