@@ -55,6 +55,14 @@ def test_what_is_no_tensor(name, value, wanted):
         arguments.tensor(value, name, "noted")
 
 
+def test_checks_of_types_know_what_is_read():
+    for value, name in (([1.0], "x"), (None, "y")):
+        with pytest.raises(AttributeError, match=f"'{name}' must be a Tensor"):
+            checks.check_type(value, name, "noted", ms.Tensor)
+    with pytest.raises(TypeError, match="'y' must be a Tensor"):
+        checks.check_type([1.0], "y", "noted", ms.Tensor)
+
+
 def test_numbers_out_of_tensors():
     one, two = ms.Tensor([1]), ms.Tensor([1, 2])
     assert arguments.integer(one, "axis", "noted") == 1
