@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dist_ms.common.checks import check_string
 from dist_ms.common.tensor import Tensor
 from dist_ms.mint.nn.function_layer import FunctionLayer
 
@@ -23,6 +24,7 @@ class BCELoss(FunctionLayer, of="binary_cross_entropy"):
     """`functional.binary_cross_entropy` as a layer: `BCELoss(weight, reduction)(input, target)`."""
 
     def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        check_string(reduction, "reduction", "mint.nn.BCELoss", ["none", "mean", "sum"])
         super().__init__(weight=weight, reduction=reduction)
 
 

@@ -354,6 +354,8 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         >>> print(low, high)
         [1. 2.] [3. 5.]
     """
+    if axis is None and not isinstance(input, Tensor):  # of which MindSpore reads the shape first
+        raise AttributeError(f"For 'aminmax', 'input' must be a Tensor, but got {type(input).__name__}.")
     countable(tensor(input, "input", "aminmax").array(), "input", "aminmax")
     if axis is not None:
         axis = integer(axis, "axis", "aminmax")
