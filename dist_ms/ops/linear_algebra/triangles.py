@@ -40,6 +40,7 @@ __all__ = [
 ]
 
 
+@plain("diagonal")
 class Tril(Primitive):
     """`tril` as a primitive: `Tril(diagonal)(input)`."""
 
@@ -109,7 +110,7 @@ def _not_negative(owner: str, row: int, col: int) -> None:
         raise ValueError(f"For '{owner}', 'row' and 'col' must not be negative, but got {row} and {col}.")
 
 
-@plain("col", "row")
+@plain("col", "row", "offset")
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) -> Tensor:
     """List the places of a matrix's lower triangle, rows above columns.
 
@@ -131,10 +132,10 @@ def tril_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
     row, col = integer(row, "row", "tril_indices"), integer(col, "col", "tril_indices")
     dtype = data_type(dtype, "dtype", "tril_indices")
     _not_negative("tril_indices", row, col)
-    return wrap(np.stack(np.tril_indices(row, offset, col)).astype(dtype.np))
+    return wrap(np.stack(np.tril_indices(row, integer(offset, "offset", "tril_indices"), col)).astype(dtype.np))
 
 
-@plain("col", "row")
+@plain("col", "row", "offset")
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) -> Tensor:
     """`tril_indices` for the upper triangle; `offset` is the first diagonal, above the main one positive.
 
@@ -147,7 +148,7 @@ def triu_indices(row: int, col: int, offset: int = 0, *, dtype: Number = int64) 
     row, col = integer(row, "row", "triu_indices"), integer(col, "col", "triu_indices")
     dtype = data_type(dtype, "dtype", "triu_indices")
     _not_negative("triu_indices", row, col)
-    return wrap(np.stack(np.triu_indices(row, offset, col)).astype(dtype.np))
+    return wrap(np.stack(np.triu_indices(row, integer(offset, "offset", "triu_indices"), col)).astype(dtype.np))
 
 
 class TrilIndices(Primitive):

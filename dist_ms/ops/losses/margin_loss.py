@@ -81,6 +81,7 @@ def cosine_embedding_loss(
     return reduced(alike + apart, reduction)
 
 
+@reads_of_none()
 def margin_ranking_loss(
     input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
 ) -> Tensor:

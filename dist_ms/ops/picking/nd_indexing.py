@@ -60,6 +60,8 @@ class ScatterNd(Primitive):
     keeps = (0,)
 
     def __call__(self, indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
+        if not isinstance(shape, tuple):
+            raise TypeError(f"For '{self.name}', 'shape' must be a tuple of ints, but got {type(shape).__name__}.")
         return super().__call__(indices, updates, integers(shape, "shape", self.name))
 
     @quiet

@@ -52,7 +52,7 @@ def test_scatter_nd():
         ops.scatter_nd(ms.Tensor([[0], [2], [0]]), tensor([1, 2, 3], "float32"), (4,)),
         np.array([4, 0, 2, 0], "float32"),
     )
-    same(ops.scatter_nd(ms.Tensor([[1]]), tensor([[1, 2]]), [2, 2]), np.array([[0, 0], [1, 2]]))
+    same(ops.scatter_nd(ms.Tensor([[1]]), tensor([[1, 2]]), (2, 2)), np.array([[0, 0], [1, 2]]))
 
 
 @pytest.mark.parametrize(
