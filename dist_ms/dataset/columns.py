@@ -22,6 +22,34 @@ def to_column(value: Any) -> np.ndarray | dict:
     return value.asnumpy() if isinstance(value, Tensor) else np.asarray(value)
 
 
+def made_column(value: Any, name: str, owner: str) -> np.ndarray | dict:
+    """What a user's function gave for a column, as an array, or a dict.
+
+    Args:
+        value: what it gave.
+        name: the column.
+        owner: the stage that called it.
+
+    Raises:
+        RuntimeError: for None, and whatever else no array of numbers or text is made of.
+    """
+    try:
+        column = to_column(value)
+    except ValueError as error:  # lists of several lengths
+        found = f"{type(value).__name__} {str(value)[:80]}"
+        raise RuntimeError(_not_made(name, owner, f"{found}, of which NumPy makes no array ({error}).")) from error
+    if isinstance(column, dict) or column.dtype.kind not in "OmMc":
+        return column
+    if value is None:
+        raise RuntimeError(_not_made(name, owner, "None: is a return missing?"))
+    found = f"{column.dtype}" if isinstance(value, (np.ndarray, np.generic)) else f"{type(value).__name__}"
+    raise RuntimeError(_not_made(name, owner, f"{found}, {str(value)[:80]}: make an array of it, or a dict of arrays."))
+
+
+def _not_made(name: str, owner: str, found: str) -> str:
+    return f"For '{owner}', column {name!r} must be an array, a number, a text or a dict of them, but got {found}"
+
+
 def stack(values: list, name: str, of_dicts: bool = False) -> np.ndarray | dict:
     """The entries of several rows in one with a new first axis; of dicts, each key's.
 
@@ -31,7 +59,7 @@ def stack(values: list, name: str, of_dicts: bool = False) -> np.ndarray | dict:
         of_dicts: whether they are values of dicts.
 
     Raises:
-        RuntimeError: if shapes or keys differ, or a dict holds what no array can.
+        RuntimeError: if shapes, types or keys differ, or a dict holds what no array can.
     """
     columns = [to_column(v) for v in values]
     if any(isinstance(c, dict) for c in columns):
@@ -41,6 +69,13 @@ def stack(values: list, name: str, of_dicts: bool = False) -> np.ndarray | dict:
         raise RuntimeError(
             f"Cannot batch tensors with different shapes in column {name!r}: the first element has "
             f"shape {columns[0].shape}, another {other}. Pad them with map or per_batch_map."
+        )
+    kinds = {c.dtype for c in columns}
+    if len(kinds) > 1 and any(kind.kind not in "SU" for kind in kinds):
+        raise RuntimeError(
+            f"Cannot batch tensors with different types in column {name!r}: the first element has type "
+            f"{columns[0].dtype}, another {next(c.dtype for c in columns if c.dtype != columns[0].dtype)}. Give them "
+            "one type with TypeCast."
         )
     stacked = np.stack(columns)
     if of_dicts and stacked.dtype.kind == "O":

@@ -32,11 +32,19 @@ class Place:
 
 
 class Position:
-    """Where the current iteration of a pipeline stands, and where the next one begins."""
+    """Where the current iteration of a pipeline stands, and where the next one begins.
+
+    Attributes:
+        moves: how often it was set from without, to a place that no iteration had come to.
+    """
 
     def __init__(self) -> None:
         self.now: Place | None = None
         self.next = Place()
+        self.moves = 0
+
+    def _move(self, place: Place) -> None:
+        self.now, self.next, self.moves = None, place, self.moves + 1
 
     def begin(self) -> Place:
         """Begin an iteration. The one after it is the next epoch's."""
@@ -55,7 +63,7 @@ class Position:
 
     def begin_at(self, epoch: int) -> None:
         """Make the next iteration that of an epoch, from its beginning."""
-        self.now, self.next = None, Place(check_non_negative_int(epoch, "epoch", "set_epoch"))
+        self._move(Place(check_non_negative_int(epoch, "epoch", "set_epoch")))
 
     def state(self, dataset: Dataset) -> dict:
         """The position as a dict."""
@@ -88,7 +96,7 @@ class Position:
                 "For 'load_state_dict', a pipeline that shuffles, filters or repeats rows after its source can go on "
                 f"only on as many shards as before, {state['shards']}, but got {shards}."
             )
-        self.now, self.next = None, place
+        self._move(place)
 
     def set_step(self, dataset: Dataset, step: Any) -> None:
         """Stand behind so many steps of whole epochs."""
@@ -96,7 +104,7 @@ class Position:
         size = dataset.get_dataset_size() if step else 1
         if not size:
             raise ValueError(complaint("init_step", "set_init_step", "0 for an empty dataset", step))
-        self.now, self.next = None, Place(*divmod(step, size))
+        self._move(Place(*divmod(step, size)))
 
     def step(self, dataset: Dataset) -> int:
         """How many steps of whole epochs lie before the next iteration."""

@@ -12,6 +12,7 @@ import numpy as np
 from dist_ms.common.once import warn_once
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.execution.iterators import RowIterator
 from dist_ms.train.callback.ranks import Ranks
 from dist_ms.train.state.model_run import goes_on
 
@@ -95,6 +96,8 @@ class Batches:
             if self._rows is None:
                 self._rows = self.dataset.create_tuple_iterator(num_epochs=self._epochs)
             source: Any = self._rows
+            if isinstance(source, RowIterator):
+                source.leave_epoch()  # another rank had fewer batches of it
         else:
             source = iter(self.dataset)
         count = 0

@@ -17,7 +17,7 @@ from dist_ms.dataset.position import Place
 
 
 class RowIterator:
-    """Gives the rows of a dataset; a new iteration is a new epoch.
+    """Gives the rows of a dataset, epoch after epoch; an iteration that was left goes on where it was.
 
     Args:
         dataset: the last stage.
@@ -42,15 +42,22 @@ class RowIterator:
         self.output_numpy, self.as_dict = output_numpy, as_dict
         self.do_copy = do_copy or config.get_iterator_mode()["do_copy"]
         self._done = 0
-        self._rows: Iterator | None = None
+        self._rows: Iterator = iter(())
         self._place: Place | None = None
         self._following: Place | None = None  # where the next epoch begins, unless the dataset is told otherwise
-        self._between = False  # an epoch is over, and another one is due
-        self._rows_follow = False  # ... whose rows are being made already
+        self._rows_follow = False  # those of the next epoch are being made already
+        self._running = False  # an epoch has begun, and not all its rows were given
+        self._moves = 0
 
     def __iter__(self) -> RowIterator:
-        self._begin()
+        if not self._running or self._moves != self.dataset.position.moves:
+            self._begin()
         return self
+
+    def leave_epoch(self) -> None:
+        """Begin the next iteration with another epoch, whatever is left of this one."""
+        if self._running:
+            self._running = self._rows_follow = False
 
     def _begin(self) -> None:
         if self.num_epochs != -1 and self._done >= self.num_epochs:
@@ -59,10 +66,10 @@ class RowIterator:
             )
         self._done += 1
         position = self.dataset.position
-        goes_on = self._between and self._rows_follow and position.next is self._following
-        self._between = False
+        goes_on = not self._running and self._rows_follow and position.next is self._following
         self._place = place = position.begin()
         self._following = position.next
+        self._running, self._moves = True, position.moves
         if not goes_on:
             waits = any(d.holds_back for d in self.dataset.stages())
             count = 1 if self.num_epochs == -1 or waits else self.num_epochs - self._done + 1
@@ -70,15 +77,20 @@ class RowIterator:
             self._rows = results(self.dataset, keys_of_epochs(self.dataset, place.epoch, keys, count))
 
     def __next__(self) -> Any:
-        if self._rows is None or self._between:
+        if not self._running:
+            if self.num_epochs != -1 and self._done >= self.num_epochs:
+                raise StopIteration
             self._begin()
         began = perf_counter_ns() if lanes.on else 0
-        row = next(self._rows, None)
+        try:
+            row = next(self._rows, None)
+        except BaseException:
+            self._running = self._rows_follow = False
+            raise
         if row is None or row is EpochEnd:
             if self.dataset.position.now is self._place:
                 self.dataset.position.over()
-            self._rows_follow = row is EpochEnd
-            self._between = self._done < self.num_epochs
+            self._running, self._rows_follow = False, row is EpochEnd
             raise StopIteration
         if began:
             lanes.add("data", "next row", began, perf_counter_ns())
@@ -96,6 +108,7 @@ class RowIterator:
 
     def stop(self) -> None:
         """End the iteration and its workers."""
-        self._rows, self._between = iter(()), False
+        self._rows, self._place, self._rows_follow = iter(()), Place(), False
+        self._running, self._moves = True, -1  # no row more, until another iteration begins
 
     release = stop

@@ -12,7 +12,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_callable, complaint
 from dist_ms.common.dtype import to_numpy
 from dist_ms.dataset import draws
-from dist_ms.dataset.columns import stack, to_column
+from dist_ms.dataset.columns import made_column, stack
 from dist_ms.dataset.dataset import Key, Row, column_list
 from dist_ms.dataset.sources.indexed import IndexedSource
 
@@ -159,7 +159,7 @@ class GeneratorDataset(IndexedSource):
                 f"For 'GeneratorDataset', the source must give {len(self.columns)} values per row, one "
                 f"for each of {self.columns}, but got {len(values)}."
             )
-        row = tuple(to_column(v) for v in values)
+        row = tuple(made_column(v, n, "GeneratorDataset") for v, n in zip(values, self.columns))
         if self.types is not None:
             row = tuple(a if isinstance(a, dict) else a.astype(t, copy=False) for a, t in zip(row, self.types))
         return row

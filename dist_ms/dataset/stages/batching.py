@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int
 from dist_ms.dataset import draws
-from dist_ms.dataset.columns import gathered, stack
+from dist_ms.dataset.columns import gathered, made_column, stack
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
 from dist_ms.dataset.execution.bad_rows import good_rows
 from dist_ms.dataset.stages.waiting import SyncWaitDataset
@@ -135,14 +135,31 @@ class BatchDataset(Dataset):
                     f"For 'batch', 'per_batch_map' must return {len(self.outputs)} columns, one for each of "
                     f"{self.outputs}, but got {len(results)}: name them with 'output_columns'."
                 )
+            for name, result in zip(self.outputs, results):
+                _check_made(result, name, len(group))
             columns = {**{n: _results(r, n) for n, r in zip(self.outputs, results)}, **columns}
         return tuple(_stacked(columns[name], name) for name in self.columns)
+
+
+def _check_made(values: Any, name: str, rows: int) -> None:
+    """Require an array, or a row for each that `per_batch_map` was given.
+
+    Raises:
+        RuntimeError: for anything else.
+    """
+    if isinstance(values, (np.ndarray, dict)):
+        return
+    wanted = f"For 'batch', 'per_batch_map' must return an array, or a list of {rows} rows, for column {name!r}, but "
+    if not isinstance(values, (list, tuple, str)):
+        raise RuntimeError(f"{wanted}got {'None: is a return missing?' if values is None else f'{values!r}.'}")
+    if len(values) != rows:
+        raise RuntimeError(f"{wanted}got {len(values)}.")
 
 
 def _stacked(values: Any, name: str) -> np.ndarray | dict:
     if isinstance(values, (np.ndarray, dict)):
         return values
-    return stack(values, name)
+    return stack([made_column(value, name, "batch") for value in values], name)
 
 
 def _results(values: Any, name: str) -> Any:

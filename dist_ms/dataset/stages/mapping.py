@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import config, draws
 from dist_ms.dataset.cache import check_cache
-from dist_ms.dataset.columns import OtherShapeError, stack, to_column
+from dist_ms.dataset.columns import OtherShapeError, made_column, stack
 from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
 from dist_ms.dataset.debug import called
 from dist_ms.dataset.execution.bad_rows import named_row
@@ -142,12 +142,13 @@ class MapDataset(SameRows):
                     slots[0] = first
         if slots is not None and len(results) == len(rows):
             return [slots]
-        return [stack(list(c), n) for c, n in zip(zip(*results), self.outputs)]
+        columns = zip(zip(*results), self.outputs)
+        return [stack([made_column(value, n, "map") for value in c], n) for c, n in columns]
 
     def apply(self, row: Row) -> Row:
         """What the functions make of a row."""
         values = self._results(row, None)
-        return tuple(to_column(values[i]) if made else row[i] for made, i in self._taken)
+        return tuple(made_column(values[i], self.outputs[i], "map") if made else row[i] for made, i in self._taken)
 
     def _results(self, row: Row, out: np.ndarray | None) -> tuple:
         """The functions' results, one for each output."""

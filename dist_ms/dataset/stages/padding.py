@@ -49,13 +49,13 @@ def padded(values: list[np.ndarray], name: str, shape: Any, fill: Any, rest: int
 
 
 def check_pad_info(pad_info: Any, source: Dataset, owner: str) -> dict[str, tuple[Any, Any]]:
-    """The shape and fill of each column that is padded; of all, where `pad_info` is None.
+    """The shape and fill of each column that is padded; of all, where `pad_info` is None or names none.
 
     Raises:
         TypeError: if `pad_info` is no dict of such pairs.
         ValueError: if it names a column that is not there.
     """
-    if pad_info is None:
+    if pad_info is None or pad_info == {}:
         return dict.fromkeys(source.columns, (None, None))
     if not isinstance(pad_info, dict):
         raise TypeError(complaint("pad_info", owner, "a dict of columns", type(pad_info).__name__))

@@ -21,6 +21,8 @@ class ProjectDataset(SameRows):
 
     def __init__(self, source: Dataset, columns: list[str]) -> None:
         columns = columns_among(columns, "columns", "project", source)
+        if not columns:
+            raise ValueError(complaint("columns", "project", "the name of a column, or a list of names", "none"))
         super().__init__(columns, source)
         self.places = [source.columns.index(c) for c in columns]
 
@@ -118,14 +120,14 @@ def split_rows(source: Dataset, sizes: list, randomize: bool) -> list[Dataset]:
     if all(isinstance(s, int) and not isinstance(s, bool) for s in sizes):
         counts = list(sizes)
         if sum(counts) != total or min(counts) < 1:
-            raise ValueError(f"Sum of split sizes {sum(counts)} is not equal to dataset size {total}.")
+            raise RuntimeError(f"Sum of split sizes {sum(counts)} is not equal to dataset size {total}.")
     elif all(isinstance(s, float) for s in sizes):
         if abs(sum(sizes) - 1.0) > 1e-9 or min(sizes) <= 0:
             raise ValueError(f"For 'split', fractions must be positive and add up to 1, but got {sizes}.")
         counts = [round(total * s) for s in sizes]
         counts[0] += total - sum(counts)
         if min(counts) < 1:
-            raise ValueError(f"For 'split', every part must have a row, but {sizes} of {total} rows give {counts}.")
+            raise RuntimeError(f"For 'split', every part must have a row, but {sizes} of {total} rows give {counts}.")
     else:
         raise TypeError(complaint("sizes", "split", "a list of ints or of floats", sizes))
     order = permutation(config.shuffle_seed(), total) if randomize else np.arange(total)

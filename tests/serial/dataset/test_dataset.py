@@ -211,7 +211,7 @@ ERRORS = [
     ),
     (lambda: source().zip(source()), ValueError, "must differ"),
     (lambda: source().concat(source().project("a")), ValueError, "same columns"),
-    (lambda: source().split([1, 1]), ValueError, "not equal"),
+    (lambda: source().split([1, 1]), RuntimeError, "not equal"),
     (lambda: source().project("zz"), ValueError, "zz"),
     (lambda: source().create_tuple_iterator(num_epochs=0), ValueError, "num_epochs"),
 ]
@@ -351,3 +351,39 @@ def test_a_source_may_give_generators_as_rows():
     data = ds.GeneratorDataset(Rows(), ["a", "b"], shuffle=False)
     found = [[column.tolist() for column in row] for row in data.create_tuple_iterator(output_numpy=True)]
     assert found == [[[0, k], [k] * 3] for k in range(3)]
+
+
+class Nothing:
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return None if i == 2 else i
+
+
+def of_three(function, **options):
+    return ds.NumpySlicesDataset(np.arange(3), ["i"], shuffle=False).map(function, "i", **options)
+
+
+@pytest.mark.parametrize(("make", "match"), [
+    (lambda: of_three(lambda x: None), "For 'map', column 'i' must be an array.* got None: is a return missing"),
+    (lambda: of_three(lambda x: None).batch(3), "For 'map', column 'i' must be an array.* got None"),
+    (lambda: of_three(lambda x: {1}), "column 'i' must be .* got set, .1.: make an array of it"),
+    (lambda: of_three(lambda x: [[1], [1, 2]]), "column 'i' must be .* got list .*, of which NumPy makes no array"),
+    (lambda: of_three(lambda x: np.complex64(x)), "column 'i' must be .* got complex64"),
+    (lambda: ds.GeneratorDataset(Nothing(), ["i"], shuffle=False), "For 'GeneratorDataset', column 'i' .* got None"),
+    (lambda: of_three(lambda x: x / 2 if x else x).batch(3), "different types in column 'i': .* int64, another float"),
+    (lambda: of_three(abs).batch(3, per_batch_map=lambda i, info: None), "'per_batch_map' must return .* got None"),
+    (lambda: of_three(abs).batch(3, per_batch_map=lambda i, info: (i[:2],)), "list of 3 rows, .* but got 2"),
+    (lambda: of_three(abs).batch(3, per_batch_map=lambda i, info: ([None] * 3,)), "For 'batch', column 'i' .* None"),
+])  # fmt: skip
+def test_what_is_no_column_is_refused(make, match):
+    with pytest.raises(RuntimeError, match=match):
+        list(make().create_tuple_iterator(num_epochs=1, output_numpy=True))
+
+
+def test_padding_that_names_no_column_is_of_all():
+    data = ds.GeneratorDataset([np.arange(n) for n in (1, 3)], ["i"], shuffle=False).padded_batch(2, pad_info={})
+    assert next(data.create_tuple_iterator(output_numpy=True))[0].tolist() == [[0, 0, 0], [0, 1, 2]]
+    with pytest.raises(ValueError, match="the name of a column"):
+        data.project([])

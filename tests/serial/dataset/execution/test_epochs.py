@@ -86,6 +86,7 @@ def test_an_epoch_left_early_is_followed_by_a_whole_one():
     data = ds.NumpySlicesDataset({"x": np.arange(8)}, shuffle=False).batch(2)
     rows = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
     next(rows)
+    rows.leave_epoch()
     assert [x.tolist() for (x,) in rows] == [[0, 1], [2, 3], [4, 5], [6, 7]]
 
 

@@ -225,3 +225,44 @@ def test_arrays_inside_columns_are_shown_by_shape():
     rows = np.zeros((9, 2), np.float32), np.arange(9)
     assert repr(ds.NumpySlicesDataset(rows)) == "NumpySlicesDataset((<float32 (9, 2)>, <int64 (9,)>))"
     assert repr(ds.NumpySlicesDataset({"a": rows[1]})) == "NumpySlicesDataset({'a': <int64 (9,)>})"
+
+
+def rest(rows):
+    return [int(row[0]) for row in rows]
+
+
+def test_an_iteration_that_was_left_goes_on():
+    """As MindSpore's: `break` does not end an epoch, and `iter` begins none while one is running."""
+    data = ds.NumpySlicesDataset(np.arange(6), ["i"], shuffle=False)
+    rows = data.create_tuple_iterator(num_epochs=2, output_numpy=True)
+    assert int(next(rows)[0]) == 0 and int(next(iter(rows))[0]) == 1
+    for (x,) in rows:
+        if x == 3:
+            break
+    assert [rest(rows), rest(rows)] == [[4, 5], [0, 1, 2, 3, 4, 5]]
+    with pytest.raises(StopIteration):
+        next(rows)
+    with pytest.raises(RuntimeError, match="num_epochs=2, which are over"):
+        iter(rows)
+    endless = data.create_dict_iterator()
+    assert [int(next(endless)["i"]) for _ in range(6)] == list(range(6))
+    with pytest.raises(StopIteration):
+        next(endless)
+    assert [int(row["i"]) for row in endless] == list(range(6)) and int(next(endless)["i"]) == 0
+
+
+def test_an_iteration_goes_where_its_dataset_was_moved():
+    data = ds.NumpySlicesDataset(np.arange(6), ["i"], shuffle=False)
+    rows = data.create_tuple_iterator(num_epochs=6, output_numpy=True)
+    next(rows)
+    state = data.state_dict()
+    next(rows)
+    data.load_state_dict(state)
+    assert rest(rows) == [1, 2, 3, 4, 5]
+    next(rows)
+    rows.leave_epoch()
+    assert rest(rows) == list(range(6))
+    next(rows)
+    rows.stop()
+    with pytest.raises(StopIteration):
+        next(rows)
