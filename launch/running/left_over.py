@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 _SEGMENT = re.compile(r"/dev/shm/(?:sm_segment|osc_sm)\.\S+")
+_OF_JOB = re.compile(r"/dev/shm/sm_segment\.\S+\.(?=\d+$)")  # and the rank
 
 
 def end_left_over(setting: str, mpirun: int) -> int:
@@ -36,6 +38,9 @@ def end_left_over(setting: str, mpirun: int) -> int:
                 count += 1
         except OSError:
             continue  # another user's, or it has just ended
+    # A rank that ended before, without taking its file away, is told by the names of those that were still there.
+    for job in filter(None, map(_OF_JOB.match, set(files))):
+        files.update(map(str, Path("/dev/shm").glob(f"{glob.escape(Path(job[0]).name)}*")))
     for file in files:
         Path(file).unlink(missing_ok=True)
     if not Path(f"/proc/{mpirun}").exists():

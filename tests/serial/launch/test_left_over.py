@@ -1,0 +1,36 @@
+"""What a killed mpirun left: ranks are ended, and the files of all ranks of their job go with them."""
+
+import mmap
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+from dist_ms.launch.running.left_over import end_left_over
+
+MEMORY = Path("/dev/shm")
+
+
+@pytest.mark.skipif(not os.access(MEMORY, os.W_OK), reason="no shared memory")
+def test_the_files_of_ranks_that_ended_before_go_too():
+    name = uuid.uuid4().hex
+    files = [MEMORY / f"sm_segment.{name}.0.17ee0001.{rank}" for rank in range(2)]
+    other = MEMORY / f"sm_segment.{name}.0.17ee00012.0"  # of another job
+    for file in (*files, other):
+        file.write_bytes(bytes(mmap.PAGESIZE))
+    code = f"import mmap, time; f = open({str(files[0])!r}, 'r+b'); m = mmap.mmap(f.fileno(), 0); print(1, flush=True)"
+    code += "; time.sleep(60)"
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-c", code], env={**os.environ, "LEFT": name}, stdout=subprocess.PIPE
+        ) as rank:
+            assert rank.stdout.readline() == b"1\n"
+            assert end_left_over(f"LEFT={name}", 0) == 1
+            assert rank.wait(10) < 0
+        assert [file.exists() for file in (*files, other)] == [False, False, True]
+    finally:
+        for file in (*files, other):
+            file.unlink(missing_ok=True)
