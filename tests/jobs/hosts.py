@@ -3,8 +3,9 @@
 import itertools
 import os
 import shutil
+import signal
 import subprocess
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from tests.jobs.conftest import MPIRUN
 
@@ -62,7 +63,14 @@ class Hosts:
 
     def delete(self, count):
         for k in range(1, count + 1):
-            subprocess.run(["ip", "netns", "del", f"{self._prefix}{k}"], capture_output=True, check=False)
+            name = f"{self._prefix}{k}"
+            found = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
+            for process in map(
+                int, found.stdout.split()
+            ):  # a daemon that was cut off notices after a quarter of an hour
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
         subprocess.run(["ip", "link", "del", self._bridge], capture_output=True, check=False)
 
     @contextmanager

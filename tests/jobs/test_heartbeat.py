@@ -27,21 +27,27 @@ rank = comm.rank
 comm.barrier()
 time.sleep(0.6)  # until each has heard of the one behind it
 open("began", "w").close()
+def meet():
+    try:
+        comm.barrier()
+    except TimeoutError:
+        open(f"named by {rank}", "w").close()
+        raise
 """
 
 
-def test_a_stopped_rank_is_named_on_every_other(run):
-    done = run(
-        HEAD + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\ncomm.barrier()\n",
-        ranks=3,
-        **BEAT,
-    )
-    assert done.code == 1 and done.seconds < 15
+def named_after(folder, began, ranks):
+    """The seconds after which the last of some ranks had named the silent one."""
+    return max((folder / f"named by {rank}").stat().st_mtime for rank in ranks) - began
+
+
+def test_a_stopped_rank_is_named_on_every_other(run, tmp_path):
+    done = run(HEAD + "if rank == 1:\n    os.kill(os.getpid(), signal.SIGSTOP)\nmeet()\n", ranks=3, **BEAT)
+    assert done.code == 1
+    assert named_after(tmp_path, (tmp_path / "began").stat().st_mtime, (0, 2)) < min(15, 5 + 2 * SILENCE)
     for rank in (0, 2):
-        line = (
-            f"rank {rank} of 3 waits at script.py:13: rank 1 of 3 has fallen silent for {SILENCE} s (DIST_MS_HEARTBEAT)"
-        )
-        assert f"{line}: it is stopped (SIGSTOP)" in done.err
+        line = f"rank {rank} of 3 waits at script.py:13: rank 1 of 3 has fallen silent for {SILENCE} s "
+        assert f"{line}(DIST_MS_HEARTBEAT): it is stopped (SIGSTOP)" in done.err
     assert "dist-ms: rank 1 of 3 did not answer the others: it is stopped (SIGSTOP)" in done.err
 
 
@@ -90,7 +96,7 @@ def test_a_long_pause_is_no_alarm(run, what):
     words = [sys.executable, "-c", "while True: pass"]
     others = [subprocess.Popen(words) for _ in range(6 if what == "busy" else 0)]
     try:
-        done = run(code, limit=200, **BEAT)
+        done = run(code, limit=600 if LONG else 60, **BEAT)
     finally:
         for other in others:
             other.kill()
@@ -117,7 +123,7 @@ def test_a_job_that_was_stopped_whole_goes_on(write, tmp_path):
 
 
 def test_a_machine_that_is_cut_off_is_named_and_all_ranks_end(write, hosts, tmp_path):
-    script = write(HEAD + "for i in range(4000):\n    time.sleep(0.01)\n    comm.barrier()\n")
+    script = write(HEAD + "for i in range(4000):\n    time.sleep(0.01)\n    meet()\n")
     options = [f"--mpi-args={shlex.join([*hosts.mpi_options((2, 1)), '--bind-to', 'none'])}"]
     words = [*hosts.on_first(), *command("dist-ms", 3, script, options=options)]
     env = environment(OMP_NUM_THREADS="1", **BEAT)
@@ -126,14 +132,13 @@ def test_a_machine_that_is_cut_off_is_named_and_all_ranks_end(write, hosts, tmp_
     while not (tmp_path / "began").exists():
         time.sleep(0.05)
     time.sleep(1)
-    began = time.monotonic()
+    began, until = time.time(), time.monotonic() + 60
     with hosts.cut_off(2):
-        code = job.wait(30)
-        seconds = time.monotonic() - began
+        code = job.wait(60)
         while processes(str(script)):
-            assert time.monotonic() < began + 30
+            assert time.monotonic() < until
             time.sleep(0.1)
     said = (tmp_path / "err").read_text()
     line = f"rank 2 of 3 has fallen silent for {SILENCE} s (DIST_MS_HEARTBEAT): it is stopped or cut off (on node2)"
     assert line in said
-    assert code == 1 and seconds < 15, said
+    assert code == 1 and named_after(tmp_path, began, (0, 1)) < min(15, 5 + 2 * SILENCE), said

@@ -99,6 +99,11 @@ class Stateful:
         """Return the optimizers of which servers hold something, or would if there were any."""
         return [optimizer for optimizer in self.optimizers if served(optimizer)]
 
+    def plan_hash(self) -> str:
+        """What tells runs apart that train other parameters, or otherwise; the same for any ranks and servers."""
+        named = [_Named(name, tensor) for name, tensor in self.tensors.items() if isinstance(tensor, Parameter)]
+        return make_plan(named).hash.hex()
+
     # ---- values
     def values(self) -> dict[str, Any]:
         """Return the states of everything that is no tensor, by name."""
@@ -117,6 +122,18 @@ class Stateful:
                 except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
                     raise ValueError(f"For 'load_run', '{name}' does not take its state: {error}") from error
         return [name for name in self._values if name not in states]
+
+
+class _Named:
+    """A parameter by its name in the state, as those of two networks may have one name; a slice as its whole."""
+
+    def __init__(self, name: str, parameter: Parameter) -> None:
+        place = place_of(parameter)
+        self.name, self.shape = name, tuple(parameter.shape) if place is None else place[0]
+        self._parameter = parameter
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._parameter, name)
 
 
 def saved_by(tensor: Tensor) -> str:

@@ -128,6 +128,12 @@ class _Read:
         missing = self._stateful.load_values(self._values)
         random_streams.load_state_dict(self._random)
         unused = sorted(set(self._state.tensors) - set(self._arrays))
+        if comm.rank == 0 and self.facts.get("plan", plan := self._stateful.plan_hash()) != plan:
+            _log.warning(
+                "The run does not train the parameters of the state in %s, or not in the same way (requires_grad, "
+                "layerwise_parallel): it will not go on as the saved one would have.",
+                self._state.path,
+            )
         if comm.rank == 0 and (missing or unused):
             _log.warning(
                 "The state in %s does not match the run in everything: it has no state of %s, and the run does not "

@@ -85,6 +85,8 @@ def _save(
     _agreeing(comm, lambda: found.append(_copy(stateful, comm, {} if copies is None else copies)))
     arrays, parts, values = found[0]
     facts = {**_about(), **facts, "ranks": comm.size}
+    if comm.rank == 0:  # which writes them
+        facts["plan"] = stateful.plan_hash()
     rank, size = comm.rank, comm.size
 
     def write() -> None:

@@ -145,6 +145,16 @@ def test_a_damaged_state_is_passed_over_with_a_warning(tmp_path, caplog):
     assert "step 2" in caplog.text and "passed over" in caplog.text
 
 
+def test_a_run_that_trains_otherwise_is_told(tmp_path, caplog):
+    nets = [nn.Dense(3, 2), nn.Dense(3, 2)]  # with the same names
+    ms.train.save_run(str(tmp_path), step=1, nets=nets)
+    ms.train.load_run(str(tmp_path), nets=nets)
+    assert caplog.text == ""
+    nets[1].weight.requires_grad = False
+    ms.train.load_run(str(tmp_path), nets=nets)
+    assert "requires_grad" in caplog.text and "will not go on as the saved one" in caplog.text
+
+
 def test_all_damaged_is_an_error(tmp_path):
     net, optimizer = make(tmp_path)
     next((tmp_path / "step-00000001").glob("*.safetensors")).unlink()
