@@ -65,9 +65,7 @@ class Hosts:
         for k in range(1, count + 1):
             name = f"{self._prefix}{k}"
             found = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
-            for process in map(
-                int, found.stdout.split()
-            ):  # a daemon that was cut off notices after a quarter of an hour
+            for process in map(int, found.stdout.split()):  # a daemon that was cut off stays for minutes
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGKILL)
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
