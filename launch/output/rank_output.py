@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import BinaryIO
 
+from dist_ms.launch.mpirun import LaunchError
 from dist_ms.launch.output.labels import Labels
 
 _KEPT_BYTES = 65536  # of a traceback
@@ -18,6 +19,9 @@ class RankOutput:
         prefix: whether lines begin with their rank, and equal ones are shown once.
         log_dir: where each rank's output goes as well, or None.
         log_name: how the names of these files begin.
+
+    Raises:
+        LaunchError: if these files cannot be written.
     """
 
     def __init__(self, ranks: int, prefix: bool = False, log_dir: str | None = None, log_name: str = "rank") -> None:
@@ -26,8 +30,12 @@ class RankOutput:
         self._labels = Labels(ranks, write_all) if prefix else None
         self._logs: list[BinaryIO] = []
         if log_dir is not None:
-            os.makedirs(log_dir, exist_ok=True)
-            self._logs = [open(os.path.join(log_dir, f"{log_name}_{r}.log"), "ab", buffering=0) for r in range(ranks)]
+            paths = [os.path.join(log_dir, f"{log_name}_{rank}.log") for rank in range(ranks)]
+            try:
+                os.makedirs(log_dir, exist_ok=True)
+                self._logs = [open(path, "ab", buffering=0) for path in paths]
+            except OSError as error:
+                raise LaunchError(f"--log-dir must be a folder to write to, but got {log_dir!r}: {error}.") from None
 
     @property
     def by_lines(self) -> bool:

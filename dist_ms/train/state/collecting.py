@@ -119,7 +119,7 @@ class Stateful:
             if name in states:
                 try:
                     _load(thing, states[name])
-                except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+                except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:
                     raise ValueError(f"For 'load_run', '{name}' does not take its state: {error}") from error
         return [name for name in self._values if name not in states]
 

@@ -440,3 +440,9 @@ def test_an_interrupt_before_there_is_a_job_shows_no_traceback(tmp_path, monkeyp
     (tmp_path / "train.py").write_text("")
     assert main(["run", "-n", "2", str(tmp_path / "train.py")]) == 130
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_folder_of_logs_that_cannot_be_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(LaunchError, match="--log-dir must be a folder to write to, but got .*file"):
+        Streams(2, log_dir=str(tmp_path / "file"))

@@ -162,6 +162,19 @@ def test_all_damaged_is_an_error(tmp_path):
         ms.train.load_run(str(tmp_path), net=net, optimizer=optimizer)
 
 
+def test_a_generator_that_does_not_take_its_state_is_named(tmp_path):
+    class Other:
+        def state_dict(self):
+            return {}
+
+        def load_state_dict(self, state):
+            pass
+
+    ms.train.save_run(str(tmp_path), step=1, noise=Other())
+    with pytest.raises(ValueError, match="'noise' does not take its state"):
+        ms.train.load_run(str(tmp_path), noise=ms.Generator())
+
+
 def test_what_an_earlier_job_left_is_swept(tmp_path):
     net, _ = make(tmp_path)
     (tmp_path / ".step-00000009.partial").mkdir()
