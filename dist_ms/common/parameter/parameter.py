@@ -191,15 +191,6 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
         return twin
 
     @property
-    def data(self) -> Parameter:
-        """The parameter itself (`value` gives a plain Tensor). Assigning replaces values, shape and type."""
-        return self
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        self.assign_value(value)
-
-    @property
     def inited_param(self) -> None:
         """None: `init_data` fills the parameter itself."""
         return None
