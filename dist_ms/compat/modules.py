@@ -225,6 +225,10 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "dataset.core.validator_helpers": ("compat.inner.number_limits",),
     "dataset.ds": ("dataset",),
     "dataset.vision.py_transforms_util": ("dataset.vision.pil_functions",),
+    # what MindSpore 1 had, and many programs still import
+    **_below("dataset.vision", "c_transforms", "dataset.vision"),
+    **_below("dataset.vision", "py_transforms", "dataset.vision.older_names", "dataset.vision"),
+    **_below("dataset.transforms", "c_transforms py_transforms", "dataset.transforms"),
     # distribution
     "communication.management": ("communication.management", "communication", "~compat.inner.group_functions"),
     "communication._comm_helper": ("compat.inner.group_functions", "~communication"),

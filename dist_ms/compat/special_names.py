@@ -21,7 +21,14 @@ _ELSEWHERE = {
         "MixedPrecisionType=nn.cell.precision.MixedPrecisionType"
     ),
     "graph.api": "flops_collection=train.flops.flops_collection ms_memory_recycle=allocator.ms_memory_recycle",
-    "common.api": "cells_compile_cache=compat.inner.plain_values.CELLS_COMPILED",
+    "": "ms_function=common.jit.jit ms_class=common.jit.jit_class",
+    "_checkparam": "Validator=compat.checkparam Rel=compat.checkparam",
+    "common": "ms_function=common.jit.jit ms_class=common.jit.jit_class",
+    "common.api": (
+        "cells_compile_cache=compat.inner.plain_values.CELLS_COMPILED ms_function=common.jit.jit "
+        "ms_class=common.jit.jit_class"
+    ),
+    "dataset.transforms.py_transforms": "OneHotOp=dataset.transforms.OneHot",
     "common.initializer": "_INITIALIZER_ALIAS=common.initializers.base._registry",
     "common.np_dtype": "bfloat16=compat.inner.plain_values.BFLOAT16",
     "common.sparse_tensor": "RowTensorInner=common.tensor.sparse_tensor.RowTensor",
@@ -56,9 +63,8 @@ _ELSEWHERE = {
 def _found(path: str) -> Any:
     """What a path and name of dist_ms means."""
     module, _, name = path.rpartition(".")
-    if not module:
-        return importlib.import_module(f"dist_ms.{name}")
-    return getattr(importlib.import_module(f"dist_ms.{module}"), name)
+    within = importlib.import_module(f"dist_ms.{module}") if module else None
+    return getattr(within, name) if hasattr(within, name) else importlib.import_module(f"dist_ms.{path}")
 
 
 SPECIAL: dict[str, dict[str, Callable[[], Any]]] = {
