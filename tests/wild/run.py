@@ -146,6 +146,13 @@ def agreement(own: list[float | str], referee: list[float | str]) -> str:
     Args:
         own: of dist_ms.
         referee: of MindSpore.
+
+    Examples:
+        >>> from tests.wild.run import agreement
+        >>> agreement([1.0, 2.0, 3.0], [1.0005, 2.0, 3.1])
+        '2 of 3 agree'
+        >>> agreement(["0.0123", "0.5"], ["0.0124", "0.5"]), agreement([0.0123], [0.0124]), agreement([], [])
+        ('2 agree', '0 of 1 agree', '')
     """
     if not own or not referee:
         return ""
