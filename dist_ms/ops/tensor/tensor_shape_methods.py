@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from types import EllipsisType
 from typing import Any
 
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import complaint
 from dist_ms.common.dtype import Number, int64
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
@@ -167,14 +169,30 @@ def tile(self: Tensor, dims: Any = None, *, reps: Any = None) -> Tensor:
     return ops.tile(self, dims if reps is None else reps)
 
 
-def repeat(self: Tensor, *repeats: Any) -> Tensor:
+def repeat(self: Tensor, *repeats: Any, axis: int | EllipsisType | None = ...) -> Tensor:
     """Repeat the tensor along its dimensions: one number for each, more put dimensions in front.
+
+    Args:
+        self: the tensor.
+        repeats: how often, along each dimension.
+        axis: as before MindSpore 2.5: each slice along this dimension is repeated, as by `repeat_interleave`; with None
+            each element of the flat tensor.
+
+    Raises:
+        RuntimeError: if there are fewer numbers than dimensions, or negative ones.
+        TypeError: if there is an `axis`, and not one value of `repeats`.
 
     Examples:
         >>> import dist_ms as ms
         >>> print(ms.Tensor([1, 2]).repeat(2))
         [1 2 1 2]
+        >>> print(ms.Tensor([1, 2]).repeat(2, axis=0))
+        [1 1 2 2]
     """
+    if axis is not ...:
+        if len(repeats) != 1:
+            raise TypeError(complaint("repeats", "Tensor.repeat", "one value beside 'axis'", repeats))
+        return ops.repeat_interleave(self, repeats[0], axis)
     times = integers(_one_sequence("repeat", repeats, "repeats"), "repeats", "Tensor.repeat")
     if len(times) < self.ndim or any(n < 0 for n in times):
         raise RuntimeError(

@@ -92,6 +92,10 @@ def test_repeating():
     for dims in ((2, 1), (2,), (3, 1, 2), (1, 0), ()):
         same(ops.tile(x, dims), np.tile(A, dims))
     same(x.repeat(2, 1, 3), np.tile(A, (2, 1, 3)))
+    same(x.repeat(2, axis=1), A.repeat(2, 1))
+    same(x.repeat(2, axis=None), A.repeat(2))
+    with pytest.raises(TypeError, match="one value beside 'axis'"):
+        x.repeat(2, 3, axis=1)
     same(ops.repeat_interleave(x, 2), A.repeat(2))
     same(ops.repeat_interleave(x, 2, 1), A.repeat(2, 1))
     same(x.repeat_interleave(ms.Tensor([1, 2]), 0), A.repeat([1, 2], 0))
