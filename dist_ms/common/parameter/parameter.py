@@ -191,6 +191,16 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
         return twin
 
     @property
+    def data(self) -> Parameter:
+        """The same memory, name and flags, outside any gradient. Assigning replaces values, shape and type."""
+        self.array()  # a lazy parameter has its values from now on
+        return self._twin(lambda value: value)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self.assign_value(value)
+
+    @property
     def inited_param(self) -> None:
         """None: `init_data` fills the parameter itself."""
         return None

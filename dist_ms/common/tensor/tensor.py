@@ -8,7 +8,8 @@ anything dense (convolution keeps activations channels-last in memory).
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -346,11 +347,23 @@ class Tensor(_Base):
         return state
 
     def __deepcopy__(self, memo: dict) -> Tensor:
+        return self._twin(
+            lambda value: value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo), memo
+        )
+
+    def _twin(self, taken: Callable[[Any], Any], memo: dict | None = None) -> Self:
+        """A tensor with what `taken` makes of this one's state, and no part in a gradient.
+
+        Args:
+            taken: makes a value of another.
+            memo: of a deep copy.
+        """
         twin = type(self).__new__(type(self))
-        memo[id(self)] = twin
+        if memo is not None:
+            memo[id(self)] = twin
         twin._part = self._part
         for key, value in self._state().items():
-            _set(twin, key, value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo))
+            _set(twin, key, taken(value))
         return twin
 
     def __copy__(self) -> Tensor:

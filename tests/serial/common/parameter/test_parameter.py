@@ -217,12 +217,14 @@ def test_making_a_parameter_again_leaves_the_random_stream_alone():
 def test_value_is_a_snapshot_and_data_the_memory_itself():
     p = make()
     value, data = p.value(), p.data
-    assert type(value) is type(data) is ms.Tensor
+    assert type(value) is ms.Tensor and repr(data) == repr(p) and data is not p
     p.asnumpy()[0, 0] = 9
     assert value.asnumpy()[0, 0] == 0 and data.asnumpy()[0, 0] == 9
     p.data[0] = 5
     ms.ops.assign_add(p.data, ms.ops.ones_like(p))
     assert (p.asnumpy()[0] == 6).all()
+    p.data.set_data(ms.ops.zeros_like(p))
+    assert (p.asnumpy() == 0).all()
 
 
 def test_no_gradient_flows_through_data():
