@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -185,10 +186,15 @@ def cause_of(text: str) -> str:
 
     Args:
         text: what a program has written.
+
+    Examples:
+        >>> from tests.wild.run import cause_of
+        >>> cause_of("KeyError: 1\\nImportError: cannot import name 'a' from 'b' (/home/me/b.py)\\ndone")
+        "ImportError: cannot import name 'a' from 'b'"
     """
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if "Error" in line.partition(":")[0] or line.startswith("SystemExit")]
-    return ([*lines[-1:], *named] or [""])[-1][:200]
+    return re.sub(r" ?\(/[^)]*\)", "", ([*lines[-1:], *named] or [""])[-1])[:200]  # no path of this machine
 
 
 def table(outcomes: dict[str, dict]) -> str:
