@@ -182,7 +182,7 @@ def as_script(notebook: Path) -> Path:
 
 
 def cause_of(text: str) -> str:
-    """Return the last line that names an error.
+    r"""Return the last line that names an error.
 
     Args:
         text: what a program has written.
