@@ -87,10 +87,19 @@ def _ls(path: str) -> int:
         except DamagedState as damage:
             rows.append((str(step), "", "", "", "", "", f"damaged: {damage}"))
             continue
-        note = f"best {best['metric']}: {best['value']:g}" if step == best.get("step") else ""
+        note = f"best {best.get('metric', '')}: {best['value']:g}" if step == best.get("step") else ""
         counts = (len(_names(manifest)), _bytes(manifest))
         facts = manifest.facts
-        rows.append((str(step), str(facts["epoch"]), str(manifest.ranks), *map(str, counts), facts["created"], note))
+        rows.append(
+            (
+                str(step),
+                str(facts["epoch"]),
+                str(manifest.ranks),
+                *map(str, counts),
+                str(facts.get("created", "")),
+                note,
+            )
+        )
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     for row in rows:
         print(" ".join([*(cell.rjust(width) for cell, width in zip(row, widths)), *row[5:]]).rstrip())

@@ -175,6 +175,21 @@ def test_a_generator_that_does_not_take_its_state_is_named(tmp_path):
         ms.train.load_run(str(tmp_path), noise=ms.Generator())
 
 
+@pytest.mark.parametrize("created", [["today"], None])
+def test_facts_of_another_kind_are_listed(tmp_path, capsys, created):
+    make(tmp_path)
+    path = tmp_path / "step-00000001" / "manifest.json"
+    found = json.loads(path.read_text())
+    found["run"]["facts"]["created"] = created
+    if created is None:
+        del found["run"]["facts"]["created"]
+    found["crc32"] = _crc32(found["run"])
+    path.write_text(json.dumps(found))
+    (tmp_path / "best.json").write_text('{"step": 1, "value": 0.5}')
+    assert main(["ls", str(tmp_path)]) == 0
+    assert "best : 0.5" in capsys.readouterr().out
+
+
 def test_what_an_earlier_job_left_is_swept(tmp_path):
     net, _ = make(tmp_path)
     (tmp_path / ".step-00000009.partial").mkdir()
