@@ -44,15 +44,15 @@ class TFRecordDataset(FileSource):
     Examples:
         >>> import tempfile
         >>> import dist_ms.dataset as ds
-        >>> from dist_ms.mindrecord.tfrecord import example, framed
+        >>> record = bytes.fromhex("1200000000000000241f64250a100a0e0a056c6162656c12051a030a0107368c84b9")
         >>> file = tempfile.NamedTemporaryFile(suffix=".tfrecord")
-        >>> _ = file.write(b"".join(framed(example({"label": [k], "name": [b"ab"]})) for k in range(3)))
+        >>> _ = file.write(3 * record)  # a label of 7 each, as TensorFlow writes it
         >>> file.flush()
         >>> schema = ds.Schema()
         >>> schema.add_column("label", "int32", [])
         >>> data = ds.TFRecordDataset(file.name, schema, shuffle=False)
         >>> [int(label) for (label,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
-        [0, 1, 2]
+        [7, 7, 7]
     """
 
     def __init__(
