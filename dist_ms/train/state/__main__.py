@@ -80,7 +80,7 @@ def _open(path: str) -> tuple[SavedState, str]:
 def _ls(path: str) -> int:
     folder, steps = _states(path)
     best = folder.best() or {}
-    rows = [("step", "epoch", "ranks", "tensors", "bytes", "created", "")]
+    rows: list[tuple[str, ...]] = [("step", "epoch", "ranks", "tensors", "bytes", "created", "")]
     for step in steps:
         try:
             manifest = folder.manifest(step)
@@ -88,18 +88,16 @@ def _ls(path: str) -> int:
             rows.append((str(step), "", "", "", "", "", f"damaged: {damage}"))
             continue
         note = f"best {best.get('metric', '')}: {best['value']:g}" if step == best.get("step") else ""
-        counts = (len(_names(manifest)), _bytes(manifest))
         facts = manifest.facts
-        rows.append(
-            (
-                str(step),
-                str(facts["epoch"]),
-                str(manifest.ranks),
-                *map(str, counts),
-                str(facts.get("created", "")),
-                note,
-            )
+        whole = (
+            step,
+            facts["epoch"],
+            manifest.ranks,
+            len(_names(manifest)),
+            _bytes(manifest),
+            facts.get("created", ""),
         )
+        rows.append((*map(str, whole), note))
     widths = [max(len(row[i]) for row in rows) for i in range(5)]
     for row in rows:
         print(" ".join([*(cell.rjust(width) for cell, width in zip(row, widths)), *row[5:]]).rstrip())
