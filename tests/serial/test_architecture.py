@@ -155,7 +155,7 @@ def folders(root):
 
 
 def test_folders_are_small():
-    waiting = [ROOT / "_ext", PACKAGE, ROOT / "launch"]
+    waiting = [ROOT / "_ext", PACKAGE, ROOT / "launch", ROOT / "tests"]
     crowded = {}
     while waiting:
         folder = waiting.pop()

@@ -1,4 +1,4 @@
-"""Collectives with one rank, and what they refuse. With several ranks: tests/mpi/test_collectives.py."""
+"""Collectives with one rank, and what they refuse. With several ranks: tests/mpi/collectives/test_collectives.py."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Dataset.send and recv on one rank; tests/mpi/test_datasets.py has several."""
+"""Dataset.send and recv on one rank; tests/mpi/dataset/test_datasets.py has several."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""DistributedDataParallel and its buffers, on one rank; tests/mpi/test_distributed_data_parallel.py has several."""
+"""DistributedDataParallel and its buffers, on one rank; tests/mpi/nn/test_distributed_data_parallel.py has several."""
 
 import importlib
 

@@ -13,7 +13,7 @@ import pytest
 from dist_ms.launch.running.restarts import Outcome, with_restarts
 from dist_ms.launch.running.stopping import say
 from tests.jobs.conftest import environment, processes
-from tests.jobs.test_interruption import Started, command
+from tests.jobs.stopping.test_interruption import Started, command
 
 FAILS = """
 import os, sys, time

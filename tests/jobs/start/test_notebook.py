@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-NOTEBOOK = Path(__file__).parents[2] / "examples/digits.ipynb"
+NOTEBOOK = Path(__file__).parents[3] / "examples/digits.ipynb"
 
 
 def texts(cells):

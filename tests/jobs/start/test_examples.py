@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 DIST_MS = Path(sys.executable).with_name("dist-ms")
 ALONE = [sys.executable]
 LAUNCHED = {n: [str(DIST_MS), "run", "-n", str(n)] for n in (1, 2, 3)}

@@ -1,10 +1,10 @@
-"""A dozen random fault plans; `python -m tests.jobs.fault_plans FIRST LAST` runs as many as wanted."""
+"""A dozen random fault plans; `python -m tests.jobs.failure.fault_plans FIRST LAST` runs as many as wanted."""
 
 from dataclasses import replace
 
 import pytest
 
-from tests.jobs.fault_plans import FAULTS, plan_of, run_plan
+from tests.jobs.failure.fault_plans import FAULTS, plan_of, run_plan
 
 # One seed for every second kind of fault, each drawn with its own rank, step, optimizer and settings.
 SEEDS = [len(FAULTS) * turn + kind for turn, kind in enumerate((0, 1, 4, 5, 7, 9, 11, 12, 13, 15, 16, 17, 19))]

@@ -1,7 +1,7 @@
 """Random fault plans: what goes wrong in a training job, on which rank and in which step, and how it must end.
 
-`python -m tests.jobs.fault_plans 0 100` runs the plans of the seeds 0 to 99 and reports. As root most of them run on
-two machines, made of network namespaces.
+`python -m tests.jobs.failure.fault_plans 0 100` runs the plans of the seeds 0 to 99 and reports. As root most of them
+run on two machines, made of network namespaces.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import random
 import pytest
 
 from tests.jobs.conftest import MPIRUN
-from tests.jobs.killed_job import Place
+from tests.jobs.resuming.killed_job import Place
 
 KILLS = int(os.environ.get("DIST_MS_TEST_KILLS", "2"))
 VICTIMS, MOMENTS = ["rank", "launcher", "mpirun", "ranks"], ["training", "saving", "starting", "saving"]

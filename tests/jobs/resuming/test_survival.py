@@ -9,7 +9,7 @@ from itertools import chain
 import pytest
 
 from tests.jobs.conftest import processes
-from tests.jobs.test_elastic import placed, words_of
+from tests.jobs.resuming.test_elastic import placed, words_of
 
 # The arguments: a folder, then "rank:step" for each rank that is killed after a step, and words.
 TRAINS = """

@@ -8,7 +8,7 @@ import pytest
 
 from tests.jobs.conftest import MPIRUN, command, environment
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.skipif(MPIRUN is None, reason="there is no mpirun")
@@ -18,7 +18,18 @@ ROOT = Path(__file__).parents[2]
 )
 def test_four_ranks(file, chosen):
     words = command("mpirun", 4, "-m")[:-2]
-    tests = ["-m", "pytest", "-q", "-x", "--with-mpi", "-p", "no:cacheprovider", f"tests/mpi/{file}", "-k", chosen]
+    tests = [
+        "-m",
+        "pytest",
+        "-q",
+        "-x",
+        "--with-mpi",
+        "-p",
+        "no:cacheprovider",
+        f"tests/mpi/parallel/{file}",
+        "-k",
+        chosen,
+    ]
     env = environment(OMP_NUM_THREADS="1")
     done = subprocess.run(
         [*words, sys.executable, *tests], capture_output=True, timeout=300, env=env, cwd=ROOT, check=False

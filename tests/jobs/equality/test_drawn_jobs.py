@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.jobs.test_hosts import job
+from tests.jobs.start.test_hosts import job
 
 SCRIPT = str(Path(__file__).with_name("drawn_job.py"))
 # Seeds of different loops, optimizers and settings and the ranks of each machine.

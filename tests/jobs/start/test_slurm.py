@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.slurm import missing, up
+from tests.jobs.start.slurm import missing, up
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "cluster"
+EXAMPLES = Path(__file__).parents[3] / "examples" / "cluster"
 TRAINING = """
 import sys, time
 import numpy as np
