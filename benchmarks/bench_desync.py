@@ -16,7 +16,7 @@ from pathlib import Path
 
 TIMED = """
 import json, runpy, sys, time
-from dist_ms.parallel.desync import DesyncDetector
+from dist_ms.parallel.replicas.desync import DesyncDetector
 step, spent, begun = DesyncDetector.step, [], []
 def timed(self):
     begun.append(time.perf_counter())

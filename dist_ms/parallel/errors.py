@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class PlanMismatchError(RuntimeError):
     """The ranks' synchronisation plans differ; the text names the first differing parameter."""
@@ -13,3 +15,17 @@ class DesyncError(RuntimeError):
 
 class UnreducedGradientError(DesyncError):
     """Gradients that differ between the ranks have reached an optimizer of data-parallel training."""
+
+
+def name_ranks(ranks: Sequence[int]) -> str:
+    """Name ranks in a message.
+
+    Args:
+        ranks: one or several.
+
+    Examples:
+        >>> from dist_ms.parallel.errors import name_ranks
+        >>> name_ranks([0]), name_ranks([0, 2])
+        ('rank 0', 'ranks 0, 2')
+    """
+    return f"rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"

@@ -24,6 +24,7 @@ from dist_ms.common.parameter.postponing import (
     servers_hold_tables,
     values_postponed,
 )
+from dist_ms.common.progress import progress
 from dist_ms.common.tensor import Tensor, slices, to_array, wrap
 
 __all__ = [
@@ -87,6 +88,7 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
         Parameter (name=n, shape=(), dtype=Int32, requires_grad=True)
     """
 
+    overwritten = -1  # how many updates there had been when it was last given other values, but by an update
     before_write: Any = staticmethod(lambda: None)  # autograd's guard of values it saved for a gradient
 
     def __init__(
@@ -279,6 +281,7 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
 
         The array is cast to the parameter's type. Inside the package only.
         """
+        self.overwritten = progress.updates
         if self.storage is not None:
             self.storage.store(array)
             return

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NoReturn
 
+from dist_ms.communication.end import last_words
 from dist_ms.communication.end.missing import missing_of
 from dist_ms.communication.end.survivors import flush_output
 from dist_ms.communication.rendezvous.control import Control
@@ -131,11 +132,15 @@ class Ending:
         else:
             flush_output()
             try:
-                self.control.farewell()
+                self.control.farewell(last_words.words())
+                last_words.hear(self.control.said)
             except KeyboardInterrupt:
                 self._end_job(130)
             except TimeoutError as error:
                 self._say(f"{error}\n")
+                self._end_job(1, error)
+            except Exception as error:
+                self._say(f"{type(error).__qualname__}: {error}\n")
                 self._end_job(1, error)
             sys.excepthook, threading.excepthook = self._excepthook, self._threadhook
             self._finalize()

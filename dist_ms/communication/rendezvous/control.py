@@ -54,6 +54,7 @@ class Control:
         counts: per group, the number of collectives this rank has entered.
         where: the (group, number, verb) this rank waits in, None when it does not wait.
         left: ranks that have ended, with their counts at that time.
+        said: what those have said as they left, and this one.
         failed: ranks that ended with an error.
         abandoned: arrays and requests that MPI may still write to.
         abandoned_before: the same, of larger worlds.
@@ -72,6 +73,7 @@ class Control:
         self.counts: dict[str, int] = {}
         self.where: tuple[str, int, str] | None = None
         self.left: dict[int, dict[str, int]] = {}
+        self.said: dict[int, dict[str, Any]] = {}
         self.failed: set[int] = set()
         self.abandoned: list[Any] = []
         self.abandoned_before: list[Any] = []
@@ -152,7 +154,7 @@ class Control:
             elif kind == "here":
                 self._answers[sender] = value
             elif kind == "left":
-                self.left[sender] = value
+                self.left[sender], self.said[sender] = value
             elif kind == "failed":
                 self.failed.add(sender)
             elif kind == "assemble":
@@ -253,14 +255,18 @@ class Control:
                     f"rank {r}."
                 )
 
-    def farewell(self) -> None:
+    def farewell(self, words: dict[str, Any]) -> None:
         """Tell that this rank has ended, and stay until all have. Uses next to no CPU.
+
+        Args:
+            words: what it says to the others as it leaves.
 
         Raises:
             TimeoutError: if one has fallen silent instead.
         """
         what = f"Rank {self.rank} of {self.size} cannot end with the others"
-        self._tell("left", dict(self.counts), self.others)
+        self.said[self.rank] = words
+        self._tell("left", (dict(self.counts), words), self.others)
         self._await_all(float("inf"), 0.02, lambda waited: self.check_heartbeats(what))
 
     def fail(self, seconds: float) -> None:

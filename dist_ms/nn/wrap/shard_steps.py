@@ -18,8 +18,8 @@ from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.communication import Comm, agreeing
 from dist_ms.ops.layers.dropout import offsets_from
-from dist_ms.parallel.desync import memory
 from dist_ms.parallel.plan import SyncPlan
+from dist_ms.parallel.replicas.desync import memory
 from dist_ms.parallel.virtual_shards import VirtualShards, mean_over_shards, virtual_shards
 
 _CALLS = 1 << 20  # dropout calls of one seed in a shard's forward run, at most

@@ -50,6 +50,25 @@ for x, y in batches(40):
 report(net)
 """
 
+# Too short a job for the detector, with a function's model that is gone when the process ends.
+LATE = """
+init()
+ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+
+def train():
+    net, loss = model(), nn.MSELoss()
+    optimizer = nn.SGD(net.trainable_params(), 0.05)
+    step = ms.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
+    reduce = nn.DistributedGradReducer(optimizer.parameters)
+    for number, (x, y) in enumerate(batches(6)):
+        value, grads = step(x, y)
+        optimizer(grads if sys.argv[1] == "unreduced" and number == 5 else reduce(grads))
+    if sys.argv[1] == "evaluated" and get_rank() == 0:
+        net[0].weight.set_data(net[0].weight * 2)
+
+train()
+"""
+
 # A rule that needs the whole gradient of a parameter, on top of one that does not.
 NORMED = """
 class Normed(nn.SGD):
@@ -99,6 +118,21 @@ def test_the_line_that_the_error_names_mends_it(run, weights):
     assert (first == second).all()
     assert run(HEAD + LOOP, "data_parallel", ranks=1).code == 0
     np.testing.assert_allclose(first, weights(1)[0], rtol=1e-5, atol=1e-6)
+
+
+def test_the_last_update_is_looked_at_too(run):
+    done = run(HEAD + LATE, "unreduced")
+    assert done.code == 1
+    for rank in range(2):
+        assert f"[rank {rank} of 2] DesyncError: Parameter '0.weight' must be the same on all ranks" in done.err
+    assert "when they ended, after 6 updates, it was not" in done.err
+
+
+@pytest.mark.parametrize("how", ["reduced", "evaluated"])
+def test_a_job_that_ends_well(run, how):
+    done = run(HEAD + LATE, how)
+    assert done.code == 0, done.err
+    assert "DesyncError" not in done.err
 
 
 def test_a_word_that_it_is_meant(run, weights):

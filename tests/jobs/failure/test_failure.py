@@ -93,7 +93,7 @@ def test_a_rank_that_ends_early_waits_for_the_others_without_work(run):
         "    mpi_ends = lambda: print(resource.getrusage(resource.RUSAGE_SELF).ru_utime - used)\n"
         "    from dist_ms.communication.rendezvous import control\n"
         "    farewell = control.Control.farewell\n"
-        "    control.Control.farewell = lambda self: (farewell(self), mpi_ends())\n"
+        "    control.Control.farewell = lambda self, words: (farewell(self, words), mpi_ends())\n"
         "    sys.exit(0)\n"
         "time.sleep(2)\nprint('done')",
     )

@@ -9,8 +9,8 @@ import dist_ms as ms
 from dist_ms import Parameter, Tensor, nn
 from dist_ms.communication import get_group_size, get_rank
 from dist_ms.parallel import DesyncError, make_plan
-from dist_ms.parallel.desync import DesyncDetector
 from dist_ms.parallel.plan import Sharding
+from dist_ms.parallel.replicas.desync import DesyncDetector
 
 
 class Net(nn.Cell):

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common.checks import check_bool
 from dist_ms.nn.cell import Cell
-from dist_ms.parallel.replicas import ReplicaCheck
+from dist_ms.parallel.replicas.check import ReplicaCheck
 
 
 class ReplicatedUpdate(Cell):

@@ -17,10 +17,10 @@ from dist_ms.common.settings.parallel_context import get_auto_parallel_context
 from dist_ms.common.tensor.sparse_tensor import RowTensor
 from dist_ms.communication import Comm, World, agreeing, current
 from dist_ms.parallel.agreement import agree_on_plan
-from dist_ms.parallel.desync import DesyncDetector, memory, name_ranks, steps_between
-from dist_ms.parallel.errors import UnreducedGradientError
+from dist_ms.parallel.errors import UnreducedGradientError, name_ranks
 from dist_ms.parallel.mode import is_data_parallel, reduced, tell_alone, world_comm
 from dist_ms.parallel.plan import make_plan
+from dist_ms.parallel.replicas.desync import DesyncDetector, memory, steps_between
 from dist_ms.parallel.servers.roles import is_worker
 from dist_ms.parallel.session import reduced_by
 
@@ -31,7 +31,7 @@ class ReplicaCheck:
     """What an optimizer asks before each update; it follows the context and the world as they are then.
 
     Examples:
-        >>> from dist_ms.parallel.replicas import ReplicaCheck
+        >>> from dist_ms.parallel.replicas.check import ReplicaCheck
         >>> ReplicaCheck().before_update("SGD", [], ())
     """
 
@@ -100,7 +100,7 @@ class Replicas:
             PlanMismatchError: on every rank, if the ranks' optimizers do not have the same weights.
 
         Examples:
-            >>> from dist_ms.parallel.replicas import Replicas
+            >>> from dist_ms.parallel.replicas.check import Replicas
             >>> Replicas.of("SGD", []) is None
             True
         """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dist_ms.parallel.desync import memory, pieces, steps_between
+from dist_ms.parallel.replicas.desync import memory, pieces, steps_between
 
 
 @pytest.mark.parametrize("sizes", [[], [0], [1], [64, 0, 3], [1000, 7, 4096, 64, 1], [5] * 40, [123457]])

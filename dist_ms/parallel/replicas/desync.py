@@ -15,8 +15,9 @@ import numpy as np
 from dist_ms._ext.hashing import hash_memory
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm
-from dist_ms.parallel.errors import DesyncError
+from dist_ms.parallel.errors import DesyncError, name_ranks
 from dist_ms.parallel.plan import SyncPlan
+from dist_ms.parallel.replicas.last_look import Watched
 
 VARIABLE = "DIST_MS_DESYNC_STEPS"
 STEPS = int(value_of(VARIABLE, {}))
@@ -42,7 +43,7 @@ def steps_between(environ: dict[str, str] | None = None) -> int:
         ValueError: if the variable is no whole number of 0 or more.
 
     Examples:
-        >>> from dist_ms.parallel.desync import steps_between
+        >>> from dist_ms.parallel.replicas.desync import steps_between
         >>> steps_between({"DIST_MS_DESYNC_STEPS": "10"}), steps_between({})
         (10, 50)
     """
@@ -70,7 +71,7 @@ class DesyncDetector:
         >>> import dist_ms as ms
         >>> from dist_ms.communication import LocalComm
         >>> from dist_ms.parallel import make_plan
-        >>> from dist_ms.parallel.desync import DesyncDetector
+        >>> from dist_ms.parallel.replicas.desync import DesyncDetector
         >>> w = ms.Parameter(np.ones(2, np.float32), name="w")
         >>> DesyncDetector(make_plan([w]), [w], LocalComm(), steps=10).step()
     """
@@ -80,6 +81,7 @@ class DesyncDetector:
         chosen = [row.name for row in plan.rows if row.start == "broadcast" and row.gradient in _REPLICATED]
         self._parameters = [by_name[name] for name in chosen]
         self._comm = comm
+        self._watched = Watched(self._parameters, comm)
         # What changes right after it was hashed is hashed in the next round and found at its end.
         sizes = [p.array().nbytes for p in self._parameters]
         self._pieces = pieces(sizes, max(1, steps // 2))
@@ -212,16 +214,3 @@ def _difference(first: np.ndarray, values: np.ndarray) -> str:
     return (
         f"{count} of {first.size} elements differ, the first at {place}: {values[where]!s} instead of {first[where]!s}"
     )
-
-
-def name_ranks(ranks: Sequence[int]) -> str:
-    """Name ranks in a message.
-
-    Args:
-        ranks: one or several.
-
-    Examples:
-        >>> name_ranks([0]), name_ranks([0, 2])
-        ('rank 0', 'ranks 0, 2')
-    """
-    return f"rank{'s' * (len(ranks) > 1)} {', '.join(map(str, ranks))}"
