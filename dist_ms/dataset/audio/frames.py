@@ -29,16 +29,14 @@ def fourier(
     hop_length: int,
     center: bool = True,
     pad_mode: BorderType = BorderType.REFLECT,
-    onesided: bool = True,
 ) -> np.ndarray:
-    """The spectra (..., frequency, frame) of windowed frames."""
+    """The spectra (..., frequency, frame) of windowed frames, without negative frequencies."""
     size = window.size
     audio = audio.astype(np.float64)
     if center:
         audio = np.pad(audio, [(0, 0)] * (audio.ndim - 1) + [(size // 2, size // 2)], BORDERS[pad_mode])
     frames = np.lib.stride_tricks.sliding_window_view(audio, size, -1)[..., ::hop_length, :] * window
-    spectra = np.fft.rfft(frames) if onesided else np.fft.fft(frames)
-    return np.swapaxes(spectra, -1, -2)
+    return np.swapaxes(np.fft.rfft(frames), -1, -2)
 
 
 def overlapped(

@@ -26,7 +26,7 @@ class _Masking(AudioOperation):
     def _masked(self, audio: np.ndarray, start: int, width: int) -> np.ndarray:
         """The same mask in all spectrograms."""
         size = audio.shape[self.axis - 3]
-        if start < 0 or start + width > size:
+        if width and (start < 0 or start + width > size):
             wanted = f"within the {size} places of the axis"
             raise RuntimeError(complaint("mask_start", type(self).__name__, wanted, f"{start} with a width of {width}"))
         result = audio.copy()

@@ -48,7 +48,7 @@ class Spectrogram(AudioOperation):
         normalized: divide by the window's length as a vector.
         center: whether frames have their middles at their times; the ends are continued then.
         pad_mode: how.
-        onesided: leave the negative frequencies out.
+        onesided: leave the negative frequencies out; else they repeat the positive ones, not conjugated.
 
     Examples:
         >>> import numpy as np
@@ -97,7 +97,10 @@ class Spectrogram(AudioOperation):
                 f"{audio.shape[-1]} samples, but got {self.n_fft}."
             )
         window = window_of(self.window, self.win_length, self.n_fft)
-        spectra = fourier(audio, window, self.hop_length, self.center, self.pad_mode, self.onesided)
+        spectra = fourier(audio, window, self.hop_length, self.center, self.pad_mode)
+        if not self.onesided:
+            positive = spectra[..., 1 : self.n_fft - self.n_fft // 2, :]
+            spectra = np.concatenate([spectra, positive[..., ::-1, :]], -2)
         if self.normalized:
             spectra = spectra / np.sqrt((window**2).sum())
         if self.power == 0:
@@ -109,7 +112,7 @@ class SpectralCentroid(AudioOperation):
     """The mean frequency of each frame in Hz, weighted by the magnitudes: (..., 1, frame).
 
     Args:
-        sample_rate: samples per second.
+        sample_rate: samples per second; 0 is refused when an array is given.
         n_fft: samples of a frame's transform.
         win_length: samples of the window, `n_fft` if not given.
         hop_length: samples from a frame to the next one, half the window if not given.
@@ -137,6 +140,8 @@ class SpectralCentroid(AudioOperation):
 
     def transform(self, audio: np.ndarray) -> np.ndarray:
         """Take the centroids of an array."""
+        if not self.sample_rate:
+            raise RuntimeError(complaint("sample_rate", "SpectralCentroid", "greater than 0", self.sample_rate))
         magnitudes = self._spectrogram.powers(audio)
         frequencies = np.linspace(0, self.sample_rate // 2, magnitudes.shape[-2])[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
