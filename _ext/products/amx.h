@@ -32,7 +32,9 @@ static inline void split_pairs(__m512 first, __m512 second, uint8_t *to)
             first = _mm512_sub_ps(first, _mm512_castsi512_ps(one));
             second = _mm512_sub_ps(second, _mm512_castsi512_ps(two));
         }
-        _mm512_store_si512(to + p * PART_BYTES, _mm512_or_si512(_mm512_srli_epi32(one, 16), two));
+        /* one >> 16 | (two & upper): what is left may lie below the normal range, where its bits are the lowest. */
+        _mm512_store_si512(to + p * PART_BYTES,
+                           _mm512_ternarylogic_epi32(_mm512_srli_epi32(one, 16), two, upper, 0xf8));
     }
 }
 

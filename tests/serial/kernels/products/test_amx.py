@@ -47,6 +47,17 @@ def test_rows_of_very_different_size_keep_their_digits():
     assert error(out, a, b) < 2.0**-22
 
 
+@pytest.mark.parametrize("transposed", [False, True])
+def test_numbers_whose_rest_is_subnormal_do_not_touch_their_neighbours(transposed):
+    rng = np.random.default_rng(2)
+    a, b = operand(rng, (64, 96), transposed), operand(rng, (96, 32), transposed)
+    a[:, 48:64] *= np.float32(1e-36)  # paired with 32:48
+    b[16:32] *= np.float32(1e-35)
+    out = np.empty((64, 32), np.float32)
+    assert amx.matmul(a, b, out)
+    assert error(out, a, b) < 4e-7
+
+
 def test_integers_are_exact():
     rng = np.random.default_rng(1)
     a = rng.integers(-2000, 2000, (70, 90)).astype(F32)
