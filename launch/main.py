@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
-from dist_ms.launch.run_options import add_run_options, make_job, positive
+from dist_ms.launch.run_options import add_run_options, make_job, number, positive
 
 
 class _Version(argparse.Action):
@@ -28,9 +29,21 @@ class _Version(argparse.Action):
         parser.exit()
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose commands refuse unknown options themselves, under their own usage."""
+
+    def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            close = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            self.error(f"there is no option {unknown[0]}{hint}")
+        return options, unknown
+
+
 def make_parser() -> argparse.ArgumentParser:
     """Return the parser of all subcommands."""
-    parser = argparse.ArgumentParser(prog="dist-ms", description="Run dist_ms jobs.")
+    parser = _Parser(prog="dist-ms", description="Run dist_ms jobs.")
     parser.add_argument("--version", action=_Version, nargs=0, help="show the versions of dist_ms and MPI, and end")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     run = commands.add_parser(
@@ -73,10 +86,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 def _seconds(text: str) -> float:
     """Return a time between two looks, for argparse."""
-    seconds = float(text)
-    if not 0.1 <= seconds <= 3600:
-        raise argparse.ArgumentTypeError(f"must be 0.1 to 3600 seconds, but got {text}")
-    return seconds
+    return number(text, float, 0.1, "0.1 to 3600 seconds", 3600)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -88,8 +98,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["ckpt"]:  # a program of the package itself, which this floor does not import
         return subprocess.run([sys.executable, "-m", "dist_ms.train.state", *words[1:]], check=False).returncode
-    parser = make_parser()
-    options = parser.parse_args(words)
+    options = make_parser().parse_args(words)
     try:
         if options.command == "doctor":
             from dist_ms.launch.doctor import doctor
@@ -107,8 +116,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.command == "plan":
             from dist_ms.launch.plan import show_plan
 
-            return show_plan(options.ranks, _program(parser, options))
-        return _run(parser, options)
+            return show_plan(options.ranks, _program(options))
+        return _run(options)
     except LaunchError as error:
         print(f"dist-ms {options.command}: {error}", file=sys.stderr)
         return 2
@@ -116,20 +125,20 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGINT
 
 
-def _program(parser: argparse.ArgumentParser, options: argparse.Namespace) -> list[str]:
+def _program(options: argparse.Namespace) -> list[str]:
     """Return Python's arguments for the program to run."""
     program = options.program[1:] if options.program[:1] == ["--"] else options.program
     if not program:
-        parser.error(f"{options.command} needs a script.py, or -m and a module")
+        raise LaunchError("a script.py must follow, or -m and a module, with their arguments.")
     return ["-m", *program] if options.module else program
 
 
-def _run(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     """Carry out `dist-ms run`."""
     from dist_ms.launch.dry_run import show_command
     from dist_ms.launch.run import run_job
 
-    job = make_job(options, _program(parser, options), os.environ)
+    job = make_job(options, _program(options), os.environ)
     if options.dry_run:
         return show_command(job, options.mpirun, os.environ)
     return run_job(

@@ -23,7 +23,7 @@ from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun
 from dist_ms.launch.output.rank_output import RankOutput
 from dist_ms.launch.output.streams import Streams
 from dist_ms.launch.output.tagged_lines import TaggedLines
-from dist_ms.launch.reporting.reading import remove_old
+from dist_ms.launch.reporting.reading import prepare
 from dist_ms.launch.reporting.report import report
 from dist_ms.launch.reports import VARIABLE, Reports, named
 from dist_ms.launch.running.answering import silent_hosts
@@ -70,7 +70,7 @@ def run_job(
         sys.stdout.flush()
         os.execve(job.python, [job.python, *job.program], rank_environment(job, machine, environ))
     if job.trace is not None:
-        remove_old(job.trace)
+        prepare(job.trace)
     status, began = StatusFolder(job.program, job.ranks, job.servers), time.monotonic()
     if status.path is not None:
         environ = {**environ, STATUS: str(status.path)}
@@ -193,8 +193,10 @@ def _verdict(job: Job, code: int, banners: BannerFilter, reports: Reports, stopp
     lost = "lost" in banners.failure and first is not None and first.code == LOST
     if first is not None and not lost:
         line, code = first.describe(job.ranks, job.servers), first.code
-    elif code > 128 and not banners.failure:
+    elif code - 128 in signal.valid_signals() and not banners.failure:
         line = f"dist-ms: mpirun was ended by {named(code - 128)}; the job was stopped."
+    elif code and not banners.failure:
+        line = _without_ranks(job, code)
     elif code or "daemon" in banners.failure:
         code = code or 1
         line = describe(banners.failure, job.ranks, code, job.servers)
@@ -203,6 +205,18 @@ def _verdict(job: Job, code: int, banners: BannerFilter, reports: Reports, stopp
     say(line)
     said = first.said if first is not None and not lost else ""
     return Outcome(code, said, asked is not None, fault_of(first, banners.failure))
+
+
+def _without_ranks(job: Job, code: int) -> str:
+    """Say that mpirun failed, and no rank has told of an end."""
+    line = f"dist-ms: mpirun ended with exit code {code}, for what it says above, and no rank has told why."
+    far = next((host.name for host in job.hosts if not host.local), None)
+    if far is None:
+        return line
+    return (
+        f"{line} It starts ranks through ssh: 'ssh {far} true' must work from here without a password, for each "
+        f"machine, and {job.python} must be there, too."
+    )
 
 
 def _check(job: Job, environ: Mapping[str, str]) -> None:

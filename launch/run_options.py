@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from dist_ms.launch.command import Job
 from dist_ms.launch.hosts import Host, parse_hosts, read_hostfile, share
@@ -13,29 +14,41 @@ from dist_ms.launch.mpirun import LaunchError
 from dist_ms.launch.running.stopping import GRACE
 from dist_ms.launch.schedulers import find_allocation
 
+_Number = TypeVar("_Number", int, float)
+
+
+def number(text: str, kind: type[_Number], least: float, wanted: str, most: float = sys.float_info.max) -> _Number:
+    """Return a number within limits, for argparse.
+
+    Args:
+        text: what was given.
+        kind: int or float.
+        least: the smallest that is taken.
+        wanted: what the error says that it must be.
+        most: the largest that is taken.
+    """
+    try:
+        found = kind(text)
+    except ValueError:
+        found = None
+    if found is None or not least <= found <= most:
+        raise argparse.ArgumentTypeError(f"must be {wanted}, but got {text!r}")
+    return found
+
 
 def positive(text: str) -> int:
     """Return a positive int, for argparse."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be 1 or more, but got {text}")
-    return number
+    return number(text, int, 1, "an int of 1 or more")
 
 
 def count(text: str) -> int:
     """Return an int of 0 or more, for argparse."""
-    number = int(text)
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
-    return number
+    return number(text, int, 0, "an int of 0 or more")
 
 
 def seconds(text: str) -> float:
     """Return a number of seconds, for argparse."""
-    number = float(text)
-    if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be 0 or more, but got {text}")
-    return number
+    return number(text, float, 0, "0 seconds or more")
 
 
 def add_run_options(run: argparse.ArgumentParser) -> None:
@@ -73,9 +86,9 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument(
         "--timeout",
-        type=float,
+        type=seconds,
         metavar="SECONDS",
-        help="how long a rank waits for others (default: DIST_MS_TIMEOUT, or 600)",
+        help="how long a rank waits for others; 0: without limit (default: DIST_MS_TIMEOUT, or 600)",
     )
     run.add_argument(
         "--grace",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,10 +36,23 @@ class RankTrace:
         return sorted((e for e in self.events if e["ph"] == "X" and e["cat"] == lane), key=lambda e: e["ts"])
 
 
-def remove_old(folder: str) -> None:
-    """Remove what ranks of an earlier run wrote to a folder."""
-    for path in Path(folder).glob("rank_*.json.gz*"):
-        path.unlink(missing_ok=True)
+def prepare(folder: str) -> None:
+    """Make a folder for what ranks will write, without what those of an earlier run wrote there.
+
+    Args:
+        folder: of `dist-ms run --trace`.
+
+    Raises:
+        LaunchError: if nothing can be written there.
+    """
+    try:
+        os.makedirs(folder, exist_ok=True)
+        for path in Path(folder).glob("rank_*.json.gz*"):
+            path.unlink(missing_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise LaunchError(f"--trace must be a folder to write to, but got {folder!r}: {error.strerror}.") from None
 
 
 def read_ranks(folder: str) -> list[RankTrace]:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from tests.jobs.conftest import command, environment
+from tests.jobs.conftest import DIST_MS, command, environment, is_open_mpi
 
 REPORT = """
 import json, os, sys
@@ -214,6 +214,27 @@ printf -- '-%.0s' {1..74} >&2
 printf '\\n' >&2
 for _ in {1..600}; do sleep 0.1; done
 """
+
+
+@pytest.mark.parametrize(
+    ("options", "hint"),
+    [
+        (["-n", "2", "--mpi-args=--no-such-option"], "no rank has told why."),
+        (["--hosts", "localhost:1,nowhere.invalid:1"], "'ssh nowhere.invalid true' must work from here"),
+    ],
+)
+def test_an_mpirun_that_starts_no_rank_was_ended_by_no_signal(write, tmp_path, options, hint):
+    if not is_open_mpi():
+        pytest.skip("another MPI has other exit codes")
+    agent = tmp_path / "agent.sh"  # an ssh that reaches nobody
+    agent.write_text("#!/bin/sh\nexit 255\n")
+    agent.chmod(0o755)
+    words = [*DIST_MS, *options, str(write("print('ran')"))]
+    env = environment(PRTE_MCA_plm_ssh_agent=str(agent), OMPI_MCA_plm_rsh_agent=str(agent))
+    done = subprocess.run(words, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    last = done.stderr.splitlines()[-1]
+    assert done.returncode > 0 and "ran" not in done.stdout
+    assert last.startswith(f"dist-ms: mpirun ended with exit code {done.returncode}, ") and hint in last
 
 
 def test_an_mpirun_that_hangs_when_the_job_is_over_is_ended(write, tmp_path):

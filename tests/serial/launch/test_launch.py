@@ -404,13 +404,48 @@ def test_the_command_line():
 
 @pytest.mark.parametrize(
     "argv",
-    [[], ["run"], ["run", "-n", "0", "x.py"], ["run", "-n", "two", "x.py"], ["run", "-n", "2"]],
+    [
+        [],
+        ["run", "-n", "0", "x.py"],
+        ["run", "-n", "two", "x.py"],
+        ["run", "-n", "2", "--timeout", "-3", "x.py"],
+        ["run", "-n", "2", "--grace", "nan", "x.py"],
+        ["top", "--interval", "0"],
+    ],
 )
 def test_a_wrong_command_line_is_exit_code_2(argv, capsys):
     with pytest.raises(SystemExit) as caught:
         main(argv)
     assert caught.value.code == 2
-    assert "usage: dist-ms" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "usage: dist-ms" in error and (not argv or f"but got {argv[-2 + (argv[0] == 'top')]!r}" in error)
+
+
+@pytest.mark.parametrize(
+    ("argv", "hint"),
+    [
+        (["run", "-n", "2", "--elastik", "x.py"], "--elastik; did you mean --elastic?"),
+        (["run", "--hosst=a:1", "x.py"], "--hosst=a:1; did you mean --hosts?"),
+        (["doctor", "--quick"], "--quick\n"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_the_command_s_usage(argv, hint, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(argv)
+    error = capsys.readouterr().err
+    assert caught.value.code == 2 and error.startswith(f"usage: dist-ms {argv[0]} ")
+    assert f"dist-ms {argv[0]}: error: there is no option {hint}" in error
+
+
+def test_a_command_without_a_script(capsys):
+    assert main(["run", "-n", "2"]) == 2
+    assert capsys.readouterr().err.startswith("dist-ms run: a script.py must follow, or -m and a module")
+
+
+def test_a_folder_of_traces_that_cannot_be_is_named_before_the_job(tmp_path, capsys):
+    (tmp_path / "train.py").write_text("raise SystemExit(3)")
+    assert main(["run", "--trace", str(tmp_path / "train.py"), "-n", "1", str(tmp_path / "train.py")]) == 2
+    assert "dist-ms run: --trace must be a folder to write to, but got " in capsys.readouterr().err
 
 
 def test_a_script_that_does_not_exist(capsys):
