@@ -21,6 +21,7 @@ class Lanes:
         on: whether they are kept.
         spans: (lane, name, start, end, number), times by `perf_counter_ns`; a collective has a number, others 0.
         left_out: how many came when there was no room left.
+        plan: what happens to each parameter, as a table; "" before the first data-parallel step.
         after_update: called at the end of each update of an optimizer, with the time.
     """
 
@@ -28,6 +29,7 @@ class Lanes:
         self.on = False
         self.spans: list[tuple[str, str, int, int, int]] = []
         self.left_out = 0
+        self.plan = ""
         self.after_update: Callable[[int], None] | None = None
 
     def add(self, lane: str, name: str, start: int, end: int, number: int = 0) -> None:

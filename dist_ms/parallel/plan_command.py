@@ -1,9 +1,10 @@
-"""`dist-ms plan`: a job that ends where its plan is made."""
+"""Where a plan is shown: in the report of a traced run, and by `dist-ms plan`, whose job ends where it is made."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from dist_ms.common.lanes import lanes
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm
 from dist_ms.parallel.plan import SyncPlan
@@ -12,9 +13,9 @@ VARIABLE = "DIST_MS_PLAN"
 
 
 def show_plan(plan: SyncPlan, comm: Comm) -> None:
-    """Write the plan to the file that the environment variable DIST_MS_PLAN names, and end the process.
+    """Keep the plan for a trace; write it to the file that the variable DIST_MS_PLAN names, and end the process.
 
-    Without the variable nothing happens.
+    Where nobody traces, and without the variable, nothing happens.
 
     Args:
         plan: what the first train step is about to follow.
@@ -23,6 +24,8 @@ def show_plan(plan: SyncPlan, comm: Comm) -> None:
     Raises:
         SystemExit: with code 0, after writing.
     """
+    if lanes.on:
+        lanes.plan = str(plan)
     file = value_of(VARIABLE)
     if not file:
         return

@@ -173,6 +173,7 @@ class Trace:
                 "Python": platform.python_version(),
                 "NumPy": version("numpy"),
             },
+            "plan": lanes.plan if self.rank == 0 else "",  # it is the same on all
             "limits": limits,
             "operations": by_operation(self._operations.spans)[:200],
             "detailed_steps": sum(place < len(self.updates) for place in _DETAILED),

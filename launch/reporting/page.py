@@ -41,6 +41,7 @@ _STYLE = (
     "polyline{fill:none;stroke-width:1.6;vector-effect:non-scaling-stroke}.wide{overflow-x:auto}"
     "table{border-collapse:collapse;font-size:13px;width:100%}th,td{padding:4px 8px 4px 0;text-align:right;"
     "border-bottom:1px solid var(--rule);white-space:nowrap}th:first-child,td:first-child{text-align:left}"
+    "pre{font-size:12px;line-height:1.4;margin:8px 0}summary{cursor:pointer;font-size:13px}"
     "@media(max-width:560px){.row{display:block}.bar{width:100%}.axis{flex-basis:64px}.ends{margin-left:72px}}"
 )
 _NIGHT = "--ink:#e4e8ec;--soft:#9aa5b0;--paper:#14181c;--rule:#333a42;--box:#1f252b"
@@ -67,6 +68,7 @@ def page(ranks: Sequence[RankTrace], found: Sequence[RankPhases], words: str) ->
         "<h2>Memory of arrays</h2>" + _memory(ranks),
         _operations(ranks[0]),
         table(links(ranks)),
+        _plan(ranks[0]),
         _about(ranks),
     ]
     style = (
@@ -209,6 +211,17 @@ def _operation(row: dict[str, Any], limits: dict[str, float]) -> list[str]:
         products = limits["bfloat16" if row["narrow"] else "float32"]
         needed = max(row["flops"] / products, row["bytes"] / limits["memory"])
     return [*texts, f"{min(100.0, 100 * needed / seconds):.0f} %" if needed else "-"]
+
+
+def _plan(one: RankTrace) -> str:
+    """What happens to each parameter, folded."""
+    text = one.facts.get("plan")
+    if not text:
+        return ""
+    return (
+        "<h2>Plan</h2><p class=soft>What happens to each parameter: how it starts, how its gradient travels, who saves "
+        f'it.</p><details><summary>Show the table</summary><div class="wide"><pre>{escape(text)}</pre></div></details>'
+    )
 
 
 def _about(ranks: Sequence[RankTrace]) -> str:

@@ -73,6 +73,7 @@ def test_a_slow_rank_is_named_and_the_trace_opens(run, tmp_path):
     assert times == "2" and float(speed) == pytest.approx(2 * 8192 / (float(took) * 1e6), rel=0.2)
     assert float(moved) > 0 and 0 <= int(share.removesuffix(" %")) <= 100
     assert "GFLOP/s in products of float32" in page
+    assert page.count("  all_reduce  ") == 4  # the plan's rows: two weights, two biases
     assert "http" not in page and "<script" not in page and "is in no phase" in page
     words = [sys.executable, "-m", "dist_ms.launch", "report", str(folder)]
     again = subprocess.run(words, capture_output=True, text=True, timeout=30, check=True).stdout
