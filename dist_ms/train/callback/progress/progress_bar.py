@@ -17,6 +17,7 @@ _EVERY = 1.0  # seconds: how often the speed is found anew
 class ProgressBar(Callback):
     """A bar over all steps of a run with loss, samples/s of all ranks and time left; a line per evaluated epoch.
 
+    The bar has the loss of the last step, the line the mean over the epoch's steps, both of rank 0's batches.
     Below the bar is what the ranks wait for, if it is 1 % of the time or more: batches, each other, and the rank that
     the others wait for. On a terminal the bar moves; elsewhere (a log file, a notebook) one plain line per epoch is
     printed. Only rank 0 prints. Ranks of other machines are taken to be as fast as those of rank 0's.
@@ -31,6 +32,7 @@ class ProgressBar(Callback):
         self._bar: Any = None
         self._console: Any = None
         self._last_epoch = 0
+        self._losses: list[float] = []  # of the epoch's steps
         self._of_epoch = self._recent = Meter()
         self._at_step: Counts = counts()
 
@@ -61,7 +63,7 @@ class ProgressBar(Callback):
             run_context: the run.
         """
         if self._console is not None:
-            self._of_epoch = Meter()
+            self._of_epoch, self._losses = Meter(), []
 
     def on_train_step_end(self, run_context: RunContext) -> None:
         """Advance the bar.
@@ -72,10 +74,12 @@ class ProgressBar(Callback):
         if self._console is None:
             return
         self._at_step = counts()
-        if self._bar is None:
-            return
         run = run_context.original_args()
         loss = number_of(run["net_outputs"])
+        if isinstance(loss, (int, float)):
+            self._losses.append(loss)
+        if self._bar is None:
+            return
         text = f"{loss:.4f}" if isinstance(loss, float) else str(loss)
         self._bar.step(f"epoch {run['cur_epoch_num']}/{self._last_epoch}", text)
         if self._at_step.time - self._recent.begun >= _EVERY:
@@ -93,7 +97,8 @@ class ProgressBar(Callback):
         results = run.get("eval_results") or {}
         if self._console is None or (self._bar is not None and not results):
             return
-        values = {"loss": number_of(run["net_outputs"])}
+        mean = sum(self._losses) / len(self._losses) if self._losses else number_of(run["net_outputs"])
+        values = {"loss": mean}
         values |= {f"eval_{name.removeprefix('eval_')}": value for name, value in results.items()}
         parts = [f"{k} {v:.4f}" if isinstance(v, float) else f"{k} {v}" for k, v in values.items()]
         if rates := self._of_epoch.rates(self._at_step):
