@@ -4,6 +4,7 @@ import importlib.util
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -20,6 +21,14 @@ def run(page):
     for block in blocks:
         exec(compile(block, str(page), "exec"), names)
     return names
+
+
+def loaded(path):
+    """A module of a file outside of packages."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture(autouse=True)
@@ -44,6 +53,13 @@ def test_page(name):
 
 def test_home():
     run(DOCS / "index.md")
+
+
+def test_the_home_page_s_figures_stand_where_they_were_measured():
+    rows = re.findall(r"\(\[\w+\]\((\w+\.md)\)\) \| ([\d.]+) \|", (DOCS / "index.md").read_text())
+    assert len(rows) == 6
+    for page, figure in rows:
+        assert re.search(rf"(?<![\d.]){re.escape(figure)}(?![\d.]\d)", (DOCS / page).read_text()), (page, figure)
 
 
 @pytest.mark.parametrize(
@@ -82,9 +98,19 @@ def test_the_gallery_has_every_example():
 
 @pytest.mark.parametrize("name", ["shards", "step", "buckets"])
 def test_the_script_draws_what_the_pages_show(name):
-    spec = importlib.util.spec_from_file_location("drawings", DOCS / "pictures/drawings.py")
-    drawings = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(drawings)
+    drawings = loaded(DOCS / "pictures/drawings.py")
     getattr(drawings, name)().write(Path("drawn.svg"))
     assert Path("drawn.svg").read_text() == (DOCS / f"pictures/{name}.svg").read_text()
     assert f"pictures/{name}.svg" in (DOCS / "tutorials/data_parallel.md").read_text()
+
+
+@pytest.mark.parametrize(("name", "pairs"), [("from_pytorch", 2), ("from_horovod", 1)])
+def test_another_framework_s_code_stands_beside_ours(name, pairs):
+    hook = loaded(DOCS / "site/pages.py")
+    page = SimpleNamespace(file=SimpleNamespace(src_uri=f"{name}.md"))
+    made = hook.on_page_markdown((DOCS / f"{name}.md").read_text(), page)
+    found = re.findall(
+        r'<div class="beside" markdown>\n<div markdown>\n\n(.*?)</div>\n<div markdown>(.*?)</div>', made, re.S
+    )
+    assert len(found) == pairs
+    assert all("```python" in theirs and "\nHere" in ours and "dist_ms" not in theirs for theirs, ours in found)
