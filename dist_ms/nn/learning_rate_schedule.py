@@ -6,11 +6,13 @@ import math
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms.common.checks import (
     check_bool,
     check_non_negative_float,
     check_positive_float,
     check_positive_int,
+    check_type,
     complaint,
 )
 from dist_ms.common.tensor import Tensor
@@ -48,6 +50,41 @@ class LearningRateSchedule(Cell):
         raise NotImplementedError(
             f"For '{self.cls_name}', construct(global_step) is not defined: a schedule returns its learning rate there."
         )
+
+    def then(self, schedule: LearningRateSchedule, after: int) -> LearningRateSchedule:
+        """Return a schedule that follows this one for some steps, and then another from its step 0 on.
+
+        Args:
+            schedule: the other one.
+            after: the steps of this one, a positive int.
+
+        Raises:
+            TypeError: for an argument of another type.
+            ValueError: if `after` is not positive.
+
+        Examples:
+            >>> import dist_ms as ms
+            >>> rate = ms.nn.WarmUpLR(0.5, 4).then(ms.nn.CosineDecayLR(0.0, 0.5, 8), after=4)
+            >>> [float(rate(ms.Tensor(step, ms.int32))) for step in (0, 2, 4, 8, 12)]
+            [0.0, 0.25, 0.5, 0.25, 0.0]
+        """
+        return _Sequence(self, schedule, after)
+
+
+class _Sequence(LearningRateSchedule):
+    """A schedule for some steps, and another after them."""
+
+    def __init__(self, first: LearningRateSchedule, second: LearningRateSchedule, after: int) -> None:
+        super().__init__()
+        check_type(second, "schedule", "then", LearningRateSchedule)
+        self.after = check_positive_int(after, "after", "then")
+        self.first, self.second = first, second
+
+    def construct(self, global_step: Tensor) -> Tensor:
+        """The learning rate of a step."""
+        step = global_step if isinstance(global_step, Tensor) else Tensor(global_step)
+        left = ops.maximum(step - self.after, ops.zeros_like(step))
+        return ops.where(step < self.after, self.first(step), self.second(left))
 
 
 class _Formula(LearningRateSchedule):

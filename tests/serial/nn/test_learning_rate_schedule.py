@@ -60,3 +60,28 @@ def test_steps_of_any_form(make, expected):
 def test_errors(call, error, text):
     with pytest.raises(error, match=text):
         call()
+
+
+def test_schedules_follow_each_other_in_an_optimizer():
+    rate = nn.WarmUpLR(0.1, 2).then(nn.ExponentialDecayLR(0.1, 0.5, 1), after=2).then(nn.WarmUpLR(0.8, 8), after=4)
+    net = nn.Dense(1, 1, weight_init="zeros", has_bias=False)
+    optimizer, before, moved = nn.SGD(net.trainable_params(), rate), 0.0, []
+    for _ in range(7):
+        optimizer((Tensor([[-1.0]], float32),))
+        moved.append(float(net.weight[0, 0]) - before)
+        before = float(net.weight[0, 0])
+    np.testing.assert_allclose(moved, [0.0, 0.05, 0.1, 0.05, 0.0, 0.1, 0.2], atol=1e-6)
+    np.testing.assert_allclose(rate(Tensor([1, 3, 6], int32)).asnumpy(), [0.05, 0.05, 0.2], rtol=1e-6)
+    assert float(rate(3)) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("other", "after", "error", "text"),
+    [
+        (0.1, 4, TypeError, "'schedule' must be a LearningRateSchedule, but got float"),
+        (nn.WarmUpLR(0.1, 2), 0, ValueError, "'after' must be a positive int, but got 0"),
+    ],
+)
+def test_what_cannot_follow_is_refused(other, after, error, text):
+    with pytest.raises(error, match=text):
+        nn.WarmUpLR(0.1, 2).then(other, after)
