@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import Group
 
 _COLUMNS = ("rank", "state", "epoch", "step", "steps/s", "samples/s", "loss", "data", "ranks", "CPU", "memory")
+# Left out, one after the other, where a terminal is too narrow for all.
+_DROPPED = ("memory", "samples/s", "CPU", "epoch", "steps/s", "loss")
 _STATES = {"R": "runs", "S": "waits", "D": "disk", "T": "stopped", "t": "traced", "Z": "dead", "": "gone"}
 _OLD = 5.0  # seconds without a new record: the rank cannot write
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -90,11 +92,33 @@ def rank_row(record: Mapping[str, Any], before: Mapping[str, Any] | None, now: L
     return [*cells, f"{memory / 2**20:,.0f}M"]
 
 
-def tables(now: Look, then: Look) -> Group:
+def fitting(rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    """Return the columns that fit side by side, with a space between them; those that say least are left out first.
+
+    Args:
+        rows: the heads, and the cells below.
+        width: columns of the terminal.
+
+    Examples:
+        >>> from dist_ms.launch.monitoring.top import _COLUMNS, fitting
+        >>> [_COLUMNS[i] for i in fitting([_COLUMNS], 50)]
+        ['rank', 'state', 'epoch', 'step', 'steps/s', 'loss', 'data', 'ranks', 'CPU']
+    """
+    widths = [max(map(len, cells)) + 1 for cells in zip(*rows, strict=True)]
+    kept = list(range(len(widths)))
+    for name in _DROPPED:
+        if sum(widths[i] for i in kept) - 1 <= width:
+            break
+        kept.remove(_COLUMNS.index(name))
+    return kept
+
+
+def tables(now: Look, then: Look, width: int) -> Group:
     """Return what is shown: a table per job.
 
     Args:
         now, then: this look and the one before.
+        width: columns of the terminal.
     """
     from rich import box
     from rich.console import Group
@@ -111,8 +135,13 @@ def tables(now: Look, then: Look) -> Group:
         if job.restarts:
             title += f", {job.restarts} restarts"
         shown.append(Text(title, style="bold"))
+        rows = []
+        for record in job.records:
+            before = earlier.get((job.process, record["rank"], record["pid"]))
+            rows.append(rank_row(record, before, now, then))
+        kept = fitting([_COLUMNS, *rows], width)
         table = Table(
-            *_COLUMNS,
+            *(_COLUMNS[i] for i in kept),
             box=box.SIMPLE_HEAD,
             padding=0,
             pad_edge=False,
@@ -120,10 +149,9 @@ def tables(now: Look, then: Look) -> Group:
         )
         for column in table.columns[2:]:
             column.justify = "right"
-        for record in job.records:
-            before = earlier.get((job.process, record["rank"], record["pid"]))
-            cells = rank_row(record, before, now, then)
-            table.add_row(*cells, style="" if cells[1] in ("runs", "waits", "disk") else "bold red")
+        for cells in rows:
+            style = "" if cells[1] in ("runs", "waits", "disk") else "bold red"
+            table.add_row(*(cells[i] for i in kept), style=style)
         shown.append(table)
         looked = [earlier[key] for r in job.records if (key := (job.process, r["rank"], r["pid"])) in earlier]
         if looked and (awaited := straggler(job.records, now.time - then.time, looked)):
@@ -176,13 +204,13 @@ def top(interval: float, once: bool) -> int:
         if once or not sys.stdout.isatty():
             if then.jobs:
                 time.sleep(interval)
-            console.print(tables(look(), then))
+            console.print(tables(look(), then, console.width))
             return 0
-        with Live(tables(then, then), console=console, screen=True, auto_refresh=False) as live:
+        with Live(tables(then, then, console.width), console=console, screen=True, auto_refresh=False) as live:
             while True:
                 time.sleep(interval)
                 now = look()
-                live.update(tables(now, then), refresh=True)
+                live.update(tables(now, then, console.width), refresh=True)
                 then = now
     except KeyboardInterrupt:
         return 0

@@ -198,16 +198,20 @@ def test_the_tables_fit_a_terminal(parent, begin):
     then = look(parent)
     write(status, 0, time=time.time() + 1, steps=12345, samples=234567, epoch=[10, 12], batch=[1000, 2000])
     console = Console(width=80, record=True, file=io.StringIO())
-    console.print(tables(look(parent), then))
+    console.print(tables(look(parent), then, 80))
     text = console.export_text()
     assert "…" not in text and "train.py [bold]: 3 ranks" in text and "1 rank is starting" in text
-    assert "10/12" in text and "1000/2000" in text and "gone" in text
+    assert "10/12" in text and "1000/2000" in text and "gone" in text and "memory" in text
+    narrow = Console(width=60, record=True, file=io.StringIO())
+    narrow.print(tables(look(parent), then, 60))
+    text = narrow.export_text()
+    assert "…" not in text and "1000/2000" in text and "steps/s" in text and "memory" not in text
     write(status, 2, awaited=[1, 1.0, 0.0])
     then = look(parent)
     write(status, 2, awaited=[1, 1e6, 0.0])
     time.sleep(0.01)
-    console.print(tables(look(parent), then))
+    console.print(tables(look(parent), then, 80))
     assert "The others waited 100 % for worker 1 at the servers." in console.export_text()
     status.remove()
-    console.print(tables(look(parent), then))
+    console.print(tables(look(parent), then, 80))
     assert "No job of yours runs here" in console.export_text()
