@@ -100,29 +100,39 @@ def main(argv: Sequence[str] | None = None) -> int:
         return subprocess.run([sys.executable, "-m", "dist_ms.train.state", *words[1:]], check=False).returncode
     options = make_parser().parse_args(words)
     try:
-        if options.command == "doctor":
-            from dist_ms.launch.doctor import doctor
-
-            return doctor()
-        if options.command == "top":
-            from dist_ms.launch.monitoring.top import top
-
-            return top(options.interval, options.once)
-        if options.command == "report":
-            from dist_ms.launch.reporting.report import report
-
-            print(f"{report(options.folder)}\nSee {os.path.join(options.folder, 'report.html')} and trace.json there.")
-            return 0
-        if options.command == "plan":
-            from dist_ms.launch.plan import show_plan
-
-            return show_plan(options.ranks, _program(options))
-        return _run(options)
+        code = _carry_out(options)
+        sys.stdout.flush()
+        return code
     except LaunchError as error:
         print(f"dist-ms {options.command}: {error}", file=sys.stderr)
         return 2
+    except BrokenPipeError:  # `dist-ms doctor | head`: nobody reads on
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left goes nowhere, without a word
+        return 128 + signal.SIGPIPE
     except KeyboardInterrupt:  # before there is a job that could be asked to stop
         return 128 + signal.SIGINT
+
+
+def _carry_out(options: argparse.Namespace) -> int:
+    """Run a command and return its exit code."""
+    if options.command == "doctor":
+        from dist_ms.launch.doctor import doctor
+
+        return doctor()
+    if options.command == "top":
+        from dist_ms.launch.monitoring.top import top
+
+        return top(options.interval, options.once)
+    if options.command == "report":
+        from dist_ms.launch.reporting.report import report
+
+        print(f"{report(options.folder)}\nSee {os.path.join(options.folder, 'report.html')} and trace.json there.")
+        return 0
+    if options.command == "plan":
+        from dist_ms.launch.plan import show_plan
+
+        return show_plan(options.ranks, _program(options))
+    return _run(options)
 
 
 def _program(options: argparse.Namespace) -> list[str]:

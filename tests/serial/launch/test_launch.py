@@ -2,6 +2,7 @@
 
 import os
 import stat
+import subprocess
 import sys
 
 import pytest
@@ -379,8 +380,6 @@ def test_incomplete_lines_of_ranks_wait_a_moment(capfd, monkeypatch):
 
 @pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK"])
 def test_the_first_program_of_a_rank_opens_its_streams(tmp_path, variable):
-    import subprocess
-
     for n in range(10, 14):
         (tmp_path / str(n)).write_text("")
     (tmp_path / "in").write_text("typed")
@@ -460,8 +459,6 @@ def test_no_job_inside_a_job(capsys, monkeypatch):
 
 
 def test_importing_the_launcher_loads_no_mpi():
-    import subprocess
-
     code = "import dist_ms.launch.main, dist_ms.launch.run, sys; print('mpi4py' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
@@ -481,3 +478,12 @@ def test_a_folder_of_logs_that_cannot_be_is_named(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(LaunchError, match="--log-dir must be a folder to write to, but got .*file"):
         Streams(2, log_dir=str(tmp_path / "file"))
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback():
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = [sys.executable, "-m", "dist_ms.launch", "run", "-n", "1", "--dry-run", __file__]
+    done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, timeout=60, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
