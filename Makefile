@@ -41,7 +41,7 @@ LINTED := $(VENV)/.dev
 BOOKS := $(VENV)/.docs
 
 .DELETE_ON_ERROR:
-.PHONY: demo test test-serial test-mpi test-jobs doctest docs bench lint wheel clean
+.PHONY: demo test test-serial test-mpi test-jobs doctest docs bench lint wheel sdist clean
 
 demo: $(INSTALLED)
 	$(VENV)/bin/dist-ms run -n 2 examples/train_digits.py
@@ -102,6 +102,11 @@ wheel: | $(RUN) same-python
 	$(RUN) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir build/wheel .
 	PATH="$(abspath $(VENV))/bin:$$PATH" $(RUN) -m auditwheel repair --strip --zip-compression-level 9 \
 	    --exclude libgomp.so.1 --exclude libdnnl.so.3 --wheel-dir dist build/wheel/*.whl
+
+# The sources as one file, for pip on machines with g++.
+sdist: | $(RUN) same-python
+	$(PIP) build
+	$(RUN) -m build --sdist --outdir dist .
 
 clean:
 	rm -rf build dist *.egg-info .pytest_cache .ruff_cache $(INSTALLED) $(BUILT)
