@@ -114,3 +114,14 @@ def test_another_framework_s_code_stands_beside_ours(name, pairs):
     )
     assert len(found) == pairs
     assert all("```python" in theirs and "\nHere" in ours and "dist_ms" not in theirs for theirs, ours in found)
+
+
+def test_formulas_of_docstrings_become_mathml():
+    for package in ("griffe", "latex2mathml"):  # of the extra `docs`
+        pytest.importorskip(package)
+    formulas = loaded(DOCS / "site/formulas.py")
+    made = formulas.with_mathml(ms.nn.CosineDecayLR.__doc__)
+    assert made.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') == 1
+    assert "math::" not in made and "\n    Source: Loshchilov" in made
+    made = formulas.with_mathml(ms.nn.ExponentialDecayLR.__doc__)
+    assert made.count("<span><math ") == 2 and ":math:" not in made
