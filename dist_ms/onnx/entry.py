@@ -10,7 +10,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.onnx.library import check_installed
 from dist_ms.parallel.job import data_parallel_comm
 
-__all__ = ["export"]
+__all__ = ["check_network", "default_names", "export", "together"]
 
 
 def export(
@@ -95,39 +95,55 @@ def write_model(
         initializers_as_inputs: `keep_initializers_as_inputs` there.
         seal: encrypts the file's content.
     """
-    if not hasattr(net, "parameters_and_names") or not hasattr(net, "construct"):
-        raise ValueError(f"For '{owner}', 'net' must be a Cell, but got {type(net).__name__}.")
-    if not isinstance(file_name, str) or not file_name:
-        raise TypeError(f"For '{owner}', 'file_name' must be a str with the name of a file, but got {file_name!r}.")
-    path = file_name if file_name.endswith(".onnx") else f"{file_name}.onnx"
-    comm = data_parallel_comm()
+    path = check_network(owner, net, file_name, ".onnx")
 
     def make() -> Any:
         check_installed(owner)
-        from dist_ms.onnx.exporting import input_names_of, model_of
+        from dist_ms.onnx.exporting import model_of
         from dist_ms.onnx.recording import named_parameters, tensors
 
-        _check_tensors(owner, inputs)
-        taken = {name for name, _ in named_parameters(net)}
-        names = [f"{name}_input" if name in taken else name for name in input_names_of(net, inputs)]
-        names = _names(input_names, "input_names", owner, names)
+        names = _names(input_names, "input_names", owner, default_names(owner, net, inputs))
         results = _names(output_names, "output_names", owner, None)
-        _check_apart(owner, taken, names, results)
+        _check_apart(owner, {name for name, _ in named_parameters(net)}, names, results)
         ranks = {name: len(t.shape) for name, t in zip(names, tensors(list(inputs)))}
         axes = _axes(owner, dynamic_axes, ranks)
         return model_of(owner, net, inputs, names, results, axes, with_parameters, initializers_as_inputs)
 
-    def put() -> None:
-        if comm is None or comm.rank == 0:
-            from dist_ms.onnx.writing import write
+    def put(model: Any) -> None:
+        from dist_ms.onnx.writing import write
 
-            write(model, path, seal)
+        write(model, path, seal)
 
-    model = _together(owner, comm, make)
-    _together(owner, comm, put)
+    together(owner, make, put)
 
 
-def _together(owner: str, comm: Any, work: Callable[[], Any]) -> Any:
+def check_network(owner: str, net: Any, file_name: Any, ending: str) -> str:
+    """Check what is exported and where to, and give the file's name with its ending."""
+    if not hasattr(net, "parameters_and_names") or not hasattr(net, "construct"):
+        raise ValueError(f"For '{owner}', 'net' must be a Cell, but got {type(net).__name__}.")
+    if not isinstance(file_name, str) or not file_name:
+        raise TypeError(f"For '{owner}', 'file_name' must be a str with the name of a file, but got {file_name!r}.")
+    return file_name if file_name.endswith(ending) else f"{file_name}{ending}"
+
+
+def default_names(owner: str, net: Any, inputs: tuple) -> list[str]:
+    """Names of the inputs' tensors: those of `construct`'s parameters, apart from the network's own."""
+    from dist_ms.onnx.exporting import input_names_of
+    from dist_ms.onnx.recording import named_parameters
+
+    _check_tensors(owner, inputs)
+    taken = {name for name, _ in named_parameters(net)}
+    return [f"{name}_input" if name in taken else name for name in input_names_of(net, inputs)]
+
+
+def together(owner: str, make: Callable[[], Any], put: Callable[[Any], None]) -> None:
+    """Make a file's content on all ranks and write it on rank 0; where one fails all do."""
+    comm = data_parallel_comm()
+    content = _guarded(owner, comm, make)
+    _guarded(owner, comm, lambda: put(content) if comm is None or comm.rank == 0 else None)
+
+
+def _guarded(owner: str, comm: Any, work: Callable[[], Any]) -> Any:
     """What a piece of work returns; where it fails on one rank it fails on all."""
     error: Exception | None = None
     found = None

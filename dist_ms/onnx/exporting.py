@@ -17,7 +17,7 @@ from dist_ms.onnx.library import onnx
 from dist_ms.onnx.nodes.table import table
 from dist_ms.onnx.recording import Reference, Run, named_parameters, record, tensors
 
-__all__ = ["OPSET", "input_names_of", "model_of"]
+__all__ = ["OPSET", "add_steps", "input_names_of", "model_of", "runs_of"]
 
 OPSET = 17
 
@@ -74,6 +74,28 @@ def model_of(
         RuntimeError: if an operation, or a way through the network, cannot be exported.
     """
     symbols = symbols_of(inputs, input_names, axes)
+    runs = runs_of(owner, net, inputs, symbols)
+    steps, wires = aligned(runs)
+    named = [wires[Reference("input", i)] for i in range(len(input_names))]
+    graph = Graph([(s.sizes, named[s.places[0][0]], s.places[0][1]) for s in symbols])
+    for wire, name in zip(named, input_names):
+        wire.name = name
+        graph.wires.append(wire)
+    for reference, wire in wires.items():
+        if reference.kind == "parameter":
+            wire.name = reference.index
+    outputs = add_steps(owner, graph, table(), runs, steps, wires)
+    return _assembled(
+        net, graph, named, input_names, outputs, output_names, symbols, with_parameters, initializers_as_inputs
+    )
+
+
+def runs_of(owner: str, net: Any, inputs: Sequence[Any], symbols: Sequence) -> list[Run]:
+    """Runs of the network on its inputs and on others of their kind, as for inference.
+
+    Raises:
+        RuntimeError: if it does not run with other sizes of its open dimensions, or returns no tensor.
+    """
     with evaluating(net):
         runs = []
         for given in examples(inputs, symbols):
@@ -91,32 +113,26 @@ def model_of(
     for run in runs:
         if not run.outputs:
             raise RuntimeError(f"For '{owner}', the network must return a Tensor, but it returned none.")
-    steps, wires = aligned(runs)
-    graph, outputs = _graph(owner, runs, steps, wires, input_names, symbols)
-    named = [wires[Reference("input", i)] for i in range(len(input_names))]
-    return _assembled(
-        net, graph, named, input_names, outputs, output_names, symbols, with_parameters, initializers_as_inputs
-    )
+    return runs
 
 
-def _graph(
-    owner: str, runs: list[Run], steps: list[Step], wires: dict, input_names: list[str], symbols: Sequence
-) -> tuple[Graph, list[Wire]]:
-    """The nodes of all steps, and the tensors that are returned."""
-    named = [wires[Reference("input", i)] for i in range(len(input_names))]
-    graph = Graph([(s.sizes, named[s.places[0][0]], s.places[0][1]) for s in symbols])
-    for wire, name in zip(named, input_names):
-        wire.name = name
-        graph.wires.append(wire)
-    for reference, wire in wires.items():
-        if reference.kind == "parameter":
-            wire.name = reference.index
-    writers = table()
+def add_steps(owner: str, graph: Any, writers: Any, runs: list[Run], steps: list[Step], wires: dict) -> list[Wire]:
+    """Add the nodes of all steps, and give the tensors that are returned.
+
+    Args:
+        owner: the name used in errors.
+        graph: takes the nodes; its `form` is the name of the file's format.
+        writers: adds the nodes of a step, by the step's kind.
+        runs, steps, wires: what `runs_of` and `aligned` gave.
+
+    Raises:
+        RuntimeError: if a step has no form in such files.
+    """
     for step in steps:
         writer = writers.get(step.kind)
         if writer is None:
             raise RuntimeError(
-                f"For '{owner}', every operation must have a form in ONNX, but {step.title} has none here "
+                f"For '{owner}', every operation must have a form in {graph.form}, but {step.title} has none here "
                 f"(its class is {step.kind})."
             )
         try:
@@ -147,7 +163,7 @@ def _graph(
         except Unsupported as error:
             raise RuntimeError(f"For '{owner}', the end of the network {error}.") from None
         outputs.append(wire)
-    return graph, outputs
+    return outputs
 
 
 def _open(value: Any) -> bool:

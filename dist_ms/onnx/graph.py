@@ -34,6 +34,8 @@ class Graph:
         symbols: for each dynamic length its values in the runs, and the input and axis that have it.
     """
 
+    form = "ONNX"
+
     def __init__(self, symbols: Sequence[tuple[tuple[int, ...], Wire, int]] = ()) -> None:
         self.nodes: list = []
         self.initializers: dict[str, Any] = {}

@@ -17,7 +17,7 @@ def _whole(index: Any) -> bool:
     return isinstance(index, slice) and index == slice(None)
 
 
-def _parts(index: Any, ndim: int) -> list:
+def index_parts(index: Any, ndim: int) -> list:
     """An index as a list with one part for each dimension, and None for new ones."""
     parts = list(index) if isinstance(index, tuple) else [index]
     if any(isinstance(p, Varying) for p in parts if not isinstance(p, (slice, np.ndarray))) and any(
@@ -41,7 +41,7 @@ def _parts(index: Any, ndim: int) -> list:
 @maps("GetItem")
 def _get(g: Any, step: Any) -> str:
     x = step.inputs[0]
-    parts = _parts(step["index"], x.ndim)
+    parts = index_parts(step["index"], x.ndim)
     name = g.name(x)
     name = _sliced(g, name, [p for p in parts if p is not None])
     return _picked(g, name, parts)
@@ -105,7 +105,7 @@ def _several(g: Any, name: str, parts: list) -> str:
 def _set(g: Any, step: Any) -> str:
     x, value = step.inputs[:2]
     sizes = x.shape
-    parts = _parts(step["index"], x.ndim)
+    parts = index_parts(step["index"], x.ndim)
     if any(p is None or isinstance(p, np.ndarray) for p in parts):
         raise Unsupported("writes at an index of arrays or new dimensions: use `ops.where` or `ops.concat`")
     # A mask of the elements that are written, and the value spread over them.
