@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.checks import check_choice
+from dist_ms.mindir.entry import write_mindir
 from dist_ms.onnx.entry import write_model
+from dist_ms.train.checkpoint.encryption import check_key, encrypted
 
 __all__ = ["export"]
 
 _FORMATS = ("AIR", "ONNX", "MINDIR")
-_OPTIONS = ("input_names", "output_names", "dynamic_axes")
-_MINDIR_OPTIONS = ("dataset", "incremental", "custom_func")
+_OPTIONS = {"ONNX": ("input_names", "output_names", "dynamic_axes"), "MINDIR": ()}
+_KEYS = ("enc_key", "enc_mode")
+_REFUSED = {
+    "obf_func": "obfuscated files are not written",
+    "custom_func": "the model's message is not handed out",
+    "dataset": "preprocessing is not written, give `inputs` as the network takes them",
+    "incremental": "a file has all parameters",
+}
 
 
 def export(net: Any, *inputs: Any, file_name: str, file_format: str = "ONNX", **kwargs: Any) -> None:
@@ -20,14 +29,15 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str = "ONNX", **
     Args:
         net: a Cell.
         inputs: what to call it with; lengths that are open are None in `Tensor(shape=[None, 8], dtype=ms.float32)`.
-        file_name: the file; '.onnx' is added if it is missing.
-        file_format: "ONNX". MindSpore's own formats, "MINDIR" and "AIR", are refused.
-        kwargs: `input_names`, `output_names` and `dynamic_axes` of `onnx.export`; `enc_key`, bytes, with a function
-            `enc_mode(content, enc_key)` that returns the content encrypted.
+        file_name: the file; '.onnx' or '.mindir' is added if it is missing.
+        file_format: "ONNX", or "MINDIR", which MindSpore and `load` read. "AIR" is refused.
+        kwargs: for ONNX `input_names`, `output_names` and `dynamic_axes` of `onnx.export`; for both `enc_key`, bytes,
+            and `enc_mode`, a function `enc_mode(content, enc_key)` that returns the content encrypted, or for
+            MINDIR "AES-GCM", "AES-CBC" or "SM4-CBC".
 
     Raises:
-        ImportError: if the package `onnx` is missing.
-        NotImplementedError: if the network is to be obfuscated.
+        ImportError: if ONNX is wanted and the package `onnx` is missing.
+        NotImplementedError: for an option that is not available.
         ValueError: if `net` is no Cell, or the format or an option is another.
         RuntimeError: if the network cannot be exported; see `onnx.export`.
 
@@ -35,36 +45,44 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str = "ONNX", **
         >>> import os, tempfile
         >>> import dist_ms as ms
         >>> folder = tempfile.mkdtemp()
-        >>> ms.export(ms.nn.ReLU(), ms.ops.ones((2, 3)), file_name=folder + "/relu", file_format="ONNX")
+        >>> ms.export(ms.nn.ReLU(), ms.ops.ones((2, 3)), file_name=folder + "/relu", file_format="MINDIR")
         >>> os.listdir(folder)
-        ['relu.onnx']
+        ['relu.mindir']
     """
-    if "obf_func" in kwargs:
-        raise NotImplementedError("For 'export', 'obf_func' must be left out: obfuscated files are not written.")
     check_choice(file_format, "file_format", "export", _FORMATS)
-    if file_format != "ONNX":
+    if file_format == "AIR":
         raise ValueError(
-            f"For 'export', 'file_format' must be 'ONNX', but got {file_format!r}: only MindSpore writes its own "
-            "formats. Save the parameters with `save_checkpoint`, load them into the same network in MindSpore, and "
-            "call its `export` there; or export to ONNX, which other programs run."
+            "For 'export', 'file_format' must be 'ONNX' or 'MINDIR', but got 'AIR', the form of Ascend's compiler: "
+            "export to MINDIR, which MindSpore's tools convert."
         )
-    for name in kwargs:
-        if name not in (*_OPTIONS, "enc_key", "enc_mode"):
-            of = "belongs to files of MINDIR" if name in _MINDIR_OPTIONS else "is unknown"
-            raise ValueError(f"For 'export', the options must be among {_OPTIONS}, but got {name!r}, which {of}.")
-    names, results, axes = (kwargs.get(option) for option in _OPTIONS)
-    write_model("export", net, inputs, file_name, names, results, axes, seal=_seal(kwargs))
+    options = _OPTIONS[file_format]
+    for name, value in kwargs.items():
+        if name in _REFUSED and value is not None and value is not False:
+            raise NotImplementedError(f"For 'export', '{name}' must be left out: {_REFUSED[name]}.")
+        if name not in (*options, *_KEYS, *_REFUSED):
+            raise ValueError(
+                f"For 'export', the options for {file_format} must be among {(*options, *_KEYS)}, but got {name!r}."
+            )
+    seal = _seal(file_format, kwargs)
+    if file_format == "MINDIR":
+        write_mindir("export", net, inputs, file_name, seal)
+        return
+    names, results, axes = (kwargs.get(option) for option in options)
+    write_model("export", net, inputs, file_name, names, results, axes, seal=seal)
 
 
-def _seal(kwargs: dict) -> Any:
+def _seal(file_format: str, kwargs: dict) -> Callable[[bytes], bytes] | None:
     """What encrypts the file, or None."""
-    if "enc_key" not in kwargs:
+    if kwargs.get("enc_key") is None:
         return None
-    key, encrypt = kwargs["enc_key"], kwargs.get("enc_mode", "AES-GCM")
+    key, mode = kwargs["enc_key"], kwargs.get("enc_mode", "AES-GCM")
     if not isinstance(key, bytes):
         raise TypeError(f"For 'export', 'enc_key' must be bytes, but got {type(key).__name__}.")
-    if not callable(encrypt):
+    if callable(mode):
+        return lambda content: mode(content, key)
+    if file_format == "ONNX":
         raise ValueError(
-            f"For 'export', 'enc_mode' must be a function of the content and the key for ONNX, but got {encrypt!r}."
+            f"For 'export', 'enc_mode' must be a function of the content and the key for ONNX, but got {mode!r}."
         )
-    return lambda content: encrypt(content, key)
+    check_key("export", "enc_key", key, "enc_mode", mode)
+    return lambda content: b"".join(encrypted([content], key, mode))

@@ -6,7 +6,6 @@ __all__ = [
     "build_searched_strategy",
     "export_split_mindir",
     "get_ckpt_path_with_strategy",
-    "load",
     "load_mindir",
     "load_obf_params_into_net",
     "merge_pipeline_strategys",
@@ -21,8 +20,8 @@ _STRATEGIES = (
     "Train data-parallel, or use nn.model_parallel.",
 )
 _GRAPHS = (
-    "has no networks in MindIR form",
-    "Keep the network's class, and use save_checkpoint and load_checkpoint, or export to ONNX.",
+    "has networks of MINDIR as whole files only",
+    "Use export with file_format='MINDIR' and load.",
 )
 _OBFUSCATION = ("does not obfuscate weights", "Encrypt the checkpoint: save_checkpoint takes 'enc_key'.")
 
@@ -32,7 +31,6 @@ merge_pipeline_strategys = refused("merge_pipeline_strategys", *_STRATEGIES)
 restore_group_info_list = refused("restore_group_info_list", *_STRATEGIES)
 set_op_strategy_config = refused("set_op_strategy_config", *_STRATEGIES)
 export_split_mindir = refused("export_split_mindir", *_GRAPHS)
-load = refused("load", *_GRAPHS)
 load_mindir = refused("load_mindir", *_GRAPHS)
 save_mindir = refused("save_mindir", *_GRAPHS)
 load_obf_params_into_net = refused("load_obf_params_into_net", *_OBFUSCATION)

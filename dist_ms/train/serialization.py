@@ -38,6 +38,7 @@ from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
 from dist_ms.train.checkpoint.torch_names import load_torch_checkpoint
 from dist_ms.train.model_export import export
+from dist_ms.train.model_load import load
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -46,6 +47,7 @@ __all__ = [
     "async_ckpt_thread_status",
     "ckpt_to_safetensors",
     "export",
+    "load",
     "load_checkpoint",
     "load_checkpoint_async",
     "load_distributed_checkpoint",

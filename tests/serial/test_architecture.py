@@ -30,9 +30,10 @@ FLOORS = {
     "dataset": {"common", "communication", "_ext", "mindrecord"},
     "train": {
         *("common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "dataset", "amp", "elastic"),
-        *("interruption", "onnx", "boost", "profiler"),
+        *("interruption", "onnx", "mindir", "boost", "profiler"),
     },
     "onnx": {"common", "autograd", "parallel"},
+    "mindir": {"common", "ops", "nn", "onnx"},
     "amp": {"common", "autograd", "ops", "_ext", "nn", "boost"},
     # Weights of checkpoints are read.
     "boost": {"common", "autograd", "ops", "communication", "parallel", "nn", "train.serialization"},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from dist_ms._ext.cell import Constructed, find_registered, registered
 from dist_ms.common.checks import check_string
@@ -21,7 +21,7 @@ from dist_ms.nn.cell.state import register_cell_buffer_registration_hook
 if TYPE_CHECKING:
     from dist_ms.common import dtype as mstype
 
-__all__ = ["Cell", "GraphCell", "register_cell_buffer_registration_hook"]
+__all__ = ["Cell", "register_cell_buffer_registration_hook"]
 
 
 class Cell(Constructed):
@@ -436,17 +436,3 @@ class Cell(Constructed):
 
 find_registered(Cell)
 Cell.IGNORE_LIST = inspection.own_fields(Cell)
-
-
-class GraphCell(Cell):
-    """Not available: graphs in MindIR form belong to MindSpore's compiler.
-
-    Raises:
-        RuntimeError: always.
-    """
-
-    def __init__(self, graph: Any, params_init: dict | None = None, obf_random_seed: int | None = None) -> NoReturn:
-        raise RuntimeError(
-            "For 'GraphCell', graphs in MindIR form can not be run by dist_ms: build the network from Cells and load "
-            "its checkpoint."
-        )

@@ -16,7 +16,7 @@ def test_the_page(tmp_path, monkeypatch):
     pytest.importorskip("sklearn")
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 8
     names = {}
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), names)

@@ -395,11 +395,6 @@ def test_pickle():
     assert repr(twin) == repr(net)
 
 
-def test_graph_cells_are_refused():
-    with pytest.raises(RuntimeError, match="MindIR"):
-        nn.GraphCell(None)
-
-
 def test_many_cells_share_nothing():
     one, other = Scale(1), Scale(2)
     one.register_buffer("b", tensor(1))

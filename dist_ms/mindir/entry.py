@@ -1,0 +1,43 @@
+"""`export` to a file of MINDIR."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from dist_ms.common.atomic_file import replacing
+from dist_ms.onnx.entry import check_network, default_names, together
+
+__all__ = ["write_mindir"]
+
+
+def write_mindir(
+    owner: str, net: Any, inputs: tuple, file_name: Any, seal: Callable[[bytes], bytes] | None = None
+) -> None:
+    """Check the arguments of an export, make the model and write it; rank 0 writes for all.
+
+    Args:
+        owner: the name used in errors.
+        net: a Cell.
+        inputs: what to call it with; unknown lengths are -1.
+        file_name: the file; '.mindir' is added if it is missing.
+        seal: encrypts the file's content.
+
+    Raises:
+        TypeError, ValueError: if an argument does not fit.
+        RuntimeError: if an operation, or a way through the network, cannot be exported.
+    """
+    path = check_network(owner, net, file_name, ".mindir")
+
+    def make() -> bytes:
+        from dist_ms.mindir.exporting import model_of
+
+        return model_of(owner, net, inputs, default_names(owner, net, inputs)).SerializeToString()
+
+    def put(content: bytes) -> None:
+        os.makedirs(os.path.dirname(os.path.realpath(path)), mode=0o700, exist_ok=True)
+        with replacing(path) as file:
+            file.write(content if seal is None else seal(content))
+
+    together(owner, make, put)
