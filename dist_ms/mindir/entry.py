@@ -13,7 +13,12 @@ __all__ = ["write_mindir"]
 
 
 def write_mindir(
-    owner: str, net: Any, inputs: tuple, file_name: Any, seal: Callable[[bytes], bytes] | None = None
+    owner: str,
+    net: Any,
+    inputs: tuple,
+    file_name: Any,
+    seal: Callable[[bytes], bytes] | None = None,
+    alone: bool = False,
 ) -> None:
     """Check the arguments of an export, make the model and write it; rank 0 writes for all.
 
@@ -23,6 +28,7 @@ def write_mindir(
         inputs: what to call it with; unknown lengths are -1.
         file_name: the file; '.mindir' is added if it is missing.
         seal: encrypts the file's content.
+        alone: whether this rank alone calls it, and writes.
 
     Raises:
         TypeError, ValueError: if an argument does not fit.
@@ -40,4 +46,7 @@ def write_mindir(
         with replacing(path) as file:
             file.write(content if seal is None else seal(content))
 
-    together(owner, make, put)
+    if alone:
+        put(make())
+    else:
+        together(owner, make, put)

@@ -8,6 +8,7 @@ import os
 import signal
 from typing import Any
 
+from dist_ms.mindir.entry import write_mindir
 from dist_ms.train.callback.callback import Callback, RunContext
 from dist_ms.train.callback.checkpoint_files import make_folder
 from dist_ms.train.callback.ranks import ranks_of
@@ -23,14 +24,15 @@ class OnRequestExit(Callback):
     """Save the network and end the run after the step in which a signal came.
 
     The files are `<directory>/rank_0/<file_name>_train.ckpt` and, when the signal came during
-    evaluation, `..._eval.ckpt`; they are loaded when a run begins. In a data-parallel job all ranks
+    evaluation, `..._eval.ckpt`, which are loaded when a run begins, and `....mindir` beside them: the
+    network without its loss, for `load`. In a data-parallel job all ranks
     end after the same step, whichever of them got the signal; rank 0 writes what all ranks have, and
     each rank's own parameters go to `rank_<rank>`.
 
     Args:
         save_ckpt: save, and load when a run begins.
-        save_mindir: accepted for MindSpore, whose compiled graphs do not exist here; a warning at
-            the exit says that none was written.
+        save_mindir: export the network to MINDIR, with the sizes of the last batch; where it cannot be
+            exported, or its layers are cut over the ranks, a warning says why.
         file_name: the start of the files' names.
         directory: where the `rank_...` folders are made.
         config_file: a JSON file that asks for the exit as well, with {"GracefulExit": 1}; it is
@@ -216,12 +218,27 @@ class OnRequestExit(Callback):
         self._stop_listening()
         if not leaving:
             return
+        if self.save_ckpt:
+            with ranks.agreeing():
+                self._save(ranks.rank, mode)
         if self.save_mindir and ranks.rank == 0:
-            _log.warning("%s: no MINDIR file was written: dist_ms has no compiled graphs.", _OWNER)
-        if not self.save_ckpt:
-            return
-        with ranks.agreeing():
-            self._save(ranks.rank, mode)
+            self._export(run, mode)
+
+    def _export(self, run: Any, mode: str) -> None:
+        """Write the network's operations; the run ends in any case."""
+        network, batch = run["network"], run[f"{mode}_dataset_element"]
+        if batch is None:
+            why: Any = "this rank's last step had no batch"
+        elif own_names(network):
+            why = "the ranks have different parts of it"
+        else:
+            inputs = batch if run.get("loss_fn") is None else batch[:-1]
+            try:
+                write_mindir(_OWNER, network, tuple(inputs), self._path(0, mode), alone=True)
+                return
+            except Exception as error:
+                why = error
+        _log.warning("%s: the network was not written to a file of MINDIR: %s", _OWNER, why)
 
     def _save(self, rank: int, mode: str) -> None:
         path, choice = self._path(rank, mode), None

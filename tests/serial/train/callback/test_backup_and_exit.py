@@ -73,12 +73,32 @@ def test_a_signal_ends_the_run_after_the_step(tmp_path, caplog):
     count = LambdaCallback(on_train_step_end=lambda c: steps.append(c.original_args().cur_step_num))
     before = signal.getsignal(signal.SIGTERM)
     leave = OnRequestExit(file_name="net", directory=str(tmp_path))
-    model().train(3, batches(), callbacks=[leave, Signals(signal.SIGTERM, 3), count])
+    net = network()
+    model(net).train(3, batches(), callbacks=[leave, Signals(signal.SIGTERM, 3), count])
     assert (steps, signal.getsignal(signal.SIGTERM)) == ([1, 2, 3], before)
     loaded = load_checkpoint(str(tmp_path / "rank_0" / "net_train.ckpt"))
     wanted = {"epoch_num": 2, "step_num": 3, "batch_num": 2, "global_step": 3}
     assert {name: int(loaded[name].asnumpy().reshape(-1)[0]) for name in wanted} == wanted
-    assert "no MINDIR file was written" in caplog.text
+    assert not caplog.text
+    graph = ms.nn.GraphCell(ms.load(str(tmp_path / "rank_0" / "net_train.mindir")))
+    x = ms.ops.ones(graph.graph.inputs[0][0])
+    np.testing.assert_allclose(graph(x).asnumpy(), net(x).asnumpy(), rtol=1e-6)
+
+
+def test_a_network_that_cannot_be_exported_is_named(tmp_path, caplog):
+    class Places(ms.nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.net = network()
+
+        def construct(self, x):
+            ms.ops.nonzero(x)
+            return self.net(x)
+
+    leave = OnRequestExit(directory=str(tmp_path))
+    model(Places()).train(3, batches(), callbacks=[leave, Signals(signal.SIGTERM, 1)])
+    assert os.listdir(tmp_path / "rank_0") == ["Net_train.ckpt"]
+    assert "was not written to a file of MINDIR: For 'OnRequestExit', the operation 'NonZero'" in caplog.text
 
 
 def test_another_signal_and_no_files(tmp_path):
