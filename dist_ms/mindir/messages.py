@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-__all__ = ["ATTRIBUTE", "FUNCTION", "PRIMITIVE", "message", "parsed"]
+__all__ = ["ATTRIBUTE", "FUNCTION", "PRIMITIVE", "is_model", "message", "parsed"]
 
 # Each message's fields: name, number, type, and whether there may be several.
 _FIELDS = {
@@ -22,8 +22,10 @@ _FIELDS = {
     "Graph": "node 1 Node *, name 2 string, parameter 3 Tensor *, input 5 Value *, output 6 Value *, "
     "map_parameter 10 bytes *",
     "Primitive": "name 1 string, op_type 2 string, attribute 3 Attribute *, instance_name 4 string, prim_type 5 int32",
-    "Model": "ir_version 1 string, producer_name 2 string, model_version 5 string, graph 7 Graph, functions 8 Graph *, "
-    "little_endian 10 bool, primitives 12 Primitive *, mind_ir_version 13 int64",
+    "Model": "ir_version 1 string, producer_name 2 string, producer_version 3 string, model_version 5 string, "
+    "graph 7 Graph, functions 8 Graph *, little_endian 10 bool, primitives 12 Primitive *, mind_ir_version 13 int64, "
+    "user_info 14 Model.UserInfoEntry *",
+    "Model.UserInfoEntry": "key 1 string, value 2 string",
 }
 
 # The kinds of an attribute's value.
@@ -54,7 +56,10 @@ def _classes() -> dict[str, type]:
     field = descriptor_pb2.FieldDescriptorProto
     file = descriptor_pb2.FileDescriptorProto(name="dist_ms/mindir.proto", package="dist_ms.mindir", syntax="proto2")
     for name, fields in _FIELDS.items():
-        made = file.message_type.add(name=name)
+        # A table of texts is an entry's message within its owner.
+        nested = "." in name
+        made = (file.message_type[-1].nested_type if nested else file.message_type).add(name=name.rpartition(".")[2])
+        made.options.map_entry = nested
         for told in fields.split(", "):
             called, number, kind, *several = told.split()
             entry = made.field.add(name=called, number=int(number))
@@ -65,14 +70,18 @@ def _classes() -> dict[str, type]:
                 entry.type = getattr(field, f"TYPE_{kind.upper()}")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    return {
-        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"dist_ms.mindir.{name}")) for name in _FIELDS
-    }
+    found = {name: pool.FindMessageTypeByName(f"dist_ms.mindir.{name}") for name in _FIELDS}
+    return {name: message_factory.GetMessageClass(descriptor) for name, descriptor in found.items()}
 
 
 def message(name: str, /, **fields: Any) -> Any:
     """A new message of this name."""
     return _classes()[name](**fields)
+
+
+def is_model(value: Any) -> bool:
+    """Whether a value is a model's message."""
+    return isinstance(value, _classes()["Model"])
 
 
 def parsed(content: bytes) -> Any:
@@ -102,6 +111,6 @@ def _check_texts(told: Any) -> None:
         if field.type == field.TYPE_STRING:
             if isinstance(value, bytes) or (not isinstance(value, str) and any(isinstance(v, bytes) for v in value)):
                 raise ValueError(f"its {field.name} is no text")
-        elif field.type == field.TYPE_MESSAGE:
+        elif field.type == field.TYPE_MESSAGE and not field.message_type.GetOptions().map_entry:
             for part in [value] if hasattr(value, "ListFields") else value:
                 _check_texts(part)

@@ -13,11 +13,10 @@ from dist_ms.train.checkpoint.encryption import check_key, encrypted
 __all__ = ["export"]
 
 _FORMATS = ("AIR", "ONNX", "MINDIR")
-_OPTIONS = {"ONNX": ("input_names", "output_names", "dynamic_axes"), "MINDIR": ()}
+_OPTIONS = {"ONNX": ("input_names", "output_names", "dynamic_axes"), "MINDIR": ("custom_func",)}
 _KEYS = ("enc_key", "enc_mode")
 _REFUSED = {
     "obf_func": "obfuscated files are not written",
-    "custom_func": "the model's message is not handed out",
     "dataset": "preprocessing is not written, give `inputs` as the network takes them",
     "incremental": "a file has all parameters",
 }
@@ -31,9 +30,10 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str = "ONNX", **
         inputs: what to call it with; lengths that are open are None in `Tensor(shape=[None, 8], dtype=ms.float32)`.
         file_name: the file; '.onnx' or '.mindir' is added if it is missing.
         file_format: "ONNX", or "MINDIR", which MindSpore and `load` read. "AIR" is refused.
-        kwargs: for ONNX `input_names`, `output_names` and `dynamic_axes` of `onnx.export`; for both `enc_key`, bytes,
-            and `enc_mode`, a function `enc_mode(content, enc_key)` that returns the content encrypted, or for
-            MINDIR "AES-GCM", "AES-CBC" or "SM4-CBC".
+        kwargs: for ONNX `input_names`, `output_names` and `dynamic_axes` of `onnx.export`; for MINDIR
+            `custom_func(model)`, which may change the protobuf message; for both `enc_key`, bytes, and `enc_mode`, a
+            function `enc_mode(content, enc_key)` that returns the content encrypted, or for MINDIR "AES-GCM",
+            "AES-CBC" or "SM4-CBC".
 
     Raises:
         ImportError: if ONNX is wanted and the package `onnx` is missing.
@@ -65,7 +65,10 @@ def export(net: Any, *inputs: Any, file_name: str, file_format: str = "ONNX", **
             )
     seal = _seal(file_format, kwargs)
     if file_format == "MINDIR":
-        write_mindir("export", net, inputs, file_name, seal)
+        change = kwargs.get("custom_func")
+        if change is not None and not callable(change):
+            raise TypeError(f"For 'export', 'custom_func' must be a function of the model, but got {change!r}.")
+        write_mindir("export", net, inputs, file_name, seal, change)
         return
     names, results, axes = (kwargs.get(option) for option in options)
     write_model("export", net, inputs, file_name, names, results, axes, seal=seal)

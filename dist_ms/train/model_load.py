@@ -1,4 +1,4 @@
-"""`load`: a file of MINDIR as a graph for `nn.GraphCell`."""
+"""`load`: a file of MINDIR as a graph for `nn.GraphCell`; `load_mindir` and `save_mindir`: as a protobuf message."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import io
 import os
 from typing import Any
 
+from dist_ms.mindir.entry import write_bytes
 from dist_ms.train.checkpoint.encryption import Decrypted, check_key, mode_of
 from dist_ms.train.checkpoint.sources import FileSection
 
-__all__ = ["load"]
+__all__ = ["load", "load_mindir", "save_mindir"]
 
 _OPTIONS = ("dec_key", "dec_mode")
 
@@ -59,6 +60,66 @@ def load(file_name: str, **kwargs: Any) -> Any:
         raise NotImplementedError(f"For 'load', {file_name} cannot be run: {_end(error)}.") from error
     except ValueError as error:
         raise RuntimeError(f"For 'load', {file_name} must be a whole file of MINDIR, but {_end(error)}.") from error
+
+
+def load_mindir(file_name: str) -> Any:
+    """Read the protobuf message of a file of MINDIR.
+
+    Args:
+        file_name: the file.
+
+    Returns:
+        The message, with MindSpore's names of fields; `user_info` is a table of texts.
+
+    Raises:
+        ValueError: if there is no such file, or it is none of MINDIR.
+
+    Examples:
+        >>> import tempfile
+        >>> import dist_ms as ms
+        >>> name = tempfile.mkdtemp() + "/net.mindir"
+        >>> ms.export(ms.nn.ReLU(), ms.ops.ones(3), file_name=name, file_format="MINDIR")
+        >>> model = ms.load_mindir(name)
+        >>> model.user_info["version"] = "7"
+        >>> ms.save_mindir(model, name)
+        >>> ms.load_mindir(name).user_info["version"]
+        '7'
+    """
+    from dist_ms.mindir.messages import parsed
+
+    if not isinstance(file_name, str) or not os.path.isfile(file_name):
+        raise ValueError(f"For 'load_mindir', 'file_name' must be the name of a file, but got {file_name!r}.")
+    with open(file_name, "rb") as file:
+        content = file.read()
+    try:
+        return parsed(content)
+    except ValueError as error:
+        raise ValueError(f"For 'load_mindir', {file_name} must be a file of MINDIR, but {_end(error)}.") from error
+
+
+def save_mindir(model: Any, file_name: str) -> None:
+    """Write a protobuf message to a file of MINDIR.
+
+    Args:
+        model: what `load_mindir` returned.
+        file_name: the file; '.mindir' is added if it is missing.
+
+    Raises:
+        TypeError: if `model` is no such message.
+        ValueError: if `file_name` is no name.
+
+    Examples:
+        See `load_mindir`.
+    """
+    from dist_ms.mindir.messages import is_model
+
+    if not is_model(model):
+        raise TypeError(
+            f"For 'save_mindir', 'model' must be what `load_mindir` returned, but got {type(model).__name__}."
+        )
+    if not isinstance(file_name, str) or not file_name:
+        raise ValueError(f"For 'save_mindir', 'file_name' must be the name of a file, but got {file_name!r}.")
+    write_bytes(file_name if file_name.endswith(".mindir") else f"{file_name}.mindir", model.SerializeToString())
 
 
 def _content(path: str, key: Any, mode: Any) -> bytes:

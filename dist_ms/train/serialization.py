@@ -38,7 +38,7 @@ from dist_ms.train.checkpoint.load_into_net import load_param_into_net
 from dist_ms.train.checkpoint.sealed_file import Seal, write_file
 from dist_ms.train.checkpoint.torch_names import load_torch_checkpoint
 from dist_ms.train.model_export import export
-from dist_ms.train.model_load import load
+from dist_ms.train.model_load import load, load_mindir, save_mindir
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -51,12 +51,14 @@ __all__ = [
     "load_checkpoint",
     "load_checkpoint_async",
     "load_distributed_checkpoint",
+    "load_mindir",
     "load_param_into_net",
     "load_segmented_checkpoints",
     "load_torch_checkpoint",
     "rank_list_for_transform",
     "safetensors_to_ckpt",
     "save_checkpoint",
+    "save_mindir",
     "transform_checkpoint_by_rank",
     "transform_checkpoints",
     "unified_safetensors",

@@ -59,7 +59,7 @@ def test_auto_parallel_runs_the_network(net, mode):
         (lambda n: ms.enable_dynamic(z=Tensor(shape=[None], dtype=ms.float32))(lambda x: x)(1), ValueError),
         (lambda n: ms.swap_tensors(1, Tensor([1.0])), TypeError),
         (lambda n: ms.data_sink(1, None), TypeError),
-        (lambda n: ms.load_mindir("a.mindir"), NotImplementedError),
+        (lambda n: ms.export_split_mindir("a.mindir"), NotImplementedError),
         (lambda n: ms.build_searched_strategy("a"), NotImplementedError),
     ],
 )

@@ -102,6 +102,25 @@ def test_the_ending_is_added(tmp_path):
     assert os.listdir(tmp_path / "new") == ["relu.mindir"]
 
 
+def test_the_message_can_be_changed(tmp_path):
+    def change(model):
+        model.producer_name, model.producer_version = "mine", "2"
+        model.user_info["note"] = "of the user"
+
+    path = exported(nn.ReLU(), ROWS, folder=tmp_path, custom_func=change)
+    model = ms.load_mindir(path)
+    assert (model.producer_name, model.producer_version, dict(model.user_info)) == (
+        "mine",
+        "2",
+        {"note": "of the user"},
+    )
+    model.user_info["more"] = "1"
+    ms.save_mindir(model, str(tmp_path / "second"))
+    again = str(tmp_path / "second.mindir")
+    assert dict(ms.load_mindir(again).user_info) == {"note": "of the user", "more": "1"}
+    assert nn.GraphCell(ms.load(again))(ROWS).shape == (2, 3)
+
+
 @pytest.mark.parametrize("mode", ["AES-GCM", "AES-CBC", "SM4-CBC"])
 def test_an_encrypted_file(mode, tmp_path):
     key = b"0123456789abcdef"
@@ -159,7 +178,7 @@ def test_lengths_that_must_be_fixed(tmp_path):
     [
         ({"obf_func": 1}, NotImplementedError, "'obf_func' must be left out"),
         ({"incremental": True}, NotImplementedError, "'incremental' must be left out"),
-        ({"custom_func": len}, NotImplementedError, "'custom_func' must be left out"),
+        ({"custom_func": 1}, TypeError, "'custom_func' must be a function"),
         ({"input_names": ["x"]}, ValueError, "options for MINDIR must be among .* but got 'input_names'"),
         ({"enc_key": b"1"}, ValueError, "'enc_key' must have 16 or 24 or 32 bytes"),
         ({"file_name": ""}, TypeError, "'file_name'"),

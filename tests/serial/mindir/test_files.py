@@ -131,6 +131,21 @@ def test_arguments(name, options, text):
         ms.load(name, obf_func=len)
 
 
+def test_arguments_of_messages(tmp_path):
+    damaged = tmp_path / "net.mindir"
+    damaged.write_bytes(b"\xff" * 9)
+    for name, text in (
+        ("missing.mindir", "must be the name of a file"),
+        (str(damaged), "must be a file of MINDIR, but"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            ms.load_mindir(name)
+    with pytest.raises(TypeError, match="must be what `load_mindir` returned, but got int"):
+        ms.save_mindir(1, "x")
+    with pytest.raises(ValueError, match="'file_name' must be the name"):
+        ms.save_mindir(message("Model"), "")
+
+
 @pytest.mark.parametrize("content", [b"", b"\xff" * 50, b"text that is no file of MINDIR", b"\x00" * 100])
 def test_what_is_no_file_of_mindir(content, tmp_path):
     path = tmp_path / "net.mindir"
