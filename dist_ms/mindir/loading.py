@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from dist_ms.common.tensor import wrap
 from dist_ms.mindir.messages import FUNCTION, PRIMITIVE, parsed
-from dist_ms.mindir.operations import Unknown, operation
+from dist_ms.mindir.operations import VIEWS, WRITING, Unknown, operation
 from dist_ms.mindir.values import ORDER, array_of, dtype_of, value_of
 from dist_ms.nn.cell.graph_cell import LoadedGraph
 
@@ -25,18 +26,23 @@ class _Step(NamedTuple):
     """A node that computes.
 
     Attributes:
-        title: the operation and its result, for errors.
+        kind: the operation's name.
         compute: what is called with the inputs.
         inputs: for each either its name or, in a list of one, its value.
         output: the result's name.
         last: names that no later step reads.
     """
 
-    title: str
+    kind: str
     compute: Callable[..., Any]
     inputs: tuple
     output: str
     last: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The operation and its result, for errors."""
+        return f"{self.kind} ({self.output})"
 
 
 def graph_of(content: bytes) -> LoadedGraph:
@@ -96,6 +102,7 @@ class _Reader:
         if not outputs or any(v is None for v in outputs):
             raise ValueError("it does not say what it returns")
         steps = _with_ends(self._steps, outputs)
+        _check_unread(steps, outputs)
 
         def run(values: Sequence[Any], given: Sequence[Any]) -> Any:
             return _run(steps, outputs, dict(zip([*names, *inputs], [*values, *given])))
@@ -150,7 +157,7 @@ class _Reader:
             compute, count = self._operation(kind, form, attributes, given)
             given = given[:count]
         self._made.add(output)
-        self._steps.append(_Step(f"{kind} ({output})", compute, tuple(given), output, ()))
+        self._steps.append(_Step(kind, compute, tuple(given), output, ()))
 
     def _operation(self, kind: str, form: int, attributes: dict, given: list) -> tuple[Any, int]:
         try:
@@ -202,6 +209,30 @@ def _with_ends(steps: list[_Step], outputs: tuple) -> list[_Step]:
         kept.append(step._replace(last=tuple(read - later)))
         later |= read
     return kept[::-1]
+
+
+def _check_unread(steps: list[_Step], outputs: tuple) -> None:
+    """Refuse to write into a tensor that others read: what is written is a new tensor here.
+
+    Raises:
+        NotImplementedError: if there is such a tensor.
+    """
+    makers = {step.output: step for step in steps}
+    reads = Counter(v for step in steps for v in {v for v in step.inputs if isinstance(v, str)})
+    reads.update(v for v in outputs if isinstance(v, str))
+
+    def alone(x: Any) -> bool:
+        maker = makers.get(x) if isinstance(x, str) else None
+        if maker is None or reads[x] > 1:
+            return False
+        return maker.kind not in VIEWS | _ITEMS or alone(maker.inputs[0])
+
+    for step in steps:
+        if step.kind in WRITING and not alone(step.inputs[0]):
+            raise NotImplementedError(
+                f"the operation {step.title} writes into a tensor that others read, which is not available: write "
+                "`x = x + y` instead of `x += y` in the network"
+            )
 
 
 def _run(steps: list[_Step], outputs: tuple, values: dict[str, Any]) -> Any:

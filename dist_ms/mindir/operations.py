@@ -9,16 +9,17 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.mindir.messages import FUNCTION
 from dist_ms.mindir.values import TYPES
+from dist_ms.ops.picking.indexing import SetItem
 from dist_ms.ops.primitive import Primitive
 
-__all__ = ["Unknown", "operation"]
+__all__ = ["VIEWS", "WRITING", "Unknown", "operation"]
 
 # The families of `ops` whose operations compute and do nothing else: no files, no Python code, no messages.
 _FAMILIES = frozenset(
     "activations convolutions creating elementwise images layers linear_algebra losses picking pooling_windows "
     "reducing shaping signals special_functions".split()
 )
-_WRITING = ("Assign", "Inplace", "Scatter")  # beginnings of names: these write to parameters
+_TO_PARAMETERS = ("Assign", "Inplace", "Scatter")  # beginnings of names: these write to parameters
 _HARMLESS = frozenset({"ScatterNd", "StopGradient"})
 
 # Settings that are numbers in a file and names in `ops`.
@@ -26,10 +27,25 @@ _NAMES = {
     "data_format": {0: "NCHW", 1: "NHWC", 14: "NCDHW"},
     "pad_mode": {0: "PAD", 1: "SAME", 2: "VALID"},
     "reduction": {0: "sum", 1: "mean", 2: "none"},
+    "interpolation_mode": {0: "bilinear", 1: "nearest"},
+    "padding_mode": {0: "zeros", 1: "border", 2: "reflection"},
 }
 _TYPED = frozenset({"output_type", "dtype", "argmax_type", "out_type"})
 _ARGMAX = {3: 34, 4: 35, "int32": 34, "int64": 35}  # as pooling tells types
 _WINDOWS = frozenset({"kernel_size", "ksize", "strides", "stride", "dilation", "pads"})  # begin with batch and channels
+
+
+# What MindSpore writes over its first input (`x += y`), and the operation whose result that is.
+WRITING = {
+    f"Inplace{kind}": kind for kind in "AddExt SubExt SubScalar Mul Muls Div Divs ClampScalar ClampTensor".split()
+}
+WRITING |= {f"Inplace{kind}": kind for kind in "MaskedFillScalar ReLU Sigmoid SiLU Tanh Exp Log Floor Sign".split()}
+WRITING |= {"InplaceAddsExt": "AddScalar", "InplaceMaskedFillTensor": "MaskedFill"}
+# What may be a look at the memory of its first input.
+VIEWS = frozenset(
+    "Reshape View Flatten FlattenExt Transpose TransposeExtView ExpandDims ExpandDimsView Squeeze StridedSlice Slice "
+    "SliceExt Split SplitTensor Chunk Unstack UnstackExtView SelectExtView BroadcastTo Narrow Diagonal Identity".split()
+)
 
 
 class Unknown(Exception):
@@ -51,6 +67,10 @@ def _reduced(name: str) -> Callable[..., Any]:
 
 def _gelu(x: Any, approximate: int = 0) -> Any:
     return ops.gelu(x, approximate="tanh" if approximate else "none")
+
+
+def _sliced(x: Any, value: Any, begin: tuple, end: tuple, strides: tuple) -> Any:
+    return SetItem(tuple([slice(*ends) for ends in zip(begin, end, strides)]))(x, value)
 
 
 # MindSpore's operations that `ops` has in other forms; all settings are inputs.
@@ -89,6 +109,7 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "SubExt": lambda x, y, alpha: x - y * alpha,
     "SubScalar": lambda x, y, alpha: x - y * alpha,
     "SumExt": _reduced("ReduceSum"),
+    "TensorCopySlices": _sliced,
 }
 
 
@@ -103,14 +124,16 @@ def _class_of(kind: str) -> type[Primitive]:
         raise Unknown(kind)
     family = found.__module__.split(".")
     if kind not in _HARMLESS and (
-        family[:2] != ["dist_ms", "ops"] or family[2] not in _FAMILIES or kind.startswith(_WRITING)
+        family[:2] != ["dist_ms", "ops"] or family[2] not in _FAMILIES or kind.startswith(_TO_PARAMETERS)
     ):
         raise Unknown(kind)
     return found
 
 
-def _setting(name: str, value: Any) -> Any:
+def _setting(kind: str, name: str, value: Any) -> Any:
     """A setting of a file as `ops` takes it."""
+    if kind == "TensorScatterElements" and name == "reduction":
+        return {0: "none", 1: "add"}.get(value, value)
     if name in _TYPED:
         number = _ARGMAX.get(value, value) if name == "argmax_type" else value
         return TYPES().get(number, number)
@@ -134,6 +157,9 @@ def operation(kind: str, form: int, attributes: dict[str, Any], inputs: Sequence
         Unknown: if there is no such operation here.
         ValueError: if a setting is computed by the graph.
     """
+    if kind in WRITING:
+        compute, count = operation(WRITING[kind], form, attributes, inputs)
+        return lambda x, *rest: compute(x, *rest).astype(x.dtype), count
     if kind in _FORMS:
         return _FORMS[kind], len(inputs)
     made = _class_of(kind)
@@ -146,7 +172,7 @@ def operation(kind: str, form: int, attributes: dict[str, Any], inputs: Sequence
     else:
         count = len(inputs)
         given = {n: attributes["format" if n == "data_format" else n] for n in names if _named(n, attributes)}
-    settings = {n: _setting(n, v) for n, v in given.items()}
+    settings = {n: _setting(kind, n, v) for n, v in given.items()}
     if form != FUNCTION and kind.startswith("Conv") and "pad_mode" in settings:
         settings["pad_mode"] = str(settings["pad_mode"]).lower()
     return made(**settings), count
