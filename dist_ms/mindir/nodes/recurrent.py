@@ -2,29 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from dist_ms.mindir.nodes.table import maps
 from dist_ms.onnx.comparing import Varying
 from dist_ms.onnx.graph import Unsupported
+from dist_ms.onnx.nodes.recurrent import lengths_of
+from dist_ms.onnx.nodes.table import fixed
 
 
 @maps("Recurrence")
 def _recurrence(g: Any, step: Any) -> tuple:
-    gates, weight, bias, *states = step.inputs[:5]
-    if step.inputs[5] is not None:
-        raise Unsupported("has sequences whose lengths are given ('seq_length'), which is not mapped")
+    gates, weight, bias, *states, live = step.inputs[:6]
     count, kind = gates.shape[0], step["_kind"]
     if isinstance(count, Varying):
         raise Unsupported("has sequences of open length, and MINDIR takes a fixed one: fix it")
     parts = g.primitive("Unstack", gates, axis=0, num=count)
-    inner = _Inner(g, weight, bias)
+    inner, going = _Inner(g, weight, bias), _going(g, live, gates, int(weight.shape[-1]))
     names = [g.operand(s, gates.dtype) for s in states if s is not None]
     rows = [""] * count
     for i in reversed(range(count)) if step["_backwards"] else range(count):
-        names = _STEPS[kind](g, g.item(parts, i), names, inner)
-        rows[i] = names[0]
+        new = _STEPS[kind](g, g.item(parts, i), names, inner)
+        rows[i] = new[0]
+        if going is not None:
+            now = going(i)
+            rows[i] = g.function("Select", now, new[0], g.function("ZerosLike", new[0]))
+            new = [g.function("Select", now, a, b) for a, b in zip(new, names)]
+        names = new
     return g.primitive("Stack", g.primitive("MakeTuple", *rows), axis=0), *names
+
+
+def _going(g: Any, live: Any, gates: Any, width: int) -> Callable[[int], str] | None:
+    """What tells of a step which sequences have it, spread over the state; None if all have all steps.
+
+    Raises:
+        Unsupported: if the lengths are no tensor of the network.
+    """
+    if live is None:
+        return None
+    if isinstance(live, np.ndarray):
+        return lambda i: g.constant(np.repeat(live[i][:, None], width, 1))
+    lengths = lengths_of(g, live)
+    spread = g.function("BroadcastTo", g.function("ExpandDims", lengths, 1), (fixed(gates.shape, "shape")[1], width))
+    return lambda i: g.function("Less", g.operand(i, lengths.dtype), spread)
 
 
 class _Inner:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.onnx.comparing import Varying
+from dist_ms.onnx.comparing import Varying, Wire
 from dist_ms.onnx.graph import Unsupported
 from dist_ms.onnx.nodes.table import maps
 
@@ -70,13 +70,18 @@ def _before(g: Any, gates: Any, rows: np.ndarray, dtype: np.dtype) -> tuple[str,
 
 
 def _lengths(g: Any, live: Any) -> str:
-    """The lengths of the sequences: the tensor that says in all runs which steps count.
+    """The lengths of the sequences, all the same in every run or a tensor."""
+    if isinstance(live, np.ndarray):
+        return g.constant(live.sum(0), np.int32)
+    return g.operand(lengths_of(g, live), np.dtype(np.int32))
+
+
+def lengths_of(g: Any, live: Varying) -> Wire:
+    """The tensor that says in all runs which steps of the sequences count.
 
     Raises:
         Unsupported: if there is none.
     """
-    if isinstance(live, np.ndarray):
-        return g.constant(live.sum(0), np.int32)
     for wire in g.wires:
         if (
             wire.ndim == 1
@@ -86,5 +91,5 @@ def _lengths(g: Any, live: Any) -> str:
                 for a, now in zip(wire.arrays, live.values)
             )
         ):
-            return g.operand(wire, np.dtype(np.int32))
+            return wire
     raise Unsupported("has sequences whose lengths ('seq_length') are no tensor of the network: give them as an input")
