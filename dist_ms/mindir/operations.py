@@ -103,6 +103,7 @@ _FORMS: dict[str, Callable[..., Any]] = {
     "NeScalar": lambda x, y: x != y,
     "PowTensorScalar": lambda x, y: ops.pow(x, y),
     "ProdExt": _reduced("ReduceProd"),
+    "Round": lambda x, decimals=0: ops.round(x, decimals=decimals),
     "RemainderTensorScalar": lambda x, y: x % y,
     "SeLUExt": lambda x: ops.selu(x),
     "StackExt": lambda parts, dim: ops.stack(parts, dim),

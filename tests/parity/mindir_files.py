@@ -10,6 +10,7 @@ networks of tests/serial/mindir/networks.py with their outputs, `check` loads wh
 
 import argparse
 import importlib
+import os
 import shutil
 import subprocess
 import sys
@@ -99,6 +100,7 @@ def main():
         module, action, folder = options.side
         {"write": write, "check": check}[action](importlib.import_module(module), Path(folder))
         return
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with tempfile.TemporaryDirectory() as place:
         for writer, reader in (("dist_ms", "mindspore"), ("mindspore", "dist_ms")):
             folder = Path(place) / writer
@@ -116,7 +118,7 @@ def main():
                     action,
                     str(folder),
                 ]
-                subprocess.run(command, check=True, cwd=ROOT, stderr=subprocess.DEVNULL)
+                subprocess.run(command, check=True, cwd=place, env=environment, stderr=subprocess.DEVNULL)
         if options.record:
             with zipfile.ZipFile(Path(place) / "all.zip", "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
                 for path in sorted((Path(place) / "mindspore").iterdir()):

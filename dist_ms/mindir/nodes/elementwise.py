@@ -137,6 +137,50 @@ def _log_softmax(g: Any, step: Any) -> str:
     return g.function("LogSoftmax", step.inputs[0], int(step["axis"]))
 
 
+@maps("SteepSoftplus")
+def _steep_softplus(g: Any, step: Any) -> str:
+    x, beta = step.inputs[0], float(step["beta"])
+    scaled = g.function("Mul", x, g.operand(beta, x.dtype))
+    soft = g.function("Div", g.primitive("Softplus", scaled), g.operand(beta, x.dtype))
+    straight = g.function("Greater", scaled, g.operand(float(step["threshold"]), x.dtype))
+    return g.function("Select", straight, x, soft)
+
+
+@maps("Round")
+def _round(g: Any, step: Any) -> str:
+    return g.function("Round", step.inputs[0], 0)
+
+
+@maps("LogAddExp")
+def _log_sum(g: Any, step: Any) -> str:
+    a, b = (g.operand(x, step.outputs[0].dtype) for x in step.inputs)
+    distance = g.function("Neg", g.function("Abs", g.function("Sub", a, b)))
+    return g.function("Add", g.function("Maximum", a, b), g.primitive("Softplus", distance))
+
+
+@maps("Interpolation")
+def _lerp(g: Any, step: Any) -> str:
+    a, b, weight = (g.operand(x, step.inputs[0].dtype) for x in step.inputs)
+    return g.function("Add", a, g.function("Mul", weight, g.function("Sub", b, a)))
+
+
+@maps("DivNoNan")
+def _divide_or_zero(g: Any, step: Any) -> str:
+    return g.primitive("DivNoNan", *[g.operand(x, step.outputs[0].dtype) for x in step.inputs])
+
+
+@maps("Xlogy")
+def _times_logarithm(g: Any, step: Any) -> str:
+    return g.function("Xlogy", *[g.operand(x, step.outputs[0].dtype) for x in step.inputs])
+
+
+@maps("GLU")
+def _glu(g: Any, step: Any) -> str:
+    x, axis = step.inputs[0], int(step["axis"])
+    halves = g.function("Split", x, axis % x.ndim, 2)
+    return g.function("Mul", g.item(halves, 0), g.function("Sigmoid", g.item(halves, 1)))
+
+
 @maps("_Gate")
 def _gate(g: Any, step: Any) -> str:
     return g.function("Mul", step.inputs[0], g.function("Sigmoid", step.inputs[1]))

@@ -119,7 +119,8 @@ def _batch_norm_training(g: Any, step: Any) -> str:
 @maps("RowNorm")
 def _layer_norm(g: Any, step: Any) -> str:
     x, gamma, beta = step.inputs[:3]
-    return g.item(g.function("LayerNorm", x, gamma, beta, -gamma.ndim, -gamma.ndim, float(step["_eps"])), 0)
+    axis = x.ndim - gamma.ndim
+    return g.item(g.function("LayerNorm", x, gamma, beta, axis, axis, float(step["_eps"])), 0)
 
 
 @maps("_GroupNormalisation")

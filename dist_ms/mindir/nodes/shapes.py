@@ -102,6 +102,15 @@ def _repeat(g: Any, step: Any) -> str:
     return g.function("Gather", x, np.repeat(np.arange(length), counts), axis % x.ndim, 0)
 
 
+@maps("Roll")
+def _roll(g: Any, step: Any) -> str:
+    x, name = step.inputs[0], g.name(step.inputs[0])
+    for shift, axis in zip(fixed(step["shifts"], "shifts"), fixed(step["dims"], "dims")):
+        order = np.roll(np.arange(fixed(x.shape[axis], "length")), shift)
+        name = g.function("Gather", name, order, int(axis) % x.ndim, 0)
+    return name
+
+
 @maps("ReverseV2")
 def _reverse(g: Any, step: Any) -> str:
     return g.function("ReverseV2", step.inputs[0], tuple(axes_of(step["axis"], step.inputs[0].ndim)))
@@ -209,6 +218,13 @@ def _gather_along(g: Any, step: Any) -> str:
 @maps("GatherNd")
 def _gather_nd(g: Any, step: Any) -> str:
     return g.function("GatherNd", *step.inputs[:2])
+
+
+@maps("TensorScatterUpdate", "TensorScatterAdd")
+def _scatter(g: Any, step: Any) -> str:
+    x, index, updates = step.inputs[:3]
+    add = g.function if step.kind == "TensorScatterAdd" else g.primitive
+    return add(step.kind, x, index, g.operand(updates, x.dtype))
 
 
 @maps("OneHot")

@@ -165,6 +165,29 @@ def _bordered(g: Any, name: str, widths: Any, value: str) -> str:
     return g.primitive("PadV3", name, amounts, value, mode="constant", paddings_contiguous=True)
 
 
+@maps("Mirrored")
+def _mirrored(g: Any, step: Any) -> str:
+    """Every dimension's elements in the order that the border asks for."""
+    modes = {"reflect": "reflect", "replicate": "edge"}
+    if step["mode"] not in modes:
+        raise Unsupported(f"pads in the mode {step['mode']!r}, which is not mapped")
+    x, name = step.inputs[0], g.name(step.inputs[0])
+    for axis, pair in enumerate(fixed(step["widths"], "paddings")):
+        if any(pair):
+            order = np.pad(np.arange(fixed(x.shape[axis], "length")), pair, modes[step["mode"]])
+            name = g.function("Gather", name, order, axis, 0)
+    return name
+
+
+@maps("Sampled")
+def _sampled(g: Any, step: Any) -> str:
+    x, grid = step.inputs
+    if x.ndim != 4:
+        raise Unsupported("samples what is no image, which is not mapped")
+    paddings = {"zeros": 0, "border": 1, "reflection": 2}
+    return g.function("GridSampler2D", x, grid, int(step["nearest"]), paddings[step["padding"]], bool(step["align"]))
+
+
 @maps("Resample")
 def _resample(g: Any, step: Any) -> str:
     x, matrices = step.inputs[0], step["_matrices"]

@@ -33,6 +33,7 @@ def layers(nn):
         "batch_norm": (lambda: nn.BatchNorm2d(4), IMAGES),
         "batch_norm1d": (lambda: nn.BatchNorm1d(4), ROWS),
         "layer_norm": (lambda: nn.LayerNorm((4,)), ROWS),
+        "layer_norm2": (lambda: nn.LayerNorm((3, 4), begin_norm_axis=1, begin_params_axis=1), STEPS),
         "group_norm": (lambda: nn.GroupNorm(2, 4), IMAGES),
         "max_pool": (lambda: nn.MaxPool2d(3, 2, pad_mode="same"), IMAGES),
         "max_pool_pad": (lambda: nn.MaxPool2d(3, 2, pad_mode="pad", padding=1), IMAGES),
@@ -69,6 +70,27 @@ def functions(ms, nn, ops):
             b = ops.sin(x) + ops.cos(y) + ops.erf(x) + ops.floor(x * 3) + ops.clamp(x, -0.5, 0.5)
             return a, b, ops.addn([x, y]), ops.zeros_like(x) + ops.ones_like(y) + ops.clip_by_value(y, -0.2, 0.2)
 
+    class Special(nn.Cell):
+        def construct(self, x, y):
+            a = ops.div(x, y), ops.DivNoNan()(x, y), ops.xlogy(x, y * y), ops.lerp(x, y, 0.5), ops.glu(x, 1)
+            b = (
+                ops.Rint()(x * 3),
+                ops.round(x * 3),
+                ops.trunc(y * 3),
+                ops.sign(x),
+                ops.erfc(x),
+                ops.Inv()(y),
+                ops.neg(x),
+            )
+            c = ops.sinh(x), ops.cosh(y), ops.tan(x), ops.asin(x), ops.acos(y), ops.atan(x), ops.atanh(x * 0.5)
+            d = ops.softplus(x), ops.hardtanh(x * 3), ops.leaky_relu(y, 0.3), ops.elu(x), ops.hardshrink(x, 0.2)
+            return a + b + c + d
+
+    class Truths(nn.Cell):
+        def construct(self, x, y):
+            a = x > y, x >= y, x < y, x <= y, x == y, x != y, ops.logical_xor(x > 0, y > 0), ops.logical_not(x > 0)
+            return (*a, (x > 0).all(1), (x > 0).any(1), ops.isfinite(x), ops.isnan(x))
+
     class Shapes(nn.Cell):
         def construct(self, x, y):
             a = ops.concat((x, y), 1), ops.stack((x, y), 1), ops.split(x, 2, 1)[1], ops.unstack(x, 0)[1]
@@ -83,7 +105,17 @@ def functions(ms, nn, ops):
             z = x * 1
             z[1:, 1] = y[0, 2:]
             z[0] = 3
-            return (*a, *b, ops.tril(y), ops.bias_add(x, y[0]), z, x[[0, 2], [1, 3]])
+            c = ops.TensorScatterAdd()(x, ms.Tensor([[1], [0], [1]]), y), ops.gather_nd(x, ms.Tensor([[0, 1], [2, 2]]))
+            return (
+                *a,
+                *b,
+                *c,
+                ops.tril(y),
+                ops.triu(y, 1),
+                ops.bias_add(x, y[0]),
+                z,
+                x[[0, 2], [1, 3]],
+            )
 
     class Reductions(nn.Cell):
         def construct(self, x, y):
@@ -100,7 +132,8 @@ def functions(ms, nn, ops):
         def construct(self, x):
             a = ops.interpolate(x, size=(8, 9), mode="bilinear"), ops.interpolate(x, size=(12, 6), mode="nearest")
             b = ops.pad(x, (1, 1, 2, 0)), ops.pixel_shuffle(x, 2), ops.unfold(x, 3), ops.max_pool2d(x, 2, 2)
-            return a + b
+            c = ops.pad(x, (1, 1, 2, 2), mode="reflect"), ops.pad(x, (1, 0, 2, 1), mode="replicate")
+            return (*a, *b, *c, ops.grid_sample(x, ops.tanh(x[:, :2]).transpose(0, 2, 3, 1)))
 
     class Activations(nn.Cell):
         def __init__(self):
@@ -122,7 +155,7 @@ def functions(ms, nn, ops):
 
     made = {
         kind.__name__: (kind, ROWS, ROWS)
-        for kind in (Activations, Arithmetic, Elementwise, Shapes, Picking, Reductions, Products)
+        for kind in (Activations, Arithmetic, Elementwise, Special, Truths, Shapes, Picking, Reductions, Products)
     }
     return made | {"Images": (Images, IMAGES), "OneHot": (OneHot, IDS)}
 

@@ -97,6 +97,13 @@ def test_what_a_file_holds(tmp_path):
     assert os.stat(tmp_path / "net.mindir").st_mode & 0o777 == 0o400
 
 
+def test_what_mindspores_cpu_lacks_is_other_operations(tmp_path):
+    net = Of(lambda x: ops.roll(x, (1, -1), (0, 1)))
+    path = exported(net, ROWS, folder=tmp_path)
+    assert {p.op_type for p in ms.load_mindir(path).primitives} == {"Gather"}
+    np.testing.assert_array_equal(nn.GraphCell(ms.load(path))(ROWS).asnumpy(), net(ROWS).asnumpy())
+
+
 def test_the_ending_is_added(tmp_path):
     ms.export(nn.ReLU(), ROWS, file_name=str(tmp_path / "new" / "relu"), file_format="MINDIR")
     assert os.listdir(tmp_path / "new") == ["relu.mindir"]
