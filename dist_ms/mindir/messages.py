@@ -9,8 +9,8 @@ __all__ = ["ATTRIBUTE", "FUNCTION", "PRIMITIVE", "is_model", "message", "parsed"
 
 # Each message's fields: name, number, type, and whether there may be several.
 _FIELDS = {
-    "Tensor": "dims 1 int64 *, data_type 2 int32, int32_data 4 int32 *, int64_data 6 int64 *, name 7 string, "
-    "raw_data 9 bytes, external_data 12 External, ref_key 13 string, compression_type 16 int32",
+    "Tensor": "dims 1 int64 *, data_type 2 int32, name 7 string, raw_data 9 bytes, "
+    "external_data 12 External, ref_key 13 string, compression_type 16 int32",
     "External": "location 1 string, offset 2 int64, length 3 int64",
     "Sequence": "is_dyn_len 1 bool",
     "Attribute": "name 1 string, f 2 float, i 3 int64, d 4 double, s 5 bytes, t 6 Tensor, floats 8 float *, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from typing import Any
 
 import numpy as np
@@ -98,17 +99,9 @@ def array_of(told: Any, what: str) -> np.ndarray:
     if told.compression_type:
         raise ValueError(f"the values of {what} are compressed")
     dtype, shape = dtype_of(told.data_type, what), tuple(told.dims)
-    if any(n < 0 for n in shape) or len(shape) > 32:
+    if any(n < 0 for n in shape):
         raise ValueError(f"{what} has the shape {shape}")
-    count = 1
-    for n in shape:
-        count *= n
-    if not told.raw_data and (told.int64_data or told.int32_data):
-        listed = np.array(told.int64_data or told.int32_data)
-        if listed.size != count:
-            raise ValueError(f"{what} has {listed.size} values for the shape {shape}")
-        return listed.astype(dtype).reshape(shape)
-    if len(told.raw_data) != count * dtype.itemsize:
+    if len(told.raw_data) != math.prod(shape) * dtype.itemsize:
         raise ValueError(f"{what} has {len(told.raw_data)} bytes for the shape {shape} of {dtype.name}")
     return np.frombuffer(told.raw_data, dtype).reshape(shape).copy()
 
@@ -162,7 +155,7 @@ _SCALARS = {
 }
 
 
-def value_of(told: Any, what: str, depth: int = 0) -> Any:
+def value_of(told: Any, what: str) -> Any:
     """The value of an attribute's message; arrays for tensors.
 
     Raises:
@@ -176,9 +169,7 @@ def value_of(told: Any, what: str, depth: int = 0) -> Any:
         text = told.strings[0] if told.strings else told.s
         return text.decode(errors="replace")
     if told.type in (ATTRIBUTE["tuple"], ATTRIBUTE["list"]):
-        if depth > 8:
-            raise ValueError(f"{what} has tuples within tuples, more than 8 deep")
-        return tuple([value_of(v, what, depth + 1) for v in told.values])
+        return tuple([value_of(v, what) for v in told.values])
     if told.type in (ATTRIBUTE["tensor"], ATTRIBUTE["tensors"]):
         found = told.tensors[0] if told.tensors else told.t
         return array_of(found, what)

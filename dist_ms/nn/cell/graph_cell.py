@@ -96,8 +96,8 @@ class GraphCell(Cell):
                     f"For 'GraphCell', 'params_init' must have the shape {array.shape} for {name!r}, but got "
                     f"{tuple(value.shape)}."
                 )
-            # Each cell trains values of its own.
-            made = Tensor(array.copy() if value is None else value.asnumpy().astype(array.dtype))
+            # A Tensor copies: each cell trains values of its own.
+            made = Tensor(array if value is None else value.asnumpy().astype(array.dtype))
             self._params[name] = Parameter(made, name=name)
 
     def construct(self, *inputs: Any) -> Any:

@@ -8,6 +8,7 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
+from dist_ms.mindir.entry import write_mindir
 from dist_ms.mindir.messages import FUNCTION, parsed
 from dist_ms.onnx import entry
 from tests.serial.mindir.networks import built, flat, networks, values
@@ -178,6 +179,9 @@ def test_lengths_that_must_be_fixed(tmp_path):
     with pytest.raises(RuntimeError, match="'BroadcastTo' .*depends on the inputs"):
         net = Of(lambda x: ops.broadcast_to(x, (2, *x.shape)))
         exported(net, ms.Tensor(shape=[None, 3], dtype=ms.float32), folder=tmp_path)
+    with pytest.raises(RuntimeError, match="'Mul' .*has a setting that depends on the inputs"):
+        net = Of(lambda x: x * x.shape[0])
+        exported(net, ms.Tensor(shape=[None, 3], dtype=ms.float32), folder=tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -202,6 +206,12 @@ def test_too_many_parameters(tmp_path, monkeypatch):
     monkeypatch.setattr(exporting, "MOST_BYTES", 20)
     with pytest.raises(ValueError, match="below 2 GB, but the parameters have 32 bytes: export to ONNX"):
         exported(nn.Dense(3, 2), ROWS, folder=tmp_path)
+
+
+def test_a_rank_alone_asks_no_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(entry, "data_parallel_comm", None)
+    write_mindir("export", nn.ReLU(), (ROWS,), str(tmp_path / "net"), alone=True)
+    assert os.listdir(tmp_path) == ["net.mindir"]
 
 
 def test_rank_0_writes(tmp_path, monkeypatch):

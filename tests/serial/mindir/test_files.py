@@ -10,6 +10,7 @@ import dist_ms as ms
 from dist_ms import nn, ops
 from dist_ms.mindir.graph import Graph
 from dist_ms.mindir.messages import ATTRIBUTE, message
+from dist_ms.mindir.values import attribute
 from tests.serial.mindir.networks import built, networks, values
 
 FLOAT = np.dtype(np.float32)
@@ -93,6 +94,20 @@ def test_values_of_unknown_kinds(tmp_path):
         ms.load(str(path))
 
 
+def test_attributes_at_the_node(tmp_path):
+    """So MindSpore wrote them before primitives had a table of their own."""
+
+    def fill(g):
+        name = g.primitive("ReduceSum", "net:x", (0,))
+        node = g.model.graph.node[-1]
+        node.op_type = "ReduceSum"
+        node.attribute.append(attribute(True, "keep_dims"))
+        return name
+
+    net = nn.GraphCell(ms.load(str(made(tmp_path, fill)[0])))
+    np.testing.assert_array_equal(net(ops.ones((2, 3))).asnumpy(), [[2, 2, 2]])
+
+
 def test_the_order_of_nodes_is_no_input(tmp_path):
     """MindSpore reads parameters by nodes that wait for others."""
 
@@ -101,7 +116,7 @@ def test_the_order_of_nodes_is_no_input(tmp_path):
         order = message("Attribute", name="value", type=ATTRIBUTE["memory"])
         g.model.graph.node.add(output=["u"], name="u", op_type="Constant").attribute.append(order)
         read = g.primitive("Load", "net:w", "u")
-        out = g.function("Add", "net:x", read)
+        out = g.function("Add", "net:x", read, "u")
         return g.primitive("Depend", out, g.primitive("UpdateState", "u", read))
 
     net = nn.GraphCell(ms.load(str(made(tmp_path, fill)[0])))
