@@ -142,6 +142,8 @@ def _setting(kind: str, name: str, value: Any) -> Any:
         return _NAMES[name].get(value, value)
     if name in _WINDOWS and isinstance(value, tuple) and len(value) in (4, 5) and value[:2] == (1, 1):
         return value[2:]
+    if name == "output_padding" and isinstance(value, tuple):
+        return value[2:]
     return value
 
 

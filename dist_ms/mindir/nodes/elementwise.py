@@ -148,7 +148,41 @@ def _steep_softplus(g: Any, step: Any) -> str:
 
 @maps("Round")
 def _round(g: Any, step: Any) -> str:
+    if step.inputs[1:] and step.inputs[1] != 0:
+        raise Unsupported("rounds to decimal places, which MindSpore's CPU does not: scale before and after")
     return g.function("Round", step.inputs[0], 0)
+
+
+@maps("Mod", "TruncateMod", "TruncateDiv")
+def _truncated(g: Any, step: Any) -> str:
+    wanted = step.outputs[0].dtype
+    dtype = wanted if wanted.kind == "f" else common_type(*step.inputs[:2])
+    out = g.primitive(step.kind, *[g.operand(x, dtype) for x in step.inputs[:2]])
+    return out if dtype == wanted else g.cast(out, wanted)
+
+
+@maps("Log2", "Log10")
+def _log(g: Any, step: Any) -> str:
+    dtype = step.outputs[0].dtype
+    base = g.operand(math.log(2 if step.kind == "Log2" else 10), dtype)
+    return g.function("Div", g.function("Log", g.operand(step.inputs[0], dtype)), base)
+
+
+@maps("NanToNum")
+def _no_nan(g: Any, step: Any) -> str:
+    x, dtype = step.inputs[0], step.outputs[0].dtype
+    if dtype.name not in ("float16", "float32", "float64"):
+        return g.name(x)
+    largest = float(np.finfo(dtype).max)
+    others = {"nan": 0.0, "posinf": largest, "neginf": -largest}
+    return g.function("NanToNum", x, *[v if step[k] is None else float(step[k]) for k, v in others.items()])
+
+
+@maps("Threshold")
+def _threshold(g: Any, step: Any) -> str:
+    x = step.inputs[0]
+    limit, other = g.operand(step["thr"], x.dtype), g.operand(step["other"], x.dtype)
+    return g.function("Select", g.function("Greater", x, limit), x, other)
 
 
 @maps("LogAddExp")

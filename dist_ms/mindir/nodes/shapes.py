@@ -220,11 +220,24 @@ def _gather_nd(g: Any, step: Any) -> str:
     return g.function("GatherNd", *step.inputs[:2])
 
 
-@maps("TensorScatterUpdate", "TensorScatterAdd")
+@maps("TensorScatterUpdate", "TensorScatterAdd", "TensorScatterMul")
 def _scatter(g: Any, step: Any) -> str:
     x, index, updates = step.inputs[:3]
     add = g.function if step.kind == "TensorScatterAdd" else g.primitive
     return add(step.kind, x, index, g.operand(updates, x.dtype))
+
+
+@maps("TensorScatterElements")
+def _scatter_along(g: Any, step: Any) -> str:
+    ways = {"none": 0, "add": 1}
+    return g.function("TensorScatterElements", *step.inputs[:3], int(step["axis"]), ways[step["reduction"]])
+
+
+@maps("ReverseSequence")
+def _reversed(g: Any, step: Any) -> str:
+    x, lengths = step.inputs[:2]
+    along, over = (int(step[name]) % x.ndim for name in ("seq_dim", "batch_dim"))
+    return g.primitive("ReverseSequence", x, g.operand(lengths, np.dtype(np.int64)), seq_dim=along, batch_dim=over)
 
 
 @maps("OneHot")

@@ -77,22 +77,34 @@ def _maxima(g: Any, step: Any) -> Any:
     x, pool, name, wide, undo = _pooled(g, step)
     kernel, stride, dilation, padding = wide
     several = step.kind == "MaxPoolingWithIndices"
-    if len(kernel) != 2:
-        raise Unsupported("takes maxima over three dimensions, which is not mapped")
-    if padding is not None and any(a != b for a, b in padding):
+    flat = len(kernel) == 2
+    if padding is not None and any(a != b or not (flat or a == b == 0) for a, b in padding):
         lowest = g.operand(np.finfo(x.dtype).min, x.dtype)
-        name, padding = _bordered(g, name, padding, lowest), ((0, 0),) * 2
+        name, padding = _bordered(g, name, padding, lowest), ((0, 0),) * len(kernel)
     plain = padding is None or not (any(_flat(padding)) or pool["ceil_mode"] or any(d != 1 for d in dilation))
     if plain and not several:
         mode = "SAME" if padding is None else "VALID"
-        lengths = {"kernel_size": (1, 1, *kernel), "strides": (1, 1, *stride)}
-        return undo(g.primitive("MaxPool", name, pad_mode=mode, format="NCHW", **lengths))
+        lengths = {"kernel_size": (1, 1, *kernel), "strides": (1, 1, *stride), "pad_mode": mode}
+        if flat:
+            return undo(g.primitive("MaxPool", name, format="NCHW", **lengths))
+        return g.primitive("MaxPool3D", name, format="NCDHW", pad_list=(0,) * 6, ceil_mode=0, **lengths)
+    if not flat:
+        raise Unsupported("takes maxima over three dimensions, dilated, rounded up or with places: not mapped")
     if padding is None:
         raise Unsupported("gives the places of maxima in padded windows, which is not mapped")
     lengths = {"kernel_size": kernel, "strides": stride, "pads": [p[0] for p in padding], "dilation": dilation}
     attributes = {k: (1, 1, *[int(n) for n in v]) for k, v in lengths.items()}
     both = g.primitive("MaxPoolWithArgmaxV2", name, argmax_type=4, ceil_mode=bool(pool["ceil_mode"]), **attributes)
     return (undo(g.item(both, 0)), undo(g.item(both, 1))) if several else undo(g.item(both, 0))
+
+
+@maps("_Maximum")
+def _adaptive_maxima(g: Any, step: Any) -> tuple:
+    counts = step["_counts"]
+    if len(counts) != 2:
+        raise Unsupported(f"takes maxima of uneven windows over {len(counts)} dimensions, and only two are mapped")
+    both = g.function("AdaptiveMaxPool2D", step.inputs[0], tuple([int(n) for n in fixed(tuple(counts), "output_size")]))
+    return g.item(both, 0), g.item(both, 1)
 
 
 @maps("AvgPooling")
@@ -182,10 +194,10 @@ def _mirrored(g: Any, step: Any) -> str:
 @maps("Sampled")
 def _sampled(g: Any, step: Any) -> str:
     x, grid = step.inputs
-    if x.ndim != 4:
-        raise Unsupported("samples what is no image, which is not mapped")
     paddings = {"zeros": 0, "border": 1, "reflection": 2}
-    return g.function("GridSampler2D", x, grid, int(step["nearest"]), paddings[step["padding"]], bool(step["align"]))
+    return g.function(
+        f"GridSampler{x.ndim - 2}D", x, grid, int(step["nearest"]), paddings[step["padding"]], bool(step["align"])
+    )
 
 
 @maps("Resample")

@@ -86,6 +86,24 @@ def functions(ms, nn, ops):
             d = ops.softplus(x), ops.hardtanh(x * 3), ops.leaky_relu(y, 0.3), ops.elu(x), ops.hardshrink(x, 0.2)
             return a + b + c + d
 
+    class Rarer(nn.Cell):
+        def construct(self, x, y):
+            a = (
+                ops.log2(ops.abs(x) + 1),
+                ops.log10(ops.abs(y) + 1),
+                ops.threshold(x, 0.1, 20.0),
+                ops.softplus(x * 4, 2, 3),
+            )
+            b = ops.Mod()(x, y), ops.TruncateDiv()(x * 9, y), ops.TruncateMod()(x, y)
+            return (*a, *b, ops.nan_to_num(x / ops.zeros_like(x), 0.5, 1.0, -1.0))
+
+    class Scattering(nn.Cell):
+        def construct(self, x, y):
+            rows, column = ms.Tensor([[0], [2]]), ms.Tensor([[0, 1, 2, 0]])
+            a = ops.tensor_scatter_mul(x, rows, y[:2]), ops.tensor_scatter_elements(x, column, y[:1], 0)
+            b = ops.tensor_scatter_elements(x, column, y[:1], 0, "add")
+            return (*a, b, ops.reverse_sequence(x, ms.Tensor([1, 2, 3]), 1, 0))
+
     class Truths(nn.Cell):
         def construct(self, x, y):
             a = x > y, x >= y, x < y, x <= y, x == y, x != y, ops.logical_xor(x > 0, y > 0), ops.logical_not(x > 0)
@@ -135,6 +153,14 @@ def functions(ms, nn, ops):
             c = ops.pad(x, (1, 1, 2, 2), mode="reflect"), ops.pad(x, (1, 0, 2, 1), mode="replicate")
             return (*a, *b, *c, ops.grid_sample(x, ops.tanh(x[:, :2]).transpose(0, 2, 3, 1)))
 
+    class Volumes(nn.Cell):
+        def __init__(self):
+            super().__init__()
+            self.pool, self.means, self.uneven = nn.MaxPool3d(2, 2), nn.AvgPool3d(2, 2), nn.AdaptiveMaxPool2d((2, 4))
+
+        def construct(self, x, points):
+            return self.pool(x), self.means(x), self.uneven(x[:, 0]), ops.grid_sample(x, points, align_corners=True)
+
     class Activations(nn.Cell):
         def __init__(self):
             super().__init__()
@@ -153,11 +179,11 @@ def functions(ms, nn, ops):
         def construct(self, ids):
             return ops.one_hot(ids, 5, ms.Tensor(1.0), ms.Tensor(0.0))
 
-    made = {
-        kind.__name__: (kind, ROWS, ROWS)
-        for kind in (Activations, Arithmetic, Elementwise, Special, Truths, Shapes, Picking, Reductions, Products)
-    }
-    return made | {"Images": (Images, IMAGES), "OneHot": (OneHot, IDS)}
+    pairs = (Activations, Arithmetic, Elementwise, Special, Rarer, Truths)
+    pairs += (Shapes, Picking, Scattering, Reductions, Products)
+    made = {kind.__name__: (kind, ROWS, ROWS) for kind in pairs}
+    volumes = Volumes, (1, 2, 4, 5, 6), (1, 3, 2, 2, 3)
+    return made | {"Images": (Images, IMAGES), "Volumes": volumes, "OneHot": (OneHot, IDS)}
 
 
 def networks(ms):
