@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from dist_ms.common.checks import check_callable
 from dist_ms.common.settings import parallel_context
@@ -21,8 +20,19 @@ from dist_ms.parallel.reduction.reducer import Reducer
 from dist_ms.parallel.replicas.desync import VARIABLE, DesyncDetector, steps_between
 from dist_ms.parallel.servers.roles import is_worker
 
-# By the id of a weight that is alive. Not by session: when the memory of one is freed differs from rank to rank.
-_reduced_by: dict[int, tuple[Comm, str]] = {}
+
+class Reduction(NamedTuple):
+    """What becomes of a weight's gradient, and who watches the weight, since the first step of a session, gone or not.
+
+    Attributes:
+        comm: the ranks that reduce it.
+        kind: how, as the plan has it.
+        detector: watches the weight; None where nobody is to.
+    """
+
+    comm: Comm
+    kind: str
+    detector: DesyncDetector | None
 
 
 class Session:
@@ -250,14 +260,13 @@ class DataParallel(Session):
         with agreeing(comm):
             if self.divided is not None:
                 self.divided.divide(plan, reducer)
-            if self._steps:
-                reducer.watch = DesyncDetector(plan, parameters, comm, self._steps).step
+            detector = DesyncDetector(plan, parameters, comm, self._steps) if self._steps else None
+            reducer.watch = None if detector is None else detector.step
         if not self.mean and comm.size > 1 and comm.rank == 0:
             tell_sum(comm.size)
         self.plan = plan
         for weight, row in zip(self.weights, plan.weights, strict=True):
-            _reduced_by[id(weight)] = comm, plan.rows[row].gradient
-            weakref.finalize(weight, _reduced_by.pop, id(weight), None).atexit = False
+            weight.reduction = Reduction(comm, plan.rows[row].gradient, detector)
         return reducer
 
     def start_anew(self, before: int) -> None:
@@ -348,12 +357,3 @@ def data_parallel(
         reuse=reuse,
         divided=divided,
     )
-
-
-def reduced_by(weight: Any) -> tuple[Comm, str] | None:
-    """Return the ranks that reduce a weight's gradient, since their first step, and how, as the plan has it.
-
-    Args:
-        weight: a Parameter.
-    """
-    return _reduced_by.get(id(weight))

@@ -88,6 +88,7 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
         Parameter (name=n, shape=(), dtype=Int32, requires_grad=True)
     """
 
+    reduction: Any = None  # how ranks reduce its gradient, once they do
     overwritten = -1  # how many updates there had been when it was last given other values, but by an update
     before_write: Any = staticmethod(lambda: None)  # autograd's guard of values it saved for a gradient
 

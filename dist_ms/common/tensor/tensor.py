@@ -24,7 +24,8 @@ from dist_ms.common.tensor.symbol import Symbol
 from dist_ms.common.tensor.text import lazy_text, plain_repr, tensor_repr, tensor_str
 
 _FORM = ("_data", "_shape", "_dtype")
-_GRAPH = ("_hooks", "_viewed", "lent")  # what ties a tensor to a gradient, besides `_node`; copies leave it behind
+# What ties a tensor to a gradient, besides `_node`; copies leave it behind.
+_GRAPH = ("_hooks", "_viewed", "lent", "reduction")
 
 if TYPE_CHECKING:
     from dist_ms.common.tensor.attached import Attached as _Attached

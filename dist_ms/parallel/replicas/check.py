@@ -6,7 +6,7 @@ collectives of the user's own. What counts is that the ranks are about to make t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from dist_ms.parallel.mode import is_data_parallel, reduced, tell_alone, world_c
 from dist_ms.parallel.plan import make_plan
 from dist_ms.parallel.replicas.desync import DesyncDetector, memory, steps_between
 from dist_ms.parallel.servers.roles import is_worker
-from dist_ms.parallel.session import reduced_by
 
 _WHOLE = ("all_reduce", "all_gather")
 
@@ -75,13 +74,21 @@ class Replicas:
         weights: what it updates, in the order of the gradients.
         comm: the ranks that train them together.
         kinds: what becomes of their gradients, as the plan's rows have it.
-        detector: watches them where no reducer does.
+        detectors: those that watch them.
+        equal: whether a reducer has made them equal at the start.
     """
 
     def __init__(
-        self, owner: str, weights: Sequence[Any], comm: Comm, kinds: Sequence[str], detector: DesyncDetector | None
+        self,
+        owner: str,
+        weights: Sequence[Any],
+        comm: Comm,
+        kinds: Sequence[str],
+        detectors: Iterable[DesyncDetector],
+        equal: bool,
     ) -> None:
-        self._owner, self._comm, self._detector = owner, comm, detector
+        self._owner, self._comm, self._equal = owner, comm, equal
+        self._counts = {detector: detector.count for detector in detectors}
         self._names = [w.name for w in weights]
         self._whole = [i for i, kind in enumerate(kinds) if kind in _WHOLE]
         self._first = True
@@ -107,20 +114,23 @@ class Replicas:
         if not is_data_parallel(weights):
             tell_alone()
             return None
-        found = [reduced_by(w) for w in weights]
-        comms = {id(one[0]): one[0] for one in found if one is not None}
+        found = [w.reduction for w in weights]
+        comms = {id(one.comm): one.comm for one in found if one is not None}
         comm = next(iter(comms.values())) if len(comms) == 1 else world_comm()
         if comm.size == 1 or not (comms or reduced(weights)):
             return None
         if None not in found and len(comms) == 1:
-            kinds = [one[1] for one in found if one is not None]
-            return cls(owner, weights, comm, kinds, None) if set(kinds) & set(_WHOLE) else None
+            reductions = [one for one in found if one is not None]
+            kinds = [one.kind for one in reductions]
+            watching = dict.fromkeys(one.detector for one in reductions if one.detector is not None)
+            return cls(owner, weights, comm, kinds, watching, True) if set(kinds) & set(_WHOLE) else None
         with agreeing(comm):
             plan = make_plan(weights, weights, servers=is_worker())
             steps = steps_between()
         agree_on_plan(plan, comm)
         kinds = [plan.rows[row].gradient for row in plan.weights]
-        return cls(owner, weights, comm, kinds, DesyncDetector(plan, weights, comm, steps) if steps else None)
+        detectors = [DesyncDetector(plan, weights, comm, steps)] if steps else []
+        return cls(owner, weights, comm, kinds, detectors, False)
 
     def before_update(self, gradients: Any) -> None:
         """See that all ranks are about to make the same update; every rank calls it before each of its updates.
@@ -136,12 +146,15 @@ class Replicas:
             UnreducedGradientError: on every rank, if gradients differ that are to be reduced.
         """
         if not self._first:
-            if self._detector is not None:
-                self._detector.step()
+            for detector, count in self._counts.items():
+                if detector.count == count:  # no reducer has gone on with it since the last update
+                    detector.step()
+                self._counts[detector] = detector.count
             return
         self._first = False
-        if self._detector is not None:
-            self._detector.compare_all()
+        if not self._equal:
+            for detector in self._counts:
+                detector.compare_all()
         if isinstance(gradients, (tuple, list)) and len(gradients) == len(self._names):
             self._compare(gradients)
 
@@ -155,9 +168,10 @@ class Replicas:
 
     def _report(self, index: int, gradients: Sequence[Any], hashes: np.ndarray) -> None:
         """Raise if the values differ, and not only their layout in memory or the bits of a NaN."""
-        comm, values = self._comm, _dense(gradients[index])
-        first = comm.gather_objects((values.shape, values.dtype.str))
-        if all(form == first[0] for form in first):
+        comm, gradient = self._comm, gradients[index]
+        values = _dense(gradient) if hasattr(gradient, "array") or isinstance(gradient, RowTensor) else None
+        first = comm.gather_objects(None if values is None else (values.shape, values.dtype.str))
+        if values is not None and all(form == first[0] for form in first):
             example = comm.broadcast(np.ascontiguousarray(values).copy())
             equal = np.array_equal(example, values, equal_nan=values.dtype.kind in "fc")
             if not comm.all_reduce(np.array([0 if equal else 1]), "max")[0]:

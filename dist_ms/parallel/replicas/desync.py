@@ -66,6 +66,9 @@ class DesyncDetector:
         comm: the ranks.
         steps: a difference is found within so many steps, at most.
 
+    Attributes:
+        count: the steps until now.
+
     Examples:
         >>> import numpy as np
         >>> import dist_ms as ms
@@ -86,7 +89,7 @@ class DesyncDetector:
         sizes = [p.array().nbytes for p in self._parameters]
         self._pieces = pieces(sizes, max(1, steps // 2))
         self._hashes = np.zeros(len(chosen), np.uint64)
-        self._step = self._turn = 0
+        self.count = self._turn = 0
         self._agreed = 0
 
     def step(self) -> None:
@@ -95,14 +98,14 @@ class DesyncDetector:
         Raises:
             DesyncError: on every rank, if a weight differs.
         """
-        self._step += 1
+        self.count += 1
         for index, start, stop in self._pieces[self._turn]:
             data = memory(self._parameters[index].array())
             self._hashes[index] = hash_memory(data[start:stop], int(self._hashes[index]))
         self._turn += 1
         if self._turn == len(self._pieces):
             self._compare()
-            self._agreed, self._turn = self._step, 0
+            self._agreed, self._turn = self.count, 0
             self._hashes[:] = 0
 
     def compare_all(self) -> None:
@@ -113,7 +116,7 @@ class DesyncDetector:
         """
         self._hashes[:] = [hash_memory(memory(p.array())) for p in self._parameters]
         self._compare()
-        self._agreed, self._turn = self._step, 0
+        self._agreed, self._turn = self.count, 0
         self._hashes[:] = 0
 
     def _compare(self) -> None:
@@ -147,16 +150,16 @@ class DesyncDetector:
             f"[rank {comm.rank} of {comm.size}] Parameter '{parameter.name}' must be the same on all ranks, but "
             f"{self._when()}. Ranks with the same values:\n"
             + "\n".join(rows)
-            + f"\n{_CHANGED if self._step else _STARTED} Mark a parameter that each rank has of its own as "
+            + f"\n{_CHANGED if self.count else _STARTED} Mark a parameter that each rank has of its own as "
             f"layerwise_parallel; {VARIABLE}=0 ends the comparison."
         )
 
     def _when(self) -> str:
         """Say when the weights were found to differ, and since when they may."""
-        if not self._step:
+        if not self.count:
             return "before the first step it is not"
         since = f"after step {self._agreed}" if self._agreed else "since the first step"
-        return f"at step {self._step} it is not; it became different {since}, or a little before"
+        return f"at step {self.count} it is not; it became different {since}, or a little before"
 
 
 def memory(array: np.ndarray) -> np.ndarray:

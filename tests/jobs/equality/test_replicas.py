@@ -128,6 +128,25 @@ def test_the_last_update_is_looked_at_too(run):
     assert "when they ended, after 6 updates, it was not" in done.err
 
 
+def test_a_loop_of_ones_own_after_a_train_step(run):
+    """The reducer that watched in the step does so no more; the optimizer goes on with its detector."""
+    begun = LOOP.replace(
+        "step = ms", "nn.TrainOneStepCell(nn.WithLossCell(net, loss), optimizer)(*next(batches()))\nstep = ms"
+    )
+    done = run(HEAD + begun + "print('the end')", "data_parallel")
+    assert done.code == 1 and "the end" not in done.out
+    for rank in range(2):
+        assert f"[rank {rank} of 2] Parameter '0.weight' must be the same on all ranks, but at step 25" in done.err
+
+
+def test_no_gradient_on_one_rank(run):
+    torn = LOOP.replace("optimizer(grads)", "optimizer((None, *grads[1:]) if get_rank() else grads)")
+    done = run(HEAD + torn, "data_parallel")
+    assert done.code == 1
+    for rank in range(2):
+        assert f"[rank {rank} of 2] For 'SGD', the gradient of parameter '0.weight' must be the same" in done.err
+
+
 @pytest.mark.parametrize("how", ["reduced", "evaluated"])
 def test_a_job_that_ends_well(run, how):
     done = run(HEAD + LATE, how)
