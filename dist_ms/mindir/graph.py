@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms.mindir.messages import FUNCTION, PRIMITIVE, message
 from dist_ms.mindir.values import attribute, element_type, tensor, type_number
-from dist_ms.onnx.comparing import Varying, Wire
+from dist_ms.exporting.comparing import Varying, Wire
 from dist_ms.onnx.graph import Unsupported, merged_array
 
 __all__ = ["Graph"]

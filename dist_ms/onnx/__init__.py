@@ -1,7 +1,6 @@
 """Networks as files of ONNX: `onnx.export`, MindSpore's name, and what makes the file.
 
-`recording` writes down which operations a network runs (the gate tells its observer), `comparing` lays runs on
-inputs of several sizes side by side, `nodes` has what each Primitive is in ONNX, a file per family.
+`nodes` has what each Primitive is in ONNX, a file per family.
 """
 
 import typing as _typing

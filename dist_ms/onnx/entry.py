@@ -100,7 +100,7 @@ def write_model(
     def make() -> Any:
         check_installed(owner)
         from dist_ms.onnx.exporting import model_of
-        from dist_ms.onnx.recording import named_parameters, tensors
+        from dist_ms.exporting.recording import named_parameters, tensors
 
         names = _names(input_names, "input_names", owner, default_names(owner, net, inputs))
         results = _names(output_names, "output_names", owner, None)
@@ -129,7 +129,7 @@ def check_network(owner: str, net: Any, file_name: Any, ending: str) -> str:
 def default_names(owner: str, net: Any, inputs: tuple) -> list[str]:
     """Names of the inputs' tensors: those of `construct`'s parameters, apart from the network's own."""
     from dist_ms.onnx.exporting import input_names_of
-    from dist_ms.onnx.recording import named_parameters
+    from dist_ms.exporting.recording import named_parameters
 
     _check_tensors(owner, inputs)
     taken = {name for name, _ in named_parameters(net)}

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.tensor import Tensor
-from dist_ms.onnx.comparing import Step, Varying, Wire, aligned
-from dist_ms.onnx.examples import Axes, examples, symbols_of
+from dist_ms.exporting.comparing import Step, Varying, Wire, aligned
+from dist_ms.exporting.examples import Axes, examples, symbols_of
 from dist_ms.onnx.graph import Graph, Unsupported, element_type
 from dist_ms.onnx.library import onnx
 from dist_ms.onnx.nodes.table import table
-from dist_ms.onnx.recording import Reference, Run, named_parameters, record, tensors
+from dist_ms.exporting.recording import Reference, Run, named_parameters, record, tensors
 
 __all__ = ["OPSET", "add_steps", "input_names_of", "model_of", "runs_of"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.onnx.comparing import Varying, Wire
+from dist_ms.exporting.comparing import Varying, Wire
 from dist_ms.onnx.library import onnx
 
 __all__ = ["Graph", "Unsupported", "element_type"]

@@ -32,8 +32,9 @@ FLOORS = {
         *("common", "autograd", "ops", "_ext", "communication", "parallel", "nn", "dataset", "amp", "elastic"),
         *("interruption", "onnx", "mindir", "boost", "profiler"),
     },
-    "onnx": {"common", "autograd", "parallel"},
-    "mindir": {"common", "ops", "nn", "onnx"},
+    "exporting": {"common", "autograd", "parallel"},
+    "onnx": {"common", "exporting"},
+    "mindir": {"common", "ops", "nn", "exporting"},
     "amp": {"common", "autograd", "ops", "_ext", "nn", "boost"},
     # Weights of checkpoints are read.
     "boost": {"common", "autograd", "ops", "communication", "parallel", "nn", "train.serialization"},

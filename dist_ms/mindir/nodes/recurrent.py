@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.mindir.nodes.table import maps
-from dist_ms.onnx.comparing import Varying
+from dist_ms.exporting.comparing import Varying
 from dist_ms.onnx.graph import Unsupported
 from dist_ms.onnx.nodes.recurrent import lengths_of
 from dist_ms.onnx.nodes.table import fixed

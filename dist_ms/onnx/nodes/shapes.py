@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.onnx.comparing import Varying
+from dist_ms.exporting.comparing import Varying
 from dist_ms.onnx.graph import Unsupported
 from dist_ms.onnx.nodes.table import axes_of, fixed, maps
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.onnx.comparing import Varying
+from dist_ms.exporting.comparing import Varying
 from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.writers import Writers
+from dist_ms.exporting.writers import Writers
 
 __all__ = ["axes_of", "fixed", "maps", "table"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dist_ms as ms
-from dist_ms.onnx.recording import tensors
+from dist_ms.exporting.recording import tensors
 
 runtime = pytest.importorskip("onnxruntime")
 pytest.importorskip("onnx")

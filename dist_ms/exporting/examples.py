@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.onnx.recording import tensors
+from dist_ms.exporting.recording import tensors
 
 __all__ = ["Axes", "Symbol", "examples", "symbols_of"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.onnx.recording import Operation, Reference, Run
+from dist_ms.exporting.recording import Operation, Reference, Run
 
 __all__ = ["Step", "Varying", "Wire", "aligned", "merged"]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from dist_ms.autograd.tape import Tape, recording
 from dist_ms.common.tensor import Tensor
-from dist_ms.onnx.looking import looks_noticed
+from dist_ms.exporting.looking import looks_noticed
 
 __all__ = ["Operation", "Reference", "Run", "named_parameters", "record", "tensors"]
 
