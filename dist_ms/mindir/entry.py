@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.atomic_file import replacing
-from dist_ms.onnx.entry import check_network, default_names, together
+from dist_ms.exporting.requests import check_network, default_names, together
 
 __all__ = ["write_bytes", "write_mindir"]
 

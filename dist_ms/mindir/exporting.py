@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dist_ms.exporting.comparing import Varying, Wire, aligned
+from dist_ms.exporting.examples import symbols_of
+from dist_ms.exporting.recording import Reference, named_parameters
+from dist_ms.exporting.steps import add_steps, runs_of
 from dist_ms.mindir.graph import Graph
 from dist_ms.mindir.messages import ATTRIBUTE
 from dist_ms.mindir.nodes.table import table
-from dist_ms.exporting.comparing import Varying, Wire, aligned
-from dist_ms.exporting.examples import symbols_of
-from dist_ms.onnx.exporting import add_steps, runs_of
-from dist_ms.exporting.recording import Reference, named_parameters
 
 __all__ = ["MOST_BYTES", "model_of"]
 

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.exporting.comparing import Varying, Wire
+from dist_ms.exporting.graph import NamedTensors, Unsupported
 from dist_ms.mindir.messages import FUNCTION, PRIMITIVE, message
 from dist_ms.mindir.values import attribute, element_type, tensor, type_number
-from dist_ms.exporting.comparing import Varying, Wire
-from dist_ms.onnx.graph import Unsupported, merged_array
 
 __all__ = ["Graph"]
 
 
-class Graph:
+class Graph(NamedTensors):
     """The nodes of a graph, in order.
 
     An input of a node is the name of a tensor, a Wire, or a value that becomes a constant; a text is a name.
@@ -26,12 +26,11 @@ class Graph:
     form = "MINDIR"
 
     def __init__(self, title: str) -> None:
+        super().__init__()
         self.title = title
         self.model = message("Model", ir_version="1.1", producer_name="dist_ms", model_version="2.10.0")
         self.model.little_endian, self.model.mind_ir_version = True, 3
         self.model.graph.name = title
-        self.wires: list[Wire] = []  # those that have a name, oldest first
-        self.makers: dict[Any, Any] = {}  # the step that made a tensor, by its Reference
         self._constants: dict[Any, str] = {}
         self._primitives: dict[bytes, str] = {}
 
@@ -40,26 +39,6 @@ class Graph:
         return f"{self.title}:{name}"
 
     # ---- values
-    def name(self, x: Any) -> str:
-        """The name of a tensor; constants enter the graph here.
-
-        Raises:
-            Unsupported: if it is a constant that differs from run to run.
-        """
-        if not isinstance(x, Wire):
-            raise Unsupported(f"has {x!r} where a tensor is expected")
-        if not x.name:
-            if x.reference.kind == "operation":
-                raise Unsupported("reads a result of an operation that MINDIR does not give")
-            value = merged_array(x)
-            if isinstance(value, Varying):
-                raise Unsupported(
-                    "reads a tensor that was computed from the inputs outside of operations (`asnumpy`, `item`, or "
-                    "NumPy in `construct`), which a file cannot hold: compute it by operations"
-                )
-            x.name = self.constant(value)
-        return x.name
-
     def operand(self, x: Any, dtype: Any) -> str:
         """The name of a tensor in this type, or of a plain number as a tensor of it."""
         if isinstance(x, Wire):

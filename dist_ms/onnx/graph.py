@@ -9,13 +9,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms.exporting.comparing import Varying, Wire
+from dist_ms.exporting.graph import NamedTensors, Unsupported, merged_array
 from dist_ms.onnx.library import onnx
 
-__all__ = ["Graph", "Unsupported", "element_type"]
-
-
-class Unsupported(Exception):
-    """What cannot be said in ONNX; the message goes on after the operation's name."""
+__all__ = ["Graph", "element_type"]
 
 
 def element_type(dtype: np.dtype) -> int:
@@ -25,7 +22,7 @@ def element_type(dtype: np.dtype) -> int:
     return onnx.helper.np_dtype_to_tensor_dtype(dtype)
 
 
-class Graph:
+class Graph(NamedTensors):
     """The nodes of a graph, in order.
 
     Attributes:
@@ -37,11 +34,10 @@ class Graph:
     form = "ONNX"
 
     def __init__(self, symbols: Sequence[tuple[tuple[int, ...], Wire, int]] = ()) -> None:
+        super().__init__()
         self.nodes: list = []
         self.initializers: dict[str, Any] = {}
         self.symbols = symbols
-        self.wires: list[Wire] = []  # those that have a name, oldest first
-        self.makers: dict[Any, Any] = {}  # the step that made a tensor, by its Reference
         self._constants: dict[tuple, str] = {}
         self._lengths: dict[tuple, str] = {}
         self._count = itertools.count()
@@ -84,38 +80,22 @@ class Graph:
         return self._constants[key]
 
     # ---- tensors
-    def name(self, x: Any) -> str:
-        """The name of a tensor; constants enter the graph here.
-
-        Raises:
-            Unsupported: if it is a constant that differs from run to run.
-        """
-        if not isinstance(x, Wire):
-            raise Unsupported(f"has {x!r} where a tensor is expected")
-        if not x.name:
-            if x.reference.kind == "operation":
-                raise Unsupported("reads a result of an operation that ONNX does not give")
-            value = merged_array(x)
-            if not isinstance(value, Varying):
-                x.name = self.constant(value)
-            elif all(np.array_equal(a, np.broadcast_to(a.flat[0], a.shape)) for a in x.arrays if a.size):
-                fill = merged_array([np.asarray(a.flat[0]) for a in x.arrays])
-                if isinstance(fill, Varying):
-                    scalar = self.number(Varying([a.item() for a in fill.values]), x.dtype)
-                else:
-                    scalar = self.constant(fill)
-                x.name = scalar if x.ndim == 0 else self.node("Expand", scalar, self.lengths(x.shape))
-            elif (steps := arithmetic(x.arrays)) is not None:
-                first, step = steps
-                count = self.number(Varying([len(a) for a in x.arrays]), x.dtype)
-                end = self.node("Add", self.node("Mul", count, self.constant(step)), self.constant(first))
-                x.name = self.node("Range", self.constant(first), end, self.constant(step))
+    def varying(self, x: Wire) -> str:
+        """A constant that differs from run to run: of one number everywhere, or of numbers equally far apart."""
+        if all(np.array_equal(a, np.broadcast_to(a.flat[0], a.shape)) for a in x.arrays if a.size):
+            fill = merged_array([np.asarray(a.flat[0]) for a in x.arrays])
+            if isinstance(fill, Varying):
+                scalar = self.number(Varying([a.item() for a in fill.values]), x.dtype)
             else:
-                raise Unsupported(
-                    "reads a tensor that was computed from the inputs outside of operations (`asnumpy`, `item`, or "
-                    "NumPy in `construct`), which a file cannot hold: compute it by operations"
-                )
-        return x.name
+                scalar = self.constant(fill)
+            return scalar if x.ndim == 0 else self.node("Expand", scalar, self.lengths(x.shape))
+        steps = arithmetic(x.arrays)
+        if steps is None:
+            return super().varying(x)
+        first, step = steps
+        count = self.number(Varying([len(a) for a in x.arrays]), x.dtype)
+        end = self.node("Add", self.node("Mul", count, self.constant(step)), self.constant(first))
+        return self.node("Range", self.constant(first), end, self.constant(step))
 
     def operand(self, x: Any, dtype: np.dtype) -> str:
         """The name of a tensor in this type, or of a plain number as a scalar of it."""
@@ -182,16 +162,6 @@ class Graph:
                         out = self.node("Mul", out, self.constant([factor], np.int64))
                     return self.node("Add", out, self.constant([offset], np.int64)) if offset else out
         raise Unsupported(f"has {x!r} in its settings, which follows from the lengths of the inputs in no known way")
-
-
-def merged_array(x: Any) -> Any:
-    """The array all runs agree on, or Varying."""
-    arrays = x.arrays if isinstance(x, Wire) else x
-    first = arrays[0]
-    for a in arrays[1:]:
-        if a is not first and not (a.shape == first.shape and a.tobytes() == first.tobytes()):
-            return Varying(arrays)
-    return first
 
 
 def arithmetic(arrays: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray] | None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import common_type
 from dist_ms.mindir.nodes.table import maps
 from dist_ms.mindir.values import type_number
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.elementwise import common_type
 
 _BINARY = ("Add", "Sub", "Mul", "Div", "RealDiv", "Maximum", "Minimum", "Pow", "FloorDiv", "FloorMod")
 _COMPARING = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.mindir.nodes.table import maps, reshaped
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import check_scores
+from dist_ms.mindir.nodes.table import maps, reshaped
 
 
 @maps("MatMul", "BatchMatMul")
@@ -49,19 +50,13 @@ def _bias(g: Any, step: Any) -> str:
     return g.function("BiasAdd", *step.inputs[:2], formats[step["data_format"]])
 
 
-@maps("MixedDense", "MixedMatMul", "MixedConvolution")
-def _mixed(g: Any, step: Any) -> str:
-    raise Unsupported("runs in mixed precision, which the file does not hold: call `net.to_float(ms.float32)` first")
-
-
 @maps("BlockAttention", "LayerAttention")
 def _attention(g: Any, step: Any) -> str:
     q, k, v, bias = step.inputs[:4]
     scores, dtype = step["_scores"], q.dtype
-    if scores["keep_prob"] != 1.0 and (scores["seed"] is not None or scores["kept"] is not None):
-        raise Unsupported("drops weights: export the network with `set_train(False)`")
-    if scores["prefix"] is not None or q.shape[1] != k.shape[1]:
-        raise Unsupported("has a prefix of keys, or heads that share keys, which is not mapped")
+    check_scores(scores)
+    if q.shape[1] != k.shape[1]:
+        raise Unsupported("has heads that share keys, which is not mapped")
     turned = g.function("Transpose", k, (0, 1, 3, 2))
     product = g.function("BatchMatMul", q, turned, False, False)
     product = g.function("Mul", product, g.operand(scores["scale"], dtype))
@@ -79,8 +74,6 @@ def _unseen(scores: dict, q: Any, k: Any) -> np.ndarray | None:
     """A mask of the keys that do not count, or None."""
     masks = []
     if scores["hidden"] is not None:
-        if isinstance(scores["hidden"], Varying):
-            raise Unsupported("has a mask that was made outside of operations and depends on the inputs")
         masks.append(np.asarray(scores["hidden"]) != 0)
     bounds = scores["low"], scores["high"]
     if bounds != (None, None):
@@ -109,11 +102,6 @@ def _batch_norm(g: Any, step: Any) -> str:
         name = reshaped(g, name, (*shape[:2], int(np.prod(shape[2:])), 1))
     out = g.item(g.function("BatchNorm", name, *rest, False, float(step["_eps"]), 0.1, 0), 0)
     return out if x.ndim == 4 else reshaped(g, out, shape)
-
-
-@maps("BatchNormTrain")
-def _batch_norm_training(g: Any, step: Any) -> str:
-    raise Unsupported("uses the statistics of the batch: export the network with `set_train(False)`")
 
 
 @maps("RowNorm")

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.mindir.nodes.table import maps
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.recurrent import lengths_of
-from dist_ms.onnx.nodes.table import fixed
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import fixed, lengths_of
+from dist_ms.mindir.nodes.table import maps
 
 
 @maps("Recurrence")

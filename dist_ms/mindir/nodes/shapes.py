@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.exporting.comparing import Varying, Wire
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import axes_of, fixed, index_parts
 from dist_ms.mindir.nodes.table import maps, reshaped
 from dist_ms.mindir.values import type_number
-from dist_ms.exporting.comparing import Varying, Wire
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.picking import index_parts
-from dist_ms.onnx.nodes.table import axes_of, fixed
 
 
 @maps("Reshape", "Flatten")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
+from dist_ms.exporting.graph import Unsupported
 from dist_ms.exporting.writers import Writers
 
 __all__ = ["maps", "reshaped", "table", "target"]

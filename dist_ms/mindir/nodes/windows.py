@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.mindir.nodes.table import maps, reshaped
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.table import fixed
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import fixed
+from dist_ms.mindir.nodes.table import maps, reshaped
 
 
 def _flat(pairs: Any) -> tuple:

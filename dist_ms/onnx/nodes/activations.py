@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.table import fixed, maps
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import fixed
+from dist_ms.onnx.nodes.table import maps
 
 _PLAIN = {"ReLU": "Relu", "Sigmoid": "Sigmoid", "Tanh": "Tanh", "Softsign": "Softsign", "Softplus": "Softplus"}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.exporting.comparing import Varying, Wire
-from dist_ms.onnx.graph import Unsupported
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import common_type
 from dist_ms.onnx.nodes.table import maps
 
 _BINARY = {
@@ -65,32 +65,6 @@ def operands(g: Any, step: Any) -> tuple[str, str, np.dtype]:
     a, b = step.inputs[:2]
     dtype = common_type(a, b)
     return g.operand(a, dtype), g.operand(b, dtype), dtype
-
-
-def common_type(*values: Any) -> np.dtype:
-    """The type in which tensors and plain numbers meet."""
-    dtypes = [v.dtype for v in values if isinstance(v, Wire)]
-    dtype = max(dtypes, key=_breadth)
-    if len({d.kind for d in dtypes}) > 1 or any(d.itemsize > dtype.itemsize for d in dtypes):
-        try:
-            dtype = np.result_type(*dtypes)
-        except TypeError:
-            pass
-        # An int64 and a float32 make a float32, as in MindSpore.
-        floats = [d for d in dtypes if d.kind in "fV"]
-        if floats:
-            dtype = max(floats, key=lambda d: d.itemsize)
-    for v in values:
-        number = v.values[0] if isinstance(v, Varying) else v
-        if isinstance(number, float) and dtype.kind in "biu":
-            dtype = np.dtype(np.float32)
-        elif isinstance(number, int) and not isinstance(number, bool) and dtype.kind == "b":
-            dtype = np.dtype(np.int64)
-    return dtype
-
-
-def _breadth(dtype: np.dtype) -> tuple:
-    return "biufV".find(dtype.kind) if dtype.kind != "V" else 3, dtype.itemsize
 
 
 def to_result(g: Any, name: str, dtype: np.dtype, step: Any) -> str:

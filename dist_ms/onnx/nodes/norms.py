@@ -6,18 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.onnx.graph import Unsupported
 from dist_ms.onnx.nodes.table import maps
 
 
 @maps("BatchNormInfer")
 def _batch_norm(g: Any, step: Any) -> str:
     return g.node("BatchNormalization", *[g.name(p) for p in step.inputs[:5]], epsilon=float(step["_eps"]))
-
-
-@maps("BatchNormTrain")
-def _batch_norm_training(g: Any, step: Any) -> str:
-    raise Unsupported("uses the statistics of the batch: export the network with `set_train(False)`")
 
 
 @maps("RowNorm")

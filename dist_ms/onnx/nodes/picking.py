@@ -7,35 +7,15 @@ from typing import Any
 import numpy as np
 
 from dist_ms.exporting.comparing import Varying, Wire
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.table import fixed, maps
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import fixed, index_parts
+from dist_ms.onnx.nodes.table import maps
 
 _END = np.iinfo(np.int64).max
 
 
 def _whole(index: Any) -> bool:
     return isinstance(index, slice) and index == slice(None)
-
-
-def index_parts(index: Any, ndim: int) -> list:
-    """An index as a list with one part for each dimension, and None for new ones."""
-    parts = list(index) if isinstance(index, tuple) else [index]
-    if any(isinstance(p, Varying) for p in parts if not isinstance(p, (slice, np.ndarray))) and any(
-        isinstance(p, Varying) and not isinstance(p.values[0], (int, np.integer)) for p in parts
-    ):
-        raise Unsupported(
-            "has an index that was computed from the inputs, which a file cannot hold: use `ops.gather`, "
-            "`ops.gather_nd` or `ops.where`"
-        )
-    taken = sum(p is not None and p is not ... for p in parts)
-    if any(isinstance(p, np.ndarray) and p.dtype == bool for p in parts):
-        raise Unsupported("is indexed by a mask: use `ops.where` or `ops.masked_fill`")
-    if ... in [p if p is ... else 0 for p in parts]:
-        at = next(i for i, p in enumerate(parts) if p is ...)
-        parts[at : at + 1] = [slice(None)] * (ndim - taken)
-    else:
-        parts += [slice(None)] * (ndim - taken)
-    return parts
 
 
 @maps("GetItem")

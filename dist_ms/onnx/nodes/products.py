@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import check_scores
 from dist_ms.onnx.nodes.table import maps
 
 
@@ -52,19 +53,11 @@ def _einsum(g: Any, step: Any) -> str:
     return g.node("Einsum", *[g.name(x) for x in given], equation=",".join(step["terms"]) + "->" + step["result"])
 
 
-@maps("MixedDense", "MixedMatMul", "MixedConvolution")
-def _mixed(g: Any, step: Any) -> str:
-    raise Unsupported("runs in mixed precision, which the file does not hold: call `net.to_float(ms.float32)` first")
-
-
 @maps("BlockAttention", "LayerAttention")
 def _attention(g: Any, step: Any) -> str:
     q, k, v, bias = step.inputs[:4]
     scores, dtype = step["_scores"], q.dtype
-    if scores["keep_prob"] != 1.0 and (scores["seed"] is not None or scores["kept"] is not None):
-        raise Unsupported("drops weights: export the network with `set_train(False)`")
-    if scores["prefix"] is not None:
-        raise Unsupported("has a prefix of keys, which is not mapped")
+    check_scores(scores)
     heads, groups = q.shape[1], k.shape[1]
     names = [g.name(x) for x in (k, v)]
     if heads != groups:
@@ -95,8 +88,6 @@ def _unseen(g: Any, scores: dict, q: Any, k: Any) -> list[str]:
     """Masks of the keys that do not count."""
     masks = []
     if scores["hidden"] is not None:
-        if isinstance(scores["hidden"], Varying):
-            raise Unsupported("has a mask that was made outside of operations and depends on the inputs")
         masks.append(g.constant(scores["hidden"] != 0))
     for bound, kind in ((scores["high"], "Greater"), (scores["low"], "Less")):
         if bound is not None:

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.exporting.comparing import Varying, Wire
-from dist_ms.onnx.graph import Unsupported
+from dist_ms.exporting.comparing import Varying
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import lengths_of
 from dist_ms.onnx.nodes.table import maps
 
 # Where ONNX's gates (i o f c; z r h) stand among ours (i f g o; r z n).
@@ -74,22 +75,3 @@ def _lengths(g: Any, live: Any) -> str:
     if isinstance(live, np.ndarray):
         return g.constant(live.sum(0), np.int32)
     return g.operand(lengths_of(g, live), np.dtype(np.int32))
-
-
-def lengths_of(g: Any, live: Varying) -> Wire:
-    """The tensor that says in all runs which steps of the sequences count.
-
-    Raises:
-        Unsupported: if there is none.
-    """
-    for wire in g.wires:
-        if (
-            wire.ndim == 1
-            and wire.dtype.kind in "iu"
-            and all(
-                len(a) == now.shape[1] and np.array_equal(np.arange(len(now))[:, None] < a, now)
-                for a, now in zip(wire.arrays, live.values)
-            )
-        ):
-            return wire
-    raise Unsupported("has sequences whose lengths ('seq_length') are no tensor of the network: give them as an input")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.table import axes_of, fixed, maps
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import axes_of, fixed
+from dist_ms.onnx.nodes.table import maps
 
 
 @maps("Reshape", "Flatten")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms.exporting.comparing import Varying
-from dist_ms.onnx.graph import Unsupported
-from dist_ms.onnx.nodes.table import fixed, maps
+from dist_ms.exporting.graph import Unsupported
+from dist_ms.exporting.settings import fixed
+from dist_ms.onnx.nodes.table import maps
 
 
 def _pads(padding: Any) -> list[int]:

@@ -8,9 +8,9 @@ import pytest
 
 import dist_ms as ms
 from dist_ms import nn, ops
+from dist_ms.exporting import requests
 from dist_ms.mindir.entry import write_mindir
 from dist_ms.mindir.messages import FUNCTION, parsed
-from dist_ms.onnx import entry
 from tests.serial.mindir.networks import built, flat, networks, values
 from tests.serial.onnx import networks as larger
 from tests.serial.train.rank_threads import run_ranks
@@ -209,14 +209,14 @@ def test_too_many_parameters(tmp_path, monkeypatch):
 
 
 def test_a_rank_alone_asks_no_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(entry, "data_parallel_comm", None)
+    monkeypatch.setattr(requests, "data_parallel_comm", None)
     write_mindir("export", nn.ReLU(), (ROWS,), str(tmp_path / "net"), alone=True)
     assert os.listdir(tmp_path) == ["net.mindir"]
 
 
 def test_rank_0_writes(tmp_path, monkeypatch):
     comms, written = {}, []
-    monkeypatch.setattr(entry, "data_parallel_comm", lambda: comms[threading.get_ident()])
+    monkeypatch.setattr(requests, "data_parallel_comm", lambda: comms[threading.get_ident()])
 
     def seal(content, key):
         written.append(comms[threading.get_ident()].rank)

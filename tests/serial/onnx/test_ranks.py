@@ -5,7 +5,7 @@ import threading
 import pytest
 
 import dist_ms as ms
-from dist_ms.onnx import entry
+from dist_ms.exporting import requests
 from tests.serial.onnx.test_operations import Of
 from tests.serial.train.rank_threads import run_ranks, run_ranks_all
 
@@ -15,7 +15,7 @@ pytest.importorskip("onnx")
 def exporting(monkeypatch, folder, function):
     """An export as a rank: its communicator is that of its thread."""
     comms = {}
-    monkeypatch.setattr(entry, "data_parallel_comm", lambda: comms[threading.get_ident()])
+    monkeypatch.setattr(requests, "data_parallel_comm", lambda: comms[threading.get_ident()])
 
     def work(comm):
         comms[threading.get_ident()] = comm
