@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import glob
 import os
+import platform
 import re
 import shutil
 import signal
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 _SEGMENT = re.compile(r"/dev/shm/(?:sm_segment|osc_sm)\.\S+")
-_OF_JOB = re.compile(r"/dev/shm/sm_segment\.\S+\.(?=\d+$)")  # and the rank
+_MEMORY = Path("/dev/shm")
+_WORD = 0xFFFFFFFF
 
 
 def end_left_over(setting: str, mpirun: int) -> int:
@@ -38,11 +40,39 @@ def end_left_over(setting: str, mpirun: int) -> int:
                 count += 1
         except OSError:
             continue  # another user's, or it has just ended
-    # A rank that ended before, without taking its file away, is told by the names of those that were still there.
-    for job in filter(None, map(_OF_JOB.match, set(files))):
-        files.update(map(str, Path("/dev/shm").glob(f"{glob.escape(Path(job[0]).name)}*")))
-    for file in files:
+    # A rank that ended before, without taking its file away, maps it no more.
+    for file in files.union(map(str, segments(mpirun))):
         Path(file).unlink(missing_ok=True)
     if not Path(f"/proc/{mpirun}").exists():
         shutil.rmtree(Path(tempfile.gettempdir(), f"ompi.{mpirun}"), ignore_errors=True)
     return count
+
+
+def segments(mpirun: int) -> Iterator[Path]:
+    """Find the files of Open MPI 5 in which the ranks of a job on this machine have their messages.
+
+    A name ends in the job and the rank. A job's number is a hash of what its mpirun calls itself.
+
+    Args:
+        mpirun: the number that mpirun has, or had.
+    """
+    host = platform.node()
+    for name in {host, host.partition(".")[0]}:
+        family = _folded(f"prterun-{name}-{mpirun}")
+        yield from _MEMORY.glob(f"sm_segment.*.{os.geteuid()}.{family:x}[0-9a-f][0-9a-f][0-9a-f][0-9a-f].*")
+
+
+def _folded(text: str) -> int:
+    """Jenkins' one-at-a-time hash of a text, its halves folded to 16 bits.
+
+    Source: Jenkins: Algorithm Alley, Dr. Dobb's Journal, 1997.
+    """
+    found = 0
+    for byte in text.encode():
+        found += byte
+        found += found << 10
+        found = (found ^ (found & _WORD) >> 6) & _WORD
+    found = (found + (found << 3)) & _WORD
+    found ^= found >> 11
+    found = (found + (found << 15)) & _WORD
+    return found >> 16 ^ found & 0xFFFF
