@@ -1,6 +1,6 @@
 """Jobs that are killed at random moments, and started again until they end: an unbroken one's bits, and nothing left.
 
-DIST_MS_TEST_KILLS says how often each of these jobs is killed (2 by default; 34 are 200 in all).
+DIST_MS_TEST_KILLS says how often each of these jobs is killed (2 by default; 34 are 340 in all).
 """
 
 import os
@@ -81,3 +81,26 @@ def test_kills_on_other_numbers_of_ranks(place, shards):
         found = place.bits(place.start(folder, draw.choice([1, 2, 4]), **options))
         assert wanted in (None, found)
         place.check_rows(folder)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "victim", "workers"),
+    [(1, "launcher", False), (2, "rank", True), (2, "mpirun", False), (4, "ranks", False)],
+)
+def test_each_that_can_be_killed(place, ranks, victim, workers):
+    wanted = place.bits(place.start("whole", ranks, workers=workers))
+    for _ in range(KILLS):
+        place.kill(place.start("broken", ranks, workers=workers), "broken", victim, "training")
+        place.verify("broken")
+    assert place.bits(place.start("broken", ranks, workers=workers)) == wanted
+    assert not [name for name in os.listdir(place.folder / "broken") if name.startswith(".")]
+
+
+def test_two_ranks_then_four_then_one(place):
+    """With virtual shards: the bits are those of one rank, and each row comes once."""
+    options = {"DIST_MS_VIRTUAL_SHARDS": "4", "workers": True}
+    wanted = place.bits(place.start("whole", 1, **options))
+    for ranks in (2, 4):
+        place.kill(place.start("broken", ranks, **options), "broken", "ranks", "training")
+    assert place.bits(place.start("broken", 1, **options)) == wanted
+    place.check_rows("broken")
