@@ -48,6 +48,17 @@ def world():
     return current()
 
 
+@pytest.fixture
+def data_parallel(world):
+    """The communicator of all ranks, which train together in the mean of their gradients."""
+    import dist_ms as ms
+
+    ms.reset_auto_parallel_context()
+    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
+    yield world.comm
+    ms.reset_auto_parallel_context()
+
+
 @pytest.fixture(scope="session")
 def meeting(world):
     """An MPI communicator for the meeting point alone."""

@@ -156,14 +156,6 @@ def test_wrong_settings(world, make, text):
         make()
 
 
-@pytest.fixture
-def data_parallel(world):
-    ms.reset_auto_parallel_context()
-    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
-    yield world.comm
-    ms.reset_auto_parallel_context()
-
-
 @pytest.mark.parametrize("make", [Float16Wire, BFloat16Wire, lambda: TopK(0.3), lambda: PowerSGD(4)])
 def test_training_with_it_comes_to_the_same_loss(data_parallel, make):
     comm = data_parallel

@@ -12,14 +12,6 @@ ROWS, COLUMNS = 40, 3
 FORM = (ROWS, COLUMNS), np.float32  # of the table
 
 
-@pytest.fixture
-def data_parallel(world):
-    ms.reset_auto_parallel_context()
-    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
-    yield world.comm
-    ms.reset_auto_parallel_context()
-
-
 def parameters():
     return [
         ms.Parameter(np.zeros((ROWS, COLUMNS), np.float32), name="table"),

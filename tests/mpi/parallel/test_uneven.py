@@ -14,14 +14,6 @@ LENGTHS = [5, 2, 4, 1]  # batches per rank and epoch
 SIZES = [4, 7, 1, 3, 2]  # samples of a rank's first, second, ... batch, shifted by its rank
 
 
-@pytest.fixture
-def data_parallel(world):
-    ms.reset_auto_parallel_context()
-    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
-    yield world.comm
-    ms.reset_auto_parallel_context()
-
-
 def shard(rank):
     """The batches of a rank, all of different sizes."""
     random = np.random.default_rng(rank)

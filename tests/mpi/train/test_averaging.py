@@ -1,19 +1,10 @@
 """Means of weights, and the search for a learning rate, over real ranks."""
 
 import numpy as np
-import pytest
 
 import dist_ms as ms
 from dist_ms import nn
 from dist_ms.train import ExponentialMovingAverage, Model, find_learning_rate
-
-
-@pytest.fixture
-def data_parallel(world):
-    ms.reset_auto_parallel_context()
-    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
-    yield world.comm
-    ms.reset_auto_parallel_context()
 
 
 def made():

@@ -21,14 +21,6 @@ from dist_ms.train import (
 )
 
 
-@pytest.fixture
-def data_parallel(world):
-    ms.reset_auto_parallel_context()
-    ms.set_auto_parallel_context(parallel_mode="data_parallel", gradients_mean=True)
-    yield world.comm
-    ms.reset_auto_parallel_context()
-
-
 class Own(nn.Cell):
     """A shared layer and a bias of each rank's own."""
 

@@ -8,23 +8,7 @@ from dist_ms.autograd.tape import no_grad, stop_gradient
 from dist_ms.common.jit import jit
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
-from tests.serial.autograd.hooks.hook_log import Log
 from tests.serial.autograd.shapes import plain
-
-
-@pytest.fixture
-def x():
-    return Tensor([1.0, 2.0])
-
-
-@pytest.fixture
-def y():
-    return Tensor([3.0, 4.0])
-
-
-@pytest.fixture
-def log():
-    return Log()
 
 
 class Net(nn.Cell):
