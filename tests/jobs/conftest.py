@@ -123,3 +123,17 @@ def processes(text):
         except OSError:
             continue
     return found
+
+
+def wait_for(job, *files, limit=60):
+    """Wait for files that a job makes.
+
+    Args:
+        job: its process; that it ends before they are there is an error.
+        limit: seconds.
+    """
+    until = time.monotonic() + limit
+    while missing := [file for file in files if not file.exists()]:
+        assert job.poll() is None, f"{missing[0].name} is not there, and the job has ended with code {job.returncode}"
+        assert time.monotonic() < until, f"{missing[0].name} is not there after {limit} s"
+        time.sleep(0.02)

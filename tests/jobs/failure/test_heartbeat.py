@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from tests.jobs.conftest import command, environment, processes
+from tests.jobs.conftest import command, environment, processes, wait_for
 
 LONG = os.environ.get("DIST_MS_TEST_LONG") == "1"
 SILENCE = 10 if LONG else 2
@@ -111,8 +111,7 @@ def test_a_job_that_was_stopped_whole_goes_on(write, tmp_path):
     job = subprocess.Popen(
         words, cwd=tmp_path, env=environment(DIST_MS_HEARTBEAT="1"), stdout=subprocess.PIPE, text=True
     )
-    while not (tmp_path / "began").exists():
-        time.sleep(0.02)
+    wait_for(job, tmp_path / "began")
     ranks = [p for p in processes(str(script)) if p != job.pid]
     for number, pause in ((signal.SIGSTOP, 2.5), (signal.SIGCONT, 0)):
         for process in ranks:
@@ -129,8 +128,7 @@ def test_a_machine_that_is_cut_off_is_named_and_all_ranks_end(write, hosts, tmp_
     env = environment(OMP_NUM_THREADS="1", **BEAT)
     with open(tmp_path / "err", "wb") as err:
         job = subprocess.Popen(words, cwd=tmp_path, env=env, stderr=err)
-    while not (tmp_path / "began").exists():
-        time.sleep(0.05)
+    wait_for(job, tmp_path / "began")
     time.sleep(1)
     began, until = time.time(), time.monotonic() + 60
     with hosts.cut_off(2):

@@ -4,14 +4,13 @@ import contextlib
 import socket
 import struct
 import subprocess
-import time
 
 import numpy as np
 import pytest
 
 from dist_ms.communication.store.master import GREETING, NONCE_BYTES, PROOF_BYTES, exactly
 from dist_ms.communication.store.proof import proof
-from tests.jobs.conftest import command, environment
+from tests.jobs.conftest import command, environment, wait_for
 
 REQUESTS = 1000
 TRAIN = """
@@ -86,10 +85,7 @@ def test_training_goes_on(write, tmp_path, token):
         text=True,
     )
     try:
-        end = time.monotonic() + 60
-        while not (tmp_path / "port").exists():
-            assert process.poll() is None and time.monotonic() < end, process.communicate(timeout=10)
-            time.sleep(0.02)
+        wait_for(process, tmp_path / "port")
         port, random = int((tmp_path / "port").read_text()), np.random.default_rng(7)
         for _ in range(REQUESTS):
             attack(port, token, random)

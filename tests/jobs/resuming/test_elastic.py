@@ -6,7 +6,7 @@ import sys
 import time
 from itertools import chain
 
-from tests.jobs.conftest import environment, processes
+from tests.jobs.conftest import environment, processes, wait_for
 
 WAITS = """
 import os, time
@@ -64,9 +64,7 @@ def test_a_machine_that_is_cut_off_is_left_out(hosts, write, tmp_path):
     env = placed(DIST_MS_HEARTBEAT="1", OMP_NUM_THREADS="1")
     with open(tmp_path / "out", "w") as out, open(tmp_path / "err", "w") as err:
         job = subprocess.Popen(words, cwd=tmp_path, env=env, stdout=out, stderr=err)
-    while not (tmp_path / "began").exists():
-        assert job.poll() is None, (tmp_path / "err").read_text()
-        time.sleep(0.05)
+    wait_for(job, tmp_path / "began")
     time.sleep(0.6)
     with hosts.cut_off(2):
         code = job.wait(40)

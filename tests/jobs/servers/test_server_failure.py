@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import command, environment, processes
+from tests.jobs.conftest import command, environment, processes, wait_for
 
 QUICK = 10  # seconds
 MODEL = Path(__file__).with_name("served_model.py").read_text()
@@ -73,10 +73,7 @@ def test_a_killed_process_is_named(write, tmp_path, how, victim, moment):
         stderr=subprocess.PIPE, text=True, env=env, cwd=tmp_path,
     )  # fmt: skip
     try:
-        started = time.monotonic()
-        while not (tmp_path / "victim").exists():
-            assert time.monotonic() - started < 40 and job.poll() is None
-            time.sleep(0.02)
+        wait_for(job, tmp_path / "victim")
         os.kill(int((tmp_path / "victim").read_text()), signal.SIGKILL)
         killed = time.monotonic()
         _, errors = job.communicate(timeout=30)

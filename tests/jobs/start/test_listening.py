@@ -3,12 +3,11 @@
 import os
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.jobs.conftest import command, environment
+from tests.jobs.conftest import command, environment, wait_for
 
 LISTENING = "0A"
 LOOPBACK = {"127.0.0.1", "::1"}
@@ -89,10 +88,7 @@ def test_a_job_on_one_machine_listens_on_loopback_alone(write, tmp_path, preload
     changes = {"LD_PRELOAD": preload} if preload else {}
     process = subprocess.Popen(words, cwd=tmp_path, env=environment(DIST_MS_TIMEOUT="30", **changes))
     try:
-        end = time.monotonic() + 60
-        while not all((tmp_path / f"ready{rank}").exists() for rank in range(3)):
-            assert process.poll() is None and time.monotonic() < end
-            time.sleep(0.05)
+        wait_for(process, *(tmp_path / f"ready{rank}" for rank in range(3)))
         members = family(process.pid)
         found = listening(members)
     finally:

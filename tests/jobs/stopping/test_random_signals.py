@@ -140,7 +140,9 @@ def test_a_signal_before_the_first_step(write, tmp_path):
     for _ in range(-(-SIGNALS // 3)):
         screen = Screen(command("dist-ms", 2, script), tmp_path)
         children = Path(f"/proc/{screen.job.pid}/task/{screen.job.pid}/children")
+        until = time.monotonic() + 20
         while not children.read_text():
+            assert time.monotonic() < until
             time.sleep(0.01)
         time.sleep(draw.random() * 1.5)
         name = screen.interrupt(draw)
