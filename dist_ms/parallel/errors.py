@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+VARIABLE = "DIST_MS_DESYNC_STEPS"
+CHANGED = (
+    "Something changed it on some ranks only: code that runs on one rank alone, a random number, an update with "
+    "gradients that were not reduced."
+)
+REMEDY = f"Mark a parameter that each rank has of its own as layerwise_parallel; {VARIABLE}=0 ends the comparison."
+
 
 class PlanMismatchError(RuntimeError):
     """The ranks' synchronisation plans differ; the text names the first differing parameter."""

@@ -11,13 +11,14 @@ from dist_ms.communication import Comm, LocalComm, agreeing, get_comm
 from dist_ms.parallel.agreement import agree_on_plan
 from dist_ms.parallel.broadcast import broadcast_parameters
 from dist_ms.parallel.divided_update import DividedUpdate
+from dist_ms.parallel.errors import VARIABLE
 from dist_ms.parallel.fusion import Fusion, fusion_from_context
 from dist_ms.parallel.mode import averages, is_data_parallel, refuse_automatic, tell_sum, world_comm
 from dist_ms.parallel.plan import Sharding, SyncPlan, make_plan, may_have_rows
 from dist_ms.parallel.plan_command import show_plan
 from dist_ms.parallel.reduction.gradient_hook import GradHook
 from dist_ms.parallel.reduction.reducer import Reducer
-from dist_ms.parallel.replicas.desync import VARIABLE, DesyncDetector, steps_between
+from dist_ms.parallel.replicas.desync import DesyncDetector, steps_between
 from dist_ms.parallel.servers.roles import is_worker
 
 

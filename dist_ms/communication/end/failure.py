@@ -136,9 +136,6 @@ class Ending:
                 last_words.hear(self.control.said)
             except KeyboardInterrupt:
                 self._end_job(130)
-            except TimeoutError as error:
-                self._say(f"{error}\n")
-                self._end_job(1, error)
             except Exception as error:
                 self._say(f"{type(error).__qualname__}: {error}\n")
                 self._end_job(1, error)

@@ -15,17 +15,12 @@ import numpy as np
 from dist_ms._ext.hashing import hash_memory
 from dist_ms.common.settings.environment import value_of
 from dist_ms.communication import Comm
-from dist_ms.parallel.errors import DesyncError, name_ranks
+from dist_ms.parallel.errors import CHANGED, REMEDY, VARIABLE, DesyncError, name_ranks
 from dist_ms.parallel.plan import SyncPlan
 from dist_ms.parallel.replicas.last_look import Watched
 
-VARIABLE = "DIST_MS_DESYNC_STEPS"
 STEPS = int(value_of(VARIABLE, {}))
 _REPLICATED = ("all_reduce", "reduce_scatter", "all_gather")
-_CHANGED = (
-    "Something changed it on some ranks only: code that runs on one rank alone, a random number, an update with "
-    "gradients that were not reduced."
-)
 _STARTED = (
     "The ranks started with different values: call set_seed with the same seed on all of them before the model is "
     "built, or give them rank 0's: nn.DistributedGradReducer(parameters).start() does, before gradients are computed."
@@ -150,8 +145,7 @@ class DesyncDetector:
             f"[rank {comm.rank} of {comm.size}] Parameter '{parameter.name}' must be the same on all ranks, but "
             f"{self._when()}. Ranks with the same values:\n"
             + "\n".join(rows)
-            + f"\n{_CHANGED if self.count else _STARTED} Mark a parameter that each rank has of its own as "
-            f"layerwise_parallel; {VARIABLE}=0 ends the comparison."
+            + f"\n{CHANGED if self.count else _STARTED} {REMEDY}"
         )
 
     def _when(self) -> str:

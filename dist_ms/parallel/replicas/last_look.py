@@ -17,7 +17,7 @@ from dist_ms._ext.hashing import hash_memory
 from dist_ms.common.progress import progress
 from dist_ms.communication import Comm
 from dist_ms.communication.end.last_words import speak
-from dist_ms.parallel.errors import DesyncError, name_ranks
+from dist_ms.parallel.errors import CHANGED, REMEDY, DesyncError, name_ranks
 
 Key = tuple[str, tuple[int, ...], int]
 
@@ -87,10 +87,7 @@ def _hear(everyone: dict[int, dict[Key, dict[str, int]]]) -> None:
                 rows = "".join(f"  {name_ranks(ranks)}\n" for ranks in same.values())
                 raise DesyncError(
                     f"Parameter '{name}' must be the same on all ranks, but when they ended, after {progress.updates} "
-                    f"updates, it was not. Ranks with the same values:\n{rows}Something changed it on some ranks only: "
-                    "code that runs on one rank alone, a random number, an update with gradients that were not "
-                    "reduced. Mark a parameter that each rank has of its own as layerwise_parallel; "
-                    "DIST_MS_DESYNC_STEPS=0 ends the comparison."
+                    f"updates, it was not. Ranks with the same values:\n{rows}{CHANGED} {REMEDY}"
                 )
 
 
