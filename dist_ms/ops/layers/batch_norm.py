@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
-from dist_ms._ext.tape import agree, wanted, written
+from dist_ms._ext.tape import agree, holds_floats, wanted, written
 from dist_ms.autograd.tape import recording
 from dist_ms.common.checks import check_bool, check_float_range
 from dist_ms.common.dtype import from_numpy
@@ -351,8 +351,8 @@ def batch_norm(
         [[-0.999995]
          [ 0.999995]]
     """
-    not_of(bias, "?ibhlBHILFD", "bias", "batch_norm")
-    not_of(running_mean, "?ibhlBHILFD", "running_mean", "batch_norm")
-    not_of(running_var, "?ibhlBHILFD", "running_var", "batch_norm")
-    not_of(weight, "?ibhlBHILFD", "weight", "batch_norm")
+    if not (holds_floats(bias) and holds_floats(running_mean) and holds_floats(running_var) and holds_floats(weight)):
+        vectors = {"bias": bias, "running_mean": running_mean, "running_var": running_var, "weight": weight}
+        for name, vector in vectors.items():
+            not_of(vector, "?ibhlBHILFD", name, "batch_norm")
     return _batch_norm(training, eps, momentum).normalised(input_x, weight, bias, running_mean, running_var)
