@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Sized
 from typing import Any
 
 from dist_ms.common.tensor import Tensor
@@ -98,8 +98,8 @@ def resume_run(directory: str, run: Any, among: Collection[int] | None = None) -
     facts = loading.load(Folder(directory), stateful, ranks.comm, among=among)
     if facts is None:
         return run["initial_epoch"] + 1, 0, False
-    done = facts.get("step_in_epoch", 0)
-    if done and not goes_on(run["train_dataset"]) and facts["ranks"] != ranks.size:
+    done, over = facts.get("step_in_epoch", 0), bool(facts.get("batches_over"))
+    if done and not over and not goes_on(run["train_dataset"]) and facts["ranks"] != ranks.size:
         raise ValueError(
             f"For 'Model.train', 'resume' in the middle of an epoch needs {facts['ranks']} ranks as before, but got "
             f"{ranks.size}: the dataset has no state_dict to deal the rest of its rows anew. Use dist_ms.dataset."
@@ -107,7 +107,7 @@ def resume_run(directory: str, run: Any, among: Collection[int] | None = None) -
     run["cur_step_num"] = run["resumed_step"] = facts["step"]
     if ranks.rank == 0:
         _log.info("Resuming after step %d, in epoch %d, from %s.", facts["step"], facts["epoch"] + 1, directory)
-    return facts["epoch"] + 1, done, bool(facts.get("batches_over"))
+    return facts["epoch"] + 1, done, over
 
 
 def goes_on(thing: Any) -> bool:
@@ -122,10 +122,19 @@ def facts_of(run: Any, epoch_over: bool) -> dict[str, Any]:
         run: the run's facts.
         epoch_over: whether the current epoch is over, with its evaluation and the callbacks at its end.
     """
-    epoch_over = epoch_over and run["batches_over"]  # a callback that asks to stop may leave batches
+    batches_over = run["batches_over"] or _at_last_batch(run)
+    epoch_over = epoch_over and batches_over  # a callback that asks to stop may leave batches
     return {
         "step": run["cur_step_num"],
         "epoch": run["cur_epoch_num"] if epoch_over else run["cur_epoch_num"] - 1,
         "step_in_epoch": 0 if epoch_over else run["step_in_epoch"],
-        "batches_over": not epoch_over and run["batches_over"],
+        "batches_over": not epoch_over and batches_over,
     }
+
+
+def _at_last_batch(run: Any) -> bool:
+    """Whether the last batch of an epoch was used up, of data that cannot say where it stands itself."""
+    data = run["train_dataset"]
+    if goes_on(data) or not isinstance(data, Sized) or getattr(run["train_network"], "uneven", None):
+        return False
+    return run["step_in_epoch"] == len(data)
