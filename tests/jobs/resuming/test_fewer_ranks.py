@@ -1,4 +1,4 @@
-"""A run whose data cannot say where it stands goes on with fewer ranks from the end of an epoch, not from its middle."""
+"""A run whose data cannot say where it stands goes on with fewer ranks from the end of an epoch, not its middle."""
 
 import pytest
 
