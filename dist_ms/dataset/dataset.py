@@ -34,6 +34,7 @@ class Dataset:
 
     create_tuple_iterator: Callable[..., Any]
     runs_python = False  # the stage calls functions of the user, or reads files: workers pay
+    makes_batches = False
     holds_back = False  # keys wait for what the consumer does with rows before
     wants_processes = False  # those functions shall run in processes of their own
 
@@ -79,12 +80,12 @@ class Dataset:
         return self.inputs[0].get_dataset_size()
 
     def get_batch_size(self) -> int:
-        """Rows per batch; 1 before `batch`."""
-        return self.inputs[0].get_batch_size() if self.inputs else 1
+        """Rows per batch, 1 before `batch`; of the last of several datasets."""
+        return self.inputs[-1].get_batch_size() if self.inputs else 1
 
     def get_repeat_count(self) -> int:
-        """How often the rows are repeated in an epoch."""
-        return self.inputs[0].get_repeat_count() if self.inputs else 1
+        """The count of the last `repeat`, 1 without one; of the last of several datasets."""
+        return self.inputs[-1].get_repeat_count() if self.inputs else 1
 
     # ---- about the rows
     def rows(self, epoch: int) -> Iterator[Row]:
@@ -100,13 +101,16 @@ class Dataset:
             return row
         raise RuntimeError(f"For '{type(self).__name__}', the shapes and types of no rows are asked for: it is empty.")
 
+    def _first_of_any(self) -> Row:
+        return next(iter(self.rows(0)), ())
+
     def output_shapes(self, estimate: bool = False) -> list[list[int | None]]:
-        """The shape of each column in the first row, [0] of a dict.
+        """The shape of each column in the first row, [0] of a dict; [] without rows.
 
         Args:
             estimate: look at all rows: dimensions that differ among them are None.
         """
-        shapes = [[0] if isinstance(a, dict) else list(a.shape) for a in self._first()]
+        shapes: list[list[int | None]] = [[0] if isinstance(a, dict) else list(a.shape) for a in self._first_of_any()]
         for row in self.rows(0) if estimate else ():
             for shape, value in zip(shapes, row):
                 if isinstance(value, dict):
@@ -121,8 +125,8 @@ class Dataset:
         return shapes
 
     def output_types(self) -> list[np.dtype]:
-        """The NumPy dtype of each column in the first row, object of a dict."""
-        return [np.dtype(object) if isinstance(a, dict) else a.dtype for a in self._first()]
+        """The NumPy dtype of each column in the first row: of text without a length, object of a dict."""
+        return [np.dtype(object) if isinstance(a, dict) else _without_length(a.dtype) for a in self._first_of_any()]
 
     def num_classes(self) -> int | None:
         """How many classes the labels have; None where the source does not tell.
@@ -132,7 +136,7 @@ class Dataset:
             >>> print(ds.NumpySlicesDataset([1, 2]).num_classes())
             None
         """
-        return self.inputs[0].num_classes() if self.inputs else None
+        return self.inputs[-1].num_classes() if self.inputs else None
 
     def get_class_indexing(self) -> dict:
         """The number of each class by name; empty where the source has none.
@@ -363,6 +367,10 @@ class Dataset:
         return tree(self)
 
 
+def _without_length(dtype: np.dtype) -> np.dtype:
+    return np.dtype(dtype.kind) if dtype.kind in "SU" else dtype
+
+
 def column_list(value: Any, name: str) -> list[str]:
     """A list of column names from one name or several.
 
@@ -389,6 +397,21 @@ def columns_among(value: Any, name: str, owner: str, source: Dataset, error: typ
         if n not in source.columns:
             raise error(f"For '{owner}', '{name}' must be among {source.columns}, but got {n!r}.")
     return names
+
+
+def columns_after(columns: list[str], taken: list[str], made: list[str]) -> list[str]:
+    """The columns behind a stage that takes some and makes others.
+
+    Args:
+        columns: those before it.
+        taken: those that it takes.
+        made: those that it makes: as many take the places of those taken, another number comes before the others.
+    """
+    others = [c for c in columns if c not in taken and c not in made]
+    if len(taken) != len(made):
+        return [*made, *others]
+    renamed = dict(zip(taken, made))
+    return [renamed.get(c, c) for c in columns if c in renamed or c in others]
 
 
 def check_datasets(values: Iterable, owner: str) -> None:

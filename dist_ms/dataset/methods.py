@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dist_ms.common.checks import check_bool, check_positive_int
-from dist_ms.dataset.dataset import Dataset
+from dist_ms.dataset.dataset import Dataset, columns_among
 from dist_ms.dataset.execution.iterators import RowIterator
 from dist_ms.dataset.execution.processes import close_pool as close_processes
 from dist_ms.dataset.row_messages import recv, send
@@ -65,7 +65,8 @@ def create_dict_iterator(
 
 def _chosen(dataset: Dataset, columns: list[str]) -> Dataset:
     """A pipeline with some of its columns."""
-    source = project(dataset, columns)
+    names = columns_among(columns, "columns", "create_tuple_iterator", dataset, RuntimeError)
+    source = project(dataset, names)
     source.position = dataset.position  # of one pipeline, whatever columns are given
     return source
 
@@ -146,7 +147,7 @@ def bucket_batch_by_length(
         bucket_batch_sizes: the batch size of each bucket, one more than boundaries.
         element_length_function: the length from the columns; that of the only column's first axis by default.
         pad_info: as for `padded_batch`.
-        pad_to_bucket_boundary: fill what `pad_info` leaves open up to the boundary less one.
+        pad_to_bucket_boundary: fill dimensions that are None in `pad_info` up to the boundary less one.
         drop_remainder: leave out what does not fill a batch.
 
     Examples:

@@ -57,7 +57,7 @@ def as_sampler(value: Any) -> BuiltinSampler:
         return value
     if not hasattr(value, "__iter__") and not hasattr(value, "__getitem__"):
         raise TypeError(complaint("new_sampler", "use_sampler", "a sampler", type(value).__name__))
-    return IterSampler(value)
+    return SubsetSampler(value) if isinstance(value, (list, tuple, range, np.ndarray)) else IterSampler(value)
 
 
 class BuiltinSampler:
@@ -153,7 +153,13 @@ class SequentialSampler(BuiltinSampler):
         self.count = _count(num_samples, "SequentialSampler")
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
-        """The row numbers of an epoch."""
+        """The row numbers of an epoch.
+
+        Raises:
+            RuntimeError: if the first one is no row.
+        """
+        if self.start and self.start >= rows:
+            raise RuntimeError(complaint("start_index", "SequentialSampler", f"less than the {rows} rows", self.start))
         stop = rows if self.count is None else min(rows, self.start + self.count)
         return np.arange(self.start, stop)
 
@@ -201,12 +207,12 @@ class RandomSampler(BuiltinSampler):
 
 
 class PKSampler(BuiltinSampler):
-    """The same number of rows of each class.
+    """The same number of rows of each class, drawn anew every epoch; a row may come twice.
 
     Args:
         num_val: rows of each class.
         num_class: must be None: all classes are read.
-        shuffle: take the classes in random order, and random rows of each.
+        shuffle: take the classes in random order.
         class_column: the column of labels.
         num_samples: how many rows at most.
 
@@ -221,6 +227,8 @@ class PKSampler(BuiltinSampler):
         [7, 9]
     """
 
+    is_shuffled = True
+
     def __init__(
         self,
         num_val: int,
@@ -233,7 +241,7 @@ class PKSampler(BuiltinSampler):
         self.each = check_positive_int(num_val, "num_val", "PKSampler")
         if num_class is not None:
             raise NotImplementedError("For 'PKSampler', 'num_class' must be None: all classes are read.")
-        self.is_shuffled = check_bool(shuffle, "shuffle", "PKSampler")
+        self.mixes_classes = check_bool(shuffle, "shuffle", "PKSampler")
         self.column = check_string(class_column, "class_column", "PKSampler")
         self.count = _count(num_samples, "PKSampler")
 
@@ -242,9 +250,9 @@ class PKSampler(BuiltinSampler):
         draw = np.random.RandomState([config.shuffle_seed() % 2**32, epoch])
         classes = np.unique(labels)
         chosen = []
-        for label in draw.permutation(classes) if self.is_shuffled else classes:
+        for label in draw.permutation(classes) if self.mixes_classes else classes:
             (numbers,) = np.nonzero(labels == label)
-            chosen.append((draw.permutation(numbers) if self.is_shuffled else numbers)[: self.each])
+            chosen.append(draw.choice(numbers, self.each))
         return np.concatenate(chosen)[: self.count]
 
 
@@ -281,10 +289,18 @@ class Sampler(BuiltinSampler):
         """Called before each epoch; define it where an epoch needs it."""
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
-        """The row numbers of an epoch."""
+        """The row numbers of an epoch; negative ones count from the end.
+
+        Raises:
+            RuntimeError: if something is no row number.
+        """
         self.dataset_size = rows
         self.reset()
-        return np.array(list(islice(iter(self), self.count)), np.int64)
+        numbers = list(islice(iter(self), self.count))
+        for number in numbers:
+            if not isinstance(number, (int, np.integer)) or not -rows <= number < rows:
+                raise RuntimeError(complaint("sampler", type(self).__name__, f"ints below {rows}", repr(number)))
+        return np.array(numbers, np.int64)
 
 
 class IterSampler(Sampler):
@@ -312,12 +328,33 @@ class IterSampler(Sampler):
 
 
 class SubsetSampler(BuiltinSampler):
-    """Rows with the given numbers, in their order."""
+    """Rows with the given numbers, in their order.
+
+    Args:
+        indices: the numbers.
+        num_samples: how many at most.
+
+    Raises:
+        TypeError: if something is no int.
+
+    Examples:
+        >>> import dist_ms.dataset as ds
+        >>> data = ds.NumpySlicesDataset([5, 6, 7], sampler=ds.SubsetSampler([2, 0]))
+        >>> [int(x) for (x,) in data.create_tuple_iterator(output_numpy=True)]
+        [7, 5]
+    """
 
     def __init__(self, indices: Iterable[int], num_samples: int | None = None) -> None:
         super().__init__()
-        self.indices = np.array(list(indices), np.int64)
-        self.count = num_samples
+        owner = type(self).__name__
+        if isinstance(indices, str) or not hasattr(indices, "__iter__"):
+            raise TypeError(complaint("indices", owner, "a list of row numbers", repr(indices)))
+        numbers = list(indices)
+        for number in numbers:
+            if not isinstance(number, (int, np.integer)):
+                raise TypeError(complaint("indices", owner, "a list of row numbers", f"{number!r} in it"))
+        self.indices = np.array(numbers, np.int64)
+        self.count = _count(num_samples, owner)
 
     def order(self, rows: int, epoch: int) -> np.ndarray:
         """The row numbers of an epoch.
@@ -359,7 +396,7 @@ class WeightedRandomSampler(BuiltinSampler):
             if isinstance(weight, (bool, str)) or not np.isscalar(weight):
                 raise TypeError(complaint("weights", "WeightedRandomSampler", "a list of numbers", repr(weight)))
         if num_samples is not None:
-            check_positive_int(num_samples, "num_samples", "WeightedRandomSampler")
+            num_samples = _count(num_samples, "WeightedRandomSampler")
         self.replacement = check_bool(replacement, "replacement", "WeightedRandomSampler")
         self.weights = np.array(weights, np.float64)
         self.count = len(weights) if num_samples is None else num_samples

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_int, check_positive_int
+from dist_ms.common.checks import check_bool, check_int, check_non_negative_int, check_positive_int
 from dist_ms.common.settings.parallel_context import ParallelMode, get_auto_parallel_context
 from dist_ms.communication import current
 from dist_ms.dataset import config
@@ -24,7 +24,7 @@ class Sampling:
         shuffle: draw a new order every epoch, the same on all ranks.
         num_shards, shard_id: read rows shard_id, shard_id + num_shards, ... of that order; the last
             shards start again at the first rows so that all have the same length, as in MindSpore.
-        num_samples: read at most so many.
+        num_samples: read at most so many; 0 for all.
         sampler: chooses the rows instead.
         of_job: where no shard is named, read the shard of this rank if several train together.
 
@@ -47,7 +47,7 @@ class Sampling:
                     f"shard_id should be less than num_shards. It must be in [0, {num_shards - 1}], but got {shard_id}."
                 )
         if num_samples is not None:
-            check_positive_int(num_samples, "num_samples", "Dataset")
+            num_samples = check_non_negative_int(num_samples, "num_samples", "Dataset") or None
         if sampler is not None and (shuffle is not None or num_shards is not None or num_samples is not None):
             raise ValueError(
                 "Conflicting arguments during sampler assignments. With 'sampler', leave out "

@@ -23,7 +23,8 @@ def results(dataset: Dataset, keys: Iterator[Key]) -> Iterator[Row]:
     """
     workers = 0 if config.get_debug_mode() else dataset.number_of_workers()
     load = loading(dataset)
-    batches, ahead = dataset.get_batch_size() != 1, config.get_prefetch_size()
+    batches = any(d.makes_batches for d in dataset.stages())
+    ahead = config.get_prefetch_size()
     if not workers:
         return (row for row in map(load, keys) if row is not Skipped)
     if any(d.wants_processes for d in dataset.stages()):

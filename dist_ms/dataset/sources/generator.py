@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_callable, complaint
-from dist_ms.common.dtype import to_numpy
+from dist_ms.common.dtype import string, to_numpy
 from dist_ms.dataset import draws
 from dist_ms.dataset.columns import made_column, stack
 from dist_ms.dataset.dataset import Key, Row, column_list
 from dist_ms.dataset.sources.indexed import IndexedSource
+from dist_ms.dataset.user_functions import call, failed
 
 __all__ = ["GeneratorDataset"]
 
@@ -88,7 +89,10 @@ class GeneratorDataset(IndexedSource):
             num_samples, num_parallel_workers, shuffle, sampler, num_shards, shard_id,
         )  # fmt: skip
         self.source = source
-        self.types = None if column_types is None else [to_numpy(t) for t in column_types]
+        self.types = None if column_types is None else [_numpy_type(t) for t in column_types]
+        if self.types is not None and len(self.types) != len(self.columns):
+            wanted = f"one type for each of {self.columns}"
+            raise ValueError(complaint("column_types", "GeneratorDataset", wanted, list(column_types)))
         self.batches, self.collate = batch_sampler, collate_fn
         check_bool(python_multiprocessing, "python_multiprocessing", "GeneratorDataset")
         self.wants_processes = python_multiprocessing and num_parallel_workers > 1 and self.numbered
@@ -132,7 +136,7 @@ class GeneratorDataset(IndexedSource):
             return islice(chosen, rows, None)
         if self.numbered:
             return super().keys_from(epoch, rows)
-        items = iter(self.source() if callable(self.source) else self.source)
+        items = self._items()
         shards, shard = self.sampling.shard()
         dealt = islice(zip(count(), items), shard, None, shards)
         return ((epoch, i, item) for i, item in islice(dealt, self.sampling.num_samples))
@@ -141,8 +145,24 @@ class GeneratorDataset(IndexedSource):
         """The row, or batch, of a key."""
         draws.follow_row(key, 0)
         if self.batches is not None:
-            return self._collated([self.source[n] for n in key[2]])
-        return self.row(self.source[key[2]] if self.numbered else key[2])
+            return self._collated([self._item(n) for n in key[2]])
+        return self.row(self._item(key[2]) if self.numbered else key[2])
+
+    def _item(self, number: int) -> Any:
+        return call("GeneratorDataset", self.source.__getitem__, number)
+
+    def _items(self) -> Iterator:
+        """What a source without numbers gives.
+
+        Raises:
+            RuntimeError: for whatever it raised, with that as its cause.
+        """
+        try:
+            yield from self.source() if callable(self.source) else self.source
+        except RuntimeError:
+            raise
+        except Exception as error:
+            raise failed("GeneratorDataset", self.source, error) from error
 
     def load_many(self, keys: list[Key]) -> None:
         """Items are read one by one."""
@@ -161,13 +181,23 @@ class GeneratorDataset(IndexedSource):
             )
         row = tuple(made_column(v, n, "GeneratorDataset") for v, n in zip(values, self.columns))
         if self.types is not None:
-            row = tuple(a if isinstance(a, dict) else a.astype(t, copy=False) for a, t in zip(row, self.types))
+            row = tuple(map(_of_type, row, self.types))
         return row
 
     def _collated(self, items: list) -> Row:
         if self.collate is not None:
-            return self.row(self.collate(items))
+            return self.row(call("GeneratorDataset", self.collate, items))
         return tuple(stack(list(c), n) for c, n in zip(zip(*map(self.row, items)), self.columns))
+
+
+def _numpy_type(dtype: Any) -> np.dtype:
+    return np.dtype("U") if dtype is string else to_numpy(dtype)
+
+
+def _of_type(value: np.ndarray | dict, dtype: np.dtype) -> np.ndarray | dict:
+    if isinstance(value, dict) or (dtype.kind == "U" and value.dtype.kind == "S"):
+        return value
+    return value.astype(dtype, copy=False)
 
 
 def _of_schema(schema: Any) -> tuple[list[str], list[np.dtype]]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_bool, check_positive_int
+from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import draws
 from dist_ms.dataset.columns import gathered, made_column, stack
-from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
+from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_after, columns_among
 from dist_ms.dataset.execution.bad_rows import good_rows
 from dist_ms.dataset.stages.waiting import SyncWaitDataset
+from dist_ms.dataset.user_functions import call
 
 _OPTIONS = ("per_batch_map", "input_columns", "output_columns", "python_multiprocessing", "max_rowsize")
 
@@ -40,6 +41,8 @@ class BatchInfo:
 
 class BatchDataset(Dataset):
     """Stacks `batch_size` rows at a time."""
+
+    makes_batches = True
 
     def __init__(
         self,
@@ -70,8 +73,12 @@ class BatchDataset(Dataset):
             source.columns if input_columns is None else columns_among(input_columns, "input_columns", "batch", source)
         )
         outputs = names if output_columns is None else column_list(output_columns, "output_columns")
-        rest = [c for c in source.columns if c not in names]
-        super().__init__(source.columns if outputs == names else [*outputs, *rest], source)
+        twice = sorted(set(outputs) & (set(source.columns) - set(names)))
+        if twice:
+            raise RuntimeError(
+                complaint("output_columns", "batch", "no columns that stay beside 'input_columns'", twice)
+            )
+        super().__init__(columns_after(source.columns, names, outputs), source)
         if num_parallel_workers is not None:
             self.workers = check_positive_int(num_parallel_workers, "num_parallel_workers", "batch")
         self.batch_size, self.drop_remainder = batch_size, drop_remainder
@@ -110,7 +117,9 @@ class BatchDataset(Dataset):
 
     def _grouped(self, keys: Iterator[Key], epoch: int, number: int) -> Iterator[Key]:
         while True:
-            size = self.batch_size(BatchInfo(number, epoch)) if callable(self.batch_size) else self.batch_size
+            size = self.batch_size
+            if callable(size):
+                size = call("batch", size, BatchInfo(number, epoch))
             group = list(islice(keys, size))
             if not group or (len(group) < size and self.drop_remainder):
                 return
@@ -128,7 +137,8 @@ class BatchDataset(Dataset):
         columns = dict(zip(source.columns, map(list, zip(*good_rows(source, group)))))
         if self.per_batch_map is not None:
             with draws.row_stream(key, self.depth):
-                results = self.per_batch_map(*(columns.pop(n) for n in self.names), BatchInfo(number, epoch))
+                given = [columns.pop(n) for n in self.names]
+                results = call("batch", self.per_batch_map, *given, BatchInfo(number, epoch))
             results = results if isinstance(results, tuple) else (results,)
             if len(results) != len(self.outputs):
                 raise RuntimeError(

@@ -23,6 +23,17 @@ class FlatMapDataset(Dataset):
         """Rows in an epoch: all datasets are made to count them."""
         return sum(_made(self.func, row).get_dataset_size() for row in self.inputs[0].rows(0))
 
+    def num_classes(self) -> None:
+        """None: the rows are others."""
+
+    def get_class_indexing(self) -> dict:
+        """Empty: the rows are others."""
+        return {}
+
+    def get_repeat_count(self) -> int:
+        """As of the datasets that are made."""
+        return 1
+
     def get_batch_size(self) -> int:
         """As of the datasets that are made."""
         return 1

@@ -91,6 +91,10 @@ class ConcatDataset(Dataset):
             return len(range(part.shard_id, total, part.num_shards))
         return total
 
+    def num_classes(self) -> int | None:
+        """The largest number that a dataset tells."""
+        return max((found for d in self.inputs if (found := d.num_classes()) is not None), default=None)
+
     def is_shuffled(self) -> bool:
         """Whether the datasets take turns at random, or one shuffles its rows."""
         return isinstance(self.sampler, RandomSampler) or super().is_shuffled()

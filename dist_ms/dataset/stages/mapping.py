@@ -11,11 +11,12 @@ from dist_ms.common.checks import check_bool, check_positive_int, complaint
 from dist_ms.dataset import config, draws
 from dist_ms.dataset.cache import check_cache
 from dist_ms.dataset.columns import OtherShapeError, made_column, stack
-from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_among
+from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_after, columns_among
 from dist_ms.dataset.debug import called
 from dist_ms.dataset.execution.bad_rows import named_row
 from dist_ms.dataset.stages.callbacks import Calls, WaitedDSCallback, check_callbacks
 from dist_ms.dataset.stages.same_rows import SameRows
+from dist_ms.dataset.user_functions import call
 
 _OPTIONS = ("python_multiprocessing", "cache", "callbacks", "max_rowsize", "offload")
 
@@ -49,8 +50,7 @@ class MapDataset(SameRows):
             else columns_among(input_columns, "input_columns", "map", source, RuntimeError)
         )
         self.outputs = self.names if output_columns is None else column_list(output_columns, "output_columns")
-        rest = [c for c in source.columns if c not in self.names]
-        super().__init__(source.columns if self.outputs == self.names else [*self.outputs, *rest], source)
+        super().__init__(columns_after(source.columns, self.names, self.outputs), source)
         if num_parallel_workers is not None:
             self.workers = check_positive_int(num_parallel_workers, "num_parallel_workers", "map")
         self.wants_processes = check_bool(options.get("python_multiprocessing", False), "python_multiprocessing", "map")
@@ -85,10 +85,10 @@ class MapDataset(SameRows):
             row = self.inputs[0].load(key)
             draws.follow_row(key, self.depth)
             with draws.row_stream(key, self.depth):
-                return self.apply(row)
+                return self._mapped(row)
         if not isinstance(key[2], int):
             raise RuntimeError("For 'map', 'cache' must be left out behind stages that batch, filter or join rows.")
-        return self.cache.row(key[2], self._source.count(), lambda: self.apply(self.inputs[0].load(key)))
+        return self.cache.row(key[2], self._source.count(), lambda: self._mapped(self.inputs[0].load(key)))
 
     def load_many(self, keys: list[Key]) -> Row | None:
         """Several mapped rows, where the input has them at once or the images are written where they stay."""
@@ -145,7 +145,7 @@ class MapDataset(SameRows):
         columns = zip(zip(*results), self.outputs)
         return [stack([made_column(value, n, "map") for value in c], n) for c, n in columns]
 
-    def apply(self, row: Row) -> Row:
+    def _mapped(self, row: Row) -> Row:
         """What the functions make of a row."""
         values = self._results(row, None)
         return tuple(made_column(values[i], self.outputs[i], "map") if made else row[i] for made, i in self._taken)
@@ -153,13 +153,13 @@ class MapDataset(SameRows):
     def _results(self, row: Row, out: np.ndarray | None) -> tuple:
         """The functions' results, one for each output."""
         if self._images is not None and not config.debug_hooks():
-            return (self._images.apply(row[self._inputs_at[0]], out),)
+            return (call("map", self._images.apply, row[self._inputs_at[0]], out),)
         values: Any = tuple(row[i] for i in self._inputs_at)
         hooks = config.debug_hooks()
         for i, operation in enumerate(self.operations):
             if hooks and i == 0:
                 called(hooks, values, operation, True)
-            values = operation(*values)
+            values = call("map", operation, *values)
             values = values if isinstance(values, tuple) else (values,)
             if hooks:
                 called(hooks, values, operation, False)

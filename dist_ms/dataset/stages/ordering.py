@@ -76,8 +76,8 @@ class RepeatDataset(Dataset):
         return self.inputs[0].get_dataset_size() * max(self.count, 1)
 
     def get_repeat_count(self) -> int:
-        """How often the rows are repeated."""
-        return self.count * self.inputs[0].get_repeat_count()
+        """How often the rows of the stage before are repeated, or were if this stage repeats nothing."""
+        return self.inputs[0].get_repeat_count() if self.count == 1 else self.count
 
     def keys(self, epoch: int) -> Iterator[Key]:
         """The keys of one epoch, each repetition shuffled anew."""

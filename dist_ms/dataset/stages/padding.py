@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.dataset.columns import stack
 from dist_ms.dataset.dataset import Dataset, Key, Row, columns_among
 from dist_ms.dataset.execution.threads import in_threads
 from dist_ms.dataset.stages.batching import BatchDataset
+from dist_ms.dataset.user_functions import call
 
 
 def padded(values: list[np.ndarray], name: str, shape: Any, fill: Any, rest: int | None = None) -> np.ndarray:
@@ -19,32 +21,37 @@ def padded(values: list[np.ndarray], name: str, shape: Any, fill: Any, rest: int
     Args:
         values: the rows' entries.
         name: their column.
-        shape: wanted for each; None, or None in it, for the largest there is.
+        shape: wanted for each; None or (), or None in it, for the largest there is.
         fill: what padding is.
-        rest: where `shape` has None: up to this instead.
+        rest: where `shape` has None: up to this instead; without `shape` it says nothing.
+
+    Entries that are larger than `shape` are cut off there.
 
     Raises:
-        RuntimeError: if an entry has more dimensions, or is larger, than `shape`.
+        RuntimeError: if an entry has another number of dimensions than `shape`.
     """
-    rank = values[0].ndim if shape is None else len(shape)
+    rank = len(shape) if shape else values[0].ndim
     if any(v.ndim != rank for v in values):
         found = sorted({v.ndim for v in values})
         raise RuntimeError(f"For 'padded_batch', rows of column {name!r} must have {rank} dimensions, but got {found}.")
-    wanted = [None] * rank if shape is None else list(shape)
+    wanted = list(shape) if shape else [None] * rank
     sizes = [
-        (max(v.shape[axis] for v in values) if rest is None else rest) if size is None else int(size)
+        (max(v.shape[axis] for v in values) if rest is None or not shape else rest) if size is None else int(size)
         for axis, size in enumerate(wanted)
     ]
-    if values[0].dtype.kind in "SU":
-        result = np.full((len(values), *sizes), "" if fill in (None, 0) else fill, np.result_type(*values))
+    is_text = values[0].dtype.kind in "SU"
+    if fill is not None and is_text != isinstance(fill, (str, bytes)):
+        kind = f"a {'text' if is_text else 'number'} as the fill of column {name!r}"
+        raise RuntimeError(complaint("pad_info", "padded_batch", kind, repr(fill)))
+    if is_text:
+        result = np.full(
+            (len(values), *sizes), "" if fill is None else fill, np.result_type(*(v.dtype for v in values))
+        )
     else:
-        result = np.full((len(values), *sizes), 0 if fill is None else fill, values[0].dtype)
-    for place, value in zip(result, values):
-        if any(n > size for n, size in zip(value.shape, sizes)):
-            raise RuntimeError(
-                f"For 'padded_batch', rows of column {name!r} must fit into {tuple(sizes)}, but got {value.shape}."
-            )
-        place[tuple(slice(n) for n in value.shape)] = value
+        result = np.full((len(values), *sizes), np.asarray(0 if fill is None else fill).astype(values[0].dtype))
+    for i, value in enumerate(values):
+        kept: Any = tuple(slice(min(n, size)) for n, size in zip(value.shape, sizes))
+        result[(i, *kept)] = np.asarray(value)[kept]
     return result
 
 
@@ -53,13 +60,14 @@ def check_pad_info(pad_info: Any, source: Dataset, owner: str) -> dict[str, tupl
 
     Raises:
         TypeError: if `pad_info` is no dict of such pairs.
-        ValueError: if it names a column that is not there.
+        ValueError: if a size is not positive.
+        RuntimeError: if it names a column that is not there.
     """
     if pad_info is None or pad_info == {}:
         return dict.fromkeys(source.columns, (None, None))
     if not isinstance(pad_info, dict):
         raise TypeError(complaint("pad_info", owner, "a dict of columns", type(pad_info).__name__))
-    columns_among(list(pad_info), "pad_info", owner, source)
+    columns_among(list(pad_info), "pad_info", owner, source, RuntimeError)
     found = {}
     for name, value in pad_info.items():
         if value is None:
@@ -67,8 +75,10 @@ def check_pad_info(pad_info: Any, source: Dataset, owner: str) -> dict[str, tupl
         if not isinstance(value, tuple) or len(value) != 2 or not isinstance(value[0], (list, tuple, type(None))):
             raise TypeError(complaint("pad_info", owner, f"(shape, fill) for {name!r}", repr(value)))
         for size in value[0] or ():
-            if size is not None and (isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1):
-                raise TypeError(complaint("pad_info", owner, f"positive sizes or None for {name!r}", repr(value[0])))
+            is_int = isinstance(size, (int, np.integer)) and not isinstance(size, bool)
+            if size is not None and not (is_int and size > 0):
+                kind = ValueError if is_int else TypeError
+                raise kind(complaint("pad_info", owner, f"positive sizes or None for {name!r}", repr(value[0])))
         found[name] = value
     return found
 
@@ -96,8 +106,11 @@ class PaddedBatchDataset(BatchDataset):
 
 def stacked_columns(columns: list[str], rows: list[Row], pad_info: dict, rest: int | None) -> Row:
     """Each column of several rows, stacked, and padded where `pad_info` names it."""
-    found = []
+    found: list[np.ndarray | dict] = []
     for name, values in zip(columns, zip(*rows)):
+        if isinstance(values[0], dict):
+            found.append(stack(list(values), name))
+            continue
         if name in pad_info:
             shape, fill = pad_info[name]
             found.append(padded(list(values), name, shape, fill, rest))
@@ -115,6 +128,7 @@ class BucketBatchByLengthDataset(Dataset):
     """Gathers rows of like length, and pads each batch; rows are made as the keys are asked for."""
 
     runs_python = True
+    makes_batches = True
 
     def __init__(
         self,
@@ -128,10 +142,11 @@ class BucketBatchByLengthDataset(Dataset):
         drop_remainder: bool = False,
     ) -> None:
         owner = "bucket_batch_by_length"
-        names = columns_among(column_names, "column_names", owner, source)
+        names = columns_among(column_names, "column_names", owner, source, RuntimeError)
         for name, values in (("bucket_boundaries", bucket_boundaries), ("bucket_batch_sizes", bucket_batch_sizes)):
             if not isinstance(values, list) or not values:
-                raise TypeError(complaint(name, owner, "a list of positive ints", repr(values)))
+                kind = ValueError if values == [] else TypeError
+                raise kind(complaint(name, owner, "a list of positive ints", repr(values)))
             for value in values:
                 check_positive_int(value, name, owner)
         if sorted(set(bucket_boundaries)) != bucket_boundaries:
@@ -150,10 +165,6 @@ class BucketBatchByLengthDataset(Dataset):
         self.length, self.pad_info = element_length_function, check_pad_info(pad_info, source, owner)
         self.to_boundary = check_bool(pad_to_bucket_boundary, "pad_to_bucket_boundary", owner)
         self.drop_remainder = check_bool(drop_remainder, "drop_remainder", owner)
-
-    def get_batch_size(self) -> int:
-        """-1: batches have different sizes."""
-        return -1
 
     def get_dataset_size(self) -> int:
         """The number of batches in an epoch; all rows are made to count them."""
@@ -178,17 +189,28 @@ class BucketBatchByLengthDataset(Dataset):
 
     def _length(self, row: Row) -> int:
         if self.length is None:
-            return row[self.places[0]].shape[0]
-        return int(np.asarray(self.length(*(row[i] for i in self.places))))
+            first = row[self.places[0]]
+            if isinstance(first, dict) or not first.ndim:
+                wanted = "arrays of one dimension or more without 'element_length_function'"
+                found = "a dict" if isinstance(first, dict) else "a single value"
+                raise RuntimeError(complaint("column_names", "bucket_batch_by_length", wanted, found))
+            return first.shape[0]
+        owner = "bucket_batch_by_length"
+        length = np.asarray(call(owner, self.length, *(row[i] for i in self.places)))
+        if length.size != 1 or length.dtype.kind not in "iub" or length.item() < 0:
+            wanted = "a function that returns an int, not negative"
+            raise RuntimeError(complaint("element_length_function", owner, wanted, f"one that returned {length}"))
+        return int(length.item())
 
     def load(self, key: Key) -> Row:
         """A batch."""
         bucket, rows = key[2]
         if not self.to_boundary:
             return stacked_columns(self.columns, rows, self.pad_info, None)
-        if bucket == len(self.boundaries):
+        if bucket == len(self.boundaries) and any(None in (shape or ()) for shape, _ in self.pad_info.values()):
             raise RuntimeError(
                 "For 'bucket_batch_by_length', 'pad_to_bucket_boundary' must be False where rows are as long as the "
                 f"last boundary, {self.boundaries[-1]}, but got one of {self._length(rows[0])}: add a larger boundary."
             )
-        return stacked_columns(self.columns, rows, self.pad_info, self.boundaries[bucket] - 1)
+        rest = None if bucket == len(self.boundaries) else self.boundaries[bucket] - 1
+        return stacked_columns(self.columns, rows, self.pad_info, rest)

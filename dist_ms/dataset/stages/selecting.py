@@ -14,6 +14,7 @@ from dist_ms.dataset.dataset import Dataset, Key, Row, column_list, columns_amon
 from dist_ms.dataset.execution.threads import in_threads
 from dist_ms.dataset.orders import permutation
 from dist_ms.dataset.stages.same_rows import SameRows
+from dist_ms.dataset.user_functions import call
 
 
 class ProjectDataset(SameRows):
@@ -86,7 +87,8 @@ class FilterDataset(Dataset):
 
     def _accepted(self, key: Key) -> Key | None:
         row = self.inputs[0].load(key)
-        return (key[0], key[1], row) if bool(np.asarray(self.predicate(*(row[i] for i in self.places)))) else None
+        accepted = call("filter", self.predicate, *(row[i] for i in self.places))
+        return (key[0], key[1], row) if bool(np.asarray(accepted)) else None
 
     def load(self, key: Key) -> Row:
         """The row that the key brings."""
@@ -115,11 +117,14 @@ def split_rows(source: Dataset, sizes: list, randomize: bool) -> list[Dataset]:
     """Cut a dataset into parts (see `Dataset.split`)."""
     check_bool(randomize, "randomize", "split")
     if not isinstance(sizes, (list, tuple)) or not sizes:
-        raise TypeError(complaint("sizes", "split", "a list of row counts or fractions", sizes))
+        kind = TypeError if not isinstance(sizes, (list, tuple)) else ValueError
+        raise kind(complaint("sizes", "split", "a list of row counts or fractions", sizes))
     total = source.get_dataset_size()
     if all(isinstance(s, int) and not isinstance(s, bool) for s in sizes):
         counts = list(sizes)
-        if sum(counts) != total or min(counts) < 1:
+        if min(counts) < 1:
+            raise ValueError(complaint("sizes", "split", "positive", sizes))
+        if sum(counts) != total:
             raise RuntimeError(f"Sum of split sizes {sum(counts)} is not equal to dataset size {total}.")
     elif all(isinstance(s, float) for s in sizes):
         if abs(sum(sizes) - 1.0) > 1e-9 or min(sizes) <= 0:
@@ -129,7 +134,7 @@ def split_rows(source: Dataset, sizes: list, randomize: bool) -> list[Dataset]:
         if min(counts) < 1:
             raise RuntimeError(f"For 'split', every part must have a row, but {sizes} of {total} rows give {counts}.")
     else:
-        raise TypeError(complaint("sizes", "split", "a list of ints or of floats", sizes))
+        raise ValueError(complaint("sizes", "split", "a list of ints or of floats", sizes))
     order = permutation(config.shuffle_seed(), total) if randomize else np.arange(total)
     ends = np.cumsum(counts)
     return [PartDataset(source, order[e - c : e]) for c, e in zip(counts, ends)]

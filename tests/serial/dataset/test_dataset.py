@@ -164,7 +164,7 @@ def test_an_error_in_a_function_comes_out_of_the_iteration():
     def fail(a):
         raise ZeroDivisionError("in map")
 
-    with pytest.raises(ZeroDivisionError, match="in map"):
+    with pytest.raises(RuntimeError, match="fail raised ZeroDivisionError: in map"):
         list(source().map(fail, "a"))
 
 
@@ -327,7 +327,7 @@ def test_rows_are_drawn_by_their_weights():
         (([0.1, -1], 2), ValueError),
         (([0, 0], 2), ValueError),
         (([1.0, 0.0], 2, False), ValueError),
-        (([1.0], 0), ValueError),
+        (([1.0], -1), ValueError),
         (([1.0], 2, 1), TypeError),
     ],
 )
@@ -387,3 +387,42 @@ def test_padding_that_names_no_column_is_of_all():
     assert next(data.create_tuple_iterator(output_numpy=True))[0].tolist() == [[0, 0, 0], [0, 1, 2]]
     with pytest.raises(ValueError, match="the name of a column"):
         data.project([])
+
+
+@pytest.mark.parametrize(
+    "make, error",
+    [
+        (lambda: ds.SubsetSampler("ab"), TypeError),
+        (lambda: ds.SubsetSampler([0.5]), TypeError),
+        (lambda: ds.SubsetSampler([0], num_samples="x"), TypeError),
+        (lambda: ds.NumpySlicesDataset(Y, sampler=[-1]), RuntimeError),
+        (lambda: ds.NumpySlicesDataset(Y, sampler=ds.IterSampler([9])), RuntimeError),
+        (lambda: ds.NumpySlicesDataset(Y, sampler=ds.IterSampler([0.5])), RuntimeError),
+        (lambda: ds.NumpySlicesDataset(Y, sampler=ds.SequentialSampler(5)), RuntimeError),
+        (lambda: ds.GeneratorDataset([(1, 2)], ["a", "b"], column_types=[ms.int32]), ValueError),
+        (lambda: source().split([6, -1]), ValueError),
+    ],
+)
+def test_choices_that_are_refused(make, error):
+    with pytest.raises(error, match="must be"):
+        list(make().create_tuple_iterator(num_epochs=1))
+
+
+def test_no_number_of_samples_means_all():
+    assert len(source(num_samples=0)) == 5
+    sampler = ds.WeightedRandomSampler([1.0] * 5, 0)
+    assert len(ds.NumpySlicesDataset(Y, sampler=sampler)) == 5
+
+
+def test_the_same_number_of_rows_of_each_class():
+    data = ds.NumpySlicesDataset({"x": list(range(9)), "label": [0, 0, 0, 0, 0, 1, 1, 1, 2]}, sampler=ds.PKSampler(4))
+    epochs = [[(int(x), int(y)) for x, y in data.create_tuple_iterator(num_epochs=1)] for _ in range(20)]
+    assert all([y for _, y in rows] == [0] * 4 + [1] * 4 + [2] * 4 for rows in epochs) and len(data) == 12
+    assert {row for rows in epochs for row in rows} == set(zip(range(9), [0, 0, 0, 0, 0, 1, 1, 1, 2]))
+
+
+def test_texts_and_empty_datasets_have_no_certain_shape():
+    assert ds.NumpySlicesDataset(["a", "bcd"]).output_types() == [np.dtype("U")]
+    assert source().skip(9).output_types() == source().skip(9).output_shapes() == []
+    typed = ds.GeneratorDataset([(1, "x")], ["a", "b"], column_types=[ms.int32, ms.string])
+    assert typed.output_types() == [np.int32, np.dtype("U")]

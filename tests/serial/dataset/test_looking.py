@@ -85,3 +85,11 @@ def test_settings_have_mindspores_other_path():
     from dist_ms.dataset.core import config
 
     assert config.set_prefetch_size is ds.config.set_prefetch_size and set(ds.config.__all__) <= set(dir(config))
+
+
+def test_facts_of_several_datasets():
+    one, two = ds.NumpySlicesDataset([1, 2], ["a"]), ds.NumpySlicesDataset([1, 2], ["b"])
+    assert ds.zip((one.batch(2), two.repeat(3))).get_batch_size() == 1
+    assert ds.zip((one.batch(2), two.repeat(3))).get_repeat_count() == 3
+    assert one.repeat(2).map(abs, "a").repeat(3).get_repeat_count() == 3
+    assert one.repeat(2).repeat(1).get_repeat_count() == 2

@@ -70,9 +70,9 @@ class ManifestDataset(ImageFiles):
             if line.strip():
                 try:
                     entry = json.loads(line)
-                    if entry["usage"] == usage:
+                    if entry["usage"].lower() == usage:
                         listed.append((entry["source"], [label["name"] for label in entry["annotation"]]))
-                except (ValueError, KeyError, TypeError) as error:
+                except (ValueError, KeyError, TypeError, AttributeError) as error:
                     raise RuntimeError(
                         f"For '{owner}', line {number} of {str(path)!r} must be a JSON object with 'source', 'usage' "
                         f"and 'annotation', but {type(error).__name__}: {error}."

@@ -175,8 +175,9 @@ def test_rows_that_fail(mode, batched):
         data = ds.NumpySlicesDataset(list(range(6)), shuffle=False).map(fails)
         data = data.batch(3) if batched else data
         if mode == "RETURN":
-            with pytest.raises(KeyError) as error:
+            with pytest.raises(RuntimeError, match="For 'map', .*fails raised KeyError: 2") as error:
                 epoch(data)
+            assert isinstance(error.value.__cause__, KeyError)
             assert any("row 2 of MapDataset" in note for note in error.value.__notes__)
         elif batched:
             assert epoch(data) == {"REPLACE": [[0, 1, 1], [3, 4, 4]], "SKIP": [[0, 1], [3, 4]]}[mode]

@@ -130,16 +130,14 @@ class Strange(Exception):
         super().__init__(a)
 
 
-@pytest.mark.parametrize(
-    "error, arguments, raised", [(ZeroDivisionError, ("seven",), ZeroDivisionError), (Strange, (1, 2), RuntimeError)]
-)
-def test_an_error_comes_with_its_row_and_traceback(error, arguments, raised):
+@pytest.mark.parametrize("error, arguments", [(ZeroDivisionError, ("seven",)), (Strange, (1, 2))])
+def test_an_error_comes_with_its_row_and_traceback(error, arguments):
     def fails(a):
         if a[0, 0] == 7:
             raise error(*arguments)
         return a
 
-    with pytest.raises(raised) as found:
+    with pytest.raises(RuntimeError, match=error.__name__) as found:
         rows_of(source().map(fails, "a").batch(2))
     notes = "\n".join(found.value.__notes__)
     assert "raise error(" in notes and "row 7 of MapDataset" in notes and error.__name__ in notes
