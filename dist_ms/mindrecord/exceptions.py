@@ -43,8 +43,8 @@ __all__ = [
 _BASE = 1 << 30 | 1 << 28 | 0b00101010 << 17  # raised on the host, an error code, of MindRecord
 
 
-class MindRecordException(Exception):
-    """Base of MindRecord's errors.
+class MindRecordException(RuntimeError):
+    """Base of MindRecord's errors; many are plain RuntimeErrors in MindSpore.
 
     Attributes:
         error_msg: what went wrong.

@@ -25,7 +25,13 @@ def check_consumers(num_consumer: Any) -> int:
 
 
 def check_names(file_name: Any) -> Any:
-    """Check a file's name or a list of them."""
+    """Check a file's name or a list of them.
+
+    Raises:
+        ParamValueError: if there is none, or it is no name.
+    """
+    if file_name == []:
+        raise ParamValueError("'file_name' must be the path of a file, or a list of such, but got [].")
     for name in file_name if isinstance(file_name, list) else [file_name]:
         check_filename(name)
     return file_name

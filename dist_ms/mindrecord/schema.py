@@ -32,8 +32,9 @@ def check_schema(content: Any) -> dict:
     if not content or not isinstance(content, dict):
         raise MRMInvalidSchemaError(f"'content' must be a dict of one or more fields, but got {content!r}.")
     for name, field in content.items():
-        if not isinstance(name, str) or not re.fullmatch(r"[0-9a-zA-Z_]+", name):
-            raise MRMInvalidSchemaError(f"A field's name must consist of 0-9, a-z, A-Z and _, but got {name!r}.")
+        if not isinstance(name, str) or not re.fullmatch(r"[a-zA-Z_][0-9a-zA-Z_]*", name):
+            wanted = "consist of 0-9, a-z, A-Z and _, and begin with no digit"
+            raise MRMInvalidSchemaError(f"A field's name must {wanted}, but got {name!r}.")
         if not isinstance(field, dict) or "type" not in field or field.keys() - {"type", "shape"}:
             raise MRMInvalidSchemaError(f"Field {name!r} must be a dict with 'type' and perhaps 'shape': {field!r}.")
         types = NUMBERS if "shape" in field else (*NUMBERS, "string", "bytes")

@@ -7,6 +7,7 @@ import os
 from dist_ms import log
 from dist_ms.mindrecord import encryption
 from dist_ms.mindrecord.exceptions import (
+    MRMAddSchemaError,
     MRMDefineIndexError,
     MRMGetMetaError,
     MRMInvalidHeaderSizeError,
@@ -112,7 +113,8 @@ class FileWriter:
 
         Raises:
             ParamValueError: if it is no file's name.
-            MRMOpenForAppendError: if it is no MindRecord file.
+            MRMOpenForAppendError: if it is missing, or its index.
+            RuntimeError: if it is no MindRecord file.
 
         Examples:
             >>> import tempfile
@@ -131,8 +133,9 @@ class FileWriter:
             >>> folder.cleanup()
         """
         check_filename(file_name)
-        if not os.path.isfile(file_name):
-            raise MRMOpenForAppendError(f"{file_name} does not exist.")
+        for path in (file_name, file_name + SUFFIX):
+            if not os.path.isfile(path):
+                raise MRMOpenForAppendError(f"{path} does not exist.")
         for path in (file_name, file_name + SUFFIX):
             encryption.decrypt_in_place(path)
         instance = cls(file_name)
@@ -158,7 +161,10 @@ class FileWriter:
 
         Raises:
             MRMInvalidSchemaError: if it is wrong.
+            MRMAddSchemaError: if there is one already.
         """
+        if self._schema is not None:
+            raise MRMAddSchemaError("The fields were given already.")
         self._schema = Schema(check_schema(content), desc or "")
 
     def add_index(self, index_fields: list[str]) -> None:

@@ -318,3 +318,20 @@ def test_numbers_and_text_as_one_map():
     for cut in (1, 5, 100):
         with pytest.raises(ValueError, match="numbers and text"):
             unpacked(packed(row)[:-cut])
+
+
+def test_what_a_writer_refuses(tmp_path):
+    path = str(tmp_path / "rows")
+    writer = mr.FileWriter(path)
+    with pytest.raises(mr.MRMInvalidSchemaError, match="begin with no digit"):
+        writer.add_schema({"1a": {"type": "int32"}})
+    writer.add_schema({"a": {"type": "int32"}})
+    with pytest.raises(mr.MRMAddSchemaError):
+        writer.add_schema({"a": {"type": "int32"}})
+    writer.write_raw_data([{"a": 1}])
+    writer.commit()
+    (tmp_path / "rows.db").unlink()
+    with pytest.raises(RuntimeError, match=r"rows.db does not exist"):  # so all of MindRecord's errors are caught
+        mr.FileWriter.open_for_append(path)
+    with pytest.raises(mr.ParamValueError, match="file"):
+        mr.FileReader([])
