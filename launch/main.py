@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from dist_ms.launch.mpirun import LaunchError, find_mpirun
@@ -34,11 +34,23 @@ class _Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def, override]
         options, unknown = super().parse_known_args(args, namespace)
+        if unknown and not unknown[0].startswith("-"):
+            self.error(f"nothing more must follow, but got {' '.join(map(repr, unknown))}")
         if unknown:
-            close = difflib.get_close_matches(unknown[0].partition("=")[0], self._option_string_actions, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = _meant(unknown[0].partition("=")[0], self._option_string_actions)
             self.error(f"there is no option {unknown[0]}{hint}")
         return options, unknown
+
+    def _check_value(self, action, value):  # type: ignore[no-untyped-def]
+        if action.dest == "command" and value not in action.choices:
+            self.error(f"there is no command {value!r}{_meant(value, action.choices)}: {', '.join(action.choices)}")
+        super()._check_value(action, value)
+
+
+def _meant(word: str, known: Iterable[str]) -> str:
+    """Return a question whether one of the known words was meant, if one is like it."""
+    close = difflib.get_close_matches(word, known, 1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def make_parser() -> argparse.ArgumentParser:
@@ -97,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["ckpt"]:  # a program of the package itself, which this floor does not import
-        return subprocess.run([sys.executable, "-m", "dist_ms.train.state", *words[1:]], check=False).returncode
+        return _look_at_states(words[1:])
     options = make_parser().parse_args(words)
     try:
         code = _carry_out(options)
@@ -111,6 +123,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGPIPE
     except KeyboardInterrupt:  # before there is a job that could be asked to stop
         return 128 + signal.SIGINT
+
+
+def _look_at_states(words: list[str]) -> int:
+    """Run `dist-ms ckpt` and return its exit code.
+
+    A Ctrl-C at a terminal reaches it as well: it minds that once its modules are there, and is ended otherwise.
+    """
+    program = [sys.executable, "-m", "dist_ms.train.state", *words]
+    try:
+        return subprocess.run(program, check=False, preexec_fn=_ignore_interrupts).returncode
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+
+
+def _ignore_interrupts() -> None:
+    """What a child does before it is another program."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _carry_out(options: argparse.Namespace) -> int:

@@ -65,6 +65,8 @@ def run_job(
         LaunchError: if the job cannot be started.
     """
     _check(job, environ)
+    if mpirun is not None and job.alone:
+        find_mpirun(mpirun, job.python, environ)  # which a job of one rank takes no look at
     machine = this_machine()
     if job.alone and not restarts and job.trace is None:
         sys.stdout.flush()

@@ -134,7 +134,7 @@ def add_run_options(run: argparse.ArgumentParser) -> None:
     )
     run.add_argument("--prefix", action="store_true", help="begin each line with its rank; equal ones are shown once")
     run.add_argument("--log-dir", metavar="DIR", help="write each rank's output to DIR/rank_R.log as well")
-    run.add_argument("--log-name", default="rank", metavar="NAME", help="call these files DIR/NAME_R.log")
+    run.add_argument("--log-name", metavar="NAME", help="call these files DIR/NAME_R.log")
     run.add_argument(
         "--trace",
         metavar="DIR",
@@ -182,6 +182,10 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         raise LaunchError(
             f"--servers must leave a slot for a worker, but {source} has {ranks} and it is {options.servers}."
         )
+    if options.log_name is not None and options.log_dir is None:
+        raise LaunchError(
+            f"--log-name must come with --log-dir DIR, whose files it names, but got {options.log_name!r}."
+        )
     shared = share(hosts, ranks, source) if hosts else ()
     _check_restarting(options, ranks - options.servers, sum(host.slots for host in hosts) - ranks)
     _check_elastic(options, ranks)
@@ -196,7 +200,7 @@ def make_job(options: argparse.Namespace, program: Sequence[str], environ: Mappi
         servers=options.servers,
         prefix=options.prefix,
         log_dir=options.log_dir,
-        log_name=options.log_name,
+        log_name=options.log_name or "rank",
         trace=options.trace,
         hosts=shared,
         offered=shared if options.spares is False else hosts,

@@ -35,7 +35,9 @@ class RankOutput:
                 os.makedirs(log_dir, exist_ok=True)
                 self._logs = [open(path, "ab", buffering=0) for path in paths]
             except OSError as error:
-                raise LaunchError(f"--log-dir must be a folder to write to, but got {log_dir!r}: {error}.") from None
+                raise LaunchError(
+                    f"--log-dir must be a folder to write to, but got {log_dir!r}: {error.strerror}."
+                ) from None
 
     @property
     def by_lines(self) -> bool:

@@ -73,7 +73,11 @@ def read_ranks(folder: str) -> list[RankTrace]:
         except (OSError, EOFError, ValueError, KeyError) as error:
             raise LaunchError(f"{path} must be a rank's trace, but it cannot be read: {error}") from error
     if not found:
-        raise LaunchError(f"{folder!r} must be a folder of 'dist-ms run --trace', but it has no rank_K.json.gz.")
+        fault = "it has no rank_K.json.gz" if Path(folder).is_dir() else "it is none"
+        raise LaunchError(
+            f"DIR must be the folder of a 'dist-ms run --trace DIR', but got {folder!r}, and {fault}: run the job with "
+            "--trace first."
+        )
     return sorted(found, key=lambda one: one.rank)
 
 

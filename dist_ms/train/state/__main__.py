@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -47,6 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     options = make_parser().parse_args(argv)
     try:
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # the launcher starts this with interrupts ignored
         if options.command == "ls":
             return _ls(options.directory)
         if options.command == "verify":
@@ -57,6 +59,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (OSError, ValueError) as error:
         print(f"dist-ms ckpt {options.command}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
 
 
 def _states(path: str) -> tuple[Folder, list[int]]:
@@ -67,7 +71,10 @@ def _states(path: str) -> tuple[Folder, list[int]]:
     folder = Folder(path)
     steps = folder.steps()
     if not steps:
-        raise ValueError(f"there is no state in {path}")
+        fault = "there is no state in it" if os.path.isdir(path) else "it is no folder"
+        raise ValueError(
+            f"the directory must be one that RunCheckpoint or save_run writes, but got {path!r}, and {fault}"
+        )
     return folder, steps
 
 

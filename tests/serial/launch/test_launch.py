@@ -10,7 +10,6 @@ import pytest
 from dist_ms.launch.banner import BannerFilter, describe
 from dist_ms.launch.command import Job, mpirun_command
 from dist_ms.launch.machine import Machine, cpu_list, this_machine
-from dist_ms.launch.main import main, make_parser
 from dist_ms.launch.mpirun import LaunchError, MpiRun, find_mpirun, identify
 from dist_ms.launch.output.streams import Streams, opening_streams
 from dist_ms.launch.running.faults import Fault, fault_of
@@ -392,86 +391,10 @@ def test_the_first_program_of_a_rank_opens_its_streams(tmp_path, variable):
     assert (tmp_path / "11").read_text() == (tmp_path / "13").read_text() == "err\n"
 
 
-def test_the_command_line():
-    parse = make_parser().parse_args
-    options = parse(["run", "-n", "4", "--no-bind", "--threads", "2", "x.py", "-n", "9", "--bind"])
-    assert (options.ranks, options.bind, options.threads) == (4, False, 2)
-    assert options.program == ["x.py", "-n", "9", "--bind"]
-    options = parse(["run", "-n", "2", "-m", "pkg.mod", "--lr", "1"])
-    assert options.module and options.program == ["pkg.mod", "--lr", "1"]
-
-
-@pytest.mark.parametrize(
-    "argv",
-    [
-        [],
-        ["run", "-n", "0", "x.py"],
-        ["run", "-n", "two", "x.py"],
-        ["run", "-n", "2", "--timeout", "-3", "x.py"],
-        ["run", "-n", "2", "--grace", "nan", "x.py"],
-        ["top", "--interval", "0"],
-    ],
-)
-def test_a_wrong_command_line_is_exit_code_2(argv, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(argv)
-    assert caught.value.code == 2
-    error = capsys.readouterr().err
-    assert "usage: dist-ms" in error and (not argv or f"but got {argv[-2 + (argv[0] == 'top')]!r}" in error)
-
-
-@pytest.mark.parametrize(
-    ("argv", "hint"),
-    [
-        (["run", "-n", "2", "--elastik", "x.py"], "--elastik; did you mean --elastic?"),
-        (["run", "--hosst=a:1", "x.py"], "--hosst=a:1; did you mean --hosts?"),
-        (["doctor", "--quick"], "--quick\n"),
-    ],
-)
-def test_an_unknown_option_is_refused_with_the_command_s_usage(argv, hint, capsys):
-    with pytest.raises(SystemExit) as caught:
-        main(argv)
-    error = capsys.readouterr().err
-    assert caught.value.code == 2 and error.startswith(f"usage: dist-ms {argv[0]} ")
-    assert f"dist-ms {argv[0]}: error: there is no option {hint}" in error
-
-
-def test_a_command_without_a_script(capsys):
-    assert main(["run", "-n", "2"]) == 2
-    assert capsys.readouterr().err.startswith("dist-ms run: a script.py must follow, or -m and a module")
-
-
-def test_a_folder_of_traces_that_cannot_be_is_named_before_the_job(tmp_path, capsys):
-    (tmp_path / "train.py").write_text("raise SystemExit(3)")
-    assert main(["run", "--trace", str(tmp_path / "train.py"), "-n", "1", str(tmp_path / "train.py")]) == 2
-    assert "dist-ms run: --trace must be a folder to write to, but got " in capsys.readouterr().err
-
-
-def test_a_script_that_does_not_exist(capsys):
-    assert main(["run", "-n", "2", "nowhere.py"]) == 2
-    assert capsys.readouterr().err == ("dist-ms run: the script must be a file, but 'nowhere.py' is none.\n")
-
-
-def test_no_job_inside_a_job(capsys, monkeypatch):
-    monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
-    assert main(["run", "-n", "2", __file__]) == 2
-    assert "is a rank of a job already" in capsys.readouterr().err
-
-
 def test_importing_the_launcher_loads_no_mpi():
     code = "import dist_ms.launch.main, dist_ms.launch.run, sys; print('mpi4py' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
-
-
-def test_an_interrupt_before_there_is_a_job_shows_no_traceback(tmp_path, monkeypatch, capsys):
-    def interrupted(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dist_ms.launch.run.find_mpirun", interrupted)
-    (tmp_path / "train.py").write_text("")
-    assert main(["run", "-n", "2", str(tmp_path / "train.py")]) == 130
-    assert capsys.readouterr() == ("", "")
 
 
 def test_a_folder_of_logs_that_cannot_be_is_named(tmp_path):
