@@ -14,7 +14,8 @@ def with_mathml(text):
     """Return a docstring with its formulas in MathML."""
 
     def block(found):
-        return f"{found[1]}{convert(textwrap.dedent(found[2]).strip(), display='block')}\n\n"
+        formula = convert(textwrap.dedent(found[2]).strip(), display="block")
+        return f'{found[1]}<div class="formula">{formula}</div>\n\n'
 
     def within(found):  # Markdown would make a paragraph of a line that begins with <math>
         return f"<span>{convert(found[1])}</span>"
