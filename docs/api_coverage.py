@@ -43,7 +43,7 @@ REASONS = (
     (("infer_predict_layout", "infer_train_layout"), "cuts operators over ranks"),
     (
         (
-            "graph.CustomPassType",
+            "CustomPassType",
             "_op_infer",
             "_op_wrapper",
             "register_custom_",
@@ -176,24 +176,23 @@ def verdict(name: str, wanted: list[str] | None, owner: Any, path: str = "") -> 
     return ("differs", "parameters not taken by name: " + ", ".join(missing)) if missing else ("same", "")
 
 
-def main() -> None:
-    """Compare and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mindspore", required=True, help="a Python that has MindSpore 2.10")
-    parser.add_argument("--out", default=Path(__file__).with_name("api-coverage.md"), type=Path)
-    options = parser.parse_args()
-    compat.install()
+def compare(found: dict[str, dict[str, tuple[int, list[str] | None]]]) -> tuple[list[str], list[str]]:
+    """Return the rows of the summary and the tables of what is not the same.
+
+    One object under several paths counts once, but where dist_ms differs from path to path; what dist_ms has one object
+    for does not matter, so the counts are MindSpore's.
+    """
     summary, tables = [], []
-    listed: set[tuple[str, int, int]] = set()
-    for path, names in mindspore_names(options.mindspore).items():
+    listed: set[tuple[str, int, str, str]] = set()
+    for path, names in found.items():
         title = f"methods of {path}" if path in CLASSES else path or "top level"
         owner = lookup(path)
         rows = []
         for name, (number, wanted) in names.items():
-            # One object under several paths counts once, where dist_ms, too, has one under them.
-            key = (name, number, id(getattr(owner, name, None)))
+            state, text = verdict(name, wanted, owner, path)
+            key = (name, number, state, text)
             if path in CLASSES or key not in listed:
-                rows.append((name, *verdict(name, wanted, owner, path)))
+                rows.append((name, state, text))
             listed.add(key)
         if not rows:
             continue
@@ -205,16 +204,34 @@ def main() -> None:
             tables.append(f"## {title}\n\nNot there ({whys}): " + ", ".join(f"`{n}`" for n, _, _ in rows) + ".\n")
         elif body:
             tables.append(f"## {title}\n\n| name | | |\n|---|---|---|\n{body}\n")
+    return summary, tables
+
+
+def share_missing(summary: list[str]) -> str:
+    """Say how many of all names are absent or refused."""
+    counts = [[int(cell) for cell in row.split("|")[2:7]] for row in summary]
+    names, _, _, refused, absent = map(sum, zip(*counts, strict=True))
+    return f"Of {names:,} names, {absent} are absent and {refused} refused: {100 * (absent + refused) / names:.1f} %."
+
+
+def main() -> None:
+    """Compare and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mindspore", required=True, help="a Python that has MindSpore 2.10")
+    parser.add_argument("--out", default=Path(__file__).with_name("api-coverage.md"), type=Path)
+    options = parser.parse_args()
+    compat.install()
+    summary, tables = compare(mindspore_names(options.mindspore))
     page = (
         "# Coverage of MindSpore 2.10's public names\n\nMade by `docs/api_coverage.py`; do not edit. "
         '"Same" means that the name exists and takes the same parameters; behaviour is what the tests compare.\n'
         '"Refused" names can be imported, and using them raises an error that says why. A name that several modules\n'
-        "have is counted in the shortest of them, if dist_ms has one object under all their paths. The tables below\n"
-        "leave out what is the same.\n\n"
+        "have is counted in the shortest of them, if dist_ms does the same under all their paths. The tables below\n"
+        f"leave out what is the same. {share_missing(summary)}\n\n"
         "| module | names | " + " | ".join(STATES) + " |\n|---" + "|---" * 5 + "|\n" + "\n".join(summary) + "\n\n"
     )
     options.out.write_text(page + "\n".join(tables))
-    print("\n".join(summary))
+    print("\n".join(summary), share_missing(summary), sep="\n")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import dist_ms as ms
-from dist_ms import dataset, nn, ops, runtime
+from dist_ms import compat, dataset, mint, nn, ops, runtime
 from dist_ms.dataset import vision
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +47,26 @@ def test_what_is_not_there_has_its_reason():
     assert coverage.verdict("obfuscate_ckpt", None, ms)[1].startswith("dist_ms does not obfuscate weights.")
     assert coverage.verdict("pin_memory", None, ms.Tensor)[1].endswith("MindSpore raises an error on a CPU, too.")
     assert not coverage.verdict("obfuscate_ckpt", None, ms)[1].endswith("too.")
+
+
+def test_an_object_of_several_paths_counts_once_whatever_dist_ms_has_for_it():
+    """`nn.Dropout` and `mint.nn.Dropout` are two classes here, MindSpore might have one."""
+    compat.install()
+    wanted = (1, ["p"])
+    listing = {
+        "nn": {"Dropout": wanted},
+        "mint.nn": {"Dropout": wanted, "ReLU": (2, None)},
+        "no.such": {"ReLU": (2, None)},
+    }
+    summary, tables = coverage.compare(listing)
+    assert mint.nn.Dropout is not nn.Dropout
+    assert summary == [
+        "| nn | 1 | 1 | 0 | 0 | 0 |",
+        "| mint.nn | 1 | 1 | 0 | 0 | 0 |",
+        "| no.such | 1 | 0 | 0 | 0 | 1 |",  # absent there, so it counts once more
+    ]
+    assert tables == ["## no.such\n\nNot there (not built yet): `ReLU`.\n"]
+    assert coverage.share_missing(summary) == "Of 3 names, 1 are absent and 0 refused: 33.3 %."
 
 
 def only_raises(function):

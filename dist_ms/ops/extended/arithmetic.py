@@ -41,7 +41,7 @@ fix = ops.trunc
 logaddexp2 = ops.logaddexp2
 
 
-def isnan(input: Any) -> Tensor:
+def isnan(tensor: Any) -> Tensor:
     """`ops.isnan`, also of a number.
 
     Examples:
@@ -49,7 +49,7 @@ def isnan(input: Any) -> Tensor:
         >>> print(ms.mint.isnan(float("nan")))
         True
     """
-    return ops.isnan(Tensor(input) if isinstance(input, (bool, int, float)) else input)
+    return ops.isnan(Tensor(tensor) if isinstance(tensor, (bool, int, float)) else tensor)
 
 
 def fmod(input: Tensor, other: Any) -> Tensor:
