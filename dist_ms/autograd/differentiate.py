@@ -29,6 +29,7 @@ from dist_ms.autograd.tape import Node, Recorded, Tape, alias, as_given, recordi
 from dist_ms.autograd.tree import tensors
 from dist_ms.common.lanes import lanes, span
 from dist_ms.common.parameter import Parameter
+from dist_ms.common.parameter.differentiated import differentiated
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.common.tensor.scaled import apart
 from dist_ms.common.tensor.sparse_tensor import RowTensor, row_tensor
@@ -98,6 +99,8 @@ class Graph:
             if id(x) not in self.starts:
                 self.starts[id(x)] = self._start(x, hooks)
                 before.append((x, x._node, x._index))
+        if differentiated.listener is not None and not self.outer:
+            differentiated.listener(self.weights)
         if watched is not None:
             watched.see([x for x, _, _ in before])
         if self.outer or not lanes.on:

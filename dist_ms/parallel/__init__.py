@@ -7,7 +7,8 @@ network, and of an optimizer what its attributes say.
 import typing as _typing
 
 from dist_ms.common.late_names import late_names as _late_names
-from dist_ms.parallel import status_file, threads  # which begin when ranks have joined
+from dist_ms.parallel import status_file, threads  # which begin when ranks have joined, as does what follows
+from dist_ms.parallel.replicas import by_hand
 
 if _typing.TYPE_CHECKING:
     from dist_ms.common.settings.search_settings import get_algo_parameters, reset_algo_parameters, set_algo_parameters

@@ -89,6 +89,7 @@ class Parameter(ParameterFlags, Tensor):  # type: ignore[misc]  # `is_init` is a
     """
 
     reduction: Any = None  # how ranks reduce its gradient, once they do
+    looked_after = False  # whether an optimizer sees that its replicas stay equal, or is told that they need not
     overwritten = -1  # how many updates there had been when it was last given other values, but by an update
     before_write: Any = staticmethod(lambda: None)  # autograd's guard of values it saved for a gradient
 

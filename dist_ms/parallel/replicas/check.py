@@ -111,6 +111,8 @@ class Replicas:
             >>> Replicas.of("SGD", []) is None
             True
         """
+        for w in weights:
+            w.looked_after = True
         if not is_data_parallel(weights):
             tell_alone()
             return None

@@ -35,6 +35,7 @@ optimizer = nn.SGD(net.trainable_params(), 0.05)
 step = ms.value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
 for x, y in batches():
     value, grads = step(x, y)
+    get_comm().barrier()  # ranks that fail do so at the same time, however busy the machine is
     optimizer(grads)
 report(net)
 """
@@ -69,6 +70,29 @@ def train():
 train()
 """
 
+# Updates by hand: by operations on parameters, or by new values.
+BY_HAND = """
+def train():
+    init()
+    ms.set_auto_parallel_context(parallel_mode=sys.argv[2], gradients_mean=True)
+    net, loss = model(), nn.MSELoss()
+    weights = net.trainable_params()
+    step = ms.value_and_grad(lambda x, y: loss(net(x), y), None, weights)
+    reduce = nn.DistributedGradReducer(weights) if "reduced" in sys.argv else None
+    for x, y in batches(20):
+        value, grads = step(x, y)
+        if "own" in sys.argv:
+            grads = [ops.AllReduce()(g) / get_group_size() for g in grads]
+        for w, g in zip(weights, grads if reduce is None else reduce(grads)):
+            if sys.argv[1] == "assign_sub":
+                ops.assign_sub(w, 0.05 * g)
+            else:
+                w.set_data(w - 0.05 * g)
+    report(net)
+
+train()
+"""
+
 # A rule that needs the whole gradient of a parameter, on top of one that does not.
 NORMED = """
 class Normed(nn.SGD):
@@ -99,6 +123,31 @@ def weights(tmp_path):
         return [np.load(tmp_path / f"weights_{rank}.npy") for rank in range(ranks)]
 
     return load
+
+
+@pytest.mark.parametrize("how", ["assign_sub", "set_data"])
+def test_updates_by_hand_that_reduce_nothing(run, how):
+    done = run(HEAD + BY_HAND, how, "data_parallel")
+    assert done.code == 1
+    assert (
+        "'0.weight' must be the same on all ranks, but when its gradient was computed for the second time" in done.err
+    )
+    assert "grads = nn.DistributedGradReducer(weights)(grads)" in done.err
+
+
+@pytest.mark.parametrize("what", ["reduced", "own"])
+def test_updates_by_hand_of_reduced_gradients(run, weights, what):
+    done = run(HEAD + BY_HAND, "set_data", "data_parallel", what)
+    assert done.code == 0, done.err
+    first, second = weights()
+    assert np.array_equal(first, second)
+
+
+def test_updates_by_hand_of_models_of_their_own(run, weights):
+    done = run(HEAD + BY_HAND, "assign_sub", "stand_alone")
+    assert done.code == 0, done.err
+    first, second = weights()
+    assert not np.array_equal(first, second)
 
 
 def test_a_loop_of_ones_own_that_reduces_nothing(run):

@@ -63,3 +63,5 @@ class ReplicatedUpdate(Cell):
     @local.setter
     def local(self, value: bool) -> None:
         self.__dict__["_local"] = check_bool(value, "local", self.cls_name)
+        for parameter in self.parameters:
+            parameter.looked_after = True
