@@ -292,7 +292,8 @@ class Dataset:
 
         Raises:
             TypeError: if it is no such dict.
-            ValueError: if the seed differs, or the number of ranks for a pipeline that cannot be cut so.
+            ValueError: if the seed differs, or the number of ranks for a pipeline that cannot be cut so: one that
+                shuffles, filters or repeats rows, or reads stretches of files.
         """
         self.position.load(self, state)
 

@@ -93,8 +93,9 @@ class Position:
             place = Place(state["epoch"], state["given"])
         else:
             raise ValueError(
-                "For 'load_state_dict', a pipeline that shuffles, filters or repeats rows after its source can go on "
-                f"only on as many shards as before, {state['shards']}, but got {shards}."
+                "For 'load_state_dict', a pipeline that shuffles, filters or repeats rows after its source, or whose "
+                "shards are stretches of files, can go on only on as many shards as before, "
+                f"{state['shards']}, but got {shards}."
             )
         self._move(place)
 

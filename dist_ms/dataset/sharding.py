@@ -106,6 +106,11 @@ class Sampling:
         return self.shard()[0]
 
     @property
+    def in_turn(self) -> bool:
+        """Whether the shards get the rows of one order in turn, so that any number of shards can go on with it."""
+        return True
+
+    @property
     def is_shuffled(self) -> bool:
         """Whether each epoch has an order of its own."""
         if self.sampler is not None:

@@ -86,17 +86,17 @@ class FileSampling(Sampling):
         within = np.concatenate([np.arange(len(rows)) for rows in lanes])
         return np.concatenate(lanes)[np.lexsort((lane, within))]
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether the shards get the rows in turn, not stretches of them."""
+        named = self.num_shards not in (None, 1) and not self._whole_readers
+        return not (self.stretches and named and self.mode in (None, Shuffle.FILES, Shuffle.INFILE))
+
     def places(
         self, source: Any, rows: int, epoch: int, start: int = 0, offset: int = -1
     ) -> tuple[np.ndarray, np.ndarray]:
         """Where the rows to read stand in the order of all shards, and their numbers."""
-        if (
-            not self.stretches
-            or self.num_shards is None
-            or offset >= 0
-            or self._whole_readers
-            or self.mode not in (None, Shuffle.FILES, Shuffle.INFILE)
-        ):
+        if offset >= 0 or self.in_turn:
             return super().places(source, rows, epoch, start, offset)
         shards, shard = self.num_shards, self.shard_id
         blocks = self._blocks(source, epoch)

@@ -143,8 +143,8 @@ class IndexedSource(Dataset):
         self._made_of = args, {k: v for k, v in options.items() if k not in chosen} | {"sampler": sampler}
 
     def source_rows(self) -> int | None:
-        """Rows that all ranks together use up for one each."""
-        return self.sampling.shards
+        """Rows that all ranks together use up for one each; None where shards are no parts of one order."""
+        return self.sampling.shards if self.sampling.in_turn else None
 
     def keys(self, epoch: int) -> Iterator[Key]:
         """The keys of an epoch's rows: the epoch, the place in the order of all ranks, and the number."""

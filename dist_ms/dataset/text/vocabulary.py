@@ -51,7 +51,7 @@ class Vocab:
 
         Args:
             dataset: its columns hold texts; every row is read once.
-            columns: their names; None: all.
+            columns: their names; None or []: all.
             freq_range: how often a word must and may come, (least, most), None for no bound.
             top_k: only so many words.
             special_tokens: further words, which the dataset must not have.
@@ -63,7 +63,7 @@ class Vocab:
             RuntimeError: if a column is missing, or holds no texts, or has a special token.
         """
         owner = "Vocab.from_dataset"
-        names = [columns] if isinstance(columns, str) else columns
+        names = [columns] if isinstance(columns, str) else columns or None
         if names is not None:
             check_elements(names, "columns", owner, str, list)
         least, most = _check_range(freq_range, owner)

@@ -159,3 +159,34 @@ def test_clue(put, task, usage, line, names, values):
     for wrong in ((task, "all"), ("XYZ", usage)):
         with pytest.raises(ValueError):
             ds.CLUEDataset(put("lines.json", line), *wrong)
+
+
+@pytest.mark.parametrize("shuffle", [False, ds.Shuffle.FILES, ds.Shuffle.GLOBAL])
+def test_stretches_of_files_go_on_with_as_many_shards(tmp_path, shuffle):
+    (tmp_path / "lines.txt").write_text("\n".join(map(str, range(7))))
+
+    def shard(shards, number):
+        return ds.TextFileDataset(str(tmp_path / "lines.txt"), shuffle=shuffle, num_shards=shards, shard_id=number)
+
+    def lines(data):
+        return [str(line) for (line,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)]
+
+    states, begun = [], []
+    for number in range(2):
+        data = shard(2, number)
+        begun += [str(next(iter(data.create_tuple_iterator(output_numpy=True)))[0])]
+        states.append(data.state_dict())
+        again = shard(2, number)
+        again.load_state_dict(states[-1])
+        assert lines(again) == lines(shard(2, number))[1:]
+    assert states[0] == states[1]
+    rest = [shard(3, number) for number in range(3)]
+    if shuffle is not ds.Shuffle.GLOBAL:
+        with pytest.raises(ValueError, match="stretches of files, can go on only on as many shards as before, 2, but"):
+            rest[0].load_state_dict(states[0])
+        return
+    for data in rest:
+        data.load_state_dict(states[0])
+        with data.without_padding():
+            begun += lines(data)
+    assert sorted(begun) == sorted(map(str, range(7)))

@@ -179,3 +179,10 @@ def test_arrays_of_texts_alone_become_bytes_and_back():
 def test_a_pair_may_be_cut_to_nothing():
     first, second = text.TruncateSequencePair(0)(np.arange(3), np.arange(5))
     assert first.size == second.size == 0
+
+
+def test_no_columns_are_all_columns():
+    rows = ds.NumpySlicesDataset({"a": ["x", "y"], "b": ["z", "x"]}, shuffle=False)
+    assert (
+        text.Vocab.from_dataset(rows, []).vocab() == text.Vocab.from_dataset(rows).vocab() == {"x": 0, "y": 1, "z": 2}
+    )
