@@ -130,16 +130,15 @@ def _look_at_states(words: list[str]) -> int:
 
     A Ctrl-C at a terminal reaches it as well: it minds that once its modules are there, and is ended otherwise.
     """
-    program = [sys.executable, "-m", "dist_ms.train.state", *words]
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which the child inherits
+    process = subprocess.Popen([sys.executable, "-m", "dist_ms.train.state", *words])
+    signal.signal(signal.SIGINT, before)
     try:
-        return subprocess.run(program, check=False, preexec_fn=_ignore_interrupts).returncode
-    except KeyboardInterrupt:
+        return process.wait()
+    except KeyboardInterrupt:  # wait has given it a quarter of a second
+        process.kill()
+        process.wait()
         return 128 + signal.SIGINT
-
-
-def _ignore_interrupts() -> None:
-    """What a child does before it is another program."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _carry_out(options: argparse.Namespace) -> int:

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from dist_ms.launch.banner import LOST, BannerFilter, describe
@@ -228,3 +229,15 @@ def _check(job: Job, environ: Mapping[str, str]) -> None:
     script = job.program[0]
     if script not in ("-m", "-c") and not Path(script).is_file():
         raise LaunchError(f"the script must be a file, but {script!r} is none.")
+    _check_the_package_is_found(Path.cwd() if script in ("-m", "-c") else Path(script).resolve().parent)
+
+
+def _check_the_package_is_found(folder: Path) -> None:
+    """Raise if a folder hides dist_ms: Python looks into folders before it asks what `pip install -e` has set up."""
+    own = [] if sys.flags.safe_path else sys.path[:1]  # this program's folder, in whose place the script's is
+    found = PathFinder.find_spec("dist_ms", [str(folder), *sys.path[len(own) :]])
+    if found is not None and found.origin is None:  # folders without an __init__.py
+        raise LaunchError(
+            "the script must find the package dist_ms, but a folder without code hides it from Python: "
+            f"{next(iter(found.submodule_search_locations or ()))}. Rename that folder, or keep the script elsewhere."
+        )

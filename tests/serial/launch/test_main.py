@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import dist_ms
 from dist_ms.launch.main import main, make_parser
 
 
@@ -72,6 +73,19 @@ def test_a_script_that_does_not_exist(capsys):
     assert capsys.readouterr().err == ("dist-ms run: the script must be a file, but 'nowhere.py' is none.\n")
 
 
+def test_a_folder_that_hides_the_package_is_named(tmp_path, capsys):
+    """A clone called dist_ms beside a script, where the package is one of `pip install -e`."""
+    (tmp_path / "dist_ms").mkdir()
+    (tmp_path / "train.py").write_text("print('trained')")
+    command = [sys.executable, "-m", "dist_ms.launch", "run", "-n", "1", str(tmp_path / "train.py")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if "site-packages" in dist_ms.__file__:  # a package of an ordinary installation is not hidden
+        assert (done.returncode, done.stdout) == (0, "trained\n")
+    else:
+        assert done.returncode == 2 and not done.stdout
+        assert f"hides it from Python: {tmp_path / 'dist_ms'}. Rename that folder" in done.stderr
+
+
 def test_no_job_inside_a_job(capsys, monkeypatch):
     monkeypatch.setenv("OMPI_COMM_WORLD_RANK", "0")
     assert main(["run", "-n", "2", __file__]) == 2
@@ -127,6 +141,8 @@ def test_an_interrupt_ends_ckpt_without_a_traceback(tmp_path):
     with subprocess.Popen(command, stdout=-1, stderr=-1, text=True, start_new_session=True) as process:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         while not (child := children.read_text().strip()):
+            time.sleep(0.002)
+        while b"train.state" not in Path(f"/proc/{child}/cmdline").read_bytes():
             time.sleep(0.002)
         while "numpy" not in Path(f"/proc/{child}/maps").read_text():
             time.sleep(0.002)
