@@ -7,12 +7,12 @@ import pytest
 
 from dist_ms.launch.command import several_machines
 from dist_ms.launch.hosts import Host, parse_hosts, read_hostfile
-from dist_ms.launch.main import make_parser
+from dist_ms.launch.main import main, make_parser
 from dist_ms.launch.mpirun import LaunchError
 from dist_ms.launch.run_options import make_job
 from dist_ms.launch.schedulers import find_allocation
 from dist_ms.launch.schedulers.slurm import node_names
-from tests.serial.launch.test_launch import INTEL, MPICH, OPENMPI, arguments, machine, main
+from tests.serial.launch.test_launch import INTEL, MPICH, OPENMPI, arguments, machine
 
 HERE = platform.node()
 SLURM = {"SLURM_JOB_ID": "7", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_TASKS_PER_NODE": "2(x2)"}
