@@ -172,12 +172,15 @@ def verdict(ranks: Sequence[RankPhases], expected: int | None = None, network: s
     behind = busy[slowest.rank] - median(others) if others else 0.0
     where = f"A step takes {step:.3g} ms (median) on {count} rank{'s' if count > 1 else ''}. "
     computing = mean("forward", "backward", "update")
-    if others and behind > 0.10 * step:
+    slow, phase = bool(others) and behind > 0.10 * step, ""
+    if slow:
         fast = [one for one in ranks if one is not slowest]
         phase = max(
             (p for p in PHASES if p not in ("waiting for ranks", "communication")),
             key=lambda p: _each(slowest, p) - median([_each(one, p) for one in fast]),
         )
+    starved = data > 0.2 and data >= moving and data >= waits
+    if slow and not (starved and phase == "data" and min(one.share("data") for one in ranks) > 0.2):
         text = (
             f"A slow rank bounds this run: rank {slowest.rank} on {slowest.host}. It needs {behind:.3g} ms more of its "
             f"own time per step than the others, above all in {_NAMES.get(phase, phase)}, and they wait for it "
@@ -185,12 +188,16 @@ def verdict(ranks: Sequence[RankPhases], expected: int | None = None, network: s
             f"else runs on {slowest.host}, at that rank's number of cores and at code that depends on the rank, or "
             "give it smaller batches."
         )
-    elif data > 0.2 and data >= moving and data >= waits:
+    elif starved:
         text = (
             f"Data bounds this run: ranks wait {_percent(data)} of the time for their next batch. Load it with more "
             "workers (num_parallel_workers, python_multiprocessing=True), cache what is decoded, or make the "
             "transforms cheaper."
         )
+        if slow:
+            text += (
+                f" Rank {slowest.rank} on {slowest.host} waits longest, {behind:.3g} ms more per step than the others."
+            )
     elif moving > 0.25 and count == 1:
         text = (
             f"The time in collectives bounds this run ({_percent(moving)}), but as the other ranks have left no trace "
