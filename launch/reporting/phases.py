@@ -172,7 +172,7 @@ def verdict(ranks: Sequence[RankPhases], expected: int | None = None, network: s
     behind = busy[slowest.rank] - median(others) if others else 0.0
     where = f"A step takes {step:.3g} ms (median) on {count} rank{'s' if count > 1 else ''}. "
     computing = mean("forward", "backward", "update")
-    slow, phase = bool(others) and behind > 0.10 * step, ""
+    slow, phase = bool(others) and behind > max(0.10, moving) * step, ""
     if slow:
         fast = [one for one in ranks if one is not slowest]
         phase = max(

@@ -89,7 +89,7 @@ def test_a_slow_network_is_named(hosts, write, tmp_path):
     at = given.index("--host")
     words = [*hosts.on_first(), *DIST_MS, "--hosts", given[at + 1], "--trace", str(folder)]
     words += ["--mpi-args", " ".join(given[:at] + given[at + 2 :]), str(write(TRAIN)), "network"]
-    with hosts.slowed(2, "40mbit"):
+    with hosts.slowed(2, "16mbit"):
         done = subprocess.run(words, cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
     line = done.stderr.splitlines()[-1]

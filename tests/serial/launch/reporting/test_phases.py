@@ -32,3 +32,15 @@ def test_a_rank_that_is_late_by_data(data, told):
 def test_a_rank_that_computes_longer_is_the_slow_one_where_all_wait_for_data_too():
     ranks = [rank(0, data=20, forward=5, waiting_for_ranks=15), rank(1, data=20, forward=20)]
     assert "A slow rank bounds this run: rank 1 on node. It needs 15 ms more" in verdict(ranks)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "told"),
+    [
+        ({"forward": 8, "waiting_for_ranks": 30}, {"forward": 38}, "A slow rank bounds this run: rank 1 on node"),
+        ({"forward": 6, "communication": 32}, {"forward": 13, "communication": 26}, "Communication bounds this run"),
+        ({"backward": 36}, {"backward": 36}, "Computing bounds this run"),
+    ],
+)
+def test_the_largest_cause_is_named(first, second, told):
+    assert told in verdict([rank(0, **first), rank(1, **second)])
