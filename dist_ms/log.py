@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 
-from dist_ms.common.settings.environment import value_of
+from dist_ms.common.settings.environment import LOG_LEVEL
 
 _LEVELS = {
     "0": logging.DEBUG,
@@ -17,9 +17,7 @@ _LEVELS = {
     "3": logging.ERROR,
     "4": logging.CRITICAL,
 }
-_level = value_of("GLOG_v")
-if _level not in _LEVELS:
-    _level = "2"
+_level = LOG_LEVEL if LOG_LEVEL in _LEVELS else "2"
 
 
 def _logger() -> logging.Logger:

@@ -151,7 +151,7 @@ def of_type(name: str, owner: str | None, value: Any = None) -> type[Exception]:
     key = f"{owner}.{name}"
     if (key in _READ and not hasattr(value, _READ[key])) or (value is None and key in _READ_OF_NONE):
         return AttributeError
-    if key in _SCALARS and hasattr(value, "asnumpy") and value.ndim > 0:
+    if key in _SCALARS and getattr(value, "ndim", 0) > 0:
         return ValueError
     return _CLASSES[key][0] if key in _CLASSES else TypeError
 

@@ -64,6 +64,10 @@ def value_of(name: str, environ: Mapping[str, str] | None = None) -> str:
     return (os.environ if environ is None else environ).get(name, _DEFAULTS[name])
 
 
+# MindSpore reads it when it loads, so a script that sets it later changes nothing.
+LOG_LEVEL = value_of("GLOG_v")
+
+
 def check_names(environ: Mapping[str, str] = os.environ) -> None:
     """Raise if a variable is named nearly as one of dist_ms; other names are the user's own.
 

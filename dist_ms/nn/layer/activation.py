@@ -166,6 +166,9 @@ class Tanh(Cell):
 class Tanhshrink(Cell):
     """`ops.tanhshrink` as a layer: `Tanhshrink()(x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, x: Tensor) -> Tensor:
         return ops.tanhshrink(x)
 
@@ -240,12 +243,18 @@ class SiLU(Cell):
 class Mish(Cell):
     """`ops.mish` as a layer: `Mish()(input_x)`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+
     def construct(self, input_x: Tensor) -> Tensor:
         return ops.mish(input_x)
 
 
 class Softsign(Cell):
     """`ops.softsign` as a layer: `Softsign()(x)`."""
+
+    def __init__(self) -> None:
+        super().__init__()
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.softsign(x)

@@ -354,7 +354,7 @@ class _InstanceNorm(Cell):
         super().__init__()
         owner = self.cls_name
         self.num_features = check_features(num_features, owner)
-        self.eps = check_type(eps, "eps", owner, float)
+        self.eps = check_float_range(eps, "eps", owner, 0, 1, "(]")
         self.momentum = check_float_range(momentum, "momentum", owner, 0, 1)
         check_bool(affine, "affine", owner)
         self.moving_mean = Parameter(initializer("zeros", num_features, dtype), "mean", False)

@@ -61,9 +61,10 @@ class Pad(Cell):
             for n in pair:
                 if isinstance(n, Tensor):
                     raise ValueError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
-                if isinstance(n, bool) or not isinstance(n, int):
-                    raise RuntimeError(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
-                check_non_negative_int(n, "paddings", "Pad")
+                kind = RuntimeError if self.mode == "CONSTANT" else TypeError
+                if not isinstance(n, (int, float)) or (kind is RuntimeError and type(n) is not int):
+                    raise kind(complaint("paddings", "Pad", "a tuple of pairs of ints", paddings))
+                check_non_negative_int(int(n), "paddings", "Pad")
 
     def construct(self, x: Tensor) -> Tensor:
         if self.mode == "CONSTANT":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_float, check_number_range, check_type
 from dist_ms.common.dtype import int32
-from dist_ms.common.error_classes import reads_of_none
+from dist_ms.common.error_classes import reads, reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
 from dist_ms.ops.arguments import not_of, number
@@ -62,6 +62,7 @@ class CrossEntropyLoss(LossBase):
         return ops.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
+@reads(labels="ndim")
 class NLLLoss(LossBase):
     """`ops.nll_loss` as a layer: `NLLLoss(weight, ignore_index, reduction)(logits, labels)`."""
 

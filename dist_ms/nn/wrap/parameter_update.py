@@ -6,6 +6,7 @@ from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.picking.scattering_along import fits
 
 
 class ParameterUpdate(Cell):
@@ -32,5 +33,6 @@ class ParameterUpdate(Cell):
 
     def construct(self, x: Tensor) -> Tensor:
         """Set the parameter to `x`."""
+        fits(self._param, x, "x", "ParameterUpdate")
         self._param.set_data(x)
         return x

@@ -205,6 +205,8 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> print(ms.ops.relu(ms.Tensor([-1.0, 2.0])))
         [0. 2.]
     """
+    if inplace and not isinstance(inplace, bool):
+        raise RuntimeError(f"For 'relu', 'inplace' must be a bool, but got {type(inplace).__name__} {inplace!r}.")
     out = _relu(input)
     if not inplace:
         return out

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import float32
-from dist_ms.common.error_classes import scalars
+from dist_ms.common.error_classes import of_type, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.elementwise import Elementwise
@@ -71,6 +71,7 @@ class Threshold(Elementwise):
         self._options = (thr, value)
 
 
+@scalars("alpha")
 class CeLU(Elementwise):
     """`celu` as a primitive: `CeLU(alpha)(x)`."""
 
@@ -78,7 +79,8 @@ class CeLU(Elementwise):
 
     def __init__(self, alpha: float = 1.0) -> None:
         if not isinstance(alpha, float):
-            raise TypeError(f"For 'CeLU', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
+            kind = of_type("alpha", "CeLU", alpha)
+            raise kind(f"For 'CeLU', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
         if alpha == 0:
             raise ValueError("For 'CeLU', 'alpha' must not be 0, but got 0.0.")
         self.alpha = alpha
@@ -96,7 +98,8 @@ class Elu(Elementwise):
 
     def __init__(self, alpha: float = 1.0) -> None:
         if not isinstance(alpha, float):
-            raise TypeError(f"For 'Elu', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
+            kind = of_type("alpha", "Elu", alpha)
+            raise kind(f"For 'Elu', 'alpha' must be a float, but got {type(alpha).__name__} {alpha!r}.")
         self.alpha = alpha
         self._options = (1.0, alpha, 1.0)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.error_classes import bools
+from dist_ms.common.error_classes import bools, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.activation import run, run_gradient, sigmoid, tanh
@@ -127,6 +127,7 @@ _softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), M
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
+@scalars("beta")
 @bools("threshold", "beta")
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """Return log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`.
@@ -147,7 +148,9 @@ def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
         >>> print(ms.ops.softplus(ms.Tensor([100.0])))
         [100.]
     """
-    arguments.number(beta, "beta", "softplus")
+    beta, threshold = arguments.scalar(beta), arguments.scalar(threshold)
+    if arguments.number(beta, "beta", "softplus") == 0:
+        raise ValueError("For 'softplus', 'beta' must not be 0, but got 0.")
     arguments.number(threshold, "threshold", "softplus")
     arguments.tensor(input, "input", "softplus")
     return (_softplus if beta == 1 and threshold == 20 else SteepSoftplus(beta, threshold))(input)

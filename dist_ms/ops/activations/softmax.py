@@ -12,7 +12,7 @@ from dist_ms import ops
 from dist_ms.autograd.tape import stop_gradient
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import float32
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.creating.casting import cast
@@ -134,6 +134,8 @@ class Softmax(_Normalising):
     def forward(self, input: Any) -> np.ndarray:
         arguments.floating(input, "input", self.name, complex_too=False)
         axis = self._one(input.ndim)
+        if not input.ndim:
+            raise ValueError(f"For '{self.name}', 'input' must have at least 1 dimension, but got a scalar.")
         kernel = "softmax_forward"
         if input.dtype == np.float16 and not self._widens:
             kernel = "stepwise_softmax_forward"  # as MindSpore rounds it
@@ -161,6 +163,7 @@ class SoftmaxGrad(_NormalisingGrad):
         return y * (dy - ops.ReduceSum(keep_dims=True)(dy * y, self._axis))
 
 
+@scalars("axis")
 class LogSoftmax(_Normalising):
     """`log_softmax` as a primitive: `LogSoftmax(axis)(logits)`."""
 

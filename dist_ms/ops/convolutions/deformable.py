@@ -68,7 +68,8 @@ class DeformableOffsets(Primitive):
         if data_format != "NCHW":
             raise ValueError(complaint("data_format", self.name, "'NCHW'", repr(data_format)))
         if modulated is not True:
-            raise ValueError(complaint("modulated", self.name, "True", modulated))
+            kind = ValueError if isinstance(modulated, bool) else TypeError
+            raise kind(complaint("modulated", self.name, "True", modulated))
         self.strides = self._numbers(strides, "strides", 4, 1)
         self.pads = self._numbers(pads, "pads", 4, 0)
         self.ksize = self._numbers(ksize, "ksize", 2, 1)

@@ -164,7 +164,21 @@ def fill(type: Number, shape: Any, value: Any) -> Tensor:
         >>> print(ms.ops.fill(ms.float32, (2,), 3))
         [3. 3.]
     """
-    return wrap(filled(shape_of(shape, "shape", "fill"), scalar(value), _dtype("fill", type, float32)))
+    if isinstance(shape, list):
+        raise TypeError("For 'fill', 'shape' must be an int or a tuple of ints, but got list.")
+    number = _number(value, "value", "fill")
+    return wrap(filled(shape_of(shape, "shape", "fill"), number, _dtype("fill", type, float32)))
+
+
+def _number(value: Any, name: str, owner: str) -> Any:
+    """What a tensor is to be filled with.
+
+    Raises:
+        TypeError: if it is neither a number nor a Tensor.
+    """
+    if value is None or isinstance(value, (str, tuple, list, dict, np.ndarray)):
+        raise TypeError(f"For '{owner}', '{name}' must be a number or a Tensor, but got {type(value).__name__}.")
+    return scalar(value)
 
 
 def fills(x: Tensor, value: Any) -> Tensor:
@@ -204,6 +218,8 @@ def zeros_like(input: Tensor, *, dtype: Number | None = None) -> Tensor:
         >>> print(ms.ops.zeros_like(ms.Tensor([1.0, 2.0])))
         [0. 0.]
     """
+    if dtype is not None and not isinstance(input, Tensor):
+        raise TypeError(f"For 'zeros_like', 'input' must be a Tensor, but got {type(input).__name__}.")
     return wrap(_like("zeros_like", input, 0, dtype))
 
 
@@ -247,7 +263,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: Number | None = None) ->
         >>> print(ms.ops.full_like(ms.Tensor([1.0, 2.0]), 7))
         [7. 7.]
     """
-    return wrap(_like("full_like", input, fill_value, dtype))
+    return wrap(_like("full_like", input, _number(fill_value, "fill_value", "full_like"), dtype))
 
 
 @quiet
@@ -322,9 +338,12 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
         >>> print(ms.ops.range(0, 6, 2))
         [0 2 4]
     """
-    out = arange(start, end, step)
+    if isinstance(maxlen, bool):
+        raise TypeError("For 'range', 'maxlen' must be an int, but got bool.")
+    maxlen = integer(maxlen, "maxlen", "range")
     if len({isinstance(scalar(v), (float, np.floating)) for v in (start, end, step)}) > 1:
         raise TypeError(f"For 'range', the numbers must be all ints or all floats, but got {start}, {end} and {step}.")
+    out = arange(start, end, step)
     if out.size > maxlen:
         raise ValueError(
             f"For 'range', 'maxlen' must be at least the number of elements, {out.size}, but got {maxlen}."

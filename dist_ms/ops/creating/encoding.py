@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integral, not_of, one_axis, tensor
+from dist_ms.ops.arguments import integer, integral, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.layout import copied
 from dist_ms.ops.picking.along import put_along
 from dist_ms.ops.primitive import Undifferentiable, as_tensor
@@ -25,6 +25,7 @@ class OneHot(Undifferentiable):
 
     def __call__(self, indices: Tensor, depth: Any, on_value: Any, off_value: Any) -> Tensor:
         on, off = as_tensor(on_value), as_tensor(off_value)
+        one_dtype(self.name, on_value=on, off_value=off)
         return super().__call__(tensor(indices, "indices", self.name), integer(depth, "depth", self.name), on, off)
 
     def forward(self, indices: np.ndarray, depth: int, on_value: np.ndarray, off_value: np.ndarray) -> np.ndarray:

@@ -66,6 +66,7 @@ def poisson(shape: Any, mean: Tensor, seed: int | None = None) -> Tensor:
     return wrap(generator_of("poisson", seed).poisson(m, full).astype(np.int32))
 
 
+@plain("seed")
 def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Number = float32) -> Tensor:
     """Draw counts from Poisson distributions.
 

@@ -93,6 +93,7 @@ class Bernoulli(Primitive):
         return bernoulli(x, p, self.seed)
 
 
+@plain("seed")
 @truths("replacement")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Draw places in rows of weights, each as likely as its weight says.
@@ -116,6 +117,7 @@ def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed:
         >>> print(ms.ops.multinomial(ms.Tensor([0.0, 1.0]), 3))
         [1 1 1]
     """
+    not_of(input, "?FD", "input", "multinomial")
     weights = tensor(input, "input", "multinomial").array().astype(np.float64)
     count = integer(num_samples, "num_samples", "multinomial")
     boolean(replacement, "replacement", "multinomial")

@@ -125,6 +125,8 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
         >>> ms.ops.normal((2, 3), 0.0, 1.0).shape
         (2, 3)
     """
+    if isinstance(shape, list):
+        raise TypeError("For 'normal', 'shape' must be a tuple of ints, but got list.")
     m, s = parameter_array(mean, "mean", "normal"), parameter_array(stddev, "stddev", "normal")
     size, source = shape_of(shape, "shape", "normal"), source_of("normal", seed)
     if not m.ndim and not s.ndim:
@@ -219,6 +221,7 @@ def _size(name: str, size: tuple) -> tuple:
     return shape_of(size, "size", name)
 
 
+@plain("seed")
 def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
     """`rand` for normal numbers with mean 0 and standard deviation 1.
 
@@ -247,7 +250,8 @@ def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: N
 
     Raises:
         TypeError: if an argument has the wrong type.
-        ValueError: if `low` is not below `high`, or `dtype` no integer type.
+        RuntimeError: if `low` is not below `high`.
+        ValueError: if `dtype` is no integer type.
 
     Examples:
         >>> import dist_ms as ms
@@ -265,7 +269,7 @@ def _integers(name: str, low: Any, high: Any, size: Any, seed: Any, d: np.dtype)
     """Equally likely integers from [low, high)."""
     low, high = integer(low, "low", name), integer(high, "high", name)
     if low >= high:
-        raise ValueError(f"For '{name}', 'low' must be below 'high', but got {low} and {high}.")
+        raise RuntimeError(f"For '{name}', 'low' must be below 'high', but got {low} and {high}.")
     return source_of(name, seed).integers(low, high, shape_of(size, "size", name)).astype(d, copy=False)
 
 
@@ -371,6 +375,7 @@ def randperm(n: int, seed: int = 0, offset: int = 0, dtype: Number = int64) -> T
     return wrap(order.permutation(n).astype(data_type(dtype, "dtype", "randperm").np, copy=False))
 
 
+@plain("seed")
 def shuffle(x: Tensor, seed: int | None = None) -> Tensor:
     """Put the slices along the first dimension in random order.
 

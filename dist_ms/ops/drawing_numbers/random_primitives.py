@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.dtype import Number, int32, int64
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, not_of, tensor
 from dist_ms.ops.creating.creation import shape_of
@@ -255,6 +256,7 @@ def start_of(primitive: SeededPrimitive) -> int | None:
     return both[0] * 2**31 + both[1] if any(both) else None
 
 
+@plain("seed")
 def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
     """Draw numbers from gamma distributions with rate 1.
 

@@ -12,7 +12,7 @@ from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
-from dist_ms.ops.arguments import array, number
+from dist_ms.ops.arguments import array, number, scalar
 from dist_ms.ops.broadcasting import Binary, promote, reduce_to
 from dist_ms.ops.kernels import pointwise as kernels
 from dist_ms.ops.pointwise import apply, select
@@ -413,7 +413,12 @@ def subtract(input: Any, other: Any, *, alpha: Any = 1) -> Tensor:
         >>> print(ms.ops.subtract(ms.Tensor([5.0, 6.0]), ms.Tensor([1.0, 2.0]), alpha=2))
         [3. 2.]
     """
-    return sub(input, other if number(alpha, "alpha", "subtract", True) == 1 else mul(other, alpha))
+    alpha = scalar(alpha)
+    number(alpha, "alpha", "subtract", True)
+    kinds = {x._element.kind for x in (input, other) if isinstance(x, Tensor)}
+    if kinds and (kinds != {"b"} if isinstance(alpha, bool) else isinstance(alpha, float) and not kinds & set("fVc")):
+        raise TypeError(f"For 'subtract', 'alpha' must be a number of the kind of the operands, but got {alpha!r}.")
+    return sub(input, other if alpha == 1 else mul(other, alpha))
 
 
 def positive(input: Tensor) -> Tensor:

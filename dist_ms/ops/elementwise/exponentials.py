@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.checks import check_float
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import floating
@@ -306,6 +306,7 @@ xlogy, logaddexp, logaddexp2 = Xlogy(), LogAddExp(), LogAddExp(2.0)
 tensor_exp, tensor_expm1 = exp, expm1
 
 
+@scalars("eps")
 def logit(input: Tensor, eps: float | None = None) -> Tensor:
     """Return log(x / (1 - x)) of each element.
 

@@ -262,7 +262,19 @@ def clamp(input: Tensor, min: Any = None, max: Any = None) -> Tensor:
         raise TypeError(f"For 'clamp', 'input' must be a Tensor, but got {type(input).__name__}.")
     if min is None and max is None:
         raise ValueError("For 'clamp', 'min' or 'max' must be given, but got None for both.")
-    if not isinstance(min, Tensor) and not isinstance(max, Tensor):
+    given = [v for v in (min, max) if v is not None]
+    numbers = [v for v in given if not isinstance(v, Tensor)]
+    mixed = 0 < len(numbers) < len(given)
+    if mixed and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in numbers):
+        mixed = any(isinstance(v, Tensor) and v.ndim for v in given)  # one without dimensions is a number
+    if mixed or any(isinstance(v, (str, tuple, list, dict)) for v in numbers):
+        raise TypeError(
+            "For 'clamp', 'min' and 'max' must be two numbers or two Tensors, but got "
+            f"{type(min).__name__} and {type(max).__name__}."
+        )
+    if any(isinstance(v, bool) for v in numbers):
+        raise ValueError(f"For 'clamp', 'min' and 'max' must not be bools, but got {min} and {max}.")
+    if numbers == given:
         return Clamp(min, max)(input)
     out = input if min is None else maximum(input, min)
     return out if max is None else minimum(out, max)

@@ -123,8 +123,10 @@ class Round(Primitive):
     @quiet
     def forward(self, input: np.ndarray, decimals: Any = 0) -> np.ndarray:
         kind = array(input, "input", self.name).dtype.kind
-        if kind in "bc":
-            raise RuntimeError(f"For '{self.name}', 'input' must hold integers or floats, but got {input.dtype.name}.")
+        if kind in "buc":
+            raise RuntimeError(
+                f"For '{self.name}', 'input' must hold signed integers or floats, but got {input.dtype.name}."
+            )
         decimals = integer(decimals, "decimals", self.name)
         if not decimals and kind in "fV":
             return apply(np.rint, input)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms import ops
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import floating_tensor, integer
+from dist_ms.ops.arguments import floating_tensor, integer, tensor
 
 __all__ = [
     "elu",
@@ -54,9 +55,20 @@ def _placed(input: Tensor, out: Tensor, inplace: bool) -> Tensor:
     return input.copy_(out) if inplace else out
 
 
+def _in_place(name: str, inplace: Any) -> bool:
+    """Whether to write into the input; what Python takes for True must be a bool.
+
+    Raises:
+        RuntimeError: otherwise.
+    """
+    if inplace and not isinstance(inplace, bool):
+        raise RuntimeError(f"For '{name}', 'inplace' must be a bool, but got {type(inplace).__name__} {inplace!r}.")
+    return bool(inplace)
+
+
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """`ops.relu`, with `inplace`."""
-    return _placed(input, ops.relu(input), inplace)
+    return _placed(input, ops.relu(input), _in_place("relu", inplace))
 
 
 def relu_(input: Tensor) -> Tensor:
@@ -95,7 +107,7 @@ def selu(input: Tensor) -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """`ops.silu`, with `inplace`."""
-    return _placed(input, ops.silu(input), inplace)
+    return _placed(input, ops.silu(input), _in_place("silu", inplace))
 
 
 def mish(input: Tensor) -> Tensor:
@@ -146,6 +158,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     return ops.leaky_relu(input, negative_slope)
 
 
+@scalars("dim")
 def glu(input: Tensor, dim: int = -1) -> Tensor:
     """`ops.glu`, with the axis named `dim`.
 
@@ -180,6 +193,8 @@ def softmax(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
         >>> print(ms.mint.nn.functional.softmax(ms.ops.zeros((2, 1, 1)))[:, 0, 0])
         [0.5 0.5]
     """
+    if not tensor(input, "input", "softmax").ndim:  # one number is a row of its own
+        return ops.reshape(softmax(ops.reshape(input, (1,)), dim, dtype), ())
     return ops.softmax(input, _softmax_dim(input.ndim) if dim is None else dim, dtype=dtype)
 
 

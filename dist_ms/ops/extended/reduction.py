@@ -87,11 +87,15 @@ def nansum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any 
 
 def amax(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """`ops.amax`, over all dimensions or those in `dim`, an int, tuple or list."""
+    if dim is None:
+        raise TypeError("For 'amax', 'dim' must be an int or a tuple of ints, but got None.")
     return ops.amax(input, _axes(dim), keepdim)
 
 
 def amin(input: Tensor, dim: Any = (), keepdim: bool = False) -> Tensor:
     """`ops.amin`, over all dimensions or those in `dim`, an int, tuple or list."""
+    if dim is None:
+        raise TypeError("For 'amin', 'dim' must be an int or a tuple of ints, but got None.")
     return ops.amin(input, _axes(dim), keepdim)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms._ext.layout import are_layer
 from dist_ms._ext.tape import wanted
 from dist_ms.autograd.places import taken
@@ -149,8 +150,10 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         >>> print(ms.ops.bidense(ms.Tensor([[1.0, 2.0]]), ms.Tensor([[3.0, 4.0]]), w))
         [[21.]]
     """
-    one_dtype("bidense", "fV", input1=input1, input2=input2)
+    one_dtype("bidense", "fV", input1=input1)
+    one_dtype("bidense", "bifuV", input2=input2)
     one_dtype("bidense", "fV", weight=weight)
+    input2 = ops.cast(input2, input1.dtype) if input2._element.kind in "biu" else input2
     if (
         weight.ndim != 3
         or input1.shape[:-1] != input2.shape[:-1]

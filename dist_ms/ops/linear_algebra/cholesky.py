@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, one_dtype, tensor
+from dist_ms.ops.arguments import boolean, not_of, one_dtype, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import square_matrices
 from dist_ms.ops.primitive import Primitive
@@ -30,6 +30,7 @@ class Cholesky(Primitive):
         self.upper = boolean(upper, "upper", self.name)
 
     def forward(self, input_x: np.ndarray) -> np.ndarray:
+        not_of(input_x, "FD", "input_x", self.name)
         matrices = square_matrices(self.name, input_x)
         try:
             # The lower triangle of the adjoint is the upper one; NumPy before 2.0 factors lower triangles alone.

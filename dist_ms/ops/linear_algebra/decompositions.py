@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import floating, tensor
+from dist_ms.ops.arguments import floating, not_of, tensor
 from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.matmul import matmul
@@ -73,6 +73,7 @@ class MatrixInverse(Primitive):
         return ops.adjoint(out) if self.adjoint else out
 
     def forward(self, x: np.ndarray) -> np.ndarray:
+        not_of(x, "e", "x", self.name)
         try:
             out = lapack.inverse(square_matrices(self.name, x))
         except np.linalg.LinAlgError:

@@ -174,6 +174,7 @@ class Geqrf(Undifferentiable):
     """`geqrf` as a primitive: `Geqrf()(x)`."""
 
     def forward(self, x: np.ndarray) -> tuple:
+        not_of(x, "FD", "x", self.name)
         y, tau = np.linalg.qr(_matrices(self.name, x), mode="raw")
         return np.swapaxes(y, -1, -2).astype(x.dtype), tau.astype(x.dtype)
 

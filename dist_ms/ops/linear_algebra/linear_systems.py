@@ -283,7 +283,8 @@ def pinv(x: Tensor, *, atol: float | None = None, rtol: float | None = None, her
     """
     not_of(x, "eFD", "x", "pinv")
     if floating(tensor(x, "x", "pinv").array(), "x", "pinv").ndim < 2:
-        raise ValueError(f"For 'pinv', 'x' must hold matrices, but got the shape {x.shape}.")
+        kind = ValueError if x.ndim else TypeError
+        raise kind(f"For 'pinv', 'x' must hold matrices, but got the shape {x.shape}.")
     boolean(hermitian, "hermitian", "pinv")
     return PseudoInverse(atol or 0.0, 0.0 if rtol is None and atol is not None else rtol)(x)
 

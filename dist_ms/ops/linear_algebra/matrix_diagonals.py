@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import shaped
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integers, not_of, one_dtype, one_of, tensor
+from dist_ms.ops.arguments import integer, integers, no_tensor, not_of, one_dtype, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -103,6 +104,11 @@ def matrix_diag(
         [[1 9]
          [9 2]]
     """
+    for name, value in (("num_rows", num_rows), ("num_cols", num_cols), ("padding_value", padding_value)):
+        if isinstance(value, (np.ndarray, tuple, list)):
+            raise no_tensor(value, name, "matrix_diag")
+    if isinstance(padding_value, Tensor):
+        one_dtype("matrix_diag", x=x, padding_value=padding_value)
     not_of(num_cols, "BHIL", "num_cols", "matrix_diag")
     not_of(num_rows, "BHIL", "num_rows", "matrix_diag")
     low, high = _range("matrix_diag", k)
@@ -146,7 +152,13 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
         [[9 2]
          [1 4]]
     """
-    not_of(k, "BHIL", "k", "matrix_diag_part")
+    not_of(k, "BHILl", "k", "matrix_diag_part")
+    if isinstance(padding_value, np.ndarray):
+        raise no_tensor(padding_value, "padding_value", "matrix_diag_part")
+    if isinstance(padding_value, Tensor) and padding_value.ndim:
+        raise ValueError(
+            f"For 'matrix_diag_part', 'padding_value' must have no dimensions, but got shape {padding_value.shape}."
+        )
     if len(tensor(x, "x", "matrix_diag_part").shape) < 2:
         raise ValueError(f"For 'matrix_diag_part', 'x' must hold matrices, but got the shape {x.shape}.")
     if isinstance(padding_value, Tensor):
@@ -156,6 +168,7 @@ def matrix_diag_part(x: Tensor, k: Any, padding_value: Any, align: str = "RIGHT_
     return _picked(_flat(x, 2), places[0] if low == high else places, _padding(padding_value, x))
 
 
+@shaped("x", "diagonal")
 def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT_LEFT") -> Tensor:
     """Return matrices with other diagonals.
 
@@ -178,12 +191,7 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
         [[8 2]
          [3 9]]
     """
-    if tensor(x, "x", "matrix_set_diag").dtype != tensor(diagonal, "diagonal", "matrix_set_diag").dtype:
-        raise TypeError(
-            "For 'matrix_set_diag', 'x' and 'diagonal' must have the same dtype, "
-            f"but got {x.dtype} and {diagonal.dtype}."
-        )
-    if len(x.shape) < 2:
+    if len(tensor(x, "x", "matrix_set_diag").shape) < 2:
         raise ValueError(f"For 'matrix_set_diag', 'x' must hold matrices, but got the shape {x.shape}.")
     low, high = _range("matrix_set_diag", k)
     places = _places("matrix_set_diag", (low, high), *x.shape[-2:], align)

@@ -46,11 +46,13 @@ class Tril(Primitive):
 
     keeps = ()
     is_lower = True
+    refused = ""
 
     def __init__(self, diagonal: int = 0) -> None:
         self.diagonal = integer(diagonal, "diagonal", self.name)
 
     def forward(self, input: np.ndarray) -> np.ndarray:
+        not_of(input, self.refused, "input", self.name)
         if array(input, "input", self.name).ndim < 2:
             raise ValueError(f"For '{self.name}', 'input' must have at least 2 dimensions, but got {input.ndim}.")
         out = np.empty(input.shape, input.dtype)
@@ -66,6 +68,7 @@ class Triu(Tril):
     """`triu` as a primitive: `Triu(diagonal)(input)`."""
 
     is_lower = False
+    refused = "FD"
 
 
 def tril(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -306,6 +309,7 @@ def diag(input: Tensor) -> Tensor:
         [[1 0]
          [0 2]]
     """
+    not_of(input, "?B", "input", "diag")
     if tensor(input, "input", "diag").ndim < 1:
         raise ValueError("For 'diag', 'input' must have at least 1 dimension, but got a scalar.")
     return reshape(PutDiagonal((input.size, input.size), 0, 0, 1)(reshape(input, (-1,))), input.shape + input.shape)
@@ -356,6 +360,7 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
          [0 0 2]
          [0 0 0]]
     """
+    not_of(input, "?B", "input", "diagflat")
     return diag_embed(reshape(tensor(input, "input", "diagflat"), (-1,)), offset)
 
 
@@ -381,6 +386,8 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
         [[8 2]
          [3 9]]
     """
+    not_of(input, "?FD", "input", "diagonal_scatter")
+    not_of(src, "?FD", "src", "diagonal_scatter")
     tensor(input, "input", "diagonal_scatter")
     wanted = ops.zeros_like(input).array().diagonal(offset, dim1, dim2).shape
     if tensor(src, "src", "diagonal_scatter").shape != wanted:
@@ -408,6 +415,7 @@ class Trace(Primitive):
     keeps = ()
 
     def forward(self, input: np.ndarray) -> np.ndarray:
+        not_of(input, "?FD", "input", self.name)
         if array(input, "input", self.name).ndim != 2:
             raise RuntimeError(f"For '{self.name}', 'input' must have 2 dimensions, but got {input.ndim}.")
         found = small.trace(input)

@@ -161,6 +161,7 @@ def one_hot_rows(labels: np.ndarray, ignore_index: int, columns: int, dtype: np.
 def _label_cross_entropy(owner: str, reduction: Any, ignore_index: Any, smoothing: Any) -> LabelCrossEntropy:
     """The operation on rows of logits, with its options checked."""
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
+    ignore_index, smoothing = arguments.scalar(ignore_index), arguments.scalar(smoothing)
     check_int(ignore_index, "ignore_index", owner)
     check_non_negative_number(smoothing, "label_smoothing", owner)
     return LabelCrossEntropy(owner, ignore_index, reduction)

@@ -141,8 +141,8 @@ def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, r
     check_pair(owner, inputs, targets, reduction, "inputs", "targets")
     margin = check_number(margin, "margin", owner)
     d = inputs.dtype
-    near = inputs * ops.cast(targets != -1, d)
-    return reduced(near + ops.maximum(margin - inputs, 0.0) * ops.cast(targets == -1, d), reduction)
+    near = inputs * ops.cast(targets > 0, d)
+    return reduced(near + ops.maximum(margin - inputs, 0.0) * ops.cast(targets < 0, d), reduction)
 
 
 def _class_labels(owner: str, input: Any, target: Any) -> np.ndarray:

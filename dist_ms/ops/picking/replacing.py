@@ -52,6 +52,8 @@ def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
         [[8. 2.]
          [9. 4.]]
     """
+    for name, value in (("input", input), ("src", src)):
+        tensor(value, name, "select_scatter")
     one_dtype("select_scatter", input=input, src=src)
     shape = tensor(input, "input", "select_scatter").shape
     axis, index = one_axis(axis, "axis", "select_scatter", len(shape)), integer(index, "index", "select_scatter")
@@ -141,6 +143,7 @@ def inplace_add(x: Tensor, v: Tensor, indices: Any) -> Tensor:
         >>> print(ms.ops.inplace_add(ms.Tensor([1.0, 2.0]), ms.Tensor([9.0]), 0))
         [10.  2.]
     """
+    tensor(v, "v", "inplace_add")
     same_rank(x, v, "inplace_add")
     one_dtype("inplace_add", x=x, v=v)
     rows = _rows(indices, "inplace_add")

@@ -12,6 +12,7 @@ from dist_ms.common.error_classes import raises, shaped
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integral, not_of, one_axis, one_dtype, one_of, same_rank, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
+from dist_ms.ops.creating.assignment import overwrite
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.layout import contiguous, converted, copied, working_type
 from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, is_narrow, places, put_along
@@ -159,7 +160,7 @@ class IndexAdd(Primitive):
         self.axis, self.use_lock, self.check_index_bound = axis, use_lock, check_index_bound
 
     def __call__(self, x: Tensor, indices: Tensor, y: Tensor) -> Tensor:
-        return ops.creating.assignment.overwrite(x, added_slices(self.name, x, self.axis, indices, y))
+        return overwrite(x, added_slices(self.name, x, self.axis, indices, y))
 
 
 def _names_slices(index: tuple) -> bool:

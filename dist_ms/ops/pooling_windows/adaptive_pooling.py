@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.common.dtype import float64
 from dist_ms.common.error_classes import of_value, raises, reads, truths
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -29,6 +31,10 @@ __all__ = [
 ]
 
 
+# There -1 is the input's length, too.
+_MAXIMA_OF_IMAGES = ("adaptive_max_pool2d", "AdaptiveMaxPool2d", "AdaptiveMaxPool2D")
+
+
 def output_size_of(value: Any, rank: int, owner: str) -> tuple:
     """The output size as a tuple of ints of 0 or more, None where it is the input's.
 
@@ -36,10 +42,14 @@ def output_size_of(value: Any, rank: int, owner: str) -> tuple:
         TypeError: if it is no int, None or tuple of them.
         ValueError: for a tuple of another length or negative numbers.
     """
+    if isinstance(value, Tensor) and value.ndim:
+        value = tuple(value.tolist())
     sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,) * rank
     for n in sizes:
         if n is not None and (isinstance(n, bool) or not isinstance(n, int)):
             raise TypeError(complaint("output_size", owner, "an int, None or a tuple of them", repr(value)))
+    if rank == 2 and owner in _MAXIMA_OF_IMAGES:
+        sizes = tuple(None if n == -1 else n for n in sizes)
     if len(sizes) != rank or any(n is not None and n < 0 for n in sizes):
         raise of_value("output_size", owner)(complaint("output_size", owner, f"0 or more, or a tuple of {rank}", value))
     return sizes
@@ -62,6 +72,9 @@ class _Adaptive(Primitive):
                 f"For '{self.name}', the input must have {self._rank + 1} or {self._rank + 2} dimensions, "
                 f"but got shape {shape}."
             )
+        if self._rank == 3 and x._element.kind in "iu":  # as MindSpore's kernels of volumes do
+            out = self(ops.cast(x, float64))
+            return (ops.cast(out[0], x.dtype), out[1]) if isinstance(out, tuple) else ops.cast(out, x.dtype)
         arguments.floating(x.array(), "input", self.name, complex_too=False)
         sizes = shape[-self._rank :]
         counts = tuple([n if c is None else c for n, c in zip(sizes, self.output_size)])

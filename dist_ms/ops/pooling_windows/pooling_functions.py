@@ -7,6 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms.common.checks import check_bool, check_non_negative_int, check_number
+from dist_ms.common.dtype import float32
 from dist_ms.common.error_classes import bools, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
@@ -201,10 +202,14 @@ def _lp_pool(
     if norm_type == 0:
         raise ValueError(f"For '{owner}', 'norm_type' must not be 0, but got 0.")
     op = _avg_pooling(owner, rank, kernel_size, stride, 0, ceil_mode, True, 1)
-    mean = batched(op, ops.pow(tensor(x, "input", owner), norm_type), rank)
+    if tensor(x, "input", owner).ndim == 3 and rank == 2:
+        raise ValueError(f"For '{owner}', 'input' must be (N, C, H, W), but got the shape {x.shape}.")
+    x = ops.cast(x, float32) if x._element.kind in "biu" else x
+    mean = batched(op, ops.pow(x, norm_type), rank)
     return ops.pow(mean, 1.0 / norm_type)
 
 
+@bools("norm_type")
 @reads("shape")
 @reads(input="pow")
 def lp_pool1d(

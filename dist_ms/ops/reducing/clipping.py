@@ -108,6 +108,8 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
         [3. 4.]
     """
     several = x if isinstance(x, (tuple, list)) else [x]
+    if any(isinstance(t, (int, float)) for t in several):  # whose dtype MindSpore reads
+        raise AttributeError(f"For 'clip_by_norm', 'x' must be a Tensor or hold Tensors, but got {x!r}.")
     norms = [vector_norm(tensor(t, "x", "clip_by_norm"), norm_type) for t in several]
     part = parts_of("clip_by_norm", norms)
     if part is None or (part.kind == "own" and not isinstance(x, (tuple, list))):

@@ -83,6 +83,7 @@ def var(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) 
     return _spread("var", input, axis, ddof, keepdims)[0]
 
 
+@plain("ddof")
 @plain("axis")
 def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> Tensor:
     """Return the standard deviation over dimensions: the square root of the variance.
@@ -108,6 +109,7 @@ def std(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) 
     return sqrt(_spread("std", input, axis, ddof, keepdims)[0])
 
 
+@plain("ddof")
 @plain("axis")
 def var_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Return variance and mean over dimensions.
@@ -130,6 +132,7 @@ def var_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = Fa
     return _spread("var_mean", input, axis, ddof, keepdims)
 
 
+@plain("ddof")
 @plain("axis")
 def std_mean(input: Tensor, axis: Any = None, ddof: int = 0, keepdims: bool = False) -> tuple[Tensor, Tensor]:
     """Return standard deviation and mean over dimensions.

@@ -281,6 +281,8 @@ def _extreme(
 def _only_where(name: str, input: Tensor, where: Tensor, initial: Any) -> Tensor:
     """The tensor with `initial` where `where` is False."""
     if initial is None:
+        if not isinstance(where, Tensor):
+            return input  # as in MindSpore: what is no mask counts from where there is a value to put in
         raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
     return ops.where(where, input, ops.full_like(input, initial))
 
@@ -354,7 +356,7 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
         >>> print(low, high)
         [1. 2.] [3. 5.]
     """
-    if axis is None and not isinstance(input, Tensor):  # of which MindSpore reads the shape first
+    if axis is None and not hasattr(input, "shape"):  # which MindSpore reads first
         raise AttributeError(f"For 'aminmax', 'input' must be a Tensor, but got {type(input).__name__}.")
     countable(tensor(input, "input", "aminmax").array(), "input", "aminmax")
     if axis is not None:
@@ -372,6 +374,7 @@ def aminmax(input: Tensor, *, axis: int | None = 0, keepdims: bool = False) -> t
     return ops.masked_fill(low, nothing, np.nan), ops.masked_fill(high, nothing, np.nan)
 
 
+@scalars("dim")
 @reads("shape")
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
     """Find the place of the largest element, the first of equal ones.

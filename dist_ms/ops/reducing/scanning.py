@@ -39,6 +39,17 @@ _LEAST = 2048
 _KERNEL_TYPES = (_F32, np.dtype(np.float64), np.dtype(np.int32), np.dtype(np.int64))
 
 
+def _with_axes(x: np.ndarray, name: str, owner: str) -> np.ndarray:
+    """The array, if it has a dimension to run along.
+
+    Raises:
+        ValueError: if it is a scalar.
+    """
+    if not x.ndim:
+        raise ValueError(f"For '{owner}', '{name}' must have at least 1 dimension, but got a scalar.")
+    return x
+
+
 class _Scan(Primitive):
     """A running total.
 
@@ -99,8 +110,7 @@ class CumSum(_Scan):
             raise TypeError(
                 f"For '{self.name}', the dtype of 'input' must be a number type, but got Bool; cast it first."
             )
-        axis = one_axis(axis, "axis", self.name, input.ndim)
-        return self.scan(input, axis) if input.ndim else input.copy()
+        return self.scan(input, one_axis(axis, "axis", self.name, _with_axes(input, "input", self.name).ndim))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         return CumSum(self.exclusive, not self.reverse)(dout, inputs[1]), None
@@ -119,8 +129,8 @@ class CumProd(_Scan):
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:
-        axis = one_axis(axis, "axis", self.name, array(x, "x", self.name).ndim)
-        return self.scan(x, axis) if x.ndim else x.copy()
+        _with_axes(array(x, "x", self.name), "x", self.name)
+        return self.scan(x, one_axis(axis, "axis", self.name, x.ndim))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> tuple:
         x, axis = inputs
@@ -162,9 +172,8 @@ class Cummax(Primitive):
         self.axis = axis
 
     def forward(self, input: np.ndarray) -> tuple:
-        axis = one_axis(self.axis, "axis", self.name, countable(input, "input", self.name).ndim)
-        if not input.ndim:
-            return input.copy(), np.zeros((), self.index_type)
+        _with_axes(countable(input, "input", self.name), "input", self.name)
+        axis = one_axis(self.axis, "axis", self.name, input.ndim)
         around = AroundAxis(input, axis)
         values, places = np.empty_like(around.lines), np.empty(around.lines.shape, self.index_type)
         running_extremes.running_extremes(around.lines, values, places, self.smallest)
@@ -172,8 +181,6 @@ class Cummax(Primitive):
 
     def gradient(self, inputs: tuple, output: tuple, dout: tuple) -> Tensor:
         x = inputs[0]
-        if not x.shape:
-            return dout[0]
         return ops.picking.gathering.PutAlong(one_axis(self.axis, "axis", self.name, len(x.shape)), x.shape)(
             output[1], dout[0]
         )
@@ -225,8 +232,8 @@ class CumulativeLogsumexp(_Scan):
 
     @quiet
     def forward(self, x: np.ndarray, axis: Any) -> np.ndarray:
-        axis = one_axis(axis, "axis", self.name, floating(x, "x", self.name, complex_too=False).ndim)
-        return self.scan(x, axis) if x.ndim else x.copy()
+        _with_axes(floating(x, "x", self.name, complex_too=False), "x", self.name)
+        return self.scan(x, one_axis(axis, "axis", self.name, x.ndim))
 
     def gradient(self, inputs: tuple, output: Tensor, dout: Tensor) -> tuple:
         x, axis = inputs

@@ -193,7 +193,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     """Count how often each number from 0 on comes.
 
     Args:
-        input: a Tensor of non-negative integers with one dimension.
+        input: a Tensor of non-negative numbers with one dimension, cut to integers.
         weights: how much each element counts, a Tensor of the same shape.
         minlength: shortest result.
 
@@ -201,7 +201,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         Tensor of float32.
 
     Raises:
-        TypeError: if `input` holds no integers.
+        TypeError: if `input` holds complex numbers.
         ValueError: if an element is negative, or a shape does not fit.
 
     Examples:
@@ -209,7 +209,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
         >>> print(ms.ops.bincount(ms.Tensor([0, 2, 2])))
         [1. 0. 2.]
     """
-    numbers = integral(tensor(input, "input", "bincount").array(), "input", "bincount")
+    numbers = real(tensor(input, "input", "bincount").array(), "input", "bincount").astype(np.int64)
     minlength = integer(minlength, "minlength", "bincount")
     weighing = None
     if weights is not None:

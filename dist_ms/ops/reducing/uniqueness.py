@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, index_array, one_axis, tensor
+from dist_ms.ops.arguments import array, boolean, index_array, not_of, one_axis, tensor
 from dist_ms.ops.kernels import unique as kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -41,6 +41,7 @@ class Unique(Undifferentiable):
     """
 
     def forward(self, input: np.ndarray) -> tuple:
+        not_of(input, "?FD", "input", self.name)
         first, places = different(array(input, "input", self.name))
         index = np.int64 if input.dtype == np.int64 else np.int32
         return input.reshape(-1)[first], places.reshape(input.shape).astype(index, copy=False)

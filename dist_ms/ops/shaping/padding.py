@@ -222,6 +222,11 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
             f"For 'pad', '{mode}' must leave the first dimension alone, but got {padding} for the shape "
             f"{input_x.shape}."
         )
+    if mode in ("replicate", "circular") and flat and not 1 <= input_x.ndim - len(flat) // 2 <= 2:
+        raise ValueError(
+            f"For 'pad', the input must have one or two dimensions before those padded in mode '{mode}', but got "
+            f"{padding} for the shape {input_x.shape}."
+        )
     _check_mirror("pad", widths, input_x.shape, mode)
     return Mirrored(widths, mode)(input_x)
 

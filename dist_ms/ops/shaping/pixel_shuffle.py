@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dist_ms.common.checks import check_positive_int
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import raises, reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import tensor
 from dist_ms.ops.shaping.reshaping import reshape
@@ -12,6 +12,7 @@ from dist_ms.ops.shaping.transposing import transpose
 __all__ = ["channel_shuffle", "pixel_shuffle", "pixel_unshuffle"]
 
 
+@reads_of_none("input")
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     """Rearrange (..., C r^2, H, W) to (..., C, H r, W r).
 
@@ -48,6 +49,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
     return reshape(transpose(parts, (*at, n, n + 3, n + 1, n + 4, n + 2)), (*lead, c // (r * r), h * r, w * r))
 
 
+@reads_of_none("input")
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
     """Rearrange (..., C, H r, W r) to (..., C r^2, H, W): the inverse of `pixel_shuffle`.
 

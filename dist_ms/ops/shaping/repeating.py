@@ -74,7 +74,7 @@ def tile(input: Tensor, dims: Any) -> Tensor:
         Tensor.
 
     Raises:
-        TypeError: if `dims` is no tuple or list of ints.
+        TypeError: if `dims` is no tuple of ints.
         ValueError: if one is negative.
 
     Examples:
@@ -82,8 +82,8 @@ def tile(input: Tensor, dims: Any) -> Tensor:
         >>> print(ms.ops.tile(ms.Tensor([1, 2]), (2,)))
         [1 2 1 2]
     """
-    if isinstance(dims, int):
-        raise TypeError(f"For 'tile', 'dims' must be a tuple or list of ints, but got {type(dims).__name__}.")
+    if isinstance(dims, (int, list)):
+        raise TypeError(f"For 'tile', 'dims' must be a tuple of ints, but got {type(dims).__name__}.")
     return _tile(input, dims)
 
 

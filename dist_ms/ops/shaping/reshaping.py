@@ -119,6 +119,7 @@ class ExpandDims(Primitive):
 _expand_dims = ExpandDims()
 
 
+@plain("axis")
 def expand_dims(input_x: Tensor, axis: int) -> Tensor:
     """Put in a dimension of length 1.
 

@@ -140,8 +140,12 @@ def _prepared(name: str, x: Any, sizes: Any, dims: Any, default: tuple | None, n
     data = not_of(tensor(x, "input", name).array(), "?BHIL", "input", name)
     if name.endswith(("2", "n")):
         for what, value in (("s", sizes), ("dim", dims)):
-            if value is not None and not isinstance(value, (tuple, list)):
+            if not isinstance(value, (tuple, list)) and (value is not None or (what == "dim" and default)):
                 raise TypeError(f"For '{name}', '{what}' must be a tuple of ints, but got {type(value).__name__}.")
+            if value is not None and any(isinstance(v, Tensor) for v in value):
+                raise ValueError(f"For '{name}', '{what}' must hold ints, but got a Tensor among them: {value}.")
+    if not data.size:
+        raise ValueError(f"For '{name}', 'input' must not be empty, but got the shape {data.shape}.")
     if data.dtype.kind in "biu":
         x = ops.cast(x, float32)
     if sizes is not None:
@@ -221,6 +225,8 @@ def _transform(
 
         def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
             size = None if n is None else (integer(n, "n", name),)
+            if size and size[0] < 1:
+                raise ValueError(f"For '{name}', 'n' must be positive, but got {n}.")
             return general(name, input, size, (integer(dim, "dim", name),), None, norm, flag)
     elif rank == 2:
 

@@ -6,10 +6,12 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integer, not_of, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, not_of, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = ["FFTWithSize", "STFT", "stft"]
+
+_PAD_MODES = ("CONSTANT", "REFLECT", "SYMMETRIC", "REPLICATE", "CIRCULAR")
 
 
 def stft(
@@ -74,6 +76,7 @@ def stft(
     if onesided and either:
         raise ValueError("For 'stft', 'onesided' must be False for complex numbers.")
     if center:
+        one_of(pad_mode.upper() if isinstance(pad_mode, str) else pad_mode, "pad_mode", "stft", _PAD_MODES)
         rows = x if len(x.shape) == 2 else ops.expand_dims(x, 0)
         x = ops.pad(rows, (n_fft // 2, n_fft // 2), pad_mode.lower()).reshape(*x.shape[:-1], -1)
     if x.shape[-1] < n_fft:

@@ -165,7 +165,9 @@ class Digamma(Primitive):
 
     @quiet
     def forward(self, input: np.ndarray) -> np.ndarray:
-        return digamma_array(floating(input, "input", self.name, complex_too=False))
+        if not floating(input, "input", self.name, complex_too=False).size:
+            raise ValueError(f"For '{self.name}', 'input' must not be empty, but got the shape {input.shape}.")
+        return digamma_array(input)
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
         return mul(dout, _PolygammaOf(1)(inputs[0]))

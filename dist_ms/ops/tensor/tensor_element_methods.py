@@ -97,9 +97,13 @@ def choose(self: Tensor, choices: Any, mode: str = "clip") -> Tensor:
         >>> print(ms.Tensor([0, 1]).choose([[10, 20], [30, 40]]))
         [10 40]
     """
-    one_of(mode, "mode", "Tensor.choose", ("raise", "clip", "wrap"))
+    if isinstance(mode, str):
+        one_of(mode, "mode", "Tensor.choose", ("raise", "clip", "wrap"))
+    else:
+        mode = "clip"
     arrays = [c.array() if isinstance(c, Tensor) else np.asarray(c) for c in choices]
-    return Tensor(np.choose(self.array(), arrays, mode=mode))
+    places = self.array()
+    return Tensor(np.choose(places.astype(np.int64) if places.dtype.kind in "fV" else places, arrays, mode=mode))
 
 
 def index_select(self: Tensor, axis: Any = None, index: Any = None, *, dim: Any = None) -> Tensor:

@@ -191,6 +191,8 @@ def argmax(self: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any =
         >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmax(1))
         [1 0]
     """
+    if isinstance(axis, Tensor) and axis.ndim:
+        raise TypeError(f"For 'Tensor.argmax', 'axis' must be an int, but got a Tensor of shape {axis.shape}.")
     return ops.argmax(self, *_over_which("argmax", axis, dim, keepdims, keepdim))
 
 
@@ -202,6 +204,8 @@ def argmin(self: Tensor, axis: Any = None, keepdims: bool = False, *, dim: Any =
         >>> print(ms.Tensor([[1.0, 5.0], [3.0, 2.0]]).argmin(1))
         [0 1]
     """
+    if isinstance(axis, Tensor) and axis.ndim:
+        raise TypeError(f"For 'Tensor.argmin', 'axis' must be an int, but got a Tensor of shape {axis.shape}.")
     return ops.argmin(self, *_over_which("argmin", axis, dim, keepdims, keepdim))
 
 
@@ -245,7 +249,8 @@ def std(
         1.0
     """
     axes, keep = _over_which("std", axis, dim, keepdims, keepdim)
-    ddof = integer(ddof, "ddof", "std")
+    if isinstance(ddof, bool):
+        raise TypeError("For 'Tensor.std', 'ddof' must be an int, but got bool.")
     return ops.std(_floats(self), axes, ddof if correction is None else correction, keep)
 
 

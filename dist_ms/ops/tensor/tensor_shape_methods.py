@@ -225,9 +225,7 @@ def flip(self: Tensor, *numbers: Any, dims: Any = None) -> Tensor:
     return ops.flip(self, _one_sequence("flip", numbers, "dims") if dims is None else dims)
 
 
-def diagonal(
-    self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1, *, dim1: int | None = None, dim2: int | None = None
-) -> Tensor:
+def diagonal(self: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """Return the diagonals of matrices; see `dist_ms.ops.diagonal`.
 
     Examples:
@@ -235,7 +233,7 @@ def diagonal(
         >>> print(ms.Tensor([[1, 2], [3, 4]]).diagonal())
         [1 4]
     """
-    return ops.diagonal(self, offset, axis1 if dim1 is None else dim1, axis2 if dim2 is None else dim2)
+    return ops.diagonal(self, offset, axis1, axis2)
 
 
 def split(

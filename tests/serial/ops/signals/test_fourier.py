@@ -44,7 +44,6 @@ def test_dtypes_and_frequencies():
     assert ops.irfft(tensor([1, 2, 3])).dtype == ms.float32
     for x in (X.astype("float16"), X.astype("float16").astype(ms.bfloat16.np)):
         same(ops.rfft(tensor(x)), np.fft.rfft(x.astype(float)).astype("complex64"))
-    assert ops.fft(tensor(np.zeros((0, 4), "float32"))).shape == (0, 4)
     same(ops.fftfreq(5, 0.5), np.fft.fftfreq(5, 0.5).astype("float32"))
     same(ops.rfftfreq(5), np.fft.rfftfreq(5).astype("float32"))
     same(ops.fftshift(tensor(X), (0, 2)), np.fft.fftshift(X, (0, 2)))
@@ -105,9 +104,9 @@ def test_errors():
         ops.rfft(tensor(Z))
     with pytest.raises(ValueError, match="For 'fft', 'norm' must be one of"):
         ops.fft(tensor(X), norm="none")
-    with pytest.raises(ValueError, match="the lengths must be positive"):
+    with pytest.raises(ValueError, match="'n' must be positive"):
         ops.fft(tensor(X), 0)
-    with pytest.raises(ValueError, match="For 'fft2', the dimensions transformed must not be empty"):
+    with pytest.raises(ValueError, match="For 'fft2', 'input' must not be empty"):
         ops.fft2(tensor(np.zeros((2, 0))))
     with pytest.raises(ValueError, match="For 'irfft', the result must not be empty"):
         ops.irfft(tensor([1.0]))
