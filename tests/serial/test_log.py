@@ -6,6 +6,9 @@ import sys
 import pytest
 
 SCRIPT = """
+import os
+import dist_ms
+os.environ["GLOG_v"] = "1"  # too late
 from dist_ms import log, get_level, get_log_config
 for say in (log.debug, log.info, log.warning, log.error, log.critical):
     say("%s says %d", say.__name__, 3)

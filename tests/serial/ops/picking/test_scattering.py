@@ -1,5 +1,8 @@
 """scattering.py, scattering_along.py, replacing.py, parameter_scattering.py."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -114,3 +117,13 @@ def test_index_add_updates_a_parameter():
     equal(p, wanted)
     equal(ms.Tensor(A).index_add(ms.Tensor([0, 0]), tensor([[1.0, 2.0], [1.0, 2.0]]), 1), wanted)
     equal(ops.inplace_index_add(ms.Tensor(A), ms.Tensor([1]), ms.Tensor(A[:1]), 0), changed(1, A[0] + A[1]))
+
+
+def test_indices_are_added_in_a_process_that_used_nothing_else():
+    script = """
+import dist_ms as ms
+x = ms.Parameter(ms.Tensor([[1.0, 2.0]]), name="x")
+print(ms.ops.index_add(x, ms.Tensor([0], ms.int32), ms.Tensor([[3.0, 4.0]]), 0), x.asnumpy())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[[4. 6.]] [[4. 6.]]\n"
