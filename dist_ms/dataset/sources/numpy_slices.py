@@ -61,7 +61,7 @@ class NumpySlicesDataset(IndexedSource):
                 "Unsupported data type, expected to be list, tuple, dict or numpy.ndarray, but got "
                 f"{type(data).__name__}."
             )
-        self.arrays = [to_column(p) for p in parts]
+        self.arrays = [_rows_of(p) for p in parts]
         if not self.arrays or any(a.ndim == 0 or not len(a) for a in self.arrays):
             raise ValueError("Argument data cannot be empty")
         if len({len(a) for a in self.arrays}) > 1:
@@ -80,6 +80,16 @@ class NumpySlicesDataset(IndexedSource):
         """Row `number` of each array."""
         return tuple(a[number] for a in self.arrays)
 
-    def read_many(self, numbers: np.ndarray) -> Row:
-        """Rows of each array."""
-        return tuple(a[numbers] for a in self.arrays)
+    def read_many(self, numbers: np.ndarray) -> Row | None:
+        """Rows of each array; None where they differ in shape."""
+        return None if any(a.dtype == object for a in self.arrays) else tuple(a[numbers] for a in self.arrays)
+
+
+def _rows_of(part: Any) -> np.ndarray:
+    """A column as an array; of lists of several lengths, one of the arrays of the rows."""
+    try:
+        return to_column(part)
+    except ValueError:
+        rows = np.empty(len(part), object)
+        rows[:] = [np.asarray(row) for row in part]
+        return rows

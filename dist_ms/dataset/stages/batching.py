@@ -120,6 +120,8 @@ class BatchDataset(Dataset):
             size = self.batch_size
             if callable(size):
                 size = call("batch", size, BatchInfo(number, epoch))
+                if isinstance(size, bool) or not isinstance(size, (int, np.integer)) or size < 1:
+                    raise RuntimeError(complaint("batch_size", "batch", "a function that returns a positive int", size))
             group = list(islice(keys, size))
             if not group or (len(group) < size and self.drop_remainder):
                 return

@@ -88,6 +88,9 @@ class FilterDataset(Dataset):
     def _accepted(self, key: Key) -> Key | None:
         row = self.inputs[0].load(key)
         accepted = call("filter", self.predicate, *(row[i] for i in self.places))
+        if np.size(accepted) != 1:
+            wanted = "a function that returns one bool"
+            raise RuntimeError(complaint("predicate", "filter", wanted, f"one that returned {accepted}"))
         return (key[0], key[1], row) if bool(np.asarray(accepted)) else None
 
     def load(self, key: Key) -> Row:

@@ -426,3 +426,23 @@ def test_texts_and_empty_datasets_have_no_certain_shape():
     assert source().skip(9).output_types() == source().skip(9).output_shapes() == []
     typed = ds.GeneratorDataset([(1, "x")], ["a", "b"], column_types=[ms.int32, ms.string])
     assert typed.output_types() == [np.int32, np.dtype("U")]
+
+
+def test_lists_of_several_lengths():
+    data = ds.NumpySlicesDataset([[1], [1, 2]], shuffle=False)
+    assert [x.tolist() for (x,) in data.create_tuple_iterator(num_epochs=1, output_numpy=True)] == [[1], [1, 2]]
+    padded = next(data.padded_batch(2).create_tuple_iterator(output_numpy=True))[0]
+    assert padded.tolist() == [[1, 0], [1, 2]]
+    with pytest.raises(RuntimeError, match="different shapes"):
+        list(data.batch(2))
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.0, "x", True])
+def test_sizes_of_batches_that_are_refused(size):
+    with pytest.raises(RuntimeError, match="'batch_size' must be a function that returns a positive int"):
+        list(source().batch(lambda info: size))
+
+
+def test_a_predicate_that_is_refused():
+    with pytest.raises(RuntimeError, match="'predicate' must be a function that returns one bool"):
+        list(source().filter(lambda a: a > 0, "a"))
