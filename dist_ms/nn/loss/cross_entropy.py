@@ -72,6 +72,8 @@ class NLLLoss(LossBase):
         self.ignore_index = check_type(ignore_index, "ignore_index", self.cls_name, int)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
+        if not hasattr(logits, "ndim"):  # which MindSpore's layer reads first
+            raise AttributeError(f"For 'NLLLoss', 'logits' must be a Tensor, but got {type(logits).__name__}.")
         check_tensors(self.cls_name, logits=logits, labels=labels)
         return ops.nll_loss(logits, labels, self.weight, self.ignore_index, self.reduction)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops import pointwise
 from dist_ms.ops.arguments import one_of
@@ -278,6 +279,7 @@ fmod = truncate_mod
 tensor_div = RealDiv()
 
 
+@raises(rounding_mode=ValueError)
 def div(input: Any, other: Any, *, rounding_mode: str | None = None) -> Tensor:
     """Return input / other, element by element, with broadcasting.
 

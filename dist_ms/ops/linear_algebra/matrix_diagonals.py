@@ -174,15 +174,15 @@ def matrix_set_diag(x: Tensor, diagonal: Tensor, k: Any = 0, align: str = "RIGHT
 
     Args:
         x: a Tensor (..., m, n).
-        diagonal: the new diagonals, of the same dtype (..., length), or (..., number, length) for several.
+        diagonal: the new diagonals (..., length), or (..., number, length) for several.
         k: which they are, an int, ints or a Tensor.
         align: at which ends of their rows short diagonals are, as in `matrix_diag`.
 
     Returns:
-        Tensor of the shape of `x`.
+        Tensor of the shape of `x` and the common dtype.
 
     Raises:
-        TypeError: if the dtypes differ.
+        TypeError: if one is no Tensor.
         ValueError: if the shapes do not fit, or `align` is unknown.
 
     Examples:

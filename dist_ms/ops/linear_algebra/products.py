@@ -184,6 +184,7 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
         if not tensor(value, name, "cross").ndim:
             raise ValueError(f"For 'cross', '{name}' must have at least 1 dimension, but got a scalar.")
     shape = np.broadcast_shapes(tensor(input, "input", "cross").shape, tensor(other, "other", "cross").shape)
+    dim = None if dim is None else integer(dim, "dim", "cross")
     if dim is None or dim == -65530:  # MindSpore's mark for "not given"
         if 3 not in shape:
             raise ValueError(f"For 'cross', a dimension must have length 3, but got the shape {shape}.")

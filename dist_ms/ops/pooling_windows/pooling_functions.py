@@ -42,6 +42,9 @@ def _avg_pooling(
     owner: str, rank: int, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, count: Any, divisor: Any
 ) -> AvgPooling:
     """The operation with these options."""
+    for name, value in (("kernel_size", kernel_size), ("stride", stride)):
+        if rank == 1 and isinstance(value, (tuple, list)):
+            raise TypeError(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__} {value}.")
     pool = pool_of(owner, rank, kernel_size, stride, padding, 1, ceil_mode)
     check_bool(count, "count_include_pad", owner)
     return AvgPooling(pool, count, check_non_negative_int(divisor or 0, "divisor_override", owner))

@@ -89,24 +89,26 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     Zhang et al., "ShuffleNet", 2017: (N, groups, C / groups, ...) transposed.
 
     Args:
-        x: numbers of 3 or more dimensions.
+        x: numbers of 4 or more dimensions.
         groups: number of groups, divides C.
 
     Returns:
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: if `groups` is no int.
+        TypeError: if `groups` is no int, or `x` has fewer dimensions.
         ValueError: if it is not positive, or does not divide C.
 
     Examples:
         >>> import dist_ms as ms
-        >>> print(ms.ops.channel_shuffle(ms.Tensor([[[1.0], [2.0], [3.0], [4.0]]]), 2).reshape(4))
+        >>> print(ms.ops.channel_shuffle(ms.Tensor([[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]]), 2).reshape(4))
         [1. 3. 2. 4.]
     """
     check_positive_int(groups, "groups", "channel_shuffle")
     shape = tensor(x, "x", "channel_shuffle").shape
-    if len(shape) < 3 or shape[1] % groups:
+    if len(shape) < 4:
+        raise TypeError(f"For 'channel_shuffle', 'x' must have at least 4 dimensions, but got shape {shape}.")
+    if shape[1] % groups:
         raise ValueError(
             f"For 'channel_shuffle', 'x' must be (N, C, ...) with C a multiple of 'groups' {groups}, but "
             f"got shape {shape}."

@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common.dtype import bool_, int8, int16, int32, int64, uint8
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, integer
+from dist_ms.ops.arguments import boolean, integer, tensor
 
 
 def either(name: str, first: tuple[str, Any], second: tuple[str, Any], default: Any) -> Any:
@@ -176,6 +176,10 @@ def _over(
 ) -> Any:
     """`max` or `min` with MindSpore's older arguments."""
     where = None if where is True else where
+    if where is not None:
+        tensor(where, "where", f"Tensor.{name}")
+    if isinstance(initial, Tensor):
+        raise TypeError(f"For 'Tensor.{name}', 'initial' must be a number, but got a Tensor.")
     if boolean(return_indices, "return_indices", name):
         return along(x, axis, keepdims, initial=initial, where=where)
     if isinstance(axis, int) and initial is None and where is None:
