@@ -59,10 +59,11 @@ class Noted:
     def __init__(self, weights: Sequence[Any], number: int) -> None:
         self.number, self.sweeps = number, 0
         self.first = ref(weights[0])
-        self._hashes: dict[str, list[int]] = {}
-        self._refs: dict[str, ref[Any]] = {}
+        # Not by their names: a cell that takes in the network changes those.
+        self._hashes: dict[int, list[int]] = {}
+        self._known: dict[int, tuple[str, ref[Any]]] = {}
         for w in _replicated(weights):
-            self._hashes[w.name], self._refs[w.name] = [], ref(w)
+            self._hashes[id(w)], self._known[id(w)] = [], (w.name, ref(w))
 
     def note(self, weights: Sequence[Any]) -> None:
         """Remember the values, now and then; of none that an optimizer or a reducer looks after.
@@ -77,16 +78,17 @@ class Noted:
         _newest = weights
         for w in weights:
             if w.looked_after or w.reduction is not None:
-                self._hashes.pop(w.name, None)
-            elif w.name in self._hashes:
-                self._hashes[w.name].append(_hash(w.array()))
+                self._hashes.pop(id(w), None)
+            elif id(w) in self._hashes and self._known[id(w)][1]() is w:
+                self._hashes[id(w)].append(_hash(w.array()))
 
     def words(self) -> dict[str, Said]:
         """Return what is to be said: of the weights that have changed between two sweeps."""
         found = {}
-        for name, hashes in self._hashes.items():
+        for key, hashes in self._hashes.items():
             if len(set(hashes)) > 1:
-                w = self._refs[name]()
+                name, weight = self._known[key]
+                w = weight()
                 found[name] = Said(self.sweeps, hashes, None if w is None else _hash(w.array()))
         return found
 

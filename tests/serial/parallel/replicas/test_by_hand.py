@@ -108,6 +108,22 @@ def test_weights_of_a_function_that_trains_stay_for_the_last_look():
     assert None not in {one.last for one in by_hand._say().values()}
 
 
+def test_weights_that_get_other_names_stay_the_same():
+    """As where a cell takes in the network between two steps."""
+
+    def run(by):
+        by_hand.forget()
+        found = weights()
+        train(found, 1, by)
+        for w in found:
+            w.name = f"network.{w.name}"
+        train(found, 8, by)
+        return by_hand._say()
+
+    with pytest.raises(DesyncError, match="'w0'"):
+        by_hand._hear({0: run(1.0), 1: run(2.0)})
+
+
 def test_two_models_are_told_apart():
     first, second = weights(1), weights(1)
     train(first, 3)
