@@ -234,6 +234,13 @@ def test_the_parallel_optimizer_scatters_large_weights():
     assert plan.hash != sharded(weights).hash != make_plan(weights).hash
 
 
+@pytest.mark.parametrize(
+    ("threshold", "gradient"), [(39, "reduce_scatter"), (40, "reduce_scatter"), (41, "all_reduce")]
+)
+def test_parameters_of_fewer_bytes_than_the_threshold_stay_whole(threshold, gradient):
+    assert sharded([parameter("w", (10,))], threshold=threshold).rows[0].gradient == gradient
+
+
 @pytest.mark.parametrize("shards", [1, 2, 3, 5, 16])
 def test_slices_cover_every_element_once(shards):
     plan = sharded([parameter("a", (10,)), parameter("b", (3,)), parameter("c", (1,))], shards)
