@@ -86,7 +86,7 @@ def test_pixel_shuffle():
 
 
 def test_channel_shuffle():
-    found = ops.channel_shuffle(Tensor(np.arange(6.0).reshape(1, 6, 1)), 2).asnumpy().ravel().tolist()
+    found = ops.channel_shuffle(Tensor(np.arange(6.0).reshape(1, 6, 1, 1)), 2).asnumpy().ravel().tolist()
     assert found == [0, 3, 1, 4, 2, 5]
 
 
