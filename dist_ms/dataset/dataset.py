@@ -387,16 +387,16 @@ def column_list(value: Any, name: str) -> list[str]:
     return names
 
 
-def columns_among(value: Any, name: str, owner: str, source: Dataset, error: type = ValueError) -> list[str]:
+def columns_among(value: Any, name: str, owner: str, source: Dataset) -> list[str]:
     """Column names that a dataset has.
 
     Raises:
-        error: if it has one of them not.
+        RuntimeError: if it has one of them not.
     """
     names = column_list(value, name)
     for n in names:
         if n not in source.columns:
-            raise error(f"For '{owner}', '{name}' must be among {source.columns}, but got {n!r}.")
+            raise RuntimeError(f"For '{owner}', '{name}' must be among {source.columns}, but got {n!r}.")
     return names
 
 

@@ -65,7 +65,7 @@ def create_dict_iterator(
 
 def _chosen(dataset: Dataset, columns: list[str]) -> Dataset:
     """A pipeline with some of its columns."""
-    names = columns_among(columns, "columns", "create_tuple_iterator", dataset, RuntimeError)
+    names = columns_among(columns, "columns", "create_tuple_iterator", dataset)
     source = project(dataset, names)
     source.position = dataset.position  # of one pipeline, whatever columns are given
     return source

@@ -45,7 +45,7 @@ class ConcatDataset(Dataset):
         check_datasets(datasets, "concat")
         for d in datasets:
             if d.columns != datasets[0].columns:
-                raise ValueError(
+                raise RuntimeError(
                     f"For 'concat', the datasets must have the same columns, but got "
                     f"{datasets[0].columns} and {d.columns}."
                 )

@@ -47,7 +47,7 @@ class MapDataset(SameRows):
         self.names = (
             source.columns[:1]
             if input_columns is None
-            else columns_among(input_columns, "input_columns", "map", source, RuntimeError)
+            else columns_among(input_columns, "input_columns", "map", source)
         )
         self.outputs = self.names if output_columns is None else column_list(output_columns, "output_columns")
         super().__init__(columns_after(source.columns, self.names, self.outputs), source)

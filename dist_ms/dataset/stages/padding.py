@@ -67,7 +67,7 @@ def check_pad_info(pad_info: Any, source: Dataset, owner: str) -> dict[str, tupl
         return dict.fromkeys(source.columns, (None, None))
     if not isinstance(pad_info, dict):
         raise TypeError(complaint("pad_info", owner, "a dict of columns", type(pad_info).__name__))
-    columns_among(list(pad_info), "pad_info", owner, source, RuntimeError)
+    columns_among(list(pad_info), "pad_info", owner, source)
     found = {}
     for name, value in pad_info.items():
         if value is None:
@@ -142,7 +142,7 @@ class BucketBatchByLengthDataset(Dataset):
         drop_remainder: bool = False,
     ) -> None:
         owner = "bucket_batch_by_length"
-        names = columns_among(column_names, "column_names", owner, source, RuntimeError)
+        names = columns_among(column_names, "column_names", owner, source)
         for name, values in (("bucket_boundaries", bucket_boundaries), ("bucket_batch_sizes", bucket_batch_sizes)):
             if not isinstance(values, list) or not values:
                 kind = ValueError if values == [] else TypeError

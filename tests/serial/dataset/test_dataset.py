@@ -210,9 +210,12 @@ ERRORS = [
         "different shapes",
     ),
     (lambda: source().zip(source()), ValueError, "must differ"),
-    (lambda: source().concat(source().project("a")), ValueError, "same columns"),
+    (lambda: source().concat(source().project("a")), RuntimeError, "same columns"),
     (lambda: source().split([1, 1]), RuntimeError, "not equal"),
-    (lambda: source().project("zz"), ValueError, "zz"),
+    (lambda: source().project("zz"), RuntimeError, "zz"),
+    (lambda: source().rename("zz", "y"), RuntimeError, "zz"),
+    (lambda: source().filter(bool, "zz"), RuntimeError, "zz"),
+    (lambda: source().batch(2, input_columns=["zz"]), RuntimeError, "zz"),
     (lambda: source().create_tuple_iterator(num_epochs=0), ValueError, "num_epochs"),
 ]
 
