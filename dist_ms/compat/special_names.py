@@ -36,7 +36,10 @@ _ELSEWHERE = {
     "common.seed": "_get_graph_seed=compat.inner.plain_values._get_graph_seed",
     "dataset": (
         "context=context Implementation=compat.inner.number_limits.Implementation "
-        "SourceDataset=dataset.sources.indexed.IndexedSource TextBaseDataset=dataset.dataset.Dataset"
+        "SourceDataset=dataset.sources.indexed.IndexedSource MappableDataset=dataset.sources.indexed.IndexedSource "
+        "RepeatDataset=dataset.stages.ordering.RepeatDataset "
+        "TextBaseDataset=dataset.dataset.Dataset VisionBaseDataset=dataset.dataset.Dataset "
+        "AudioBaseDataset=dataset.dataset.Dataset UnionBaseDataset=dataset.dataset.Dataset"
     ),
     "ops.function.nn_func": (
         "multi_head_attention_forward=compat.inner.attention_function.multi_head_attention_forward"
@@ -44,7 +47,12 @@ _ELSEWHERE = {
     "nn.layer": "CosineSimilarity=nn.layer.mathematics.cosine_similarity.CosineSimilarity",
     "nn.layer.math": "CosineSimilarity=nn.layer.mathematics.cosine_similarity.CosineSimilarity",
     "ops.function.comm_func": "set_comm_ops_inplace=ops.communication.set_comm_ops_inplace",
-    "nn.layer.rnn_cells": "RNNCellBase=nn.layer.recurrent.rnn_cells._OneStep",
+    "nn.layer.activation": "_activation=nn.layer.activation._ACTIVATIONS",
+    "nn.layer.rnn_cells": (
+        "RNNCellBase=nn.layer.recurrent.rnn_cells._OneStep _rnn_tanh_cell=compat.inner.recurrent_steps._rnn_tanh_cell "
+        "_rnn_relu_cell=compat.inner.recurrent_steps._rnn_relu_cell _gru_cell=compat.inner.recurrent_steps._gru_cell "
+        "_lstm_cell=compat.inner.recurrent_steps._lstm_cell"
+    ),
     "ops.op_info_register": "DataType=compat.inner.number_limits.DataType",
     "nn.layer.conv": "_check_input_3d=compat.checkparam._check_input_3d",
     "nn.loss": "L1LossExt=mint.nn.L1Loss",
@@ -53,9 +61,18 @@ _ELSEWHERE = {
     "ops": "P=ops.operations F=ops.functional C=ops.composite add_flags=compat.inner.plain_values.add_flags",
     "train.callback": "_set_cur_net=compat.inner.plain_values._set_cur_net",
     "train.callback._callback": (
+        "InternalCallbackParam=train.callback.callback.CallbackParameters "
         "_handle_loss=train.callback.outputs.number_of set_cur_net=compat.inner.plain_values._set_cur_net"
     ),
-    "train.serialization": "_update_param=train.checkpoint.single_parameter._update_param",
+    "train.amp": (
+        "_config_level=amp.levels._config_level _do_keep_batchnorm_fp32=amp.levels._do_keep_batchnorm_fp32 "
+        "_add_loss_network=amp.levels._add_loss_network"
+    ),
+    "train.serialization": (
+        "_update_param=train.checkpoint.single_parameter._update_param "
+        "tensor_to_ms_type=compat.inner.saved_types.tensor_to_ms_type "
+        "tensor_to_np_type=compat.inner.saved_types.tensor_to_np_type"
+    ),
     "version": "__version__=compat.version.__version__",
 }
 

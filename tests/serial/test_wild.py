@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.wild.run import Outcome, Program, as_script, cause_of, read_programs, run, table
+from tests.wild.run import HERE, Outcome, Program, as_script, cause_of, read_programs, run, table
 
 PYTHON = [sys.executable, "-m", "dist_ms.compat", "--cpu"]
 SCRIPT = """
@@ -66,3 +66,75 @@ def test_the_list_and_the_page():
     page = table({lines[0]: {"own": str(Outcome(0, 2.0)), "referee": "whole, 9 s"}, lines[1]: {"own": "KeyError: a|b"}})
     assert "1 of 2 programs ran whole. MindSpore 2.10 was asked for 1 of them and ran 1 whole; 0 of these" in page
     assert "KeyError: a\\|b" in page and programs[0].path in page
+
+
+TRAINS = """
+import numpy as np
+import mindspore as ms
+from mindspore import Model, dataset, nn, ops, value_and_grad
+from mindspore.train import LossMonitor
+
+ms.set_context(mode=ms.GRAPH_MODE, device_target="cpu")
+x = np.random.randn(8, 4).astype(np.float32)
+net = nn.SequentialCell(nn.Dense(4, 6), nn.Dropout(p=0.3), nn.Dense(6, 1))
+data = dataset.NumpySlicesDataset((x, x.sum(1, keepdims=True)), shuffle=True).batch(2)
+optimizer, loss = nn.SGD(net.trainable_params(), 0.01), nn.MSELoss()
+
+class Step(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.network, self.optimizer = nn.WithLossCell(net, loss), optimizer
+        self.gradients = ops.GradOperation(get_by_list=True)
+
+    def construct(self, x, y):
+        self.optimizer(self.gradients(self.network, optimizer.parameters)(x, y))
+
+loss_and_gradients = value_and_grad(lambda x, y: loss(net(x), y), None, optimizer.parameters)
+
+@ms.jit
+def step(x, y):
+    value, gradients = loss_and_gradients(x, y)
+    optimizer(gradients)
+
+WAYS = {
+    "model": lambda: Model(net, loss, optimizer).train(1, data, callbacks=[LossMonitor()]),
+    "cell": lambda: [Step()(x, y) for x, y in data.create_tuple_iterator()],
+    "function": lambda: [step(x, y) for x, y in data.create_tuple_iterator()],
+    "grad": lambda: [ms.grad(lambda x, y: loss(net(x), y))(x, y) for x, y in data.create_tuple_iterator()],
+    "printed": lambda: [print(f"loss: {n}.5") for n in range(30)],
+}
+for way in sys.argv[1].split(","):
+    WAYS[way]()
+"""
+
+
+@pytest.fixture
+def losses_of(repositories, tmp_path):
+    (repositories / "someone" / "something" / "trains.py").write_text("import sys\n" + TRAINS)
+    file = tmp_path / "losses.json"
+
+    def losses(ways):
+        python = [*PYTHON, HERE / "losses.py", file]
+        outcome = run(Program("someone/something", "", "trains.py", ways), python, repositories, tmp_path, 60)
+        assert outcome.code == 0, outcome.cause
+        return json.loads(file.read_text())
+
+    return losses
+
+
+@pytest.mark.parametrize("way", ["cell", "function", "grad"])
+def test_losses_are_found_however_a_program_trains(losses_of, way):
+    found = losses_of(f"model,{way}")
+    assert len(found) == 8 and all(isinstance(loss, float) for loss in found)
+    assert losses_of(f"model,{way}") == found and losses_of("model") == found[:4]
+
+
+def test_an_iteration_begins_with_the_first_epoch(losses_of):
+    once, twice = losses_of("grad"), losses_of("grad,grad")
+    assert len(once) == 4 and twice[:4] == once and len(twice) == 8
+    assert losses_of("grad,grad,grad,grad,grad,grad")[:8] == twice and len(losses_of("grad," * 6 + "grad")) == 20
+
+
+def test_printed_numbers_stand_for_losses_where_nothing_trains(losses_of):
+    assert losses_of("printed") == [f"{n}.5" for n in range(20)]
+    assert len(losses_of("printed,grad")) == 20

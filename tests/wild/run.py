@@ -3,8 +3,8 @@
     python tests/wild/run.py --repositories FOLDER [--referee PYTHON] [--losses] [--only TEXT] [--table docs/wild.md]
 
 FOLDER has a clone or copy of each repository at OWNER/NAME. A program runs in a copy of its repository, with the edits
-that programs.tsv names: paths of data, and numbers of epochs. With --losses those that ran whole on both run once more
-from seed 0, until their first 20 losses are there.
+that programs.tsv names: paths of data, and numbers of epochs. With --losses those that ran whole here, and were not
+refused by MindSpore, run once more from seed 0 on both, until their first 20 losses are there or the time is over.
 """
 
 from __future__ import annotations
@@ -121,8 +121,10 @@ def run(program: Program, python: Sequence[str | Path], repositories: Path, data
     return Outcome(code, time.monotonic() - began, cause_of(text) if code else "")
 
 
-def compare_losses(program: Program, pythons: Sequence[Sequence[str]], options: argparse.Namespace, data: Path) -> str:
-    """Run a program from seed 0 on both, and tell how many of its first losses agree.
+def compare_losses(
+    program: Program, pythons: Sequence[Sequence[str]], options: argparse.Namespace, data: Path
+) -> list[list[float | str]]:
+    """Run a program from seed 0 on both; return the first losses of each, as many as the slower had in its time.
 
     Args:
         program: which.
@@ -130,15 +132,17 @@ def compare_losses(program: Program, pythons: Sequence[Sequence[str]], options: 
         options: of the command line.
         data: the folder of small data.
     """
-    found = []
+    found, cut = [], False
     for python in pythons:
         file = data / "losses.json"
         file.unlink(missing_ok=True)
-        run(program, [*python, HERE / "losses.py", file], options.repositories, data, options.limit)
+        outcome = run(program, [*python, HERE / "losses.py", file], options.repositories, data, options.limit)
+        cut = cut or outcome is None or outcome.code is None
         if not file.exists():
-            return ""
+            return []
         found.append(json.loads(file.read_text()))
-    return agreement(*found)
+    shortest = min(map(len, found)) if cut else None
+    return [losses[:shortest] for losses in found]
 
 
 def agreement(own: list[float | str], referee: list[float | str]) -> str:
@@ -253,9 +257,10 @@ def main() -> int:
     parser.add_argument("--repositories", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--python", default=sys.executable, help="has dist_ms, and what the programs import beside it")
     parser.add_argument("--referee", metavar="PYTHON", help="has MindSpore; runs those programs too")
-    parser.add_argument("--losses", action="store_true", help="compare the first losses of those whole on both")
+    parser.add_argument("--losses", action="store_true", help="compare the first losses of those that run on both")
     parser.add_argument("--only", default="", metavar="TEXT", help="programs whose line has it")
     parser.add_argument("--limit", type=float, default=120, metavar="SECONDS")
+    parser.add_argument("--data", type=Path, metavar="FOLDER", help="for small data: made there unless it exists")
     parser.add_argument("--results", type=Path, help="a JSON file: what it has is not run again")
     parser.add_argument("--table", type=Path, help="the page to write")
     options = parser.parse_args()
@@ -263,8 +268,9 @@ def main() -> int:
     if options.results is not None and options.results.exists():
         found = json.loads(options.results.read_text())
     with tempfile.TemporaryDirectory() as temporary:
-        data = Path(temporary)
-        make(data)
+        data = options.data or Path(temporary, "data")
+        if not data.exists():
+            make(data)
         pythons = {"own": [options.python, "-m", "dist_ms.compat", "--cpu"]}
         if options.referee:
             pythons["referee"] = [options.referee, str(HERE / "on_cpu.py")]
@@ -278,9 +284,10 @@ def main() -> int:
                 row[who] = "not at hand" if outcome is None else str(outcome)
                 print(f"{who:8}{program.repository} {program.path}: {row[who]}", flush=True)
                 save(options.results, found)
-            whole_on_both = all(row.get(who, "").startswith("whole") for who in ("own", "referee"))
-            if options.losses and options.only in line and whole_on_both and "losses" not in row:
-                row["losses"] = compare_losses(program, list(pythons.values()), options, data)
+            runs = row.get("own", "").startswith("whole") and row.get("referee", "").startswith(("whole", "not done"))
+            if options.losses and options.only in line and runs and "losses" not in row:
+                row["numbers"] = compare_losses(program, list(pythons.values()), options, data)
+                row["losses"] = agreement(*row["numbers"]) if row["numbers"] else ""
                 print(f"losses  {program.repository} {program.path}: {row['losses'] or 'none'}", flush=True)
                 save(options.results, found)
     found = {line: row for line, row in found.items() if row.get("own", "not at hand") != "not at hand"}

@@ -96,7 +96,7 @@ def _choice(choices: Sequence[Any], keep: Callable[[Any], Any] = lambda v: v) ->
 def _target(key: str, value: Any) -> str:
     if not isinstance(value, str):
         _refuse(key, "a str", value, error=TypeError)
-    if value not in _TARGETS:
+    if value not in _TARGETS and not _any_target_is_cpu:
         _refuse(key, f"one of {', '.join(repr(t) for t in _TARGETS)}", value)
     if value != "CPU" and not _any_target_is_cpu:
         _refuse(

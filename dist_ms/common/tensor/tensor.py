@@ -347,10 +347,11 @@ class Tensor(_Base):
         state.update((key, value) for key, value in self.__dict__.items() if key not in _GRAPH)
         return state
 
-    def __deepcopy__(self, memo: dict) -> Tensor:
-        return self._twin(
-            lambda value: value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memo), memo
-        )
+    def __deepcopy__(self, memodict: dict) -> Tensor:
+        def taken(value: Any) -> Any:
+            return value.copy(order="K") if isinstance(value, np.ndarray) else copy.deepcopy(value, memodict)
+
+        return self._twin(taken, memodict)
 
     def _twin(self, taken: Callable[[Any], Any], memo: dict | None = None) -> Self:
         """A tensor with what `taken` makes of this one's state, and no part in a gradient.

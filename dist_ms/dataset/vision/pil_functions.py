@@ -1,9 +1,12 @@
-"""Functions of PIL images that scripts take from MindSpore's `vision.py_transforms_util`."""
+"""Functions of images that scripts take from MindSpore's `vision.py_transforms_util`."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from dist_ms.common.checks import complaint
 from dist_ms.dataset.vision.colour.factors import pil_enhanced, pil_hue
 from dist_ms.dataset.vision.cropping import RandomCrop, center_of_pil
 from dist_ms.dataset.vision.enums import Border
@@ -20,6 +23,8 @@ __all__ = [
     "center_crop",
     "crop",
     "horizontal_flip",
+    "hwc_to_chw",
+    "is_numpy",
     "is_pil",
     "pad",
     "random_crop",
@@ -94,3 +99,27 @@ def horizontal_flip(img: Any) -> Any:
 def vertical_flip(img: Any) -> Any:
     """Top and bottom exchanged."""
     return _required(img).transpose(1)
+
+
+def is_numpy(img: Any) -> bool:
+    """Whether an image is an array."""
+    return isinstance(img, np.ndarray)
+
+
+def hwc_to_chw(img: np.ndarray) -> np.ndarray:
+    """An image (H, W, C) as (C, H, W); one of two dimensions as it is.
+
+    Raises:
+        TypeError: if it is no array, or has other dimensions.
+
+    Examples:
+        >>> import numpy as np
+        >>> from dist_ms.dataset.vision.pil_functions import hwc_to_chw
+        >>> hwc_to_chw(np.zeros((2, 3, 1))).shape
+        (1, 2, 3)
+    """
+    if not is_numpy(img):
+        raise TypeError(complaint("img", "hwc_to_chw", "a NumPy array", type(img).__name__))
+    if img.ndim not in (2, 3):
+        raise TypeError(complaint("img", "hwc_to_chw", "of 2 or 3 dimensions", img.ndim))
+    return img.transpose(2, 0, 1).copy() if img.ndim == 3 else img

@@ -1,0 +1,75 @@
+"""What the frameworks do differently on purpose, made alike for a comparison of losses."""
+
+from __future__ import annotations
+
+import mindspore as ms
+import numpy as np
+from mindspore import dataset, nn, ops
+
+_MASKS = np.random.RandomState(0)
+
+
+def run_without_graphs() -> None:
+    """Have all run as Python: no graph, neither of a cell nor of a function."""
+    set_context = ms.set_context
+
+    def without_graphs(**settings) -> None:
+        set_context(**{**settings, "mode": ms.PYNATIVE_MODE})
+
+    def as_python(function=None, **_):
+        return as_python if function is None else function
+
+    ms.set_context = ms.context.set_context = without_graphs
+    ms.jit = as_python
+    without_graphs()
+
+
+def dropped(x: ms.Tensor, rate: float) -> ms.Tensor:
+    """A tensor times a mask that NumPy draws.
+
+    Args:
+        x: any.
+        rate: the part of it that becomes 0.
+    """
+    if not rate:
+        return x
+    mask = (_MASKS.random_sample(x.shape) >= rate) / max(1 - rate, 1e-12)
+    return x * ms.Tensor(mask.astype(np.float32)).astype(x.dtype)
+
+
+def draw_masks_alike() -> None:
+    """Have Dropout draw its masks from NumPy: both frameworks draw them from generators of their own."""
+    make = nn.Dropout.__init__
+
+    def initialise(cell, keep_prob=0.5, p=None, **keywords) -> None:
+        make(cell, keep_prob, p, **keywords)
+        cell.rate_of_losses = 1 - keep_prob if p is None else p
+
+    def construct(cell, x):
+        return dropped(x, cell.rate_of_losses) if cell.training else x
+
+    def dropout(input, p=0.5, training=True, *_, **__):
+        return dropped(input, p) if training else input
+
+    class Dropout:
+        def __init__(self, keep_prob=0.5, *_, **__) -> None:
+            self.rate = 1 - keep_prob
+
+        def __call__(self, x):
+            return dropped(x, self.rate), ms.Tensor(np.ones(x.shape, bool))
+
+    nn.Dropout.__init__, nn.Dropout.construct = initialise, construct
+    ops.dropout, ops.Dropout, ops.operations.Dropout = dropout, Dropout, Dropout
+
+
+def begin_epochs_alike() -> None:
+    """Have each iteration over a dataset begin with its first epoch, as MindSpore has it."""
+    for name in ("create_dict_iterator", "create_tuple_iterator"):
+        make = getattr(dataset.Dataset, name)
+
+        def anew(rows, *arguments, make=make, **keywords):
+            if hasattr(rows, "set_epoch"):
+                rows.set_epoch(0)
+            return make(rows, *arguments, **keywords)
+
+        setattr(dataset.Dataset, name, anew)
