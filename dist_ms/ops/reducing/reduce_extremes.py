@@ -280,9 +280,9 @@ def _extreme(
 
 def _only_where(name: str, input: Tensor, where: Tensor, initial: Any) -> Tensor:
     """The tensor with `initial` where `where` is False."""
+    if not isinstance(where, Tensor):
+        raise TypeError(f"For '{name}', 'where' must be a Tensor of bools, but got {type(where).__name__} {where!r}.")
     if initial is None:
-        if not isinstance(where, Tensor):
-            return input  # as in MindSpore: what is no mask counts from where there is a value to put in
         raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
     return ops.where(where, input, ops.full_like(input, initial))
 
