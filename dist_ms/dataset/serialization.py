@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from typing import Any
 
 import dist_ms.dataset as package
-from dist_ms.common.checks import complaint
+from dist_ms.common.checks import check_type, complaint
 from dist_ms.dataset.dataset import Dataset
 from dist_ms.dataset.plan import described, made
 
@@ -24,7 +25,7 @@ def serialize(dataset: Dataset, json_filepath: str = "") -> dict:
         json_filepath: a file to write it to as JSON.
 
     Raises:
-        TypeError: if `dataset` is none, or was made of something that cannot be described.
+        TypeError: if `dataset` is none, or was made of something that cannot be described, or the file is no path.
 
     Examples:
         >>> import dist_ms.dataset as ds
@@ -38,7 +39,7 @@ def serialize(dataset: Dataset, json_filepath: str = "") -> dict:
     if not isinstance(dataset, Dataset):
         raise TypeError(complaint("dataset", "serialize", "a dataset", type(dataset).__name__))
     description = described(dataset)
-    if json_filepath:
+    if check_type(json_filepath, "json_filepath", "serialize", (str, os.PathLike)):
         with open(json_filepath, "w", encoding="utf-8") as file:
             json.dump(description, file, indent=2)
     return description
@@ -55,8 +56,11 @@ def deserialize(input_dict: dict | None = None, json_filepath: str | None = None
         Dataset, None if neither is given.
 
     Raises:
+        TypeError: if the file is no path.
         ValueError: if it is no such description.
     """
+    if json_filepath is not None:
+        check_type(json_filepath, "json_filepath", "deserialize", (str, os.PathLike))
     if input_dict is None and json_filepath:
         with open(json_filepath, encoding="utf-8") as file:
             input_dict = json.load(file)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import complaint
 from dist_ms.common.tensor import Tensor
 from dist_ms.dataset.columns import to_column
 from dist_ms.dataset.dataset import Row, column_list
@@ -61,6 +62,9 @@ class NumpySlicesDataset(IndexedSource):
                 "Unsupported data type, expected to be list, tuple, dict or numpy.ndarray, but got "
                 f"{type(data).__name__}."
             )
+        for name, part in zip(names, parts, strict=True):
+            if part is None:
+                raise TypeError(complaint("data", "NumpySlicesDataset", "arrays or lists", f"None for {name!r}"))
         self.arrays = [_rows_of(p) for p in parts]
         if not self.arrays or any(a.ndim == 0 or not len(a) for a in self.arrays):
             raise ValueError("Argument data cannot be empty")

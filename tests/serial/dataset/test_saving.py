@@ -53,3 +53,19 @@ def test_what_is_refused(tmp_path):
         data.filter(lambda *row: False).save(str(tmp_path / "y"))
     with pytest.raises(TypeError, match="complex128"):
         ds.NumpySlicesDataset([1j]).save(str(tmp_path / "z"))
+
+
+@pytest.mark.parametrize("path", [3, b"plan.json", ["plan.json"]])
+def test_a_description_s_file_is_a_path(path):
+    """Not a number, which would be taken for a file that is open."""
+    data = ds.NumpySlicesDataset([1, 2], shuffle=False)
+    with pytest.raises(TypeError, match="'json_filepath' must be a str or PathLike"):
+        ds.serialize(data, path)
+    with pytest.raises(TypeError, match="'json_filepath' must be a str or PathLike"):
+        ds.deserialize(json_filepath=path)
+
+
+@pytest.mark.parametrize("data", [(None,), {"a": None}, ([1], None)])
+def test_a_column_without_values_is_named(data):
+    with pytest.raises(TypeError, match="'data' must be arrays or lists, but got None for '(a|column_[01])'"):
+        ds.NumpySlicesDataset(data)

@@ -78,6 +78,8 @@ class MindDataset(IndexedSource):
         num_samples: int | None = None,
         cache: Any = None,
     ) -> None:
+        if dataset_files == []:
+            raise ValueError(complaint("dataset_files", "MindDataset", "a path or a list of paths", "an empty list"))
         for path in dataset_files if isinstance(dataset_files, list) else [dataset_files]:
             if not isinstance(path, str):
                 raise TypeError(complaint("dataset_files", "MindDataset", "a path or a list of paths", repr(path)))

@@ -109,6 +109,8 @@ def test_an_epoch_goes_on_in_its_middle(path):
 
 
 def test_wrong_arguments(path):
+    with pytest.raises(ValueError, match="'dataset_files' must be a path or a list of paths, but got an empty list"):
+        ds.MindDataset([])
     for error, options in (
         (RuntimeError, {"columns_list": ["q"]}),
         (RuntimeError, {"num_padded": 2}),
