@@ -77,10 +77,13 @@ class Noted:
             return
         _newest = weights
         for w in weights:
+            key = id(w)
             if w.looked_after or w.reduction is not None:
-                self._hashes.pop(id(w), None)
-            elif id(w) in self._hashes and self._known[id(w)][1]() is w:
-                self._hashes[id(w)].append(_hash(w.array()))
+                self._hashes.pop(key, None)
+            elif key in self._hashes:
+                known = self._known[key][1]()
+                if known is w:  # no other that lies where it was
+                    self._hashes[key].append(_hash(known.array()))
 
     def words(self) -> dict[str, Said]:
         """Return what is to be said: of the weights that have changed between two sweeps."""
