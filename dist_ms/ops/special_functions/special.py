@@ -145,10 +145,26 @@ class Lgamma(Primitive):
         return lgamma_array(floating(input, "input", self.name, complex_too=False))
 
     def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return mul(dout, digamma(inputs[0]))
+        return mul(dout, _LgammaDerivative()(inputs[0]))
 
 
-class Digamma(Primitive):
+class _LgammaDerivative(Primitive):
+    """The derivative of `lgamma`, of nothing too."""
+
+    name = "Digamma"
+
+    @quiet
+    def forward(self, input: np.ndarray) -> np.ndarray:
+        return digamma_array(floating(input, "input", self.name, complex_too=False))
+
+    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
+        return mul(dout, _PolygammaOf(1)(inputs[0]))
+
+
+_LgammaDerivative.name = "Digamma"
+
+
+class Digamma(_LgammaDerivative):
     """The derivative of `lgamma`; NaN at 0, -1, -2 ...
 
     Call:
@@ -156,6 +172,7 @@ class Digamma(Primitive):
 
     Raises:
         TypeError: if `input` is no Tensor of floats.
+        ValueError: if it is empty.
 
     Examples:
         >>> import dist_ms as ms
@@ -168,9 +185,6 @@ class Digamma(Primitive):
         if not floating(input, "input", self.name, complex_too=False).size:
             raise ValueError(f"For '{self.name}', 'input' must not be empty, but got the shape {input.shape}.")
         return digamma_array(input)
-
-    def gradient(self, inputs: tuple, output: Any, dout: Tensor) -> Tensor:
-        return mul(dout, _PolygammaOf(1)(inputs[0]))
 
 
 class _PolygammaOf(Primitive):
