@@ -115,4 +115,4 @@ def test_a_folder_without_traces_is_refused(tmp_path, make):
         (folder / "rank_0.json.gz").write_bytes(b"no gzip")
     words = [sys.executable, "-m", "dist_ms.launch", "report", str(folder)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False)
-    assert done.returncode == 2 and done.stderr.startswith("dist-ms report: ") and "must be a" in done.stderr
+    assert done.returncode == 2 and done.stderr.startswith("dist-ms report: ") and " must be " in done.stderr
