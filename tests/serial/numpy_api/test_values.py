@@ -83,6 +83,10 @@ CASES = [
     ("bartlett", (7,), {}),
     ("blackman", (7,), {}),
     ("tri", (3, 4, 1), {}),
+    ("radians", (A,), {}),
+    ("true_divide", (A, B), {}),
+    ("polysub", (W, B[0]), {}),
+    ("ravel_multi_index", ((V[:2], V[1:3]), (4, 5)), {}),
 ]
 
 
@@ -137,3 +141,25 @@ def test_split_and_grids():
         mnp.split(x, 2)
     assert (mnp.mgrid[0:2, 0:3].asnumpy() == np.mgrid[0:2, 0:3]).all()
     assert (mnp.ogrid[-1:1:5j].asnumpy() == np.ogrid[-1:1:5j]).all()
+
+
+def test_names_that_newer_numpy_lacks():
+    assert (mnp.NINF, mnp.PINF) == (-np.inf, np.inf)
+    found = mnp.in1d(ms.Tensor(A), ms.Tensor([0.5, 2.5])).asnumpy()
+    assert found.tolist() == np.isin(A, [0.5, 2.5]).ravel().tolist()
+    assert mnp.sometrue(ms.Tensor(A), 0).asnumpy().tolist() == [True] * 3
+    product = mnp.multi_dot([ms.Tensor(A), ms.Tensor(B.T), ms.Tensor(A)])
+    np.testing.assert_allclose(product.asnumpy(), A @ B.T @ A, rtol=1e-5)
+
+
+def test_an_open_mesh_and_text():
+    rows, columns = mnp.ix_(ms.Tensor([0, 1]), ms.Tensor([2]))
+    assert (rows.asnumpy().tolist(), columns.asnumpy().tolist()) == ([[0], [1]], [[2]])
+    assert mnp.array_str(ms.Tensor(A)) == np.array_str(A)
+    assert ms.int32 in mnp.numeric_types and ms.string not in mnp.numeric_types
+
+
+def test_places_in_matrices():
+    for function, args in ((mnp.diag_indices, (3,)), (mnp.tril_indices_from, (A, -1)), (mnp.triu_indices_from, (A, 1))):
+        found = function(*map(tensors, args))
+        assert [x.asnumpy().tolist() for x in found] == [x.tolist() for x in getattr(np, function.__name__)(*args)]

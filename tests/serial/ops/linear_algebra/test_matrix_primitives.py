@@ -114,3 +114,24 @@ def test_unique_with_pad():
 def test_randperm_draws_mindspores_order():
     assert ops.RandpermV2(2, 3)(Tensor([5])).asnumpy().tolist() == [3, 4, 0, 2, 1]
     assert ops.RandpermV2(dtype=ms.int32)(3).dtype == ms.int32
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        ops.MatrixDeterminant(),
+        ops.matrix_determinant,
+        Tensor.matrix_determinant,
+        lambda x: ops.LogMatrixDeterminant()(x)[0] * ops.exp(ops.LogMatrixDeterminant()(x)[1]),
+        lambda x: ops.log_matrix_determinant(x)[0] * ops.exp(ops.log_matrix_determinant(x)[1]),
+        lambda x: x.log_matrix_determinant()[0] * ops.exp(x.log_matrix_determinant()[1]),
+    ],
+)
+def test_determinants(function):
+    x = np.random.default_rng(0).standard_normal((5, 3, 3))
+    np.testing.assert_allclose(function(Tensor(x)).asnumpy(), np.linalg.det(x), rtol=1e-12)
+
+
+def test_trace():
+    x = np.random.default_rng(0).standard_normal((4, 3))
+    np.testing.assert_allclose(ops.Trace()(Tensor(x)).asnumpy(), np.trace(x), rtol=1e-14)

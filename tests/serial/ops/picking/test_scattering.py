@@ -127,3 +127,12 @@ print(ms.ops.index_add(x, ms.Tensor([0], ms.int32), ms.Tensor([[3.0, 4.0]]), 0),
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "[[4. 6.]] [[4. 6.]]\n"
+
+
+def test_places_of_a_tensor():
+    x, places, updates = tensor([[1.0, 2], [3, 4]]), ms.Tensor([[0, 1], [1, 0]]), tensor([0.5, 5])
+    equal(x.scatter_div(places, updates), [[1, 4], [0.6, 4]])
+    equal(x.scatter_mul(places, updates), [[1, 1], [15, 4]])
+    equal(x.scatter_max(places, updates), [[1, 2], [5, 4]])
+    equal(x.scatter_min(places, updates), [[1, 0.5], [3, 4]])
+    equal(x.scatter_sub(places, updates), [[1, 1.5], [-2, 4]])

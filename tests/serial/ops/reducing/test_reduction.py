@@ -115,3 +115,10 @@ def test_methods_take_both_sets_of_names():
     equal((c > 1).any(axis=1), (C > 1).any(1))
     with pytest.raises(TypeError, match="'axis' and 'dim' mean the same"):
         c.sum(axis=1, dim=1)
+
+
+def test_older_names():
+    x = np.random.default_rng(0).standard_normal((3, 4))
+    for function, of_numpy in ((ops.reduce_max, np.max), (ops.reduce_min, np.min), (ops.reduce_mean, np.mean)):
+        for axis in (0, 1, (0, 1)):
+            np.testing.assert_allclose(function(ms.Tensor(x), axis).asnumpy(), of_numpy(x, axis), rtol=1e-14)

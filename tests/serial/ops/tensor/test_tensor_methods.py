@@ -111,3 +111,38 @@ def test_copies():
     same(x.new_empty((2,)), np.zeros(2))
     assert x.is_floating_point()
     assert x.to(copy=True) is not x
+
+
+@pytest.mark.parametrize(
+    ("call", "wanted"),
+    [
+        (lambda x: x.floor_(), [[1, -3], [0, 2]]),
+        (lambda x: x.sign_(), [[1, -1], [1, 1]]),
+        (lambda x: x.subtract_(tensor([[1.0, 0.5]]), alpha=2), [[-0.5, -3.5], [-1.5, 1]]),
+        (lambda x: x.addmm_(tensor([[1.0], [2]]), tensor([[3.0, 4]]), beta=2, alpha=0.5), [[4.5, -3], [4, 8]]),
+        (lambda x: x.index_fill_(1, ms.Tensor([1]), 9.0), [[1.5, 9], [0.5, 9]]),
+        (lambda x: x.index_put_((ms.Tensor([0]), ms.Tensor([1])), tensor([7.0])), [[1.5, 7], [0.5, 2]]),
+        (lambda x: x.masked_scatter_(tensor([[True, False], [False, True]]), tensor([8.0, 9])), [[8, -2.5], [0.5, 9]]),
+        (lambda x: x.scatter_add_(1, ms.Tensor([[0], [1]]), tensor([[1.0], [3]])), [[2.5, -2.5], [0.5, 5]]),
+    ],
+)
+def test_methods_that_write_to_their_tensor(call, wanted):
+    x = tensor([[1.5, -2.5], [0.5, 2]])
+    assert call(x) is x
+    equal(x, np.array(wanted, np.float64))
+
+
+def test_numbers_drawn_into_a_tensor():
+    x = ms.ops.zeros(10000)
+    assert x.bernoulli_(0.25) is x
+    assert set(x.asnumpy().tolist()) == {0.0, 1.0}
+    assert abs(x.asnumpy().mean() - 0.25) < 6 * (0.25 * 0.75 / 10000) ** 0.5
+
+
+def test_older_names_of_methods():
+    x = np.array([[0.5, -0.25], [2, 4]])
+    equal(ms.Tensor(x).sgn(), np.sign(x))
+    equal(ms.Tensor(x).true_divide(2), x / 2)
+    np.testing.assert_allclose(tensor([0.5, -0.25]).erfinv_().asnumpy(), [0.47693628, -0.22531205], rtol=1e-6)
+    z = x + 1j * x.T
+    assert (ms.Tensor(z).mH.asnumpy() == z.conj().T).all()
