@@ -208,6 +208,7 @@ def error_cases(m, dtype):
         "auc lengths": lambda: m.auc(np.ones(3), np.ones(2)), "auc short": lambda: m.auc(np.ones(1), np.ones(1)),
         "indexes": lambda: m.Accuracy().set_indexes(1), "abstract": lambda: m.Metric(),
         "average": lambda: evaluated(m.Recall(), (x, y), average=3), "loss dims": lambda: m.Loss()(np.ones((2, 2))),
+        "fewer classes than k": lambda: m.TopKCategoricalAccuracy(5)(x, y),
     }  # fmt: skip
     for name, make in wrong.items():
         yield f"error of {name}", make
