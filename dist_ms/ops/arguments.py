@@ -22,6 +22,17 @@ def no_tensor(value: Any, name: str, owner: str) -> Exception:
     return of_no_tensor(name, owner, value)(text)
 
 
+def not_array(value: Any, name: str, owner: str) -> Any:
+    """Return `value` unless it is a NumPy array, where a Tensor or Python's own values are taken.
+
+    Raises:
+        TypeError: if it is one.
+    """
+    if isinstance(value, np.ndarray):
+        raise no_tensor(value, name, owner)
+    return value
+
+
 def array(value: Any, name: str, owner: str) -> np.ndarray:
     """Return `value` if it is an array, that is: if the caller gave a Tensor.
 

@@ -73,9 +73,9 @@ class Primitive(Gate):
         """Return one gradient (Tensor or None) per input."""
         raise RuntimeError(f"For '{self.name}', the gradient is not defined: the operation is not differentiable.")
 
-    def array_given(self) -> TypeError:
-        """The error to raise for a NumPy array as the first input, which MindSpore refuses, too."""
-        name = next(iter(inspect.signature(self.forward).parameters))
+    def array_given(self, place: int = 0) -> TypeError:
+        """The error to raise for a NumPy array as an input, the first if none is told, which MindSpore refuses, too."""
+        name = list(inspect.signature(self.forward).parameters)[place]
         return TypeError(f"For '{self.name}', '{name}' must be a Tensor, but got ndarray; make a Tensor of it.")
 
     def arguments(self, args: tuple, kwargs: dict) -> tuple:
@@ -178,6 +178,20 @@ class Primitive(Gate):
         hidden = ("name", "attrs", "input_names", "output_names", "instance_name")
         attributes = ", ".join(f"{k}={v}" for k, v in vars(self).items() if not k.startswith("_") and k not in hidden)
         return f"Prim[{self.name}]<{attributes}>" if attributes else f"Prim[{self.name}]"
+
+
+class OfTensors(Primitive):
+    """A primitive that refuses NumPy arrays not as its first input alone, but as its first `tensors` ones."""
+
+    tensors: int = 2
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            args = self.arguments(args, kwargs)
+        for place in range(1, min(self.tensors, len(args))):
+            if type(args[place]) is np.ndarray:
+                raise self.array_given(place)
+        return super().__call__(*args)
 
 
 class PrimitiveWithInfer(Primitive):

@@ -6,15 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import data_type, integers, not_of, tensor
+from dist_ms.ops.arguments import data_type, not_array, not_of, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers.drawing import generator_of, parameter_array
 from dist_ms.ops.drawing_numbers.random_sources import source_of
 
 __all__ = ["gamma", "laplace", "poisson", "random_poisson", "standard_laplace"]
+
+
+def shape_of_draws(shape: Any, owner: str) -> tuple:
+    """The shape of draws that are not broadcast: ints, or a Tensor of one dimension; there are some draws.
+
+    Raises:
+        TypeError: if it holds anything but ints.
+        ValueError: if it is a Tensor of other dimensions, or a length is not positive.
+    """
+    if isinstance(shape, Tensor):
+        check_dimensions(shape, "shape", owner, 1)
+    size = shape_of(not_array(shape, "shape", owner), "shape", owner)
+    if 0 in size:
+        raise ValueError(f"For '{owner}', 'shape' must hold positive lengths, but got {size}.")
+    return size
 
 
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
@@ -81,6 +97,7 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
 
     Raises:
         TypeError: if `rate` is no Tensor.
+        ValueError: if there is nothing to draw: a length is 0.
 
     Examples:
         >>> import dist_ms as ms
@@ -90,7 +107,9 @@ def random_poisson(shape: Any, rate: Tensor, seed: int | None = None, dtype: Num
     not_of(rate, "?BHILFD", "rate", "random_poisson")
     not_of(shape, "BHIL", "shape", "random_poisson")
     r = tensor(rate, "rate", "random_poisson").array()
-    size = integers(shape, "shape", "random_poisson")
+    size = shape_of_draws(shape, "random_poisson")
+    if not r.size:
+        raise ValueError(f"For 'random_poisson', 'rate' must not be empty, but got the shape {r.shape}.")
     d = data_type(dtype, "dtype", "random_poisson").np
     return wrap(source_of("random_poisson", seed).poisson(r, size).astype(d))
 

@@ -175,7 +175,7 @@ class RandomGamma(SeededPrimitive):
         a = floating(tensor(alpha, "alpha", self.name).array(), "alpha", self.name, complex_too=False)
         if not (a > 0).all():
             raise ValueError(f"For '{self.name}', 'alpha' must be above 0, but got {alpha}.")
-        size = shape_of(shape, "shape", self.name)
+        size = distribution_functions.shape_of_draws(shape, self.name)
         if not self.seed and not self.seed2:
             return wrap(generator_of(self.name, None).gamma(np.broadcast_to(a, size + a.shape)).astype(a.dtype))
         each = math.prod(size)
@@ -270,6 +270,7 @@ def random_gamma(shape: Any, alpha: Tensor, seed: int | None = None) -> Tensor:
 
     Raises:
         TypeError: if `alpha` is no Tensor.
+        ValueError: if there is nothing to draw: a length is 0.
 
     Examples:
         >>> import dist_ms as ms

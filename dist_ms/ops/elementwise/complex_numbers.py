@@ -12,7 +12,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, floating, not_of
 from dist_ms.ops.broadcasting import promote, reduce_to
 from dist_ms.ops.pointwise import apply
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import OfTensors, Primitive
 
 __all__ = [
     "Angle",
@@ -171,7 +171,7 @@ class ComplexAbs(Primitive):
         return ops.mul(ops.sgn(inputs[0]), dout)
 
 
-class Polar(Primitive):
+class Polar(OfTensors):
     """The complex numbers abs * (cos(angle) + i sin(angle)).
 
     Call:

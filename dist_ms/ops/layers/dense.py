@@ -151,7 +151,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
         [[21.]]
     """
     one_dtype("bidense", "fV", input1=input1)
-    one_dtype("bidense", "bifuV", input2=input2)
+    one_dtype("bidense", "bifuV", input2=arguments.not_array(input2, "input2", "bidense"))
     one_dtype("bidense", "fV", weight=weight)
     input2 = ops.cast(input2, input1.dtype) if input2._element.kind in "biu" else input2
     if (

@@ -13,7 +13,7 @@ from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, same_rank, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
-from dist_ms.ops.primitive import Primitive
+from dist_ms.ops.primitive import OfTensors, Primitive
 
 __all__ = [
     "LuSolve",
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 
-class MatrixSolve(Primitive):
+class MatrixSolve(OfTensors):
     """`matrix_solve` as a primitive: `MatrixSolve(adjoint)(matrix, rhs)`."""
 
     keeps = (0,)

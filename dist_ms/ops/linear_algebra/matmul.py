@@ -22,7 +22,7 @@ from dist_ms.ops.kernels import vector_product
 from dist_ms.ops.layout import converted, onednn_type
 from dist_ms.ops.linear_algebra.matrix_product import by_vector, column_times_row, deciding_order, multiply
 from dist_ms.ops.linear_algebra.product_plan import is_by_vector
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
+from dist_ms.ops.primitive import OfTensors, Primitive, numpy_dtype, quiet
 from dist_ms.ops.shaping.reshaping import reshape
 
 __all__ = ["BatchMatMul", "Ger", "MatMul", "bmm", "ger", "inner", "matmul", "mm", "mv", "outer", "vecdot"]
@@ -356,7 +356,7 @@ def mv(mat: Tensor, vec: Tensor) -> Tensor:
     return matmul(mat, vec if tensor(vec, "vec", "mv").ndim == 1 else reshape(vec, (vec.size,)))
 
 
-class Ger(Primitive):
+class Ger(OfTensors):
     """The outer product of two vectors.
 
     Call:

@@ -14,7 +14,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import shaped
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import integer, integers, no_tensor, not_of, one_dtype, one_of, tensor
+from dist_ms.ops.arguments import integer, integers, no_tensor, not_array, not_of, one_dtype, one_of, tensor
 from dist_ms.ops.primitive import Primitive
 
 __all__ = [
@@ -33,7 +33,7 @@ _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 def _range(name: str, k: Any) -> tuple[int, int]:
     """The lowest and the highest diagonal."""
-    found = integers(k.array().reshape(-1) if isinstance(k, Tensor) else k, "k", name)
+    found = integers(k.array().reshape(-1) if isinstance(k, Tensor) else not_array(k, "k", name), "k", name)
     if len(found) not in (1, 2) or found[0] > found[-1]:
         raise ValueError(f"For '{name}', 'k' must be one or two rising ints, but got {found}.")
     return found[0], found[-1]

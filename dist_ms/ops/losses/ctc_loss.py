@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool, check_int, check_string, complaint
+from dist_ms.common.checks import check_bool, check_dimensions, check_int, check_string, complaint
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
@@ -116,10 +116,12 @@ def ctc_loss(
         >>> print(ms.ops.ctc_loss(logp, ms.Tensor([[1]]), (2,), (1,))[0])
         0.2876821
     """
-    not_of(input_lengths, "BHIL", "input_lengths", "ctc_loss")
-    not_of(log_probs, "e", "log_probs", "ctc_loss")
-    not_of(target_lengths, "BHIL", "target_lengths", "ctc_loss")
     owner = "ctc_loss"
+    for name, lengths in (("input_lengths", input_lengths), ("target_lengths", target_lengths)):
+        not_of(arguments.not_array(lengths, name, owner), "BHIL", name, owner)
+        if isinstance(lengths, Tensor):
+            check_dimensions(lengths, name, owner, 1)
+    not_of(log_probs, "e", "log_probs", owner)
     check_string(reduction, "reduction", owner, ["none", "mean", "sum"])
     check_bool(zero_infinity, "zero_infinity", owner)
     data = arguments.floating(

@@ -16,13 +16,14 @@ from dist_ms.ops.arguments import (
     floating,
     integer,
     integral,
+    not_array,
     not_of,
     one_axis,
     one_dtype,
     one_of,
     tensor,
 )
-from dist_ms.ops.primitive import Primitive, Undifferentiable, quiet
+from dist_ms.ops.primitive import OfTensors, Primitive, Undifferentiable, quiet
 
 __all__ = [
     "CheckValid",
@@ -232,7 +233,7 @@ class Coalesce(Primitive):
         return ops.coalesce(x_indices, x_values, x_shape)
 
 
-class CheckValid(Undifferentiable):
+class CheckValid(OfTensors, Undifferentiable):
     """Whether boxes are inside an image.
 
     Call:
@@ -263,7 +264,7 @@ class CheckValid(Undifferentiable):
 
 
 @raises(mode=KeyError)
-class IOU(Undifferentiable):
+class IOU(OfTensors, Undifferentiable):
     """`iou` as a primitive: `IOU(mode)(anchor_boxes, gt_boxes)`."""
 
     def __init__(self, mode: str = "iou") -> None:
@@ -314,5 +315,5 @@ def iou(anchor_boxes: Tensor, gt_boxes: Tensor, mode: str = "iou") -> Tensor:
         >>> print(ms.ops.iou(ms.Tensor([[0.0, 0.0, 1.0, 1.0]]), ms.Tensor([[0.0, 0.0, 1.0, 3.0]])))
         [[0.5]]
     """
-    one_dtype("iou", anchor_boxes=anchor_boxes, gt_boxes=gt_boxes)
+    one_dtype("iou", anchor_boxes=anchor_boxes, gt_boxes=not_array(gt_boxes, "gt_boxes", "iou"))
     return IOU(mode)(anchor_boxes, gt_boxes)

@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms.common.error_classes import bools, raises, scalars
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import integer, integers, one_axis, one_dtype, same_rank, tensor
+from dist_ms.ops.arguments import integer, integers, not_array, one_axis, one_dtype, same_rank, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import neg
 from dist_ms.ops.picking.indexing import SetItem
@@ -92,7 +92,7 @@ def slice_scatter(
         >>> print(ms.ops.slice_scatter(ms.Tensor([1.0, 2.0, 3.0]), ms.Tensor([9.0]), start=1, end=2))
         [1. 9. 3.]
     """
-    one_dtype("slice_scatter", input=input, src=src)
+    one_dtype("slice_scatter", input=input, src=not_array(src, "src", "slice_scatter"))
     shape = tensor(input, "input", "slice_scatter").shape
     axis = one_axis(axis, "axis", "slice_scatter", len(shape))
     length = len(range(*slice(start, end, step).indices(shape[axis])))

@@ -14,7 +14,7 @@ from dist_ms.ops.elementwise.arithmetic import mul, neg
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.picking.indexing import survivors
 from dist_ms.ops.picking.nd_indexing import GatherNd, nd_index
-from dist_ms.ops.primitive import Primitive, numpy_dtype, quiet
+from dist_ms.ops.primitive import OfTensors, numpy_dtype, quiet
 
 __all__ = [
     "TensorScatterAdd",
@@ -34,9 +34,10 @@ __all__ = [
 ]
 
 
-class _TensorScatter(Primitive):
+class _TensorScatter(OfTensors):
     """A copy of a tensor with `combine(old, update)` at rows of indices."""
 
+    tensors = 3
     combine: np.ufunc
 
     @quiet

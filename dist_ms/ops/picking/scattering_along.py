@@ -10,7 +10,17 @@ from dist_ms import ops
 from dist_ms.common.dtype import from_numpy
 from dist_ms.common.error_classes import raises, shaped
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, integral, not_of, one_axis, one_dtype, one_of, same_rank, tensor
+from dist_ms.ops.arguments import (
+    array,
+    boolean,
+    integral,
+    not_of,
+    one_axis,
+    one_dtype,
+    one_of,
+    same_rank,
+    tensor,
+)
 from dist_ms.ops.broadcasting import promote_types, reduce_to
 from dist_ms.ops.creating.assignment import overwrite
 from dist_ms.ops.creating.casting import cast_array
@@ -18,7 +28,7 @@ from dist_ms.ops.layout import contiguous, converted, copied, working_type
 from dist_ms.ops.picking.along import add_along, add_at_places, add_slices, is_narrow, places, put_along
 from dist_ms.ops.picking.gathering import GatherD, bounds_checked, check_bounds
 from dist_ms.ops.picking.indexing import GetItem, SetItem, numpy_index, survivors
-from dist_ms.ops.primitive import Primitive, as_tensor, numpy_dtype, quiet
+from dist_ms.ops.primitive import OfTensors, Primitive, as_tensor, numpy_dtype, quiet
 
 __all__ = [
     "IndexAdd",
@@ -35,10 +45,11 @@ __all__ = [
 
 
 @raises(axis=(TypeError, RuntimeError))
-class TensorScatterElements(Primitive):
+class TensorScatterElements(OfTensors):
     """`tensor_scatter_elements` as a primitive: `TensorScatterElements(axis, reduction)(data, indices, updates)`."""
 
     keeps = (1,)
+    tensors = 3
     wrong_shape: type[Exception] = ValueError
 
     def __init__(self, axis: int = 0, reduction: str = "none") -> None:

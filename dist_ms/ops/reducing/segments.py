@@ -16,7 +16,7 @@ from dist_ms.ops.elementwise.arithmetic import mul
 from dist_ms.ops.elementwise.division import true_divide
 from dist_ms.ops.kernels import histogram
 from dist_ms.ops.layout import contiguous
-from dist_ms.ops.primitive import Primitive, Undifferentiable, numpy_dtype, quiet
+from dist_ms.ops.primitive import OfTensors, Primitive, Undifferentiable, numpy_dtype, quiet
 
 __all__ = [
     "Bincount",
@@ -38,7 +38,7 @@ _COUNTED = (np.dtype(np.float32), np.dtype(np.float64))
 _MANY, _PARTS = 1 << 16, 8
 
 
-class UnsortedSegmentSum(Primitive):
+class UnsortedSegmentSum(OfTensors):
     """The sums of the elements that carry the same number; negative numbers are left out.
 
     Call:

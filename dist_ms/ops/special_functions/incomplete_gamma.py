@@ -12,13 +12,13 @@ from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating
 from dist_ms.ops.broadcasting import reduce_to
-from dist_ms.ops.primitive import Primitive, quiet
+from dist_ms.ops.primitive import OfTensors, Primitive, quiet
 from dist_ms.ops.special_functions import incomplete_gamma_functions as values
 
 __all__ = ["Igamma", "Igammac", "Mvlgamma", "Zeta", "igamma", "igammac", "zeta"]
 
 
-class _OfTwo(Primitive):
+class _OfTwo(OfTensors):
     """A function of two Tensors of floats of one dtype."""
 
     @staticmethod

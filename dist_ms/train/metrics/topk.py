@@ -50,8 +50,8 @@ class TopKCategoricalAccuracy(MeanMetric):
         y_pred, y = (self._convert_data(d) for d in self._expect(inputs, "output", "label"))
         if y_pred.ndim > 1 and y_pred.shape[1] < self.k:
             raise ValueError(
-                f"For '{type(self).__name__}.update', the outputs must have at least k = {self.k} classes, but got shape "
-                f"{y_pred.shape}: give a smaller 'k', or leave the metric out."
+                f"For '{type(self).__name__}.update', the outputs must have at least k = {self.k} classes, but got "
+                f"the shape {y_pred.shape}: give a smaller 'k', or leave the metric out."
             )
         y = class_numbers(y_pred, y).reshape(-1, 1)
         best = np.argsort(-y_pred, axis=1)[:, : self.k]
