@@ -168,6 +168,20 @@ def one_dtype(name: str, kinds: str = "", **values: Any) -> None:
         first = found
 
 
+def has_dimensions(value: Any, least: int, name: str, owner: str) -> Any:
+    """Return an array or Tensor if it has the dimensions that are read before its shape is looked at.
+
+    Raises:
+        IndexError: if it has fewer.
+    """
+    if value.ndim < least:
+        raise IndexError(
+            f"For '{owner}', '{name}' must have at least {least} dimension{'s' * (least > 1)}, but got the shape "
+            f"{tuple(value.shape)}."
+        )
+    return value
+
+
 def same_rank(one: Any, other: Any, owner: str) -> None:
     """Require two Tensors of equally many dimensions; what is none has its own error later.
 
@@ -322,4 +336,6 @@ def one_of(value: Any, name: str, owner: str, allowed: tuple) -> Any:
     text = f"For '{owner}', '{name}' must be one of {list(allowed)}, but got {value!r}."
     words = not isinstance(value, str) and all(isinstance(a, (str, type(None))) for a in allowed)
     kind = of_type(name, owner, value) if words else of_value(name, owner)
+    if kind is KeyError and type(value).__hash__ is None:  # no key at all
+        kind = TypeError
     raise kind(text)

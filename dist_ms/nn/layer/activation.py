@@ -6,12 +6,12 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_type
-from dist_ms.common.error_classes import scalars
+from dist_ms.common.error_classes import bools, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.extended.layers import PReLUExt
 from dist_ms.nn.layer.shaped_activation import GLU, LRN, LogSoftmax, PReLU, RReLU, Softmax, Softmax2d, Softmin
-from dist_ms.ops.arguments import number
+from dist_ms.ops.arguments import number, scalar
 
 __all__ = [
     "CELU",
@@ -173,14 +173,15 @@ class Tanhshrink(Cell):
         return ops.tanhshrink(x)
 
 
+@bools("min_val", "max_val")
 @scalars("min_val", "max_val")
 class Hardtanh(Cell):
     """`ops.hardtanh` as a layer: `Hardtanh(min_val, max_val)(x)`; `min_val` must be below `max_val`."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
         super().__init__()
-        self.min_val = number(min_val, "min_val", "Hardtanh")
-        self.max_val = number(max_val, "max_val", "Hardtanh")
+        self.min_val = number(scalar(min_val), "min_val", "Hardtanh")
+        self.max_val = number(scalar(max_val), "max_val", "Hardtanh")
         if min_val >= max_val:
             raise ValueError(f"For 'Hardtanh', 'min_val' must be below 'max_val', but got {min_val} and {max_val}.")
 
@@ -326,6 +327,7 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Any:
 
     Raises:
         KeyError: if no layer has the name.
+        TypeError: if it cannot be a key.
 
     Examples:
         >>> import dist_ms as ms
@@ -336,5 +338,6 @@ def get_activation(name: str | None, prim_name: str | None = None) -> Any:
         return None
     if not isinstance(name, str) or name not in _ACTIVATIONS:
         owner = f"For '{prim_name}', the" if prim_name else "The"
-        raise KeyError(f"{owner} 'name' must be in {list(_ACTIVATIONS)}, but got {name}.")
+        kind = TypeError if type(name).__hash__ is None else KeyError
+        raise kind(f"{owner} 'name' must be in {list(_ACTIVATIONS)}, but got {name}.")
     return _ACTIVATIONS[name]()

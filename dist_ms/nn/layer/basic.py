@@ -7,7 +7,7 @@ from typing import Any
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool, check_number, check_type, complaint
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import plain, reads, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.arguments import integer, many_axes, not_of, tensor
@@ -43,6 +43,8 @@ class Identity(Cell):
         return input
 
 
+@plain("start_dim", "end_dim")
+@scalars("start_dim", "end_dim")
 class Flatten(Cell):
     """`ops.flatten`, row by row, as a layer: `Flatten(start_dim, end_dim)(x)`."""
 
@@ -163,7 +165,7 @@ class ClipByNorm(Cell):
 
     def construct(self, x: Tensor, clip_norm: Any) -> Tensor:
         tensor(clip_norm, "clip_norm", self.cls_name)
-        not_of(x, "?ibhlBHIL", "x", self.cls_name)
+        not_of(x, "?ibhlBHIL", "x", self.cls_name), not_of(clip_norm, "?ibhlBHIL", "clip_norm", self.cls_name)
         norm = ops.sqrt(ops.ReduceSum(keep_dims=True)(x * x, self.axis))
         return x * clip_norm / ops.maximum(norm, clip_norm)
 

@@ -8,6 +8,8 @@ from dist_ms import ops
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
+from dist_ms.ops.arguments import has_dimensions, tensor
+from dist_ms.ops.shaping.pixel_shuffle import shuffled
 
 __all__ = ["ChannelShuffle", "PixelShuffle", "PixelUnshuffle", "Upsample"]
 
@@ -42,7 +44,8 @@ class ChannelShuffle(Cell):
         self.groups = check_positive_int(groups, "groups", self.cls_name)
 
     def construct(self, x: Tensor) -> Tensor:
-        return ops.channel_shuffle(x, self.groups)
+        shape = has_dimensions(tensor(x, "x", self.cls_name), 2, "x", self.cls_name).shape
+        return ops.reshape(shuffled(ops.reshape(x, (*shape[:2], -1)), self.groups), shape)
 
 
 class Upsample(Cell):

@@ -19,12 +19,12 @@ from dist_ms.common.checks import (
     check_type,
     complaint,
 )
-from dist_ms.common.error_classes import scalars
+from dist_ms.common.error_classes import bools, scalars
 from dist_ms.common.initializer import initializer
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import scalar, tensor
 from dist_ms.ops.convolutions.geometry import check_data_format
 from dist_ms.ops.layers.batch_norm import BatchNorm, follow
 from dist_ms.ops.layers.group_norm import group_norm, normalised_instances
@@ -76,7 +76,9 @@ class _BatchNorm(Cell):
         owner = self.cls_name
         self.num_features = check_features(num_features, owner)
         self.eps = check_number(eps, "eps", owner)
-        check_number_range(momentum, "momentum", owner, 0, 1)
+        momentum = check_number_range(scalar(momentum), "momentum", owner, 0, 1)
+        if isinstance(dtype, mstype.Number) and dtype not in mstype.float_type:
+            raise TypeError(complaint("dtype", owner, "a float dtype", dtype))
         # The weight of the batch, as MindSpore keeps it; the argument is the weight of the past.
         self.momentum = 1 - momentum
         check_bool(affine, "affine", owner)
@@ -88,7 +90,7 @@ class _BatchNorm(Cell):
         self.moving_variance = Parameter(initializer(moving_var_init, num_features, dtype), "variance", False)
         self.gamma = Parameter(initializer(gamma_init, num_features, dtype), "gamma", affine)
         self.beta = Parameter(initializer(beta_init, num_features, dtype), "beta", affine)
-        self.bn_train = BatchNorm(True, eps, self.momentum)
+        self.bn_train = BatchNorm(True, eps, float(self.momentum))
         self.bn_infer = BatchNorm(False, eps)
 
     def construct(self, x: Tensor) -> Tensor:
@@ -113,6 +115,7 @@ class _BatchNorm(Cell):
         )
 
 
+@bools("momentum")
 @scalars("momentum")
 class BatchNorm2d(_BatchNorm):
     """Batch normalisation of (N, C, H, W) per channel.
@@ -357,6 +360,9 @@ class _InstanceNorm(Cell):
         self.eps = check_float_range(eps, "eps", owner, 0, 1, "(]")
         self.momentum = check_float_range(momentum, "momentum", owner, 0, 1)
         check_bool(affine, "affine", owner)
+        for name, init in (("gamma_init", gamma_init), ("beta_init", beta_init)):
+            if isinstance(init, Tensor) and init.dtype != mstype.float32:
+                raise TypeError(complaint(name, owner, "of dtype Float32 if it is a Tensor", init.dtype))
         self.moving_mean = Parameter(initializer("zeros", num_features, dtype), "mean", False)
         self.moving_variance = Parameter(initializer("ones", num_features, dtype), "variance", False)
         self.gamma = Parameter(initializer(gamma_init, num_features, dtype), "gamma", affine)

@@ -75,19 +75,19 @@ class Pad(Cell):
 class _PadNd(Cell):
     """What the layers share that pad the last dimensions: a border as (left, right, top, ...)."""
 
-    _rank, _mode = 0, "constant"
+    _rank, _mode, _least = 0, "constant", 0
 
     def __init__(self, padding: Any) -> None:
         super().__init__()
         check_type(padding, "padding", self.cls_name, (int, tuple))
         border = (padding,) * (2 * self._rank) if isinstance(padding, int) else padding
-        if len(border) % 2 or not 0 < len(border) <= 2 * self._rank:
+        if len(border) % 2 or not self._least <= len(border) <= 2 * self._rank:
             raise ValueError(
                 complaint("padding", self.cls_name, f"an int or a tuple of up to {self._rank} pairs", padding)
             )
         for n in border:
-            check_type(n, "padding", self.cls_name, int)
-        self.padding = border
+            check_type(n, "padding", self.cls_name, (bool, int) if self._mode == "reflect" else int)
+        self.padding = tuple(map(int, border))
         self.value = None
 
     def construct(self, x: Tensor) -> Tensor:
@@ -211,18 +211,18 @@ class ReplicationPad1d(_PadNd):
         [[1. 1. 2. 2.]]
     """
 
-    _rank, _mode = 1, "replicate"
+    _rank, _mode, _least = 1, "replicate", 2
 
 
 @reads("shape")
 class ReplicationPad2d(_PadNd):
     """`ReplicationPad1d` of the last two dimensions: an int, or (left, right, top, bottom)."""
 
-    _rank, _mode = 2, "replicate"
+    _rank, _mode, _least = 2, "replicate", 2
 
 
 @reads("shape")
 class ReplicationPad3d(_PadNd):
     """`ReplicationPad1d` of the last three dimensions: an int, or (left, right, top, bottom, front, back)."""
 
-    _rank, _mode = 3, "replicate"
+    _rank, _mode, _least = 3, "replicate", 2

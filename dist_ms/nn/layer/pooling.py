@@ -41,7 +41,7 @@ class _PoolNd(Cell):
         check_bool(ceil_mode, "ceil_mode", owner)
         pairs = mode_padding(self.pad_mode.lower(), padding, rank, "padding", owner, symmetric=True)
         step_inside = per_dimension(dilation, rank, "dilation", owner, ValueError)
-        size_error = RuntimeError if rank == 2 and isinstance(self, _AvgPoolNd) else ValueError
+        size_error = RuntimeError if rank < 3 and isinstance(self, _AvgPoolNd) else ValueError
         return Pool(kernel, step, pairs, step_inside, ceil_mode, owner, size_error).check_padding()
 
     def construct(self, x: Tensor) -> Any:
@@ -70,6 +70,8 @@ class _MaxPoolNd(_PoolNd):
     ) -> None:
         super().__init__()
         self.return_indices = check_bool(return_indices, "return_indices", self.cls_name)
+        if self._rank == 3:
+            check_type(padding, "padding", self.cls_name, (int, tuple, list))
         plain = padding in (0, (0,) * self._rank) and dilation in (1, (1,) * self._rank)
         is_pad = isinstance(pad_mode, str) and pad_mode.upper() == "PAD"
         check_type(pad_mode, "pad_mode", self.cls_name, str)
@@ -78,14 +80,17 @@ class _MaxPoolNd(_PoolNd):
                 f"For '{self.cls_name}', 'padding', 'dilation', 'return_indices' and 'ceil_mode' need "
                 f"pad_mode 'pad', but got {pad_mode!r}."
             )
+        if not is_pad:
+            dilation, ceil_mode = 1, False
+        elif isinstance(dilation, bool) and self._rank < 3:
+            dilation = int(dilation)
         pool = self._read(self._rank, kernel_size, stride, pad_mode, padding, dilation, ceil_mode)
         self._op = MaxPoolingWithIndices(pool) if return_indices else MaxPooling(pool)
 
 
 @reads("shape")
-@raises(return_indices=ValueError)
-@raises(pad_mode=(TypeError, ValueError))
-@scalars("dilation")
+@truths("return_indices")
+@raises(pad_mode=(TypeError, ValueError), dilation=ValueError)
 class MaxPool2d(_MaxPoolNd):
     """The maximum over sliding windows of (N, C, H, W) or (C, H, W).
 
@@ -133,8 +138,9 @@ class MaxPool2d(_MaxPoolNd):
         self.format = check_data_format(data_format, "MaxPool2d", "NCHW")
 
 
-@raises(pad_mode=(TypeError, ValueError))
+@raises(pad_mode=(TypeError, ValueError), dilation=ValueError)
 @reads(x="ndim")
+@truths("return_indices")
 class MaxPool1d(_MaxPoolNd):
     """`MaxPool2d` of (N, C, L) or (C, L), with ints."""
 
@@ -166,9 +172,15 @@ class _AvgPoolNd(_PoolNd):
     ) -> None:
         super().__init__()
         owner = self.cls_name
+        is_pad = isinstance(pad_mode, str) and pad_mode.upper() == "PAD"
+        if self._rank < 3 and not is_pad and not ceil_mode and count_include_pad and divisor_override is None:
+            if padding == 0:
+                ceil_mode, count_include_pad = False, True
         check_bool(count_include_pad, "count_include_pad", owner)
-        if divisor_override is not None and check_int(divisor_override, "divisor_override", owner) <= 0:
+        if isinstance(divisor_override, (int, float, Tensor)) and divisor_override <= 0:
             raise ValueError(complaint("divisor_override", owner, "a positive int or None", divisor_override))
+        if divisor_override is not None:
+            check_int(divisor_override, "divisor_override", owner)
         pool = self._read(self._rank, kernel_size, stride, pad_mode, padding, 1, ceil_mode)
         # MindSpore's plain 1-D and 2-D kernels leave "same" padding out of the mean, its 3-D one does not.
         plain = self._rank < 3 and self.pad_mode != "PAD" and not ceil_mode and divisor_override is None

@@ -17,12 +17,15 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import complaint
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor
+from dist_ms.nn.cell import Cell
+from dist_ms.nn.layer.activation import get_activation
 from dist_ms.nn.layer.conv import Conv2d
 from dist_ms.nn.layer.dense import Dense
 from dist_ms.nn.layer.embedding import Embedding, EmbeddingLookup
 from dist_ms.ops.arguments import not_of
 from dist_ms.ops.convolutions.geometry import mode_padding
 from dist_ms.ops.convolutions.windows import same_padding, windows
+from dist_ms.ops.primitive import Primitive
 
 __all__ = ["Conv2dThor", "DenseThor", "EmbeddingLookupThor", "EmbeddingThor"]
 
@@ -86,6 +89,10 @@ class DenseThor(Dense):
         has_bias: bool = True,
         activation: Any = None,
     ) -> None:
+        if weight_init is None:
+            raise TypeError(complaint("weight_init", "DenseThor", "a Tensor, name, Initializer or number", "None"))
+        if not isinstance(activation, (Cell, Primitive)):
+            activation = get_activation(activation)
         super().__init__(in_channels, out_channels, weight_init, bias_init, has_bias, activation)
         _make_matrices(self, matrix_a=np.eye(in_channels), matrix_g=np.eye(out_channels))
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_float, check_number_range, check_type
 from dist_ms.common.dtype import int32
 from dist_ms.common.error_classes import reads, reads_of_none
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
-from dist_ms.ops.arguments import not_of, number
+from dist_ms.ops.arguments import floating_tensor, not_of, number
 from dist_ms.ops.losses.softmax_cross_entropy import label_losses
 
 __all__ = ["CrossEntropyLoss", "FocalLoss", "NLLLoss", "SoftmaxCrossEntropyWithLogits"]
+
+
+def _class_weight(weight: Any, owner: str) -> Tensor | None:
+    """Require a Tensor of floats, or None."""
+    if weight is not None:
+        floating_tensor(check_type(weight, "weight", owner, Tensor), "weight", owner)
+    return weight
 
 
 @reads_of_none()
@@ -51,7 +60,7 @@ class CrossEntropyLoss(LossBase):
         label_smoothing: float = 0.0,
     ) -> None:
         super().__init__(reduction)
-        self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
+        self.weight = _class_weight(weight, self.cls_name)
         self.ignore_index = check_type(ignore_index, "ignore_index", self.cls_name, int)
         check_type(label_smoothing, "label_smoothing", self.cls_name, float)
         self.label_smoothing = check_number_range(label_smoothing, "label_smoothing", self.cls_name, 0.0, 1.0)
@@ -59,16 +68,24 @@ class CrossEntropyLoss(LossBase):
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:
         if not (isinstance(logits, Tensor) and isinstance(labels, Tensor)):
             check_tensors(self.cls_name, logits=logits, labels=labels)
+        if labels.ndim in (logits.ndim, logits.ndim - 1):
+            numbers = labels.ndim < logits.ndim
+            if (labels._element.kind in "iu") is not numbers:
+                wanted = "Int32 or Int64, class numbers" if numbers else "float, probabilities"
+                raise TypeError(
+                    f"For 'CrossEntropyLoss', the dtype of 'labels' of the shape {labels.shape} must be {wanted} for "
+                    f"'logits' of the shape {logits.shape}, but got {labels.dtype}."
+                )
         return ops.cross_entropy(logits, labels, self.weight, self.ignore_index, self.reduction, self.label_smoothing)
 
 
-@reads(labels="ndim")
+@reads(labels="expand_dims")
 class NLLLoss(LossBase):
     """`ops.nll_loss` as a layer: `NLLLoss(weight, ignore_index, reduction)(logits, labels)`."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
+        self.weight = _class_weight(weight, self.cls_name)
         self.ignore_index = check_type(ignore_index, "ignore_index", self.cls_name, int)
 
     def construct(self, logits: Tensor, labels: Tensor) -> Tensor:

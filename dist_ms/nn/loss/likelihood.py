@@ -6,7 +6,7 @@ import math
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_number, check_type, complaint
-from dist_ms.common.error_classes import reads_of_none, truths
+from dist_ms.common.error_classes import bools, reads_of_none, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.layer.activation import get_activation
 from dist_ms.nn.loss.loss import LossBase, check_tensors
@@ -15,6 +15,7 @@ from dist_ms.ops.arguments import not_of
 __all__ = ["DiceLoss", "GaussianNLLLoss", "MultiClassDiceLoss", "PoissonNLLLoss"]
 
 
+@bools("eps")
 @truths("full", "log_input")
 class PoissonNLLLoss(LossBase):
     """The negative log likelihood of counts: exp(x) - target x, up to a constant.
@@ -22,7 +23,7 @@ class PoissonNLLLoss(LossBase):
     Args:
         log_input: whether x is the logarithm of the rate; else x - target log(x + eps).
         full: add Stirling's approximation of log(target!) where target is above 1.
-        eps: keeps the logarithm finite.
+        eps: keeps the logarithm finite; not looked at where there is none.
         reduction: "mean", "sum" or "none".
 
     Examples:
@@ -37,7 +38,7 @@ class PoissonNLLLoss(LossBase):
             check_bool(log_input, "log_input", self.cls_name),
             check_bool(full, "full", self.cls_name),
         )
-        self.eps = check_number(eps, "eps", self.cls_name)
+        self.eps = eps if self.log_input and not self.full else check_number(eps, "eps", self.cls_name)
 
     def construct(self, input: Tensor, target: Tensor) -> Tensor:
         check_tensors(self.cls_name, input=input, target=target)
@@ -144,7 +145,7 @@ class MultiClassDiceLoss(LossBase):
                 f"For '{self.cls_name}', 'logits' and 'label' must have one shape (N, C, ...), but got "
                 f"{logits.shape} and {label.shape}."
             )
-        if self.weights is not None and self.weights.shape[0] != label.shape[1]:
+        if self.weights is not None and self.weights.shape[:1] != label.shape[1:2]:
             raise ValueError(
                 f"For '{self.cls_name}', 'weights' must have an element for each of the {label.shape[1]} "
                 f"classes, but got shape {self.weights.shape}."

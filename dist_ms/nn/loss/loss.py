@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_string
 from dist_ms.common.error_classes import bools, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.arguments import number, tensor
+from dist_ms.ops.arguments import not_of, number, tensor
 
 __all__ = [
     "BCELoss",
@@ -133,6 +133,7 @@ class RMSELoss(LossBase):
         self.MSELoss = MSELoss()
 
     def construct(self, logits: Tensor, label: Tensor) -> Tensor:
+        not_of(logits, "BHIL", "logits", self.cls_name), not_of(label, "BHIL", "label", self.cls_name)
         return ops.sqrt(self.MSELoss(logits, label))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dist_ms import ops
 from dist_ms.common.checks import check_choice, check_float, check_number_range, check_type
-from dist_ms.common.error_classes import bools, reads, truths
+from dist_ms.common.error_classes import bools, plain, reads, reads_of_none, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.loss.loss import LossBase, check_tensors
-from dist_ms.ops.arguments import integer, number
+from dist_ms.ops.arguments import integer, number, tensor
 
 __all__ = [
     "CosineEmbeddingLoss",
@@ -61,6 +61,8 @@ class MarginRankingLoss(LossBase):
         return ops.margin_ranking_loss(input1, input2, target, self.margin, self.reduction)
 
 
+@plain("p")
+@reads_of_none("x")
 class MultiMarginLoss(LossBase):
     """`ops.multi_margin_loss` as a layer: `MultiMarginLoss(p, margin, reduction, weight)(x, target, weight=None)`.
 
@@ -77,6 +79,8 @@ class MultiMarginLoss(LossBase):
 
     def construct(self, x: Tensor, target: Tensor, weight: Tensor | None = None) -> Tensor:
         chosen = self.weight if weight is None else weight
+        if chosen is None:
+            tensor(x, "x", self.cls_name)
         return ops.multi_margin_loss(x, target, self.p, self.margin, chosen, self.reduction)
 
 
@@ -90,9 +94,9 @@ class MultilabelMarginLoss(LossBase):
 class MultiLabelSoftMarginLoss(LossBase):
     """`ops.multilabel_soft_margin_loss` as a layer: `MultiLabelSoftMarginLoss(weight, reduction)(x, target)`."""
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+    def __init__(self, weight: Tensor | float | None = None, reduction: str = "mean") -> None:
         super().__init__(reduction)
-        self.weight = weight if weight is None else check_type(weight, "weight", self.cls_name, Tensor)
+        self.weight = weight
 
     def construct(self, x: Tensor, target: Tensor) -> Tensor:
         return ops.multilabel_soft_margin_loss(x, target, self.weight, self.reduction)

@@ -143,6 +143,8 @@ class Softmax(_Normalising):
 
     def _one(self, ndim: int) -> int:
         if len(self.axis) != 1:
+            for axis in self.axis:
+                arguments.one_axis(axis, "axis", self.name, ndim)
             raise RuntimeError(
                 f"For 'Softmax', 'axis' must be one axis, but got {self.axis}; reshape the input so "
                 "that they become one."

@@ -154,6 +154,7 @@ def bidense(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None 
     one_dtype("bidense", "bifuV", input2=arguments.not_array(input2, "input2", "bidense"))
     one_dtype("bidense", "fV", weight=weight)
     input2 = ops.cast(input2, input1.dtype) if input2._element.kind in "biu" else input2
+    arguments.has_dimensions(input2, 1, "input2", "bidense")
     if (
         weight.ndim != 3
         or input1.shape[:-1] != input2.shape[:-1]

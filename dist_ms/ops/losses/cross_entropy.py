@@ -230,7 +230,7 @@ def cross_entropy(
     return reshaping.reshape(loss, shape) if reduction == "none" else loss
 
 
-@reads(input="shape", target="shape")
+@reads(input="shape", target="expand_dims")
 @raises(reduction=(TypeError, ValueError))
 def nll_loss(
     inputs: Tensor,

@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.checks import check_choice, check_float, check_number, check_number_range, check_string, complaint
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import bools, reads, reads_of_none
+from dist_ms.common.error_classes import bools, plain, reads, reads_of_none
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.smooth_activation import Softplus
@@ -160,6 +160,8 @@ def _class_labels(owner: str, input: Any, target: Any) -> np.ndarray:
     return labels
 
 
+@bools("margin")
+@plain("p")
 def multi_margin_loss(
     input: Tensor, target: Tensor, p: int = 1, margin: float = 1, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -194,12 +196,19 @@ def multi_margin_loss(
     labels = _class_labels(owner, input, target)
     check_choice(p, "p", owner, (1, 2))
     columns, d = input.shape[1], input.array().dtype
+    if weight is not None:
+        one_dtype(owner, input=input, weight=arguments.not_array(weight, "weight", owner))
+        if weight.shape != (columns,):
+            raise ValueError(
+                f"For '{owner}', 'weight' must have an element for each of the {columns} classes, but got the shape "
+                f"{weight.shape}."
+            )
     own = reshaping.reshape(PickLabel(owner, -(2**62))(input, labels), (-1, 1))
     gap = ops.maximum(check_number(margin, "margin", owner) - own + input, 0.0)
     others = wrap((labels[:, None] != np.arange(columns)).astype(d))
     loss = ops.ReduceSum()((gap if p == 1 else gap * gap) * others, 1) / columns
     if weight is not None:
-        loss = loss * wrap(arguments.tensor(weight, "weight", owner).array().astype(d)[labels])
+        loss = loss * wrap(weight.array()[labels])
     return reduced(loss, reduction)
 
 
@@ -257,6 +266,7 @@ def labels_as_mask(owner: str, labels: np.ndarray) -> np.ndarray:
     return mask
 
 
+@reads_of_none("input")
 def multilabel_soft_margin_loss(
     input: Tensor, target: Tensor, weight: Tensor | None = None, reduction: str = "mean"
 ) -> Tensor:
@@ -265,7 +275,7 @@ def multilabel_soft_margin_loss(
     Args:
         input: (N, C) floats.
         target: floats of the shape of `input`.
-        weight: (C,), or None for ones.
+        weight: (C,) or a number, or None for ones.
         reduction: "mean", "sum" or "none".
 
     Returns:
@@ -286,7 +296,7 @@ def multilabel_soft_margin_loss(
         raise IndexError(f"For '{owner}', 'input' must have at least 1 dimension, but got a scalar.")
     loss = (1 - target) * input + _softplus(-input)
     if weight is not None:
-        loss = loss * (weight if type(weight) in (int, float) else arguments.tensor(weight, "weight", owner))
+        loss = loss * (weight if type(weight) in (int, float, bool) else arguments.tensor(weight, "weight", owner))
     return reduced(ops.ReduceMean()(loss, input.ndim - 1), reduction)
 
 

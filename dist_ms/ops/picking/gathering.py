@@ -48,6 +48,11 @@ class Gather(Primitive):
             with bounds_checked(i, "index", self.name, x.shape[axis]):
                 return take_slices(x, i, axis)
         check_bounds(i, "index", self.name, x.shape[axis] if x.ndim else 1)
+        if x.shape[:batch] != i.shape[:batch]:
+            raise RuntimeError(
+                f"For '{self.name}', the first {batch} dimensions of 'input_params' and 'input_indices' must be equal, "
+                f"but got the shapes {x.shape} and {i.shape}."
+            )
         if not batch:
             return x.reshape(1)[i]
         out = np.empty(x.shape[:axis] + i.shape[batch:] + x.shape[axis + 1 :], x.dtype)
@@ -207,10 +212,10 @@ class PutAlong(Primitive):
 
 
 def check_bounds(index: np.ndarray, name: str, owner: str, length: int) -> None:
-    """Raise IndexError if an index is outside [-length, length)."""
+    """Raise RuntimeError if an index is outside [-length, length)."""
     if index.size and (index.min() < -length or index.max() >= length):
         wrong = index[(index < -length) | (index >= length)].flat[0]
-        raise IndexError(f"For '{owner}', each '{name}' must be in the range [{-length}, {length}), but got {wrong}.")
+        raise RuntimeError(f"For '{owner}', each '{name}' must be in the range [{-length}, {length}), but got {wrong}.")
 
 
 @contextmanager
@@ -241,7 +246,7 @@ def gather(input_params: Tensor, input_indices: Tensor, axis: int, batch_dims: i
     Raises:
         TypeError: if the indices are no integers, or `axis` is no int.
         ValueError: if `axis` or `batch_dims` is out of range.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -267,7 +272,7 @@ def gather_d(x: Tensor, dim: int, index: Tensor) -> Tensor:
     Raises:
         TypeError: if `index` holds no integers.
         ValueError: if `dim` is out of range, or the shapes do not fit.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -312,7 +317,7 @@ def index_select(input: Tensor, axis: int, index: Tensor) -> Tensor:
     Raises:
         TypeError: if `index` holds no integers, or `axis` is no int.
         ValueError: if `index` has more than one dimension, or `axis` is out of range.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -342,7 +347,7 @@ def take(input: Tensor, index: Tensor, axis: int | None = None, mode: str = "rai
 
     Raises:
         ValueError: if `axis` is out of range, or `mode` is unknown.
-        IndexError: if an index is out of range and `mode` is "raise".
+        RuntimeError: if an index is out of range and `mode` is "raise".
 
     Examples:
         >>> import dist_ms as ms

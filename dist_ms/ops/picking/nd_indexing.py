@@ -33,7 +33,7 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple, updates: np.ndarray |
     Raises:
         TypeError: if they are neither int32 nor int64.
         ValueError: if the rows are longer than the shape, or there is not one of the updates per row.
-        IndexError: if one is out of range.
+        RuntimeError: if one is out of range.
     """
     index_array(indices, "indices", name)
     width = indices.shape[-1] if indices.ndim else 0
@@ -49,7 +49,7 @@ def nd_index(name: str, indices: np.ndarray, shape: tuple, updates: np.ndarray |
         wrong = (indices < 0) | (indices >= bounds)
         if wrong.any():
             row = indices[wrong.any(-1)][0]
-            raise IndexError(f"For '{name}', 'indices' must lie in {shape[:width]}, but got {row.tolist()}.")
+            raise RuntimeError(f"For '{name}', 'indices' must lie in {shape[:width]}, but got {row.tolist()}.")
     return tuple(np.moveaxis(indices, -1, 0))
 
 
@@ -98,7 +98,7 @@ def gather_nd(input_x: Tensor, indices: Tensor) -> Tensor:
     Raises:
         TypeError: if `indices` holds no integers.
         ValueError: if the rows are longer than the dimensions.
-        IndexError: if an index is out of range or negative.
+        RuntimeError: if an index is out of range or negative.
 
     Examples:
         >>> import dist_ms as ms
@@ -122,7 +122,7 @@ def scatter_nd(indices: Tensor, updates: Tensor, shape: Any) -> Tensor:
     Raises:
         TypeError: if `indices` holds no integers.
         ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
+        RuntimeError: if an index is out of range or negative.
 
     Examples:
         >>> import dist_ms as ms

@@ -60,7 +60,7 @@ class ParameterScatter(Primitive):
     Raises:
         TypeError: if the dtypes do not fit.
         ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
+        RuntimeError: if an index is out of range or negative.
     """
 
     ufunc: np.ufunc | None = None
@@ -280,7 +280,7 @@ def _functional(primitive: ParameterScatter, what: str, operation: str, printed:
     Raises:
         TypeError: if the dtypes do not fit, or `use_locking` is no bool.
         ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
+        RuntimeError: if an index is out of range or negative.
 
     Examples:
         >>> import dist_ms as ms

@@ -70,7 +70,7 @@ class TensorScatterUpdate(_TensorScatter):
     Raises:
         TypeError: if the dtypes do not fit.
         ValueError: if the shapes do not fit.
-        IndexError: if an index is out of range or negative.
+        RuntimeError: if an index is out of range or negative.
 
     Examples:
         >>> import dist_ms as ms

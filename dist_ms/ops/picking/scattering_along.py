@@ -110,7 +110,7 @@ def tensor_scatter_elements(
     Raises:
         TypeError: if the dtypes do not fit.
         ValueError: if the shapes do not fit, or `reduction` is unknown.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -137,7 +137,7 @@ def scatter(input: Tensor, axis: int, index: Tensor, src: Any) -> Tensor:
     Raises:
         TypeError: if the dtypes do not fit, or `src` is neither a Tensor nor a number.
         RuntimeError: if the shapes do not fit.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -255,7 +255,7 @@ def index_add(
 
     Raises:
         ValueError: if the shapes do not fit, or `axis` is out of range.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -285,7 +285,7 @@ def index_fill(x: Tensor, axis: int, index: Any, value: Any) -> Tensor:
     Raises:
         TypeError: if `index` holds no integers.
         ValueError: if `axis` is out of range.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
 
     Examples:
         >>> import dist_ms as ms
@@ -328,7 +328,7 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
 
     Raises:
         TypeError: if `values` has another dtype than `input`, or `indices` are no Tensors of one dtype.
-        IndexError: if an index is out of range.
+        RuntimeError: if an index is out of range.
         ValueError: if the values do not broadcast.
 
     Examples:

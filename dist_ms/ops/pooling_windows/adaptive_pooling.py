@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool, check_positive_int, complaint
+from dist_ms.common.checks import check_bool, check_positive_int, check_type, complaint
 from dist_ms.common.dtype import float64
 from dist_ms.common.error_classes import of_value, raises, reads, truths
 from dist_ms.common.tensor import Tensor, wrap
@@ -35,19 +36,24 @@ __all__ = [
 _MAXIMA_OF_IMAGES = ("adaptive_max_pool2d", "AdaptiveMaxPool2d", "AdaptiveMaxPool2D")
 
 
-def output_size_of(value: Any, rank: int, owner: str) -> tuple:
+def output_size_of(value: Any, rank: int, owner: str, types: tuple | None = None) -> tuple:
     """The output size as a tuple of ints of 0 or more, None where it is the input's.
 
     Raises:
-        TypeError: if it is no int, None or tuple of them.
+        TypeError: if it is no int, None or tuple of them, or not of `types`.
         ValueError: for a tuple of another length or negative numbers.
     """
+    if types is not None:
+        check_type(value, "output_size", owner, types)
     if isinstance(value, Tensor) and value.ndim:
         value = tuple(value.tolist())
     sizes = tuple(value) if isinstance(value, (tuple, list)) else (value,) * rank
     for n in sizes:
+        if isinstance(n, Tensor) and rank == 2:
+            n = arguments.integer(n, "output_size", owner)
         if n is not None and (isinstance(n, bool) or not isinstance(n, int)):
             raise TypeError(complaint("output_size", owner, "an int, None or a tuple of them", repr(value)))
+    sizes = tuple([n if n is None else int(n) for n in sizes])
     if rank == 2 and owner in _MAXIMA_OF_IMAGES:
         sizes = tuple(None if n == -1 else n for n in sizes)
     if len(sizes) != rank or any(n is not None and n < 0 for n in sizes):
@@ -60,10 +66,11 @@ class _Adaptive(Primitive):
 
     _even: Callable[[Pool], Primitive]
     _uneven: Callable[..., Primitive]
+    _types: tuple | None = None
 
     def __init__(self, rank: int, output_size: Any, owner: str) -> None:
         self.name, self._rank = owner, rank
-        self.output_size = output_size_of(output_size, rank, owner)
+        self.output_size = output_size_of(output_size, rank, owner, self._types)
 
     def __call__(self, x: Tensor) -> Any:
         shape = arguments.tensor(x, "input", self.name).shape
@@ -92,6 +99,8 @@ class _Adaptive(Primitive):
 
 class _AdaptiveMean(_Adaptive):
     """Means of windows of nearly equal size."""
+
+    _types = (int, tuple)
 
     def check(self, shape: tuple, counts: tuple) -> None:
         """Require a first dimension of 1 or more.
@@ -159,7 +168,8 @@ class _Maximum(Primitive):
         index = np.empty((*x.shape[:2], *self._counts), np.int64)
         for place in np.ndindex(*self._counts):
             where = tuple([slice(*edges[axis][i]) for axis, i in enumerate(place)])
-            part = x[(slice(None), slice(None), *where)].reshape(*x.shape[:2], -1)
+            part = x[(slice(None), slice(None), *where)]
+            part = part.reshape(*x.shape[:2], math.prod(part.shape[2:]))
             index[(slice(None), slice(None), *place)] = flat[where].reshape(-1)[part.argmax(-1)]
         return Pick().forward(x, index), index
 

@@ -88,6 +88,8 @@ class _FractionalMaxPool(Primitive):
             if isinstance(value, bool) or not isinstance(value, int):
                 raise TypeError(complaint(name, self.name, "an int or a tuple", type(value).__name__))
             value = (value,) * self._rank
+        if name == "output_shape" and any(isinstance(n, bool) or not isinstance(n, int) for n in value):
+            raise ValueError(complaint(name, self.name, "a positive int or a tuple of them", value))
         if len(value) != self._rank:
             raise ValueError(complaint(name, self.name, f"an int or a tuple of {self._rank}", value))
         return tuple([check_positive_int(n, name, self.name) for n in value])
@@ -199,6 +201,10 @@ def _function(
 ) -> Any:
     """What both functions do."""
     data = arguments.tensor(input, "input", owner).array()
+    read = rank if output_size is None else 0  # lengths that MindSpore reads before it looks at the dimensions
+    arguments.has_dimensions(data, max(read, 2 * rank - 2) if samples is None else read, "input", owner)
+    if rank == 3 and samples is not None and data.ndim not in (4, 5):
+        raise TypeError(f"For '{owner}', 'input' must have 4 or 5 dimensions, but got shape {data.shape}.")
     if output_size is None and output_ratio is None:
         raise ValueError(f"For '{owner}', one of 'output_size' and 'output_ratio' must be given, but got neither.")
     check_bool(return_indices, "return_indices", owner)
@@ -213,7 +219,8 @@ def _function(
     if output_size is None:
         ratios = output_ratio if isinstance(output_ratio, (tuple, list)) else (output_ratio,) * rank
         if len(ratios) != rank:
-            raise ValueError(complaint("output_ratio", owner, f"a float or a tuple of {rank}", output_ratio))
+            kind = IndexError if len(ratios) < rank else ValueError
+            raise kind(complaint("output_ratio", owner, f"a float or a tuple of {rank}", output_ratio))
         for r in ratios:
             check_float_range(check_float(r, "output_ratio", owner), "output_ratio", owner, 0, 1, "()")
         output_size = tuple([int(n * r) for n, r in zip(data.shape[-rank:], ratios)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from dist_ms import ops
@@ -45,9 +46,12 @@ def _avg_pooling(
     for name, value in (("kernel_size", kernel_size), ("stride", stride)):
         if rank == 1 and isinstance(value, (tuple, list)):
             raise TypeError(f"For '{owner}', '{name}' must be an int, but got {type(value).__name__} {value}.")
+    if stride is None:
+        raise TypeError(f"For '{owner}', 'stride' must be an int or a tuple of them, but got None.")
     pool = pool_of(owner, rank, kernel_size, stride, padding, 1, ceil_mode)
     check_bool(count, "count_include_pad", owner)
-    return AvgPooling(pool, count, check_non_negative_int(divisor or 0, "divisor_override", owner))
+    pool = dataclasses.replace(pool, size_error=RuntimeError)
+    return AvgPooling(pool, count, check_non_negative_int(divisor, "divisor_override", owner))
 
 
 def max_pool2d(
@@ -131,7 +135,8 @@ def avg_pool1d(
 
     Raises:
         TypeError: if a number is no int, or `input_x` holds no floats.
-        ValueError: if a number is out of range, or `input_x` is smaller than the kernel.
+        ValueError: if a number is out of range.
+        RuntimeError: if `input_x` is smaller than the kernel.
 
     Examples:
         >>> import dist_ms as ms
@@ -167,7 +172,8 @@ def avg_pool2d(
 
     Raises:
         TypeError: if a number is no int, or `input_x` holds no floats.
-        ValueError: if a number is out of range, or `input_x` is smaller than the kernel.
+        ValueError: if a number is out of range.
+        RuntimeError: if `input_x` is smaller than the kernel.
 
     Examples:
         >>> import dist_ms as ms
@@ -204,7 +210,7 @@ def _lp_pool(
     check_number(norm_type, "norm_type", owner)
     if norm_type == 0:
         raise ValueError(f"For '{owner}', 'norm_type' must not be 0, but got 0.")
-    op = _avg_pooling(owner, rank, kernel_size, stride, 0, ceil_mode, True, 1)
+    op = _avg_pooling(owner, rank, kernel_size, kernel_size if stride is None else stride, 0, ceil_mode, True, 1)
     if tensor(x, "input", owner).ndim == 3 and rank == 2:
         raise ValueError(f"For '{owner}', 'input' must be (N, C, H, W), but got the shape {x.shape}.")
     x = ops.cast(x, float32) if x._element.kind in "biu" else x
@@ -242,7 +248,7 @@ def lp_pool1d(
     return _lp_pool("lp_pool1d", 1, x, norm_type, kernel_size, stride, ceil_mode)
 
 
-@reads("shape")
+@reads("pow")
 @bools("norm_type")
 def lp_pool2d(x: Tensor, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False) -> Tensor:
     """Return (sum of x^p)^(1/p) over sliding windows of the last two dimensions; see `lp_pool1d`.

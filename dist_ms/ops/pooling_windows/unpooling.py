@@ -76,9 +76,19 @@ def _unpool(
     return squeeze(Put()(expand_dims(x, 0), index[None], sizes), 0)
 
 
-@reads(indices="shape")
+def no_flags(owner: str, **numbers: Any) -> None:
+    """Refuse bools, which Python takes for ints.
+
+    Raises:
+        ValueError: if one is a bool.
+    """
+    for name, value in numbers.items():
+        if isinstance(value, bool):
+            raise ValueError(complaint(name, owner, "an int or a tuple of one", value))
+
+
 @raises(output_size=ValueError)
-@reads(indices="asnumpy")
+@reads(indices="expand_dims")
 def max_unpool1d(
     x: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
 ) -> Tensor:
@@ -90,6 +100,7 @@ def max_unpool1d(
         [[[5. 0. 0. 6.]]]
     """
     not_of(x, "?FD", "x", "max_unpool1d")
+    no_flags("max_unpool1d", kernel_size=kernel_size, stride=stride, padding=padding)
     return _unpool("max_unpool1d", 1, x, indices, kernel_size, stride, padding, output_size)
 
 

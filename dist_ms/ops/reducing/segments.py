@@ -48,7 +48,8 @@ class UnsortedSegmentSum(OfTensors):
 
     Raises:
         TypeError: if `segment_ids` holds no integers, or `num_segments` is no int.
-        ValueError: if the shapes do not fit, `num_segments` is not positive, or a number is too large.
+        ValueError: if the shapes do not fit, or `num_segments` is not positive.
+        RuntimeError: if a number is too large.
 
     Examples:
         >>> import dist_ms as ms
@@ -72,7 +73,7 @@ class UnsortedSegmentSum(OfTensors):
                 f"the first dimensions of 'input_x', but got {count}, {ids.shape} and {x.shape}."
             )
         if ids.size and ids.max() >= count:
-            raise ValueError(
+            raise RuntimeError(
                 f"For '{self.name}', 'segment_ids' must be below 'num_segments' {count}, but got {ids.max()}."
             )
         out = np.full((count, *x.shape[ids.ndim :]), self.start(x.dtype), x.dtype)

@@ -185,7 +185,8 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     Args:
         input_x: a Tensor.
         padding: widths (before, after) for the last dimension, then for the one before it, and
-            so on, in one tuple, list or Tensor; negative widths cut off instead (constant mode).
+            so on, in one tuple, list or Tensor; negative widths cut off instead (in constant
+            and replicate mode).
         mode: "constant" for one value, "reflect" for mirrored elements without the outermost,
             "replicate" for the outermost element, "circular" for elements from the other side.
             All but "constant" want the last one, two or three dimensions padded.
@@ -215,7 +216,12 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
         return Border(widths, 0 if value is None else scalar(value))(input_x)
     if value is not None:
         raise ValueError(f"For 'pad', 'value' must be None in mode '{mode}', but got {value}.")
+    if mode != "reflect" and flat:
+        not_of(input_x, "?", "input_x", "pad")
     if any(n < 0 for n in flat):
+        if mode == "replicate":
+            wide = pad(input_x, [max(n, 0) for n in flat], mode)
+            return Border(tuple([(min(a, 0), min(b, 0)) for a, b in widths]))(wide)
         raise ValueError(f"For 'pad', 'padding' must not be negative in mode '{mode}', but got {padding}.")
     if input_x.ndim < len(flat) // 2 + 1 and mode != "reflect" and input_x.ndim > 1:
         raise ValueError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dist_ms.common.checks import check_positive_int
 from dist_ms.common.error_classes import raises, reads_of_none
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import not_of, tensor
 from dist_ms.ops.shaping.reshaping import reshape
 from dist_ms.ops.shaping.transposing import transpose
 
@@ -96,7 +96,7 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
         Tensor of the shape of `x`.
 
     Raises:
-        TypeError: if `groups` is no int, or `x` has fewer dimensions.
+        TypeError: if `groups` is no int, or `x` has fewer dimensions, or holds bools or complex numbers.
         ValueError: if it is not positive, or does not divide C.
 
     Examples:
@@ -108,6 +108,12 @@ def channel_shuffle(x: Tensor, groups: int) -> Tensor:
     shape = tensor(x, "x", "channel_shuffle").shape
     if len(shape) < 4:
         raise TypeError(f"For 'channel_shuffle', 'x' must have at least 4 dimensions, but got shape {shape}.")
+    return shuffled(not_of(x, "?FD", "x", "channel_shuffle"), groups)
+
+
+def shuffled(x: Tensor, groups: int) -> Tensor:
+    """A tensor (N, C, ...) with the channels of its groups in turn."""
+    shape = x.shape
     if shape[1] % groups:
         raise ValueError(
             f"For 'channel_shuffle', 'x' must be (N, C, ...) with C a multiple of 'groups' {groups}, but "

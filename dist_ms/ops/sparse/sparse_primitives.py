@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_bool
+from dist_ms.common.checks import check_bool, check_dimensions, complaint
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, integral, not_of, tensor
 from dist_ms.ops.primitive import Primitive
@@ -85,6 +86,7 @@ class SparseTensorDenseAdd(Primitive):
         return ops.tensor_scatter_add(x2, wrap(places), tensor(x1_values, "x1_values", self.name))
 
 
+@raises(sparse_shape=RuntimeError)
 class SparseTensorDenseMatmul(Primitive):
     """The product of a sparse matrix, given by its parts, and a dense one.
 
@@ -115,9 +117,13 @@ class SparseTensorDenseMatmul(Primitive):
         self.adjoint_st, self.adjoint_dt = adjoint_st, adjoint_dt
 
     def __call__(self, indices: Tensor, values: Tensor, sparse_shape: Any, dense: Tensor) -> Tensor:
+        held = sparse_shape if isinstance(sparse_shape, tuple) else ()
+        if not isinstance(sparse_shape, (tuple, Tensor)) or any(isinstance(n, Tensor) for n in held):
+            raise TypeError(complaint("sparse_shape", self.name, "a tuple or Tensor", type(sparse_shape).__name__))
         shape = integers(sparse_shape, "sparse_shape", self.name)
+        check_dimensions(tensor(values, "values", self.name), "values", self.name, 1)
         places = checked_places(self.name, indices, shape)
-        tensor(values, "values", self.name), tensor(dense, "dense", self.name)
+        tensor(dense, "dense", self.name)
         if len(shape) == 2 and self.adjoint_st:
             shape, places, values = shape[::-1], places[:, ::-1], ops.conj(values)
         if dense.ndim == 2 and self.adjoint_dt:

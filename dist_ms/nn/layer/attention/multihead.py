@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common import dtype as mstype
+from dist_ms.common.checks import check_number
 from dist_ms.common.error_classes import reads
 from dist_ms.common.initializer import HeUniform, Uniform, XavierNormal, XavierUniform, initializer
 from dist_ms.common.parameter import Parameter
@@ -25,7 +26,7 @@ __all__ = ["MultiheadAttention"]
 _OWNER = "MultiheadAttention"
 
 
-@reads(query="ndim")
+@reads("ndim")
 class MultiheadAttention(Cell):
     """Attention of several heads: softmax(q k^T / sqrt(head length)) v, projected back.
 
@@ -94,6 +95,7 @@ class MultiheadAttention(Cell):
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.kdim = embed_dim if kdim is None else kdim
         self.vdim = embed_dim if vdim is None else vdim
+        check_number(dropout, "dropout", _OWNER)
         self.dropout, self.batch_first, self.add_zero_attn = dropout, batch_first, add_zero_attn
         self.head_dim = embed_dim // num_heads
         if self.head_dim * num_heads != embed_dim:

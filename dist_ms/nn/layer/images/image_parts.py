@@ -115,8 +115,15 @@ class Unfold(Cell):
 
     @staticmethod
     def _pair(value: Any, name: str) -> tuple[int, int]:
-        check_type(value, name, "Unfold", (tuple, list))
-        if len(value) != 4 or value[0] != 1 or value[3] != 1 or not all(type(n) is int and n > 0 for n in value):
+        if name == "ksizes" or not hasattr(value, "__len__"):  # of the others MindSpore asks for the length alone
+            check_type(value, name, "Unfold", (tuple, list))
+        if (
+            not isinstance(value, (tuple, list))
+            or len(value) != 4
+            or value[0] != 1
+            or value[3] != 1
+            or not all(isinstance(n, int) and n > 0 for n in value)
+        ):
             raise ValueError(complaint(name, "Unfold", "[1, rows, columns, 1] of positive ints", value))
         return value[1], value[2]
 

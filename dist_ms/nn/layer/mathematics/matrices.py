@@ -7,7 +7,7 @@ from dist_ms.common import dtype as mstype
 from dist_ms.common.checks import check_bool
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
-from dist_ms.ops.arguments import tensor
+from dist_ms.ops.arguments import has_dimensions, tensor
 
 __all__ = ["MatDet", "MatInverse", "MatMul", "MatrixDiag", "MatrixDiagPart", "MatrixSetDiag"]
 
@@ -41,7 +41,8 @@ class MatMul(Cell):
         self.transpose_x2 = check_bool(transpose_x2, "transpose_x2", "MatMul")
 
     def construct(self, x1: Tensor, x2: Tensor) -> Tensor:
-        tensor(x1, "x1", "MatMul"), tensor(x2, "x2", "MatMul")
+        for x, name in ((x1, "x1"), (x2, "x2")):
+            has_dimensions(tensor(x, name, "MatMul"), 1, name, "MatMul")
         if self.transpose_x1 and x1.ndim > 1:
             x1 = ops.swapaxes(x1, -1, -2)
         if self.transpose_x2 and x2.ndim > 1:

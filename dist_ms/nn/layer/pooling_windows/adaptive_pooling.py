@@ -47,7 +47,7 @@ class AdaptiveAvgPool2d(Cell):
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
-        output_size_of(output_size, 2, self.cls_name)
+        output_size_of(output_size, 2, self.cls_name, (int, tuple))
         self.output_size = output_size
 
     def construct(self, input: Tensor) -> Tensor:
@@ -59,7 +59,7 @@ class AdaptiveAvgPool3d(Cell):
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
-        output_size_of(output_size, 3, self.cls_name)
+        output_size_of(output_size, 3, self.cls_name, (int, tuple))
         self.output_size = output_size
 
     def construct(self, input: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.ops.convolutions.geometry import padding_pairs, per_dimension
+from dist_ms.ops.pooling_windows.unpooling import no_flags
 
 __all__ = ["MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
@@ -21,6 +22,8 @@ class _MaxUnpoolNd(Cell):
     def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
         super().__init__()
         per_dimension(kernel_size, self._rank, "kernel_size", self.cls_name, ValueError)
+        if self._rank == 1:
+            no_flags(self.cls_name, kernel_size=kernel_size, stride=stride, padding=padding)
         if stride is not None:
             per_dimension(stride, self._rank, "stride", self.cls_name, ValueError)
         padding_pairs(padding, self._rank, "padding", self.cls_name, symmetric=True)

@@ -26,6 +26,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.dropout import Dropout
 from dist_ms.nn.layer.recurrent.rnn_cells import check_pair
+from dist_ms.ops.arguments import has_dimensions
 from dist_ms.ops.layers.dense import dense
 from dist_ms.ops.layers.recurrence import Recurrence
 
@@ -121,6 +122,7 @@ class _Layers(Cell):
     def construct(self, x: Tensor, hx: Any = None, seq_length: Tensor | None = None) -> tuple:
         owner = self.cls_name
         check_type(x, "x", owner, Tensor)
+        has_dimensions(x, 1 if self.batch_first else 2, "x", owner)
         if x.ndim != 3 or x.shape[2] != self._input_size:
             raise ValueError(complaint("x", owner, f"of 3 dimensions with the last one {self._input_size}", x.shape))
         if self.batch_first:
@@ -158,6 +160,10 @@ class _Layers(Cell):
                 raise TypeError(complaint("hx", self.cls_name, f"of the dtype {x.dtype} of 'x'", h.dtype))
             if h.dtype not in (mstype.float32, mstype.float16, mstype.bfloat16):
                 raise TypeError(complaint("hx", self.cls_name, "of dtype Float32, Float16 or BFloat16", h.dtype))
+            if not h.ndim:
+                raise TypeError(complaint("hx", self.cls_name, f"of shape {shape}", "a scalar"))
+            if h.ndim == 3 and h.shape[0] < shape[0]:
+                raise IndexError(complaint("hx", self.cls_name, f"of shape {shape}", h.shape))
             if h.shape != shape:
                 raise ValueError(complaint("hx", self.cls_name, f"of shape {shape}", h.shape))
         return state
@@ -180,6 +186,7 @@ class _Layers(Cell):
 
 
 @reads(x="shape")
+@reads(seq_length="dtype")
 class RNN(_Layers):
     """Stacked Elman layers: h_t = tanh(W_ih x_t + b_ih + W_hh h_(t-1) + b_hh).
 
@@ -227,6 +234,7 @@ class RNN(_Layers):
 
 
 @reads(x="shape")
+@reads(seq_length="dtype")
 class LSTM(_Layers):
     """Stacked LSTM layers; the step is that of `LSTMCell`.
 
@@ -265,6 +273,7 @@ class LSTM(_Layers):
 
 @reads(x="shape")
 @raises(hx=(TypeError, IndexError))
+@reads(seq_length="dtype")
 class GRU(_Layers):
     """`RNN` with the step of `GRUCell`, without `nonlinearity`.
 

@@ -103,7 +103,7 @@ def test_text():
         (lambda: nn.AvgPool2d("a"), TypeError),
         (lambda: nn.AvgPool2d(2, 2, "valid", 1), ValueError),
         (lambda: nn.AvgPool2d(2, divisor_override=0), ValueError),
-        (lambda: nn.AvgPool2d(2, count_include_pad=1), TypeError),
+        (lambda: nn.AvgPool2d(2, pad_mode="pad", count_include_pad=1), TypeError),
         (lambda: nn.AvgPool2d(6)(ramp(1, 1, 5, 5)), RuntimeError),
         (lambda: nn.AdaptiveAvgPool1d(0), ValueError),
         (lambda: nn.AdaptiveAvgPool1d((3,)), TypeError),

@@ -60,6 +60,9 @@ def test_padding_with_own_elements(mode, numpy_mode):
     same(ops.pad(x, (2, 1, 0, 2), mode), np.pad(C, [(0, 0), (0, 2), (2, 1)], numpy_mode))
     with pytest.raises(ValueError, match="'value' must be None"):
         ops.pad(x, (1, 1), mode, 1.0)
+    if mode == "replicate":
+        same(ops.pad(x, (-1, 2), mode), np.pad(C, [(0, 0), (0, 0), (0, 2)], "edge")[..., 1:])
+        return
     with pytest.raises(ValueError, match="must not be negative"):
         ops.pad(x, (-1, 1), mode)
 

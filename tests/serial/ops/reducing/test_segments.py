@@ -27,9 +27,11 @@ def test_segment_max_gradient():
 
 def test_segment_errors():
     x = tensor([1.0, 2])
-    for ids, n in ((ms.Tensor([0]), 2), (ms.Tensor([0, 2]), 2), (ms.Tensor([0, 1]), 0)):
+    for ids, n in ((ms.Tensor([0]), 2), (ms.Tensor([0, 1]), 0)):
         with pytest.raises(ValueError, match="For 'UnsortedSegmentSum'"):
             ops.unsorted_segment_sum(x, ids, n)
+    with pytest.raises(RuntimeError, match="'segment_ids' must be below 'num_segments' 2, but got 2"):
+        ops.unsorted_segment_sum(x, ms.Tensor([0, 2]), 2)
     with pytest.raises(TypeError, match="'segment_ids' must be Int32 or Int64"):
         ops.unsorted_segment_sum(x, tensor([0.0, 1.0]), 2)
 

@@ -71,7 +71,8 @@ def _line(name, value, hidden):
     except (TypeError, ValueError):
         return f"    def {name}(self, *args: Any, **kwargs: Any) -> Any: ...\n"
     parts, starred, positional = ["self"], False, False
-    for p in list(signature.parameters.values())[1:]:
+    known = list(signature.parameters.values())
+    for p in known if known[0].kind is known[0].VAR_POSITIONAL else known[1:]:
         kind = _type(p.annotation, hidden)
         if p.kind is p.VAR_POSITIONAL:
             parts.append(f"*{p.name}: {kind}")

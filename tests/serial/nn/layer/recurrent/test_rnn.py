@@ -300,7 +300,7 @@ def test_wrong_inputs(layer):
         (TypeError, "hx", (x, [state, state])),
         (TypeError, "'hx'", (x, pair(Tensor(np.ones((1, 2, 2)))))),
         (ValueError, "'hx'", (x, pair(state[:, :1]))),
-        (TypeError, "'seq_length'", (x, None, [1, 2])),
+        (AttributeError, "'seq_length'", (x, None, [1, 2])),
         (TypeError, "'seq_length'", (x, None, Tensor([1.0, 2.0]))),
         (ValueError, "'seq_length'", (x, None, Tensor([1, 2, 3]))),
     ]
