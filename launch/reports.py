@@ -145,14 +145,19 @@ def parse(line: str) -> Report | None:
 class Reports:
     """What the ranks of a job have told.
 
+    Args:
+        pipe: whether they tell it through a pipe, not with the error output.
+        ranks: how many there are.
+
     Attributes:
         reader: the reading end of the pipe, None where the lines come with the error output.
         told: the reports, as they came.
     """
 
-    def __init__(self, pipe: bool) -> None:
+    def __init__(self, pipe: bool, ranks: int) -> None:
         self.reader: int | None = None
         self._writer: int | None = None
+        self._ranks = ranks
         if pipe:
             self.reader, self._writer = os.pipe()
         self.told: list[Report] = []
@@ -213,6 +218,11 @@ class Reports:
             elastic: the job goes on without ranks that were killed.
         """
         return any(r.code != STOPPED and not (elastic and r.cause == "signal") for r in self.told)
+
+    @property
+    def all_stopped(self) -> bool:
+        """Whether every rank has told that it stopped on request: mpirun, which may hang then, is not needed."""
+        return len({r.rank for r in self.told if r.code == STOPPED}) == self._ranks
 
     def close(self) -> None:
         """Close the pipe."""

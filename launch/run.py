@@ -148,7 +148,7 @@ def _run(
 def _attempt(job: Job, launcher: MpiRun, machine: Machine, environ: Mapping[str, str], grace: float) -> Outcome:
     """Run a job by mpirun once."""
     streams = None if several_machines(job, environ) else Streams(job.ranks, job.prefix, job.log_dir, job.log_name)
-    reports = Reports(pipe=streams is not None)
+    reports = Reports(streams is not None, job.ranks)
     environ = {**environ, VARIABLE: reports.path}
     if streams is None and not sys.stdout.isatty():
         environ = {**environ, **dict([PLAIN_TERMINAL])}  # lines of a progress bar that moves do not belong into a file

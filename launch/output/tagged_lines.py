@@ -44,7 +44,7 @@ class TaggedLines:
         >>> from dist_ms.launch.output.rank_output import RankOutput
         >>> from dist_ms.launch.reports import Reports
         >>> from dist_ms.launch.output.tagged_lines import TaggedLines
-        >>> lines = TaggedLines(MpiRun("mpirun", "openmpi", 5), 2, RankOutput(2), Reports(pipe=False))
+        >>> lines = TaggedLines(MpiRun("mpirun", "openmpi", 5), 2, RankOutput(2), Reports(False, 2))
         >>> lines.feed(2, b"[1,0]<stderr>: half a l") + lines.feed(2, b"ine\nmpirun's own\n")
         b"mpirun's own\n"
     """

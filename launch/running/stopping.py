@@ -54,7 +54,7 @@ class Stopping:
 
         Args:
             process: mpirun.
-            over: whether a rank has told, or mpirun for it, that the job has failed.
+            over: whether a rank has told, or mpirun for it, that the job has failed, or all that they have stopped.
         """
         now = time.monotonic()
         if over and self._over is None:

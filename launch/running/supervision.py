@@ -78,6 +78,8 @@ def supervise(
             stopping.killed = True
             process.terminate()
             process.wait(_PATIENCE)
+        for output in filter(None, (process.stdout, process.stderr)):
+            output.close()
         if tagged is not None:
             banners.feed(tagged.last())
             tagged.output.flush(at_once=True)
@@ -113,7 +115,7 @@ def _pump(
 ) -> None:
     """Pass output on until mpirun has ended; end it when it is time.
 
-    Open MPI's mpirun may hang when several ranks on several machines abort at once.
+    Open MPI's mpirun may hang when several ranks on several machines abort, or end, at once.
     """
     output = process.stderr or process.stdout
     assert output is not None
@@ -150,7 +152,8 @@ def _pump(
                 tagged.output.flush()
             if ended and not ready:
                 return
-            stopping.act(process, over="rank" in banners.failure or reports.failed(elastic))
+            over = "rank" in banners.failure or reports.failed(elastic) or reports.all_stopped
+            stopping.act(process, over)
 
 
 def _write_stderr(data: bytes) -> None:

@@ -49,7 +49,7 @@ def test_other_words_are_no_report(line):
 @pytest.mark.parametrize("size", [1, 3, 1000])
 def test_reports_are_taken_out_of_the_error_output(size):
     text = b"loss 3\n50 %\r" + MARK + b"rank=1 host=vm status=137\nlater\n\x1e other\n" + MARK + b"nonsense\nend\x1e"
-    reports, out = Reports(pipe=False), b""
+    reports, out = Reports(False, 2), b""
     for i in range(0, len(text), size):
         out += reports.strip(text[i : i + size])
     out += reports.last()
@@ -58,7 +58,7 @@ def test_reports_are_taken_out_of_the_error_output(size):
 
 
 def told(*lines):
-    reports = Reports(pipe=False)
+    reports = Reports(False, 3)
     reports.strip(b"".join(MARK + line.encode() + b"\n" for line in lines))
     return reports.first()
 
@@ -75,7 +75,7 @@ def test_whom_the_others_only_followed_is_blamed():
 @pytest.mark.parametrize(("end", "status"), [("kill -9 $$", 137), ("kill -TERM $$", 143), ("exit 5", 5)])
 @pytest.mark.parametrize("pipe", [True, False])
 def test_a_rank_s_first_program_tells_how_the_interpreter_ended(end, status, pipe):
-    reports = Reports(pipe)
+    reports = Reports(pipe, 4)
     environ = {"PMI_RANK": "3", "PATH": os.environ["PATH"], VARIABLE: reports.path}
     done = subprocess.run(waiting(["sh", "-c", f"echo '$0'; echo err >&2; {end}"]), capture_output=True, env=environ)
     assert (done.returncode, done.stdout) == (status, b"$0\n")

@@ -12,7 +12,7 @@ def lines_of(vendor, major, written, monkeypatch):
     monkeypatch.setattr(
         "dist_ms.launch.output.rank_output.write_all", lambda target, data: written.append((target, data.decode()))
     )
-    reports = Reports(pipe=False)
+    reports = Reports(False, 2)
     return TaggedLines(MpiRun("mpirun", vendor, major), 2, RankOutput(2), reports), reports
 
 
