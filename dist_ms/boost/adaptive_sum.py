@@ -10,7 +10,7 @@ from dist_ms.common.checks import check_non_negative_int, check_positive_int
 from dist_ms.common.parameter import Parameter
 from dist_ms.common.tensor import Tensor, from_array
 from dist_ms.nn.cell import Cell
-from dist_ms.nn.optim.step.adaptive_sum import adaptive_sum
+from dist_ms.nn.optim.wrapping.adaptive_sum import adaptive_sum
 from dist_ms.parallel.mode import world_comm
 
 __all__ = ["AdaSum"]

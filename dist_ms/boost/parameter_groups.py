@@ -11,8 +11,8 @@ from dist_ms.common.checks import check_type
 from dist_ms.common.parameter import Parameter
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.conv import Conv2d
-from dist_ms.nn.optim.lars import LARS
 from dist_ms.nn.optim.optimizer import Optimizer
+from dist_ms.nn.optim.wrapping.lars import LARS
 
 __all__ = ["OptimizerProcess", "ParameterProcess"]
 

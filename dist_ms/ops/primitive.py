@@ -35,7 +35,7 @@ class Primitive(Gate):
         keeps: indices of the inputs whose data `gradient` reads; None for all.
         keeps_output: whether `gradient` reads the output's data.
         differentiable: whether a gradient passes through at all.
-        joins: what it can do in one pass with the operation before it (_ext/tape_later.pxi); "" for nothing.
+        joins: what it can do in one pass with the operation before it (_ext/tape/tape_later.pxi); "" for nothing.
 
     Examples:
         >>> import dist_ms as ms

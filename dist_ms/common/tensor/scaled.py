@@ -2,7 +2,7 @@
 
 What clips gradients or takes a loss scale off them gives such tensors, and so do gradients that are one array, of
 which all but one are copies; an optimizer takes array and factor, and they are never made. Why nobody can tell them
-from tensors made at once stands in `_ext/tape_later.pxi`.
+from tensors made at once stands in `_ext/tape/tape_later.pxi`.
 """
 
 from __future__ import annotations

@@ -14,17 +14,17 @@ if _typing.TYPE_CHECKING:
     from dist_ms.nn.optim.asgd import ASGD
     from dist_ms.nn.optim.ftrl import FTRL
     from dist_ms.nn.optim.lamb import Lamb
-    from dist_ms.nn.optim.lars import LARS
     from dist_ms.nn.optim.lazyadam import LazyAdam
     from dist_ms.nn.optim.momentum import Momentum
     from dist_ms.nn.optim.optimizer import Optimizer
     from dist_ms.nn.optim.proximal_ada_grad import ProximalAdagrad
-    from dist_ms.nn.optim.refused import OptTFTWrapper
     from dist_ms.nn.optim.rmsprop import RMSProp
     from dist_ms.nn.optim.rprop import Rprop
     from dist_ms.nn.optim.sgd import SGD
-    from dist_ms.nn.optim.step.adaptive_sum import AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell
     from dist_ms.nn.optim.thor import thor
+    from dist_ms.nn.optim.wrapping.adaptive_sum import AdaSumByDeltaWeightWrapCell, AdaSumByGradWrapCell
+    from dist_ms.nn.optim.wrapping.lars import LARS
+    from dist_ms.nn.optim.wrapping.refused import OptTFTWrapper
 
 __all__ = [
     *("ASGD", "FTRL", "LARS", "SGD", "AdaFactor", "AdaMax", "Adadelta", "Adagrad", "Adam", "AdamOffload"),

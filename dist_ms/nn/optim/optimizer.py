@@ -181,7 +181,7 @@ class Optimizer(OptimizerSettings):
         return ()
 
     def rule_numbers(self, index: int, lr: float, weight_decay: float) -> tuple:
-        """The numbers of the compiled rule for one parameter (see `_ext/optimizer_rules.pxd`)."""
+        """The numbers of the compiled rule for one parameter (see `_ext/updates/optimizer_rules.pxd`)."""
         raise NotImplementedError(f"For '{self.cls_name}', the compiled rule has no numbers.")
 
     def idle_without_gradient(self) -> bool:

@@ -6,7 +6,7 @@ import pytest
 import dist_ms as ms
 from dist_ms import boost, nn
 from dist_ms.communication import get_comm, get_group_size, get_rank, init
-from dist_ms.nn.optim.step.adaptive_sum import adaptive_sum
+from dist_ms.nn.optim.wrapping.adaptive_sum import adaptive_sum
 
 pytestmark = pytest.mark.mpi
 

@@ -1,4 +1,4 @@
-"""The contract of arrays that are made later (`_ext/tape_later.pxi`), shown on a use of five lines."""
+"""The contract of arrays that are made later (`_ext/tape/tape_later.pxi`), shown on a use of five lines."""
 
 import copy
 import gc

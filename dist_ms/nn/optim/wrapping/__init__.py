@@ -1,0 +1,1 @@
+"""Optimizers around another one."""
