@@ -1,7 +1,8 @@
-"""Every sample of the documents the project was asked from runs, unedited, and prints what they show.
+"""Every sample of the documents the project was asked from runs and prints what they show, or says why not.
 
-The samples stand in tests/serial/seeds/*.md: a chapter is one session, a `text` block what the
-python block before it prints. `text random` compares the text with numbers left out.
+The samples stand in tests/serial/seeds/*.md, formatted anew, and cut where a part of what one prints is random: a
+chapter is one session, a `text` block what the python block before it prints. `text random` compares the text with
+numbers left out, `abridged` the beginning and the end of an array of which the document leaves out the middle.
 """
 
 import contextlib
@@ -50,10 +51,14 @@ def compare(printed, expected, kind):
     printed = printed.replace("'dist_ms.", "'mindspore.")
     if kind == "generated name":
         printed = re.sub(r"Parameter#\d+", "Parameter", printed)
-    assert shown(printed) == shown(expected)
-    if kind != "random":
+    if "abridged" in kind:
+        first, last = expected.split("\n\n  ...\n\n")
+        assert shown(printed).startswith(shown(first)) and shown(printed).endswith(shown(last))
+    else:
+        assert shown(printed) == shown(expected)
+    if "random" not in kind:
         got, want = ([float(n) for n in NUMBER.findall(t)] for t in (printed, expected))
-        np.testing.assert_allclose(got, want, rtol=2e-5 if kind == "backward hook" else 1e-7)
+        np.testing.assert_allclose(got, want, rtol=5e-7 if kind == "backward hook" else 1e-7)
 
 
 @pytest.mark.parametrize("blocks", list(chapters()))
