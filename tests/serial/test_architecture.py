@@ -171,6 +171,14 @@ def test_folders_are_small():
     assert not crowded
 
 
+def test_folders_to_which_files_are_added_have_room():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"a file in `(dist_ms/[\w/]+)`", text)
+    full = [folder for folder in named if len([*(ROOT / folder).glob("*.py")]) >= CROWD]
+    assert len(named) >= 3
+    assert not full, "One more file, as CONTRIBUTING.md asks for, would be too many."
+
+
 def test_the_design_shows_the_folders_that_exist():
     tree = re.search(r"```\n(_ext/.*?)```", (ROOT / "docs/design.md").read_text(), re.DOTALL)[1]
     shown, roots, top, package = [], [], "", ""

@@ -161,7 +161,27 @@ class BandrejectBiquad(_SecondOrder):
         return (1.0, -2 * cos, 1.0), (1 + alpha, -2 * cos, 1 - alpha)
 
 
-class BassBiquad(_SecondOrder):
+class _Shelf(_SecondOrder):
+    """A filter that changes all frequencies on one side of one.
+
+    Attributes:
+        side: 1 for the low ones, -1 for the high ones.
+    """
+
+    gain: float
+    side = 1.0
+
+    def coefficients(self) -> Coefficients:
+        """The numerator and the denominator."""
+        cos, _, alpha = self._angle()
+        a = math.exp(self.gain / 40 * math.log(10))
+        root = 2 * math.sqrt(a) * alpha
+        mid, low, twice = self.side * (a - 1) * cos, self.side * (a + 1) * cos, self.side * 2
+        b = (a * (a + 1 - mid + root), twice * a * (a - 1 - low), a * (a + 1 - mid - root))
+        return b, (a + 1 + mid + root, -twice * (a - 1 + low), a + 1 + mid - root)
+
+
+class BassBiquad(_Shelf):
     """Raise or lower the low frequencies.
 
     Args:
@@ -181,17 +201,8 @@ class BassBiquad(_SecondOrder):
         self._tuned(sample_rate, central_freq, Q)
         self.gain = any_float(gain, "gain", "BassBiquad")
 
-    def coefficients(self) -> Coefficients:
-        """The numerator and the denominator."""
-        cos, _, alpha = self._angle()
-        a = math.exp(self.gain / 40 * math.log(10))
-        root = 2 * math.sqrt(a) * alpha
-        mid, low = (a - 1) * cos, (a + 1) * cos
-        b = (a * (a + 1 - mid + root), 2 * a * (a - 1 - low), a * (a + 1 - mid - root))
-        return b, (a + 1 + mid + root, -2 * (a - 1 + low), a + 1 + mid - root)
 
-
-class TrebleBiquad(_SecondOrder):
+class TrebleBiquad(_Shelf):
     """Raise or lower the high frequencies.
 
     Args:
@@ -207,18 +218,11 @@ class TrebleBiquad(_SecondOrder):
         [ 1.     -0.5423 -1.    ]
     """
 
+    side = -1.0
+
     def __init__(self, sample_rate: int, gain: float, central_freq: float = 3000, Q: float = 0.707) -> None:
         self._tuned(sample_rate, central_freq, Q)
         self.gain = any_float(gain, "gain", "TrebleBiquad")
-
-    def coefficients(self) -> Coefficients:
-        """The numerator and the denominator."""
-        cos, _, alpha = self._angle()
-        a = math.exp(self.gain / 40 * math.log(10))
-        root = 2 * math.sqrt(a) * alpha
-        mid, low = (a - 1) * cos, (a + 1) * cos
-        b = (a * (a + 1 + mid + root), -2 * a * (a - 1 + low), a * (a + 1 + mid - root))
-        return b, (a + 1 - mid + root, 2 * (a - 1 - low), a + 1 - mid - root)
 
 
 class EqualizerBiquad(_SecondOrder):

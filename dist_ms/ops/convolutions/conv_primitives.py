@@ -9,6 +9,7 @@ from dist_ms.ops.arguments import integers
 from dist_ms.ops.convolutions.conv import Convolution, TransposedConvolution, WeightGradient
 from dist_ms.ops.convolutions.geometry import check_data_format, mode_padding, per_dimension, strides_of
 from dist_ms.ops.convolutions.windows import same_padding
+from dist_ms.ops.primitive import Primitive
 
 __all__ = ["Conv2D", "Conv2DBackpropFilter", "Conv2DBackpropInput", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 
@@ -142,32 +143,8 @@ class Conv3D(Conv2D):
         super().__init__(out_channel, kernel_size, mode, pad_mode, pad, stride, dilation, group, data_format)
 
 
-class Conv2DBackpropInput(TransposedConvolution):
-    """The gradient of the input of a `Conv2D`: a transposed convolution.
-
-    Args:
-        out_channel: number of channels of `out_backprop`.
-        kernel_size, pad_mode, pad, mode, stride, dilation, group, data_format: as in `Conv2D`.
-        pad_list: the same as a tuple `pad`, for pad_mode "pad"; None to use `pad`.
-
-    Call:
-        out_backprop (Tensor): (N, out_channel, *output), the gradient of the convolution's output.
-        filter (Tensor): (out_channel, C / group, *kernel_size).
-        input_size (tuple): the shape (N, C, H, W) of the convolution's input.
-
-    Raises:
-        TypeError: if a number is no int, or the tensors differ in dtype.
-        ValueError: if `input_size` does not lead to the shape of `out_backprop`.
-        RuntimeError: if the channels do not agree.
-
-    Examples:
-        >>> import dist_ms as ms
-        >>> up = ms.ops.Conv2DBackpropInput(out_channel=2, kernel_size=3)
-        >>> up(ms.ops.ones((1, 2, 8, 8)), ms.ops.ones((2, 4, 3, 3)), (1, 4, 10, 10)).shape
-        (1, 4, 10, 10)
-    """
-
-    _kernel: tuple[int, ...]
+class _GradientOfConv2D(Primitive):
+    """What the two gradients of a `Conv2D` are made with."""
 
     def __init__(
         self,
@@ -196,6 +173,34 @@ class Conv2DBackpropInput(TransposedConvolution):
             data_format,
         )
         self.pad_list = pad_list
+
+
+class Conv2DBackpropInput(_GradientOfConv2D, TransposedConvolution):
+    """The gradient of the input of a `Conv2D`: a transposed convolution.
+
+    Args:
+        out_channel: number of channels of `out_backprop`.
+        kernel_size, pad_mode, pad, mode, stride, dilation, group, data_format: as in `Conv2D`.
+        pad_list: the same as a tuple `pad`, for pad_mode "pad"; None to use `pad`.
+
+    Call:
+        out_backprop (Tensor): (N, out_channel, *output), the gradient of the convolution's output.
+        filter (Tensor): (out_channel, C / group, *kernel_size).
+        input_size (tuple): the shape (N, C, H, W) of the convolution's input.
+
+    Raises:
+        TypeError: if a number is no int, or the tensors differ in dtype.
+        ValueError: if `input_size` does not lead to the shape of `out_backprop`.
+        RuntimeError: if the channels do not agree.
+
+    Examples:
+        >>> import dist_ms as ms
+        >>> up = ms.ops.Conv2DBackpropInput(out_channel=2, kernel_size=3)
+        >>> up(ms.ops.ones((1, 2, 8, 8)), ms.ops.ones((2, 4, 3, 3)), (1, 4, 10, 10)).shape
+        (1, 4, 10, 10)
+    """
+
+    _kernel: tuple[int, ...]
 
     def __call__(self, out_backprop: Any, filter: Any, input_size: Any) -> Any:
         size = integers(input_size, "input_size", self.name)
@@ -271,7 +276,7 @@ class Conv3DTranspose(TransposedConvolution):
         return op(dout, weight, (*shape[:1], self.out_channel, *sizes))
 
 
-class Conv2DBackpropFilter(WeightGradient):
+class Conv2DBackpropFilter(_GradientOfConv2D, WeightGradient):
     """The gradient of the weight of a `Conv2D`.
 
     Args:
@@ -289,34 +294,6 @@ class Conv2DBackpropFilter(WeightGradient):
         >>> gradient(ms.ops.ones((1, 2, 2, 2)), ms.ops.ones((1, 4, 4, 4)), (2, 4, 3, 3)).shape
         (2, 4, 3, 3)
     """
-
-    def __init__(
-        self,
-        out_channel: int,
-        kernel_size: Any,
-        pad_mode: str = "valid",
-        pad: Any = 0,
-        pad_list: Any = None,
-        mode: int = 1,
-        stride: Any = 1,
-        dilation: Any = 1,
-        group: int = 1,
-        data_format: str = "NCHW",
-    ) -> None:
-        _read(
-            self,
-            2,
-            out_channel,
-            kernel_size,
-            mode,
-            pad_mode,
-            pad if pad_list is None else pad_list,
-            stride,
-            dilation,
-            group,
-            data_format,
-        )
-        self.pad_list = pad_list
 
     def __call__(self, out_backprop: Any, input: Any, filter_size: Any) -> Any:
         padding = self._padding or same_padding(input.shape[2:], self._kernel, self._stride, self._dilation)
