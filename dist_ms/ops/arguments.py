@@ -272,7 +272,8 @@ def many_axes(axes: Any, name: str, owner: str, ndim: int) -> tuple[int, ...]:
         return ()
     found = tuple([one_axis(a, name, owner, ndim) for a in axes])
     if len(set(found)) != len(found):
-        raise ValueError(f"For '{owner}', '{name}' must name each dimension once, but got {axes}.")
+        kind = of_value(f"{name} twice", owner)
+        raise kind(f"For '{owner}', '{name}' must name each dimension once, but got {axes}.")
     return found
 
 

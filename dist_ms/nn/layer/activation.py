@@ -6,7 +6,7 @@ from typing import Any
 
 from dist_ms import ops
 from dist_ms.common.checks import check_bool, check_type
-from dist_ms.common.error_classes import bools, scalars
+from dist_ms.common.error_classes import scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.nn.cell import Cell
 from dist_ms.nn.layer.extended.layers import PReLUExt
@@ -173,17 +173,17 @@ class Tanhshrink(Cell):
         return ops.tanhshrink(x)
 
 
-@bools("min_val", "max_val")
 @scalars("min_val", "max_val")
 class Hardtanh(Cell):
     """`ops.hardtanh` as a layer: `Hardtanh(min_val, max_val)(x)`; `min_val` must be below `max_val`."""
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0) -> None:
         super().__init__()
-        self.min_val = number(scalar(min_val), "min_val", "Hardtanh")
-        self.max_val = number(scalar(max_val), "max_val", "Hardtanh")
-        if min_val >= max_val:
+        ends = scalar(min_val), scalar(max_val)
+        if all(isinstance(end, (int, float)) for end in ends) and ends[0] >= ends[1]:
             raise ValueError(f"For 'Hardtanh', 'min_val' must be below 'max_val', but got {min_val} and {max_val}.")
+        self.min_val = number(min_val, "min_val", "Hardtanh")
+        self.max_val = number(max_val, "max_val", "Hardtanh")
 
     def construct(self, x: Tensor) -> Tensor:
         return ops.hardtanh(x, self.min_val, self.max_val)

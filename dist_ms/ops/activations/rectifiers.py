@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import float32
-from dist_ms.common.error_classes import of_type, scalars
+from dist_ms.common.error_classes import bools, of_type, reads_of_none, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
 from dist_ms.ops.activations.elementwise import Elementwise
@@ -185,6 +185,7 @@ def relu6(x: Tensor) -> Tensor:
     return _relu6(x)
 
 
+@reads_of_none("input")
 def leaky_relu(input: Tensor, alpha: float = 0.2) -> Tensor:
     """Return x where positive, else alpha x.
 
@@ -302,6 +303,7 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
     return _prelu(input, weight)
 
 
+@bools("lower", "upper")
 def rrelu(input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3) -> Tensor:
     """Return x where positive or 0, else x times a random slope, new for each element.
 

@@ -127,7 +127,7 @@ _softplus, _softsign, _silu, _mish = SteepSoftplus(1, 20), Softsign(), SiLU(), M
 _silu_grad, _fast_gelu, _logsigmoid = SiLUGrad(), FastGeLU(), LogSigmoid()
 
 
-@scalars("beta")
+@scalars("beta", "threshold")
 @bools("threshold", "beta")
 def softplus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
     """Return log(1 + exp(beta x)) / beta, and x itself where beta x is above `threshold`.

@@ -250,6 +250,8 @@ def softmin(x: Tensor, axis: int = -1, *, dtype: Any = None) -> Tensor:
         >>> print(ms.ops.softmin(ms.Tensor([1.0, 1.0])))
         [0.5 0.5]
     """
+    for one in axis if isinstance(axis, tuple) else ():
+        arguments.one_axis(one, "axis", "softmin", arguments.tensor(x, "x", "softmin").ndim)
     return softmax(-_cast("softmin", arguments.tensor(x, "x", "softmin"), dtype), axis)
 
 
@@ -272,7 +274,9 @@ def log_softmax(logits: Tensor, axis: int = -1) -> Tensor:
         >>> print(ms.ops.log_softmax(ms.Tensor([1.0, 1.0])))
         [-0.6931472 -0.6931472]
     """
-    return _log_softmax(logits) if type(axis) is int and axis == -1 else LogSoftmax(axis)(logits)
+    if type(axis) is not int:
+        arguments.integer(axis, "axis", "log_softmax")
+    return _log_softmax(logits) if axis == -1 else LogSoftmax(axis)(logits)
 
 
 @plain("dim")

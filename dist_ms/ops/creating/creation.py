@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_float
 from dist_ms.common.dtype import Number, float32, from_numpy, int64
-from dist_ms.common.error_classes import plain, reads
+from dist_ms.common.error_classes import plain, reads, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import floating, integer, integers, scalar, tensor
 from dist_ms.ops.kernels import filling
@@ -108,7 +108,7 @@ def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
 
     Args:
         size: the shape, an int or ints.
-        fill_value: a Python number or bool.
+        fill_value: a number or bool, or a Tensor of one.
         dtype: element type; int64 by default, whatever the number is.
 
     Returns:
@@ -123,6 +123,9 @@ def full(size: Any, fill_value: Any, *, dtype: Number | None = None) -> Tensor:
         >>> print(ms.ops.full((2,), 0.5, dtype=ms.float32))
         [0.5 0.5]
     """
+    fill_value = scalar(fill_value)
+    if isinstance(fill_value, Tensor):
+        raise ValueError(f"For 'full', 'fill_value' must be one number, but got a Tensor of shape {fill_value.shape}.")
     if not isinstance(fill_value, (bool, int, float, complex, np.generic)):
         raise TypeError(f"For 'full', 'fill_value' must be a number, but got {type(fill_value).__name__}.")
     return wrap(filled(shape_of(size, "size", "full"), fill_value, _dtype("full", dtype, int64)))
@@ -318,6 +321,7 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, *, dtype: Number | No
     return wrap(values.astype(d, copy=False))
 
 
+@scalars("maxlen")
 def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     """Make the numbers from `start` to `end`, `step` apart, without `end`.
 
@@ -341,6 +345,8 @@ def range(start: Any, end: Any, step: Any, maxlen: int = 1000000) -> Tensor:
     if isinstance(maxlen, bool):
         raise TypeError("For 'range', 'maxlen' must be an int, but got bool.")
     maxlen = integer(maxlen, "maxlen", "range")
+    if end is None:
+        raise TypeError("For 'range', 'end' must be a number or a Tensor of one element, but got None.")
     if len({isinstance(scalar(v), (float, np.floating)) for v in (start, end, step)}) > 1:
         raise TypeError(f"For 'range', the numbers must be all ints or all floats, but got {start}, {end} and {step}.")
     out = arange(start, end, step)
@@ -404,6 +410,7 @@ def linspace(start: Any, end: Any, steps: int) -> Tensor:
     return wrap(out)
 
 
+@plain("steps")
 def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number = float32) -> Tensor:
     """Make `steps` powers of `base` whose exponents go from `start` to `end` at equal distances.
 
@@ -418,7 +425,8 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
         Tensor with one dimension.
 
     Raises:
-        ValueError: if `steps` is below 1.
+        TypeError: if `dtype` is no float type.
+        ValueError: if `steps` or `base` is negative.
 
     Examples:
         >>> import dist_ms as ms
@@ -434,6 +442,10 @@ def logspace(start: Any, end: Any, steps: int, base: int = 10, *, dtype: Number 
     steps, base = integer(steps, "steps", "logspace"), integer(base, "base", "logspace")
     if steps < 0:
         raise ValueError(f"For 'logspace', 'steps' must be at least 0, but got {steps}.")
+    if base < 0:
+        raise ValueError(f"For 'logspace', 'base' must not be negative, but got {base}.")
+    if isinstance(dtype, Number) and dtype.np.kind not in "fV":
+        raise TypeError(f"For 'logspace', 'dtype' must be a float type, but got {dtype}.")
     return wrap(np.logspace(scalar(start), scalar(end), steps, base=base).astype(_dtype("logspace", dtype, float32)))
 
 

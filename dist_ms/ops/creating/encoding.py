@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms.common.checks import check_positive_int
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integral, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.layout import copied
@@ -17,6 +17,7 @@ from dist_ms.ops.primitive import Undifferentiable, as_tensor
 __all__ = ["OneHot", "one_hot", "sequence_mask"]
 
 
+@scalars("axis")
 class OneHot(Undifferentiable):
     """`one_hot` as a primitive: `OneHot(axis)(indices, depth, on_value, off_value)`."""
 

@@ -334,6 +334,7 @@ def uniform_candidate_sampler(
     return _sample(true, count, unique, candidates, hits, lambda c: np.full(c.shape, 1 / size))
 
 
+@plain("num_true", "num_sampled", "range_max", "seed")
 class LogUniformCandidateSampler(Primitive):
     """Classes drawn: `log_uniform_candidate_sampler` as a primitive, with its arguments as attributes.
 
@@ -363,6 +364,7 @@ class LogUniformCandidateSampler(Primitive):
         )
 
 
+@plain("num_true", "num_sampled", "range_max", "seed")
 class UniformCandidateSampler(Primitive):
     """Classes drawn: `uniform_candidate_sampler` as a primitive, with its arguments as attributes.
 

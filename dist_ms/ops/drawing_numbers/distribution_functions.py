@@ -6,31 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, float32
 from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import data_type, not_array, not_of, tensor
+from dist_ms.ops.arguments import data_type, not_of, tensor
 from dist_ms.ops.creating.creation import shape_of
-from dist_ms.ops.drawing_numbers.drawing import generator_of, parameter_array
+from dist_ms.ops.drawing_numbers.drawing import generator_of, parameter_array, shape_of_draws
 from dist_ms.ops.drawing_numbers.random_sources import source_of
 
 __all__ = ["gamma", "laplace", "poisson", "random_poisson", "standard_laplace"]
-
-
-def shape_of_draws(shape: Any, owner: str) -> tuple:
-    """The shape of draws that are not broadcast: ints, or a Tensor of one dimension; there are some draws.
-
-    Raises:
-        TypeError: if it holds anything but ints.
-        ValueError: if it is a Tensor of other dimensions, or a length is not positive.
-    """
-    if isinstance(shape, Tensor):
-        check_dimensions(shape, "shape", owner, 1)
-    size = shape_of(not_array(shape, "shape", owner), "shape", owner)
-    if 0 in size:
-        raise ValueError(f"For '{owner}', 'shape' must hold positive lengths, but got {size}.")
-    return size
 
 
 def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
@@ -54,7 +38,7 @@ def gamma(shape: Any, alpha: Any, beta: Any, seed: int | None = None) -> Tensor:
         (4, 2)
     """
     a, b = tensor(alpha, "alpha", "gamma").array(), tensor(beta, "beta", "gamma").array()
-    full = shape_of(shape, "shape", "gamma") + np.broadcast_shapes(a.shape, b.shape)
+    full = shape_of_draws(shape, "gamma", 1) + np.broadcast_shapes(a.shape, b.shape)
     return wrap((generator_of("gamma", seed).gamma(np.broadcast_to(a, full)) / b).astype(np.float32))
 
 
@@ -136,7 +120,7 @@ def laplace(shape: Any, mean: Any, lambda_param: Any, seed: int | None = None) -
     not_of(lambda_param, "?ibhlBHILFD", "lambda_param", "laplace")
     not_of(mean, "?ibhlBHILFD", "mean", "laplace")
     m, s = parameter_array(mean, "mean", "laplace"), parameter_array(lambda_param, "lambda_param", "laplace")
-    drawn = source_of("laplace", seed).laplace(shape_of(shape, "shape", "laplace"))
+    drawn = source_of("laplace", seed).laplace(shape_of_draws(shape, "laplace", 1))
     return wrap(np.asarray(drawn * s + m, np.float32))
 
 
@@ -156,4 +140,4 @@ def standard_laplace(shape: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.standard_laplace((2, 3)).shape
         (2, 3)
     """
-    return wrap(source_of("standard_laplace", seed).laplace(shape_of(shape, "shape", "standard_laplace")))
+    return wrap(source_of("standard_laplace", seed).laplace(shape_of_draws(shape, "standard_laplace")))

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain, truths
+from dist_ms.common.error_classes import plain, scalars, truths
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer, not_of, tensor
 from dist_ms.ops.drawing_numbers import drawing
@@ -95,6 +95,7 @@ class Bernoulli(Primitive):
 
 @plain("seed")
 @truths("replacement")
+@scalars("num_samples")
 def multinomial(input: Tensor, num_samples: int, replacement: bool = True, seed: int | None = None) -> Tensor:
     """Draw places in rows of weights, each as likely as its weight says.
 

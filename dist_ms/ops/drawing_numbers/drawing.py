@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.dtype import Number, float32, int32, int64
-from dist_ms.common.error_classes import bools, plain, raises
+from dist_ms.common.error_classes import bools, of_type, plain, raises
 from dist_ms.common.random import seed as seeds
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import data_type, integer, number, tensor
@@ -79,12 +80,31 @@ def draw_uniform(rng: np.random.Generator, shape: tuple, d: np.dtype) -> np.ndar
     return rng.random(shape, np.float32 if d.itemsize <= 4 else np.float64).astype(d, copy=False)
 
 
+def shape_of_draws(shape: Any, owner: str, least: int = 0) -> tuple:
+    """The shape of draws: a tuple of ints, none below `least`, or a Tensor of them.
+
+    Raises:
+        TypeError: for anything else, or what MindSpore raises.
+        ValueError: if a length is too small, or the Tensor has not one dimension.
+    """
+    if isinstance(shape, Tensor):
+        check_dimensions(shape, "shape", owner, 1)
+    elif not isinstance(shape, tuple):
+        raise of_type("shape", owner, shape)(
+            f"For '{owner}', 'shape' must be a tuple of ints or a Tensor, but got {type(shape).__name__}."
+        )
+    size = shape_of(shape, "shape", owner)
+    if min(size, default=least) < least:
+        raise ValueError(f"For '{owner}', 'shape' must hold lengths of {least} or more, but got {size}.")
+    return size
+
+
 @plain("seed")
 def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
     """Draw normal numbers with mean 0 and standard deviation 1.
 
     Args:
-        shape: the shape, an int or ints.
+        shape: the shape, a tuple of ints or a Tensor.
         seed: start of this call alone.
 
     Returns:
@@ -99,7 +119,7 @@ def standard_normal(shape: Any, seed: int | None = None) -> Tensor:
         >>> ms.ops.standard_normal((2, 3)).shape
         (2, 3)
     """
-    return wrap(source_of("standard_normal", seed).normal(shape_of(shape, "shape", "standard_normal")))
+    return wrap(source_of("standard_normal", seed).normal(shape_of_draws(shape, "standard_normal")))
 
 
 @plain("seed")
@@ -125,10 +145,8 @@ def normal(shape: Any, mean: Any, stddev: Any, seed: int | None = None) -> Tenso
         >>> ms.ops.normal((2, 3), 0.0, 1.0).shape
         (2, 3)
     """
-    if isinstance(shape, list):
-        raise TypeError("For 'normal', 'shape' must be a tuple of ints, but got list.")
     m, s = parameter_array(mean, "mean", "normal"), parameter_array(stddev, "stddev", "normal")
-    size, source = shape_of(shape, "shape", "normal"), source_of("normal", seed)
+    size, source = shape_of_draws(shape, "normal", 1), source_of("normal", seed)
     if not m.ndim and not s.ndim:
         return wrap(source.normal(size, mean=float(m), deviation=float(s)))
     return wrap(np.asarray(source.normal(size) * s + m, np.float32))
@@ -176,10 +194,10 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
         low, high = minval.array(), maxval.array()
         if (low >= high).any():
             raise ValueError(f"For 'uniform', 'minval' must be below 'maxval', but got {minval} and {maxval}.")
-        full = np.broadcast_shapes(shape_of(shape, "shape", "uniform"), low.shape, high.shape)
+        full = np.broadcast_shapes(shape_of_draws(shape, "uniform"), low.shape, high.shape)
         return wrap(source_of("uniform", seed).integers(low, high, full).astype(dtype.np))
     low, high = parameter_array(minval, "minval", "uniform"), parameter_array(maxval, "maxval", "uniform")
-    size, source = shape_of(shape, "shape", "uniform"), source_of("uniform", seed)
+    size, source = shape_of_draws(shape, "uniform"), source_of("uniform", seed)
     below = np.where(high > low, np.nextafter(high, low), low)  # Rounding must not reach the upper limit.
     if not low.ndim and not high.ndim:
         out = source.uniform(size, low=float(low), span=float(high - low))
@@ -189,6 +207,7 @@ def uniform(shape: Any, minval: Any, maxval: Any, seed: int | None = None, dtype
     return wrap(np.asarray(out, np.float32).astype(_float_dtype("uniform", dtype), copy=False))
 
 
+@raises(size=(RuntimeError, ValueError))
 @plain("size")
 def rand(*size: Any, dtype: Number | None = None, seed: int | None = None) -> Tensor:
     """Draw numbers from [0, 1).
@@ -218,6 +237,8 @@ def _size(name: str, size: tuple) -> tuple:
     """A shape given as separate ints or as one sequence."""
     if len(size) == 1 and isinstance(size[0], (tuple, list, Tensor)):
         size = size[0]
+    elif not all(isinstance(n, int) for n in size):
+        raise TypeError(f"For '{name}', 'size' must be ints, or a tuple or list of them, but got {size}.")
     return shape_of(size, "size", name)
 
 
@@ -234,7 +255,8 @@ def randn(*size: Any, dtype: Number | None = None, seed: int | None = None) -> T
     return wrap(source_of("randn", seed).normal(_size("randn", size), d))
 
 
-@plain("low", "high")
+@raises(size=(RuntimeError, ValueError))
+@plain("low", "high", "seed")
 def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw integers that are equally likely from [low, high).
 
@@ -260,7 +282,7 @@ def randint(low: int, high: int, size: Any, seed: int | None = None, *, dtype: N
         (1, 3)
     """
     d = _int_dtype("randint", dtype)
-    if not isinstance(size, (tuple, list)):
+    if not isinstance(size, tuple):
         raise ValueError(f"For 'randint', 'size' must be a tuple, but got {type(size).__name__}.")
     return wrap(_integers("randint", low, high, size, seed, d))
 
@@ -277,8 +299,8 @@ def _int_dtype(name: str, dtype: Any) -> np.dtype:
     """The NumPy dtype of random integers, int64 by default."""
     if dtype is None:
         return int64.np
-    if not isinstance(dtype, Number) or dtype.np.kind not in "iu":
-        raise ValueError(f"For '{name}', 'dtype' must be an integer type, but got {dtype!r}.")
+    if not isinstance(dtype, Number) or dtype.np.kind != "i":
+        raise ValueError(f"For '{name}', 'dtype' must be a signed integer type, but got {dtype!r}.")
     return dtype.np
 
 
@@ -303,8 +325,9 @@ def rand_like(input: Tensor, seed: int | None = None, *, dtype: Number | None = 
         >>> ms.ops.rand_like(ms.Tensor([1.0, 2.0])).shape
         (2,)
     """
-    d = _float_dtype("rand_like", dtype or tensor(input, "input", "rand_like").dtype)
-    return wrap(source_of("rand_like", seed).uniform(tensor(input, "input", "rand_like").shape, d))
+    tensor(input, "input", "rand_like")
+    d = _float_dtype("rand_like", input.dtype if dtype is None else dtype)
+    return wrap(source_of("rand_like", seed).uniform(input.shape, d))
 
 
 @plain("seed")
@@ -316,10 +339,12 @@ def randn_like(input: Tensor, seed: int | None = None, *, dtype: Number | None =
         >>> ms.ops.randn_like(ms.Tensor([1.0, 2.0])).shape
         (2,)
     """
-    d = _float_dtype("randn_like", dtype or tensor(input, "input", "randn_like").dtype)
-    return wrap(source_of("randn_like", seed).normal(tensor(input, "input", "randn_like").shape, d))
+    tensor(input, "input", "randn_like")
+    d = _float_dtype("randn_like", input.dtype if dtype is None else dtype)
+    return wrap(source_of("randn_like", seed).normal(input.shape, d))
 
 
+@plain("low", "high", "seed")
 def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *, dtype: Number | None = None) -> Tensor:
     """Draw integers from [low, high) in the shape of a tensor.
 
@@ -342,7 +367,8 @@ def randint_like(input: Tensor, low: int, high: int, seed: int | None = None, *,
         >>> ms.ops.randint_like(ms.Tensor([1, 2]), 0, 5).shape
         (2,)
     """
-    d = _int_dtype("randint_like", dtype or tensor(input, "input", "randint_like").dtype)
+    tensor(input, "input", "randint_like")
+    d = _int_dtype("randint_like", input.dtype if dtype is None else dtype)
     return wrap(_integers("randint_like", low, high, input.shape, seed, d))
 
 

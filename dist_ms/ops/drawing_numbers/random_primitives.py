@@ -17,7 +17,7 @@ from dist_ms.ops.arguments import floating, integer, not_of, tensor
 from dist_ms.ops.creating.creation import shape_of
 from dist_ms.ops.drawing_numbers import distribution_functions
 from dist_ms.ops.drawing_numbers.distributions import places
-from dist_ms.ops.drawing_numbers.drawing import generator_of
+from dist_ms.ops.drawing_numbers.drawing import generator_of, shape_of_draws
 from dist_ms.ops.drawing_numbers.random_engines import PhiloxSequence
 from dist_ms.ops.drawing_numbers.random_sources import FreeSource, SeededSource, philox_gamma, seeds_of
 from dist_ms.ops.primitive import Primitive
@@ -175,7 +175,7 @@ class RandomGamma(SeededPrimitive):
         a = floating(tensor(alpha, "alpha", self.name).array(), "alpha", self.name, complex_too=False)
         if not (a > 0).all():
             raise ValueError(f"For '{self.name}', 'alpha' must be above 0, but got {alpha}.")
-        size = distribution_functions.shape_of_draws(shape, self.name)
+        size = shape_of_draws(shape, self.name, 1)
         if not self.seed and not self.seed2:
             return wrap(generator_of(self.name, None).gamma(np.broadcast_to(a, size + a.shape)).astype(a.dtype))
         each = math.prod(size)

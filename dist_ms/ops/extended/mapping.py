@@ -14,7 +14,7 @@ linear = ops.dense
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """`ops.dropout`, with `inplace`."""
-    out = ops.dropout(input, p, training)
+    out = ops.dropout(input, float(p) if type(p) is int else p, training)
     return input.copy_(out) if inplace else out
 
 

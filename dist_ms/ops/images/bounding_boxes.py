@@ -9,6 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.checks import check_elements, check_float
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integers, one_dtype, tensor
 from dist_ms.ops.primitive import Primitive
@@ -80,6 +81,7 @@ def bounding_box_encode(anchor_box: Tensor, groundtruth_box: Tensor, means: Any 
     return ops.stack([(p - m) / s for p, m, s in four], axis=1)
 
 
+@raises(max_shape=(RuntimeError, ValueError))
 def bounding_box_decode(
     anchor_box: Tensor,
     deltas: Tensor,
@@ -116,6 +118,8 @@ def bounding_box_decode(
     px, py, pw, ph = _middle(_boxes(anchor_box, "anchor_box", owner))
     if _boxes(deltas, "deltas", owner).shape != anchor_box.shape:
         raise ValueError(f"For '{owner}', 'deltas' must have shape {anchor_box.shape}, but got {deltas.shape}.")
+    if max_shape is not None and not isinstance(max_shape, tuple):
+        raise TypeError(f"For '{owner}', 'max_shape' must be a tuple, but got {type(max_shape).__name__}.")
     sizes = integers(max_shape, "max_shape", owner)
     if len(sizes) != 2:
         raise ValueError(f"For '{owner}', 'max_shape' must be a height and a width, but got {max_shape!r}.")

@@ -272,7 +272,7 @@ def whole_attention(
     scores = ops.BatchMatMul(transpose_b=True)(q * scale, k)
     weights = ops.softmax(scores if bias is None else scores + bias, -1)
     if drop:
-        weights = ops.dropout(weights, drop, True)
+        weights = ops.dropout(weights, float(drop), True)
     return ops.BatchMatMul()(weights, v), weights
 
 

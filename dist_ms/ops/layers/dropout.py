@@ -16,7 +16,7 @@ import numpy as np
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import holds_floats
 from dist_ms.common.checks import check_bool, check_float, check_number_range
-from dist_ms.common.error_classes import scalars
+from dist_ms.common.error_classes import bools, scalars
 from dist_ms.common.random import minimal_standard, seed
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops import arguments
@@ -266,10 +266,12 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, seed: int | No
 def _dropping(p: Any, training: Any, seed: Any) -> Dropout | None:
     """The operation that `dropout` runs with these options, None when not training."""
     check_bool(training, "training", "dropout")
-    if not 0 <= arguments.number(p, "p", "dropout") < 1:
+    if not 0 <= arguments.number(p, "p", "dropout") < 1 and not (training and isinstance(p, int)):
         raise RuntimeError(f"For 'dropout', 'p' must be in [0, 1), but got {p}.")
     if not training:
         return None
+    if isinstance(p, int):
+        raise TypeError(f"For 'dropout', 'p' must be a float, but got int {p}.")
     return Dropout(1.0 - p, 0 if seed is None else arguments.integer(seed, "seed", "dropout"))
 
 
@@ -313,6 +315,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     return _drop_channels("dropout1d", input, p, training, (2, 3))
 
 
+@bools("p")
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     """Set channels of (N, C, H, W) to 0 with probability p, divide the others by 1 - p.
 

@@ -99,7 +99,7 @@ class LSTM(Primitive):
                 last.append(ends)
             x = ops.concat(outputs, 2) if len(outputs) > 1 else outputs[0]
             if self.dropout and layer < self.num_layers - 1:
-                x = ops.dropout(x, self.dropout)
+                x = ops.dropout(x, float(self.dropout))
         empty = np.zeros((1, 1), input.array().dtype)
         h_n, c_n = (ops.stack([ends[k] for ends in last]) for k in (0, 1))
         return x, h_n, c_n, wrap(empty), wrap(empty.copy())

@@ -10,7 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.checks import check_float
-from dist_ms.common.error_classes import reads
+from dist_ms.common.error_classes import plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import floating, number, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import sub
@@ -62,7 +62,7 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0) -> Tensor:
     return VectorNorm(p)(sub(expand_dims(x1, -2), expand_dims(x2, -3)), -1)
 
 
-@reads(x2="ndim")
+@plain("dim")
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Tensor:
     """Return the cosines of the angles between vectors along one dimension.
 
@@ -87,7 +87,11 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) 
         [0.96]
     """
     for name, value in (("x1", x1), ("x2", x2)):
+        if isinstance(value, (bool, int, float)):  # which MindSpore multiplies, and whose dimensions it reads
+            raise AttributeError(f"For 'cosine_similarity', '{name}' must be a Tensor, but got {value}.")
         one_dtype("cosine_similarity", "fV", **{name: tensor(value, name, "cosine_similarity")})
+    if eps is None or isinstance(eps, bool):
+        raise ValueError(f"For 'cosine_similarity', 'eps' must be a number, but got {eps}.")
     shapes = tensor(x1, "x1", "cosine_similarity").shape, tensor(x2, "x2", "cosine_similarity").shape
     shape = np.broadcast_shapes(*shapes)
     axis = one_axis(dim, "dim", "cosine_similarity", len(shape))

@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.tape import wanted
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor, wrap
-from dist_ms.ops.arguments import boolean, floating, integral, not_of, one_dtype, same_rank, tensor
+from dist_ms.ops.arguments import boolean, floating, integral, not_of, number, one_dtype, same_rank, tensor
 from dist_ms.ops.linear_algebra import lapack
 from dist_ms.ops.linear_algebra.decompositions import singular_values, square_matrices
 from dist_ms.ops.primitive import OfTensors, Primitive
@@ -286,6 +286,9 @@ def pinv(x: Tensor, *, atol: float | None = None, rtol: float | None = None, her
         kind = ValueError if x.ndim else TypeError
         raise kind(f"For 'pinv', 'x' must hold matrices, but got the shape {x.shape}.")
     boolean(hermitian, "hermitian", "pinv")
+    for name, limit in (("atol", atol), ("rtol", rtol)):
+        if limit is not None and not isinstance(limit, Tensor):
+            number(limit, name, "pinv", True)
     return PseudoInverse(atol or 0.0, 0.0 if rtol is None and atol is not None else rtol)(x)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.checks import check_dimensions
 from dist_ms.common.error_classes import shaped
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import integer, integers, no_tensor, not_array, not_of, one_dtype, one_of, tensor
@@ -33,6 +34,8 @@ _ALIGNS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 def _range(name: str, k: Any) -> tuple[int, int]:
     """The lowest and the highest diagonal."""
+    if isinstance(k, Tensor):
+        check_dimensions(k, "k", name, 0, 1)
     found = integers(k.array().reshape(-1) if isinstance(k, Tensor) else not_array(k, "k", name), "k", name)
     if len(found) not in (1, 2) or found[0] > found[-1]:
         raise ValueError(f"For '{name}', 'k' must be one or two rising ints, but got {found}.")

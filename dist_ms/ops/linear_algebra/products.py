@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.error_classes import plain
+from dist_ms.common.checks import check_type
+from dist_ms.common.error_classes import bools, plain
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_of, one_axis, one_dtype, tensor
 from dist_ms.ops.elementwise.arithmetic import add, mul, sub
@@ -68,6 +69,15 @@ def dot(input: Tensor, other: Tensor) -> Tensor:
     return tensor_dot(input, other, ((-1,), (-2,)))
 
 
+def _dims(dims: Any) -> tuple:
+    """One of the two tuples of `tensor_dot`'s axes."""
+    several = isinstance(dims, (tuple, list))
+    if (several and any(isinstance(n, Tensor) for n in dims)) or isinstance(dims, (str, dict)):
+        raise ValueError(f"For 'tensor_dot', 'axes' must be an int or two tuples of them, but one of two is {dims!r}.")
+    return (int(dims),) if isinstance(dims, int) else integers(dims, "axes", "tensor_dot")
+
+
+@bools("axes")
 def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
     """Sum the products over dimensions of two tensors.
 
@@ -95,7 +105,10 @@ def tensor_dot(x1: Tensor, x2: Tensor, axes: Any) -> Tensor:
             raise ValueError(f"For 'tensor_dot', 'axes' must not exceed the dimensions of the inputs, but got {axes}.")
         first, second = tuple(range(a_ndim - axes, a_ndim)), tuple(range(axes))
     else:
-        pair = [(p,) if isinstance(p, int) else integers(p, "axes", "tensor_dot") for p in axes]
+        check_type(axes, "axes", "tensor_dot", (tuple, list))
+        pair = [_dims(p) for p in axes]
+        if len(pair) != 2:
+            raise ValueError(f"For 'tensor_dot', 'axes' must be an int or two tuples of them, but got {axes}.")
         first = tuple([one_axis(a, "axes", "tensor_dot", a_ndim) for a in pair[0]])
         second = tuple([one_axis(a, "axes", "tensor_dot", b_ndim) for a in pair[1]])
     if [x1.shape[a] for a in first] != [x2.shape[b] for b in second]:
@@ -142,6 +155,8 @@ def batch_dot(x1: Tensor, x2: Tensor, axes: Any = None) -> Tensor:
         axes = (n1 - 1, n2 - 1 if n2 == 2 else n2 - 2)
     if not isinstance(axes, (int, tuple, list)):
         raise ValueError(f"For 'batch_dot', 'axes' must be an int or two of them, but got {type(axes).__name__}.")
+    if not isinstance(axes, int) and len(axes) != 2:
+        raise ValueError(f"For 'batch_dot', 'axes' must be an int or two of them, but got {axes}.")
     pair = (axes, axes) if isinstance(axes, int) else integers(axes, "axes", "batch_dot")
     a, b = one_axis(pair[0], "axes", "batch_dot", n1), one_axis(pair[1], "axes", "batch_dot", n2)
     if not a or not b or x1.shape[a] != x2.shape[b]:
@@ -316,6 +331,8 @@ def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, value: Any = 1) -> 
         >>> print(ms.ops.addcdiv(ms.Tensor([1.0]), ms.Tensor([3.0]), ms.Tensor([2.0]), 2))
         [4.]
     """
+    if isinstance(value, bool):
+        raise TypeError("For 'addcdiv', 'value' must be a number or a Tensor, but got a bool.")
     one_dtype("addcdiv", "fVc", input=input, tensor1=tensor1, tensor2=tensor2)
     operands = [tensor(x, n, "addcdiv") for n, x in (("input", input), ("tensor1", tensor1), ("tensor2", tensor2))]
     plain = type(value) is int and value == 1 and input._element.kind in "fV"
@@ -326,8 +343,8 @@ def ldexp(x: Tensor, other: Any) -> Tensor:
     """Return x * 2**other.
 
     Args:
-        x: a Tensor.
-        other: a Tensor of exponents, or a number.
+        x: a Tensor, or a number.
+        other: a Tensor of exponents, or a number where `x` is a Tensor.
 
     Returns:
         Tensor of the broadcast shape.
@@ -337,6 +354,8 @@ def ldexp(x: Tensor, other: Any) -> Tensor:
         >>> print(ms.ops.ldexp(ms.Tensor([1.5]), ms.Tensor([2])))
         [6.]
     """
+    if isinstance(x, (bool, int, float)) and isinstance(other, Tensor):
+        return mul(x, ops.pow(2.0, not_of(other, "FD", "other", "ldexp")))
     not_of(x, "FD", "x", "ldexp")
     not_of(other, "FD", "other", "ldexp")
     return mul(tensor(x, "x", "ldexp"), ops.pow(2.0, other) if isinstance(other, Tensor) else 2.0**other)

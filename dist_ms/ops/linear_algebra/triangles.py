@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms._ext import small
 from dist_ms.common.dtype import Number, bool_, int64
-from dist_ms.common.error_classes import plain, scalars
+from dist_ms.common.error_classes import bools, plain, scalars
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import array, data_type, integer, not_of, one_axis, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -340,6 +340,8 @@ class DiagPart(Primitive):
         return reshape(Diagonal()(reshape(input_x, (n, n))), half)
 
 
+@bools("offset")
+@plain("offset")
 def diagflat(input: Tensor, offset: int = 0) -> Tensor:
     """Make a matrix with all elements, row by row, on a diagonal.
 
@@ -361,9 +363,11 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
          [0 0 0]]
     """
     not_of(input, "?B", "input", "diagflat")
-    return diag_embed(reshape(tensor(input, "input", "diagflat"), (-1,)), offset)
+    return diag_embed(reshape(tensor(input, "input", "diagflat"), (-1,)), integer(offset, "offset", "diagflat"))
 
 
+@plain("dim1", "dim2")
+@scalars("dim1", "dim2")
 def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
     """Copy a tensor, with the diagonals of its matrices replaced.
 
@@ -389,6 +393,8 @@ def diagonal_scatter(input: Tensor, src: Tensor, offset: int = 0, dim1: int = 0,
     not_of(input, "?FD", "input", "diagonal_scatter")
     not_of(src, "?FD", "src", "diagonal_scatter")
     tensor(input, "input", "diagonal_scatter")
+    for name, dim in (("dim1", dim1), ("dim2", dim2)):
+        integer(dim, name, "diagonal_scatter")
     wanted = ops.zeros_like(input).array().diagonal(offset, dim1, dim2).shape
     if tensor(src, "src", "diagonal_scatter").shape != wanted:
         raise ValueError(f"For 'diagonal_scatter', 'src' must have the shape {wanted}, but got {src.shape}.")

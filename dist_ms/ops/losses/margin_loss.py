@@ -113,6 +113,7 @@ def margin_ranking_loss(
     return reduced(ops.maximum(margin - target * (input1 - input2), 0.0), reduction)
 
 
+@bools("margin")
 @reads("shape")
 def hinge_embedding_loss(inputs: Tensor, targets: Tensor, margin: float = 1.0, reduction: str = "mean") -> Tensor:
     """Return x where the target is 1 (or anything but -1), max(0, margin - x) where it is -1.

@@ -8,7 +8,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import raises
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import (
     array,
@@ -68,6 +68,7 @@ class ListDiff(Undifferentiable):
         return x[places], places.astype(self.out_idx.np)
 
 
+@plain("k")
 class InTopK(Undifferentiable):
     """`intopk` as a primitive: `InTopK(k)(x1, x2)`."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dist_ms.common.error_classes import bools, raises, scalars
+from dist_ms.common.error_classes import bools, plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, not_array, one_axis, one_dtype, same_rank, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -28,6 +28,7 @@ __all__ = [
 
 
 @bools("index")
+@plain("axis")
 @scalars("index")
 def select_scatter(input: Tensor, src: Tensor, axis: int, index: int) -> Tensor:
     """Copy a tensor, with one slice along a dimension replaced.
@@ -147,8 +148,8 @@ def inplace_add(x: Tensor, v: Tensor, indices: Any) -> Tensor:
     same_rank(x, v, "inplace_add")
     one_dtype("inplace_add", x=x, v=v)
     rows = _rows(indices, "inplace_add")
-    if min(rows, default=0) < 0:
-        raise ValueError(f"For 'inplace_add', 'indices' must not be negative, but got {indices}.")
+    if min(rows) < 0 or max(rows) >= (x.shape[0] if x.ndim else 1):
+        raise ValueError(f"For 'inplace_add', 'indices' must be rows of the shape {x.shape}, but got {indices}.")
     return AddAt(slices_at("inplace_add", 0, as_tensor(rows), x))(x, v)
 
 
@@ -162,6 +163,8 @@ def _rows(indices: Any, owner: str) -> list[int]:
         raise TypeError(
             f"For '{owner}', 'indices' must be an int or a tuple of ints, but got {type(indices).__name__}."
         )
+    if indices == ():
+        raise ValueError(f"For '{owner}', 'indices' must not be empty.")
     return list(integers(indices, "indices", owner))
 
 

@@ -60,21 +60,25 @@ class TensorScatterElements(OfTensors):
     def forward(self, data: np.ndarray, indices: np.ndarray, updates: np.ndarray) -> np.ndarray:
         if not array(data, "data", self.name).ndim:
             raise ValueError(f"For '{self.name}', 'data' must have at least 1 dimension, but got a scalar.")
+        array(updates, "updates", self.name)
+        if len({data.ndim, array(indices, "indices", self.name).ndim, updates.ndim}) > 1:
+            raise self.wrong_shape(
+                f"For '{self.name}', 'data', 'indices' and 'updates' must have equally many dimensions, but got "
+                f"{data.shape}, {indices.shape} and {updates.shape}."
+            )
         axis = one_axis(self.axis, "axis", self.name, data.ndim)
         integral(indices, "indices", self.name)
-        if array(updates, "updates", self.name).dtype != data.dtype:
+        if updates.dtype != data.dtype:
             raise TypeError(
                 f"For '{self.name}', 'updates' must have the dtype of 'data', {from_numpy(data.dtype)}, "
                 f"but got {from_numpy(updates.dtype)}."
             )
-        if (
-            indices.shape != updates.shape
-            or indices.ndim != data.ndim
-            or any(n > m for i, (n, m) in enumerate(zip(indices.shape, data.shape)) if i != axis)
+        if indices.shape != updates.shape or any(
+            n > m for i, (n, m) in enumerate(zip(indices.shape, data.shape)) if i != axis
         ):
-            raise self.wrong_shape(
-                f"For '{self.name}', 'indices' and 'updates' must have one shape, with as many dimensions "
-                f"as 'data' and none longer but {axis}, but got {indices.shape}, {updates.shape} and "
+            raise RuntimeError(
+                f"For '{self.name}', 'indices' and 'updates' must have one shape, "
+                f"none longer than 'data' but along {axis}, but got {indices.shape}, {updates.shape} and "
                 f"{data.shape}."
             )
         out = copied(data)

@@ -21,7 +21,7 @@ from dist_ms.common.tensor import Tensor
 from dist_ms.common.tensor.rank_part import RankPart
 from dist_ms.common.tensor.scaled import pending, readable, scaled
 from dist_ms.common.tensor.sparse_tensor import RowTensor
-from dist_ms.ops.arguments import array, tensor
+from dist_ms.ops.arguments import array, number, scalar, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import add, mul, square
 from dist_ms.ops.elementwise.division import true_divide
@@ -108,6 +108,7 @@ def clip_by_norm(x: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfi
         [3. 4.]
     """
     several = x if isinstance(x, (tuple, list)) else [x]
+    norm_type = number(scalar(norm_type), "norm_type", "clip_by_norm", True)
     if any(isinstance(t, (int, float)) for t in several):  # whose dtype MindSpore reads
         raise AttributeError(f"For 'clip_by_norm', 'x' must be a Tensor or hold Tensors, but got {x!r}.")
     norms = [vector_norm(tensor(t, "x", "clip_by_norm"), norm_type) for t in several]
@@ -165,6 +166,9 @@ def clip_by_global_norm(x: Any, clip_norm: float = 1.0, use_norm: Any = None) ->
         [0.3] [0.4]
     """
     owner = "clip_by_global_norm"
+    clip_norm = scalar(clip_norm)
+    if isinstance(clip_norm, Tensor):
+        raise ValueError(f"For '{owner}', 'clip_norm' must be one number, but got the shape {clip_norm.shape}.")
     if isinstance(clip_norm, bool) or not isinstance(clip_norm, (int, float)):
         raise TypeError(f"For 'clip_by_global_norm', 'clip_norm' must be a number, but got {type(clip_norm).__name__}.")
     if clip_norm <= 0 or use_norm is not None:

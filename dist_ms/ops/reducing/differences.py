@@ -72,6 +72,8 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: float = 1.0, dim: int = -1)
         4.0
     """
     check_float(dx, "dx", "trapz")
+    if not tensor(y, "y", "trapz").ndim:
+        raise ValueError("For 'trapz', 'y' must have at least 1 dimension, but got a scalar.")
     axis = one_axis(dim, "dim", "trapz", tensor(y, "y", "trapz").ndim)
     lead = (slice(None),) * axis
     pairs = add(y[(*lead, slice(1, None))], y[(*lead, slice(None, -1))])

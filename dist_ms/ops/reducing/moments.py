@@ -42,7 +42,7 @@ __all__ = [
 
 def _spread(name: str, input: Tensor, axis: Any, ddof: Any, keepdims: bool) -> tuple[Tensor, Tensor]:
     """(variance, mean) over dimensions, of floats."""
-    floating(tensor(input, "input", name).array(), "input", name)
+    floating(tensor(input, "input", name).array(), "input", name, complex_too=False)
     ddof = ddof if isinstance(ddof, bool) else integer(ddof, "ddof", name)
     boolean(keepdims, "keepdims", name)
     if isinstance(axis, list):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from dist_ms import ops
-from dist_ms.common.checks import check_float, check_int
-from dist_ms.common.error_classes import plain, raises, reads, scalars
+from dist_ms.common.checks import check_float, check_int, check_type
+from dist_ms.common.error_classes import plain, raises, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, not_of, tensor
+from dist_ms.ops.arguments import boolean, floating, integer, integers, many_axes, not_of, one_axis, scalar, tensor
 from dist_ms.ops.creating.casting import cast_array
 from dist_ms.ops.elementwise.arithmetic import add, mul, square, sub
 from dist_ms.ops.elementwise.division import div_no_nan, true_divide
@@ -119,7 +119,7 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
         5.0 7.0
     """
     if not isinstance(ord, (int, float)):
-        wrong = ValueError if isinstance(ord, str) else TypeError
+        wrong = ValueError if isinstance(ord, (str, Tensor)) else TypeError
         raise wrong(f"For 'vector_norm', 'ord' must be a number, but got {ord!r}.")
     x = tensor(x, "x", "vector_norm") if dtype is None else ops.cast(x, dtype)
     return VectorNorm(ord, boolean(keepdims, "keepdims", "vector_norm"))(x, () if axis is None else axis)
@@ -127,7 +127,7 @@ def vector_norm(x: Tensor, ord: float = 2, axis: Any = None, keepdims: bool = Fa
 
 @reads("shape")
 @plain("axis")
-@scalars("axis")
+@truths("keepdims")
 def matrix_norm(
     A: Tensor, ord: Any = "fro", axis: Any = (-2, -1), keepdims: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -154,8 +154,9 @@ def matrix_norm(
         5.0
     """
     x = tensor(A, "A", "matrix_norm") if dtype is None else ops.cast(A, dtype)
+    keepdims = boolean(keepdims, "keepdims", "matrix_norm")
     axes = many_axes(axis, "axis", "matrix_norm", x.ndim)
-    if len(axes) != 2:
+    if len(axes) != 2 or not isinstance(axis, (tuple, list)) or not axis:
         raise ValueError(f"For 'matrix_norm', 'axis' must be two dimensions, but got {axis}.")
     if ord == "fro":
         return vector_norm(x, 2, axes, keepdims)
@@ -200,9 +201,13 @@ def norm(A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, 
     """
     x = tensor(A, "A", "norm") if dtype is None else ops.cast(A, dtype)
     axes = None if dim is None else integers(dim, "dim", "norm")
+    ord = scalar(ord)
+    matrices = (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2)
+    if isinstance(ord, str) and not matrices:
+        raise TypeError(f"For 'norm', 'ord' must be a number for vectors, but got {ord!r}.")
     if ord is None:
         return vector_norm(x, 2, axes, bool(keepdim))
-    if (axes is None and x.ndim == 2) or (axes is not None and len(axes) == 2):
+    if matrices:
         return matrix_norm(x, ord, axes or (0, 1), keepdim)
     if axes is None and x.ndim > 2:
         raise ValueError(
@@ -296,7 +301,8 @@ def dist(input: Tensor, other: Tensor, p: float = 2) -> Tensor:
         >>> print(ms.ops.dist(ms.Tensor([1.0, 1.0]), ms.Tensor([4.0, 5.0])))
         5.0
     """
-    check_int(p, "p", "dist")
+    if check_int(p, "p", "dist") < 0:
+        raise ValueError(f"For 'dist', 'p' must not be negative, but got {p}.")
     gap = sub(tensor(input, "input", "dist"), tensor(other, "other", "dist"))
     return vector_norm(not_of(gap, "FD", "input", "dist"), p)
 
@@ -316,7 +322,8 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
         Tensor of the shape of `input`.
 
     Raises:
-        ValueError: if `axis` is out of range.
+        ValueError: if `p` is not positive.
+        RuntimeError: if `axis` is out of range, or `maxnorm` negative.
 
     Examples:
         >>> import dist_ms as ms
@@ -326,10 +333,18 @@ def renorm(input: Tensor, p: int, axis: int, maxnorm: float) -> Tensor:
     """
     not_of(input, "?ibhlBHIL", "input", "renorm")
     check_float(maxnorm, "maxnorm", "renorm")
+    if maxnorm < 0:
+        raise RuntimeError(f"For 'renorm', 'maxnorm' must not be negative, but got {maxnorm}.")
+    p = scalar(p)
+    if isinstance(p, (str, Tensor)):
+        raise ValueError(f"For 'renorm', 'p' must be an int, but got {p!r}.")
     if check_int(p, "p", "renorm") <= 0:
         raise ValueError(f"For 'renorm', 'p' must be positive, but got {p}.")
-    axes = many_axes(axis, "axis", "renorm", tensor(input, "input", "renorm").ndim)
-    size = vector_norm(input, p, tuple([i for i in range(input.ndim) if i not in axes]), True)
+    check_type(axis, "axis", "renorm", int)
+    if not tensor(input, "input", "renorm").ndim:
+        raise RuntimeError("For 'renorm', 'input' must have at least 1 dimension, but got a scalar.")
+    axis = one_axis(axis, "axis", "renorm", input.ndim)
+    size = vector_norm(input, p, tuple([i for i in range(input.ndim) if i != axis]), True)
     scale = true_divide(maxnorm, add(size, 1e-7))
     return mul(input, ops.where(ops.greater(size, maxnorm), scale, ops.ones_like(size)))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, int32, int64
-from dist_ms.common.error_classes import plain, reads, scalars, truths
+from dist_ms.common.error_classes import plain, raises, reads, scalars, truths
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, countable, integer, many_axes, one_axis, real, tensor
 from dist_ms.ops.creating.casting import cast_array
@@ -63,6 +63,7 @@ class _ReduceExtreme(Reduction):
         return mul(true_divide(chosen, count), self.kept(dout, x, axis)), None
 
 
+@raises(**{"axis twice": RuntimeError})
 class ReduceMax(_ReduceExtreme):
     """The largest element over dimensions.
 
@@ -86,6 +87,7 @@ class ReduceMax(_ReduceExtreme):
     choose, extreme = staticmethod(np.max), "max"
 
 
+@raises(**{"axis twice": RuntimeError})
 @plain("axis")
 class ReduceMin(_ReduceExtreme):
     """`ReduceMax` for the smallest element."""
@@ -269,7 +271,11 @@ def _extreme(
     tensor(input, "input", name)
     if axis is None:
         return whole(input), Tensor(0)
+    if isinstance(initial, Tensor):
+        raise TypeError(f"For '{name}', 'initial' must be a number, but got Tensor.")
     if where is not None:
+        if initial is None and isinstance(where, (bool, int, float, tuple, list, np.ndarray)):
+            raise ValueError(f"For '{name}', 'initial' must be given together with 'where', but got None.")
         input = _only_where(name, input, where, initial)
     if initial is not None:
         input = (ops.maximum if name == "max" else ops.minimum)(input, initial)
@@ -327,6 +333,8 @@ def _over_axes(
     name: str, input: Tensor, axis: Any, keepdims: bool, initial: Any, where: Any, reduce: tuple, limit: Any
 ) -> Tensor:
     """`amax` or `amin`, by the primitive."""
+    if initial is not None and not hasattr(input, "dtype"):  # which MindSpore then reads first
+        raise AttributeError(f"For '{name}', 'input' must be a Tensor, but got {type(input).__name__}.")
     countable(tensor(input, "input", name).array(), "input", name)
     if where is not None:
         input = _only_where(name, input, where, initial)

@@ -10,6 +10,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.autograd.tape import apply
 from dist_ms.common.dtype import from_numpy, to_numpy
+from dist_ms.common.error_classes import raises
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, boolean, integers, many_axes
 from dist_ms.ops.creating.casting import cast_array
@@ -122,6 +123,7 @@ class ReduceSum(Reduction):
         return self.spread(dout, *inputs), None
 
 
+@raises(**{"axis twice": RuntimeError})
 class ReduceMean(Reduction):
     """The mean over dimensions; the dtype stays, integers are cut toward zero.
 
@@ -164,6 +166,7 @@ class ReduceMean(Reduction):
         return self.spread(share, x, axis), None
 
 
+@raises(**{"axis twice": RuntimeError})
 class ReduceProd(Reduction):
     """The product over dimensions; the dtype stays.
 
@@ -218,6 +221,7 @@ class _Truth(Reduction):
         return np.asarray(whole(axes, keepdims=self.keep_dims)) if found is None else found
 
 
+@raises(**{"axis twice": RuntimeError})
 class ReduceAll(_Truth):
     """Whether all elements over dimensions are true (not 0).
 
@@ -237,6 +241,7 @@ class ReduceAll(_Truth):
     which = "min"
 
 
+@raises(**{"axis twice": RuntimeError})
 class ReduceAny(_Truth):
     """Whether one element or more over dimensions are true (not 0).
 

@@ -247,6 +247,7 @@ class Bincount(Primitive):
         return wrap(np.bincount(numbers[kept], weighing[kept], length)[:length].astype(weighing.dtype))
 
 
+@plain("bins")
 class Histogram(Undifferentiable):
     """The numbers of elements in bins of one width.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from dist_ms import ops
 from dist_ms.common.dtype import Number, from_numpy, int32, int64
-from dist_ms.common.error_classes import plain, raises
+from dist_ms.common.error_classes import plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import (
     array,
@@ -152,7 +152,7 @@ def argsort(input: Tensor, axis: int = -1, descending: bool = False) -> Tensor:
         >>> print(ms.ops.argsort(ms.Tensor([3.0, 1.0, 2.0])))
         [1 2 0]
     """
-    return Sort(axis, descending)(input)[1]
+    return sort(input, axis, descending)[1]
 
 
 def msort(input: Tensor) -> Tensor:
@@ -225,6 +225,7 @@ class KthValue(_Ordered):
 KthValue.name = "kthvalue"
 
 
+@scalars("dim")
 def topk(
     input: Tensor, k: int, dim: int | None = None, largest: bool = True, sorted: bool = True
 ) -> tuple[Tensor, Tensor]:

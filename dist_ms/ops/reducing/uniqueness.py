@@ -9,7 +9,7 @@ import numpy as np
 from dist_ms import ops
 from dist_ms.common.error_classes import reads
 from dist_ms.common.tensor import Tensor
-from dist_ms.ops.arguments import array, boolean, index_array, not_of, one_axis, tensor
+from dist_ms.ops.arguments import array, boolean, index_array, not_of, number, one_axis, scalar, tensor
 from dist_ms.ops.kernels import unique as kernels
 from dist_ms.ops.primitive import Primitive, Undifferentiable
 
@@ -120,6 +120,7 @@ def unique_with_pad(x: Tensor, pad_num: int) -> tuple[Tensor, Tensor]:
         [3 1 0]
     """
     index_array(tensor(x, "x", "unique_with_pad").array(), "x", "unique_with_pad")
+    number(scalar(pad_num), "pad_num", "unique_with_pad", True)
     if x.ndim != 1 or not x.size:
         raise ValueError(
             f"For 'unique_with_pad', 'x' must have 1 dimension with elements, but got the shape {x.shape}."

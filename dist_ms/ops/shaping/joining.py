@@ -10,7 +10,7 @@ from dist_ms import ops
 from dist_ms._ext.remember import remembered
 from dist_ms._ext.tape import wanted
 from dist_ms.common.dtype import from_numpy
-from dist_ms.common.error_classes import of_value, raises
+from dist_ms.common.error_classes import of_value, plain, raises, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, one_axis, tensor
 from dist_ms.ops.broadcasting import promote_types, reduce_to
@@ -49,6 +49,7 @@ class _OfSequence(Primitive):
         return super().__call__(*sequence(tensors, "tensors", self.name))
 
 
+@scalars("axis")
 class Concat(_OfSequence):
     """`concat` as a primitive: `Concat(axis)(tensors)`."""
 
@@ -77,6 +78,7 @@ class Concat(_OfSequence):
         return tuple(grads)
 
 
+@plain("axis")
 @raises(**{"elements of tensors": ValueError})
 class Stack(_OfSequence):
     """`stack` as a primitive: `Stack(axis)(tensors)`."""

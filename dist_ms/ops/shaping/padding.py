@@ -219,7 +219,7 @@ def pad(input_x: Tensor, padding: Any, mode: str = "constant", value: Any = None
     if mode != "reflect" and flat:
         not_of(input_x, "?", "input_x", "pad")
     if any(n < 0 for n in flat):
-        if mode == "replicate":
+        if mode == "replicate" and all(a >= -n and b >= -n for n, (a, b) in zip(input_x.shape, widths)):
             wide = pad(input_x, [max(n, 0) for n in flat], mode)
             return Border(tuple([(min(a, 0), min(b, 0)) for a, b in widths]))(wide)
         raise ValueError(f"For 'pad', 'padding' must not be negative in mode '{mode}', but got {padding}.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.error_classes import plain, scalars
+from dist_ms.common.error_classes import bools, plain, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import array, integer, integers, integral, many_axes, not_of, one_axis, tensor
 from dist_ms.ops.layout import copied
@@ -207,6 +207,8 @@ def roll(input: Tensor, shifts: Any, dims: Any = None) -> Tensor:
     return Roll(shifts, dims)(input)
 
 
+@plain("k")
+@bools("k", "dims")
 @scalars("dims")
 def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     """Turn a tensor by 90 degrees in the plane of two dimensions, from the first toward the second.
@@ -247,7 +249,7 @@ def rot90(input: Tensor, k: int, dims: Any) -> Tensor:
     return swapaxes(ReverseV2(b)(input), a, b) if turns == 1 else ReverseV2(b)(swapaxes(input, a, b))
 
 
-@plain("batch_dim", "seq_dim")
+@plain("batch_dim")
 class ReverseSequence(Primitive):
     """`reverse_sequence` as a primitive: `ReverseSequence(seq_dim, batch_dim)(x, seq_lengths)`."""
 
@@ -260,10 +262,13 @@ class ReverseSequence(Primitive):
     def forward(self, x: np.ndarray, seq_lengths: np.ndarray) -> np.ndarray:
         counts = integral(seq_lengths, "seq_lengths", self.name)
         along = one_axis(self.seq_dim, "seq_dim", self.name, array(x, "x", self.name).ndim)
+        if self.seq_dim < 0:
+            raise ValueError(f"For '{self.name}', 'seq_dim' must not be negative, but got {self.seq_dim}.")
         over = one_axis(self.batch_dim, "batch_dim", self.name, x.ndim)
         length = x.shape[along]
-        if counts.shape != (x.shape[over],) or (counts < 0).any() or (counts > length).any():
-            raise ValueError(
+        fits = counts.shape == (x.shape[over],)
+        if not fits or (counts < 0).any() or (counts > length).any():
+            raise (RuntimeError if fits else ValueError)(
                 f"For '{self.name}', 'seq_lengths' must hold {x.shape[over]} lengths up to {length}, "
                 f"but got {counts.tolist()}."
             )
@@ -291,7 +296,8 @@ def reverse_sequence(x: Tensor, seq_lengths: Tensor, seq_dim: int, batch_dim: in
         Tensor of the shape of `x`.
 
     Raises:
-        ValueError: if a dimension is out of range, or a length does not fit.
+        ValueError: if a dimension is out of range, or there is not one length per sequence.
+        RuntimeError: if a length is out of range.
 
     Examples:
         >>> import dist_ms as ms

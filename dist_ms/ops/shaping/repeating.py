@@ -156,6 +156,8 @@ def repeat_interleave(input: Tensor, repeats: Any, axis: int | None = None) -> T
         >>> print(ms.ops.repeat_interleave(ms.Tensor([1, 2]), 2))
         [1 1 2 2]
     """
+    if axis is not None and not tensor(input, "input", "repeat_interleave").ndim:
+        raise ValueError(f"For 'repeat_interleave', 'axis' must be None for a scalar, but got {axis}.")
     tensor(input, "input", "repeat_interleave")
     if axis is None:
         input, axis = reshape(input, (-1,)), 0
@@ -193,6 +195,8 @@ def repeat_elements(x: Tensor, rep: int, axis: int = 0) -> Tensor:
     tensor(x, "x", "repeat_elements")
     if integer(rep, "rep", "repeat_elements") < 1:
         raise ValueError(f"For 'repeat_elements', 'rep' must be positive, but got {rep}.")
+    if axis is None:
+        raise TypeError("For 'repeat_elements', 'axis' must be an int, but got None.")
     return repeat_interleave(x, rep, axis)
 
 
@@ -286,6 +290,7 @@ def cartesian_prod(*inputs: Tensor) -> Tensor:
     return ops.stack([reshape(g, (-1,)) for g in grid], 1)
 
 
+@plain("r")
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """List all choices of `r` elements of a vector, in order.
 

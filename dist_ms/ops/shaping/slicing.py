@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dist_ms.common.checks import check_non_negative_int
-from dist_ms.common.error_classes import plain, scalars
+from dist_ms.common.error_classes import bools, plain, scalars
 from dist_ms.common.tensor import Tensor
 from dist_ms.ops.arguments import integer, integers, one_axis, tensor
 from dist_ms.ops.picking.indexing import GetItem
@@ -21,12 +21,17 @@ class Slice(Primitive):
 
     def __call__(self, input: Tensor, begin: Any, size: Any) -> Tensor:
         shape = tensor(input, "input", self.name).shape
+        for name, value in (("begin", begin), ("size", size)):
+            if isinstance(value, int):
+                raise TypeError(f"For '{self.name}', '{name}' must be a tuple or list of ints, but got {value}.")
         starts, counts = integers(begin, "begin", self.name), integers(size, "size", self.name)
         if not len(starts) == len(counts) == len(shape):
             raise ValueError(
                 f"For '{self.name}', 'begin' and 'size' must have one number per dimension of 'input', "
                 f"but got {begin} and {size} for the shape {shape}."
             )
+        if min(counts, default=0) < -1:
+            raise RuntimeError(f"For '{self.name}', 'size' must hold lengths of 0 or more, or -1, but got {size}.")
         counts = tuple([n - a if c == -1 else c for n, a, c in zip(shape, starts, counts)])
         if any(a < 0 or c < 0 or a + c > n for n, a, c in zip(shape, starts, counts)):
             raise ValueError(
@@ -36,7 +41,7 @@ class Slice(Primitive):
         return GetItem(tuple([_slice(a, a + c) for a, c in zip(starts, counts)]))(input)
 
 
-@scalars("begin", "end", "strides", "new_axis_mask")
+@scalars("begin", "end", "strides", "begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
 class StridedSlice(Primitive):
     """`strided_slice` as a primitive: `StridedSlice(begin_mask, end_mask, ellipsis_mask, new_axis_mask,
     shrink_axis_mask)(input_x, begin, end, strides)`.
@@ -160,7 +165,8 @@ def strided_slice(
     )
 
 
-@plain("axis", "length")
+@bools("axis")
+@plain("axis", "start", "length")
 def narrow(input: Tensor, axis: int, start: int, length: int) -> Tensor:
     """Take `length` slices from `start` along one dimension.
 

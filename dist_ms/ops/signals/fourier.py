@@ -220,7 +220,7 @@ _ARGUMENTS = """
 def _transform(
     name: str, summary: str, general: Callable, flag: bool, rank: int | None, bare: str = "", taken: str = ""
 ) -> Callable:
-    """Make one function of the family: of `rank` dimensions, None for any number. Arguments: `plain`, `scalars`."""
+    """Make one function of the family: of `rank` dimensions, None for any. More arguments are `plain` or `scalars`."""
     if rank == 1:
 
         def function(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
@@ -253,6 +253,8 @@ def _transform(
         real=" or holds complex numbers" if general is _to_half else "",
     )
     function.__name__ = function.__qualname__ = name
+    if rank == 1:
+        scalars("n", "dim")(function)
     if bare:
         plain(*bare.split())(function)
     if taken:
@@ -261,20 +263,16 @@ def _transform(
     return function
 
 
-fft = _transform(
-    "fft", "The discrete Fourier transform: sum of x[j] exp(-2 pi i j k / n).", _complex, False, 1, taken="dim"
-)
+fft = _transform("fft", "The discrete Fourier transform: sum of x[j] exp(-2 pi i j k / n).", _complex, False, 1)
 fft2 = _transform("fft2", "The discrete Fourier transform in two dimensions.", _complex, False, 2, bare="dim")
 fftn = _transform("fftn", "The discrete Fourier transform in several dimensions.", _complex, False, None, bare="dim")
-ifft = _transform("ifft", "The inverse of `fft`.", _complex, True, 1, taken="dim n")
+ifft = _transform("ifft", "The inverse of `fft`.", _complex, True, 1)
 ifft2 = _transform("ifft2", "The inverse of `fft2`.", _complex, True, 2, bare="dim")
 ifftn = _transform("ifftn", "The inverse of `fftn`.", _complex, True, None)
-rfft = _transform(
-    "rfft", "The first n//2 + 1 coefficients of `fft` of real numbers.", _to_half, False, 1, taken="dim n"
-)
+rfft = _transform("rfft", "The first n//2 + 1 coefficients of `fft` of real numbers.", _to_half, False, 1)
 rfft2 = _transform("rfft2", "`fft2` of real numbers, half of the last dimension.", _to_half, False, 2, taken="s")
 rfftn = _transform("rfftn", "`fftn` of real numbers, half of the last dimension.", _to_half, False, None)
-ihfft = _transform("ihfft", "The inverse of `hfft`, half of it.", _to_half, True, 1, taken="n")
+ihfft = _transform("ihfft", "The inverse of `hfft`, half of it.", _to_half, True, 1)
 ihfft2 = _transform("ihfft2", "The inverse of `hfft2`, half of the last dimension.", _to_half, True, 2)
 ihfftn = _transform("ihfftn", "The inverse of `hfftn`, half of the last dimension.", _to_half, True, None, bare="s")
 irfft = _transform("irfft", "The inverse of `rfft`.", _to_real, False, 1)
@@ -330,7 +328,8 @@ def ifftshift(input: Tensor, dim: Any = None) -> Tensor:
 
 def _frequencies(name: str, function: Callable, n: Any, d: Any, dtype: Any) -> Tensor:
     """The frequencies of the coefficients of a transform."""
-    if integer(n, "n", name) < 1:
+    n = integer(n, "n", name)
+    if n < 1:
         raise ValueError(f"For '{name}', 'n' must be positive, but got {n}.")
     check_float(d, "d", name)
     return wrap(function(n, d).astype((float32 if dtype is None else data_type(dtype, "dtype", name)).np))

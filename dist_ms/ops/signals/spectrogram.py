@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dist_ms import ops
+from dist_ms.common.error_classes import plain, raises
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, floating, integer, not_of, one_of, tensor
 from dist_ms.ops.primitive import Primitive
@@ -14,6 +15,8 @@ __all__ = ["FFTWithSize", "STFT", "stft"]
 _PAD_MODES = ("CONSTANT", "REFLECT", "SYMMETRIC", "REPLICATE", "CIRCULAR")
 
 
+@raises(pad_mode=ValueError)
+@plain("n_fft", "hop_length", "win_length")
 def stft(
     x: Tensor,
     n_fft: int,
@@ -53,9 +56,10 @@ def stft(
         (2, 5, 17, 2)
     """
     not_of(x, "?ibhlBHILe", "x", "stft")
-    flags = {"center": center, "normalized": normalized, "onesided": onesided, "return_complex": return_complex}
+    center = boolean(center, "center", "stft") if center else False
+    flags = {"normalized": normalized, "onesided": onesided, "return_complex": return_complex}
     for name, flag in flags.items():
-        if flag is not None or name in ("center", "normalized"):
+        if flag is not None or name == "normalized":
             boolean(flag, name, "stft")
     if len(tensor(x, "x", "stft").shape) not in (1, 2):
         raise ValueError(f"For 'stft', 'x' must have one or two dimensions, but got the shape {x.shape}.")

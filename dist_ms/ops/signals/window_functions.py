@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dist_ms.common.checks import check_float
+from dist_ms.common.checks import check_float, check_number
 from dist_ms.common.dtype import Number, float32, float64
-from dist_ms.common.error_classes import plain
+from dist_ms.common.error_classes import bools, is_plain, plain
 from dist_ms.common.tensor import Tensor, wrap
 from dist_ms.ops.arguments import boolean, integer, not_of
 from dist_ms.ops.primitive import Primitive
@@ -28,6 +28,8 @@ __all__ = [
 
 def _window(name: str, length: Any, periodic: Any, dtype: Any, weight: Callable) -> Tensor:
     """A window of `length` numbers weight(t), t from 0 to 1, without the last one if it is periodic."""
+    if isinstance(length, Tensor) and length.ndim and not is_plain("window_length", name):
+        raise ValueError(f"For '{name}', 'window_length' must be one number, but got shape {length.shape}.")
     length, periodic = integer(length, "window_length", name), boolean(periodic, "periodic", name)
     if length < 0:
         raise ValueError(f"For '{name}', 'window_length' must not be negative, but got {length}.")
@@ -71,10 +73,6 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
         >>> print(ms.ops.blackman_window(3, periodic=False))
         [0. 1. 0.]
     """
-    if isinstance(window_length, Tensor) and window_length.ndim:
-        raise ValueError(
-            f"For 'blackman_window', 'window_length' must be one number, but got shape {window_length.shape}."
-        )
     not_of(window_length, "BHIL", "window_length", "blackman_window")
 
     def weight(t: np.ndarray) -> np.ndarray:
@@ -84,6 +82,7 @@ def blackman_window(window_length: Any, periodic: bool = True, *, dtype: Number 
     return _window("blackman_window", window_length, periodic, dtype, weight)
 
 
+@plain("window_length")
 def hamming_window(
     window_length: Any, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, *, dtype: Number | None = None
 ) -> Tensor:
@@ -111,6 +110,7 @@ def hann_window(window_length: Any, periodic: bool = True, *, dtype: Number | No
     return _window("hann_window", window_length, periodic, dtype, lambda t: 0.5 - 0.5 * np.cos(2 * np.pi * t))
 
 
+@bools("beta")
 @plain("window_length")
 def kaiser_window(
     window_length: Any, periodic: bool = True, beta: float = 12.0, *, dtype: Number | None = None
@@ -124,6 +124,7 @@ def kaiser_window(
         >>> print(ms.ops.kaiser_window(3, periodic=False, beta=0.0))
         [1. 1. 1.]
     """
+    check_number(beta, "beta", "kaiser_window")
 
     def weight(t: np.ndarray) -> np.ndarray:
         return np.i0(beta * np.sqrt(1 - (2 * t - 1) ** 2)) / np.i0(beta)
@@ -156,4 +157,5 @@ class HammingWindow(Primitive):
         self.dtype = dtype
 
     def __call__(self, length: Any) -> Tensor:
+        length = integer(length, "length", self.name)
         return hamming_window(length, self.periodic, self.alpha, self.beta, dtype=self.dtype)

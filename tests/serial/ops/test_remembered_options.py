@@ -23,7 +23,7 @@ CASES = [
     (lambda n: ops.avg_pool2d(image(), 2, n), 1, "stride"),
     (lambda n: scores(ignore_index=n), 1, "ignore_index"),
     (lambda n: scores(label_smoothing=n), 0, "label_smoothing"),
-    (lambda n: ops.dropout(image(), n), 0, "p"),
+    (lambda n: ops.dropout(image(), n), 0.0, "p"),
     (lambda n: ops.dropout(image(), 0.5, True, n), 1, "seed"),
     (lambda n: ops.batch_norm(image(), *[ops.ones((2,)) for _ in range(4)], momentum=n), 1.0, "momentum"),
 ]

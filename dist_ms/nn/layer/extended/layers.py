@@ -44,7 +44,7 @@ class DropoutExt(Cell):
         self.p, self.inplace = p, inplace
 
     def _drop(self, input: Tensor) -> Tensor:
-        return input * 0 if self.p == 1 else ops.dropout(input, self.p, True)
+        return input * 0 if self.p == 1 else ops.dropout(input, float(self.p), True)
 
     def construct(self, input: Tensor) -> Tensor:
         if not self.training or self.p == 0:

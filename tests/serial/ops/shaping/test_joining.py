@@ -142,10 +142,13 @@ def test_rearranging():
         lambda: ops.roll(x, (1, 2), 0),
         lambda: ops.roll(x, 1, 5),
         lambda: ops.rot90(x, 1, (0,)),
-        lambda: ops.reverse_sequence(x, tensor([9, 1]), 1),
+        lambda: ops.reverse_sequence(x, tensor([1]), 1),
+        lambda: ops.reverse_sequence(x, tensor([1, 1]), -1),
     ):
         with pytest.raises(ValueError, match="For '"):
             fn()
+    with pytest.raises(RuntimeError, match="'seq_lengths' must hold 2 lengths up to 3"):
+        ops.reverse_sequence(x, tensor([9, 1]), 1)
     with pytest.raises(RuntimeError, match="For 'rot90', 'dims' must be different"):
         ops.rot90(x, 1, (1, 1))
     with pytest.raises(TypeError, match="For 'flip'"):
